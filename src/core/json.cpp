@@ -1,0 +1,39 @@
+#include "core/json.hpp"
+
+#include <boost/json/src.hpp>
+
+namespace headway {
+
+Result<Json> parse_json(std::string_view text, std::string_view subject) {
+  boost::json::parse_options options;
+  options.allow_infinity_and_nan = true;
+  options.max_depth = 128;
+  boost::system::error_code failure;
+  boost::json::stream_parser parser({}, options);
+  const std::size_t read = parser.write_some(text.data(), text.size(), failure);
+  if (!failure && read < text.size()) failure = boost::json::error::extra_data;
+  if (!failure) parser.finish(failure);
+  if (failure) {
+    return Error{ErrorKind::corrupted, std::string(subject) + " is not JSON: " + failure.message() + " near byte " +
+                                           std::to_string(read) + " of " + std::to_string(text.size())};
+  }
+  return parser.release();
+}
+
+std::string json_text(const Json& value) {
+  boost::json::serialize_options options;
+  options.allow_infinity_and_nan = true;
+  return boost::json::serialize(value, options);
+}
+
+const Json* find_path(const JsonObject& object, std::string_view path) {
+  if (const Json* exact = object.if_contains(path)) return exact;
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    const Json* child = object.if_contains(path.substr(0, slash));
+    if (child == nullptr || !child->is_object()) continue;
+    if (const Json* found = find_path(child->get_object(), path.substr(slash + 1))) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace headway

@@ -1,0 +1,22 @@
+#include "core/manifest.hpp"
+
+namespace headway {
+
+Result<void> check_file_name(std::string_view name) {
+  const auto refuse = [&](const char* why) -> Result<void> {
+    return Error{ErrorKind::invalid_argument, "checkpoint file name " + json_text(Json(std::string(name))) + " " + why};
+  };
+  if (name.empty()) return refuse("is empty");
+  if (name.front() == '/') return refuse("is absolute; names are relative to the checkpoint directory");
+  if (name.find('\0') != std::string_view::npos) return refuse("holds a NUL");
+  if (name == manifest_name || name == begun_marker_name) return refuse("is Headway's own");
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t slash = std::min(name.find('/', start), name.size());
+    const std::string_view part = name.substr(start, slash - start);
+    if (part.empty() || part == "." || part == "..") return refuse("has an empty, '.' or '..' part");
+    start = slash + 1;
+  }
+  return {};
+}
+
+}  // namespace headway

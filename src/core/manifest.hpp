@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/json.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a checkpoint directory holds, as its `.headway.json` says. A checkpoint exists when, and only when, this file does.
+namespace headway {
+
+/// The commit record's file name inside a checkpoint directory.
+inline constexpr std::string_view manifest_name = ".headway.json";
+/// Present from the moment we begin a checkpoint until it is committed: what has it, and no manifest, is ours to sweep.
+inline constexpr std::string_view begun_marker_name = ".headway.begun";
+
+struct FileRecord {
+  std::string name;           ///< Path relative to the checkpoint directory, with '/' between parts.
+  std::uint64_t size = 0;     ///< Bytes.
+  std::string checksum;       ///< "xxh3:" and 16 lower-case hexadecimal digits.
+  int rank = 0;               ///< The world rank that wrote it.
+};
+BOOST_DESCRIBE_STRUCT(FileRecord, (), (name, size, checksum, rank))
+
+struct Manifest {
+  int version = 1;
+  std::string checkpoint;              ///< The directory's name, such as "checkpoint_000003".
+  std::int64_t index = 0;              ///< The report's index in the run, from 0.
+  int attempt = 1;                     ///< Which life of the worker group wrote it, from 1.
+  int world_size = 1;
+  double created_unix_s = 0;           ///< Seconds since 1970 at the commit.
+  JsonObject metrics;                  ///< Rank 0's metrics of the same report.
+  std::vector<FileRecord> files;       ///< Sorted by name.
+};
+BOOST_DESCRIBE_STRUCT(Manifest, (), (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files))
+
+/// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, none of our own two names, UTF-8 without NUL.
+/// Errors: `invalid_argument`, naming the file.
+Result<void> check_file_name(std::string_view name);
+
+}  // namespace headway
