@@ -11,10 +11,10 @@ namespace headway {
 
 /// One file of a committed checkpoint.
 struct CheckpointFile {
-  std::string name;         ///< Relative to the checkpoint's directory.
-  std::uint64_t size = 0;   ///< Bytes.
-  std::string checksum;     ///< "xxh3:" and 16 hexadecimal digits.
-  int rank = 0;             ///< The world rank that wrote it.
+  std::string name;        ///< Relative to the checkpoint's directory.
+  std::uint64_t size = 0;  ///< Bytes.
+  std::string checksum;    ///< "xxh3:" and 16 hexadecimal digits.
+  int rank = 0;            ///< The world rank that wrote it.
 };
 
 /// A committed checkpoint on local storage, opened for reading. A value: it may be copied and used from any thread.

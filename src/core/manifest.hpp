@@ -16,22 +16,22 @@ inline constexpr std::string_view manifest_name = ".headway.json";
 inline constexpr std::string_view begun_marker_name = ".headway.begun";
 
 struct FileRecord {
-  std::string name;           ///< Path relative to the checkpoint directory, with '/' between parts.
-  std::uint64_t size = 0;     ///< Bytes.
-  std::string checksum;       ///< "xxh3:" and 16 lower-case hexadecimal digits.
-  int rank = 0;               ///< The world rank that wrote it.
+  std::string name;        ///< Path relative to the checkpoint directory, with '/' between parts.
+  std::uint64_t size = 0;  ///< Bytes.
+  std::string checksum;    ///< "xxh3:" and 16 lower-case hexadecimal digits.
+  int rank = 0;            ///< The world rank that wrote it.
 };
 BOOST_DESCRIBE_STRUCT(FileRecord, (), (name, size, checksum, rank))
 
 struct Manifest {
   int version = 1;
-  std::string checkpoint;              ///< The directory's name, such as "checkpoint_000003".
-  std::int64_t index = 0;              ///< The report's index in the run, from 0.
-  int attempt = 1;                     ///< Which life of the worker group wrote it, from 1.
+  std::string checkpoint;  ///< The directory's name, such as "checkpoint_000003".
+  std::int64_t index = 0;  ///< The report's index in the run, from 0.
+  int attempt = 1;         ///< Which life of the worker group wrote it, from 1.
   int world_size = 1;
-  double created_unix_s = 0;           ///< Seconds since 1970 at the commit.
-  JsonObject metrics;                  ///< Rank 0's metrics of the same report.
-  std::vector<FileRecord> files;       ///< Sorted by name.
+  double created_unix_s = 0;      ///< Seconds since 1970 at the commit.
+  JsonObject metrics;             ///< Rank 0's metrics of the same report.
+  std::vector<FileRecord> files;  ///< Sorted by name.
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (), (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files))
 
