@@ -1,0 +1,32 @@
+# Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
+.DEFAULT_GOAL := build
+.PHONY: demo test bench lint sanitize wheel build clean
+
+demo: build
+	@.venv/bin/python examples/digits.py
+
+test: build
+	@scripts/test.sh
+
+bench: build
+	@scripts/bench.sh
+
+lint:
+	@scripts/bootstrap.sh build runtime lint
+	@scripts/lint/run.sh
+
+sanitize:
+	@scripts/bootstrap.sh build
+	@scripts/sanitize.sh
+
+wheel:
+	@scripts/bootstrap.sh build
+	@scripts/wheel.sh dist
+
+build:
+	@scripts/bootstrap.sh build runtime torch test
+	@scripts/build.sh
+
+# The environment in .venv stays; `rm -rf .venv` removes it too.
+clean:
+	rm -rf build dist python/headway/bin python/headway/_core*.so .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Makes .venv and installs the named sets of requirements/ into it: scripts/bootstrap.sh build runtime torch test lint
+#
+# A set is installed again when its file changes: .venv/.installed keeps a copy of each file as it was installed.
+# PYTHON names the interpreter to use (default: python3), CXX the compiler (default: g++).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly venv=.venv
+readonly compiler=${CXX:-g++}
+readonly compiler_version_min=12
+readonly packages="g++ python3-dev python3-venv"
+
+fail() {
+  printf 'error: %s\n' "$@" >&2
+  exit 1
+}
+
+is_current() {
+  cmp -s "requirements/$1.txt" "$venv/.installed/$1.txt"
+}
+
+# The first of $PYTHON and python3 that is new enough; nothing when none is.
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:+"$PYTHON"} python3; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
+
+# One line for each thing that the system lacks; nothing when all is there.
+missing_from_system() {
+  local version python
+  version=$("$compiler" -dumpversion 2>/dev/null || echo 0)
+  if [ "${version%%.*}" -lt "$compiler_version_min" ]; then
+    echo "$compiler $compiler_version_min or newer (found: ${version/#0/none})"
+  fi
+  python=$(find_python)
+  if [ -z "$python" ]; then
+    echo "Python 3.10 or newer (PYTHON=/path/to/python names another than python3)"
+    return
+  fi
+  "$python" -c 'import ensurepip, venv' 2>/dev/null || echo "the venv module of $python"
+  "$python" -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+    echo "the C headers of $python (Python.h)"
+}
+
+install_system_packages() {
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then as_root=(sudo -n); fi
+  if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then return 0; fi
+  echo "Installing $packages"
+  # shellcheck disable=SC2086
+  {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages
+  } </dev/null >&2 || true
+}
+
+check_system() {
+  local missing
+  missing=$(missing_from_system)
+  if [ -n "$missing" ]; then
+    install_system_packages
+    missing=$(missing_from_system)
+  fi
+  if [ -n "$missing" ]; then
+    fail "this machine lacks ${missing//$'\n'/, }" "to install it on Debian or Ubuntu, run: sudo apt-get install -y $packages"
+  fi
+}
+
+make_environment() {
+  if "$venv/bin/python" -c '' 2>/dev/null; then return 0; fi
+  rm -rf "$venv"
+  echo "Making $venv with $(find_python)"
+  "$(find_python)" -m venv "$venv"
+}
+
+pip_install() {
+  "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --quiet "$@"
+}
+
+has_gpu() {
+  [ -e /dev/nvidia0 ] || { command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1
+}
+
+# Without a GPU the wheel without CUDA is wanted: a tenth of the size. Not every index has it.
+install_torch() {
+  local torch
+  torch=$(grep '^torch==' requirements/torch.txt)
+  if ! has_gpu; then
+    pip_install "$torch+cpu" 2>/dev/null && return
+    pip_install --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu "$torch+cpu" 2>/dev/null && return
+  fi
+  pip_install "$torch"
+}
+
+install_set() {
+  echo "Installing requirements/$1.txt"
+  if [ "$1" = torch ]; then install_torch; else pip_install -r "requirements/$1.txt"; fi
+  mkdir -p "$venv/.installed"
+  cp "requirements/$1.txt" "$venv/.installed/$1.txt"
+}
+
+# Makes `import headway` in .venv mean the tree's python/ folder.
+link_tree() {
+  local site
+  site=$(echo "$venv"/lib/python3*/site-packages)
+  if [ "$(cat "$site/headway.pth" 2>/dev/null)" != "$PWD/python" ]; then echo "$PWD/python" >"$site/headway.pth"; fi
+}
+
+main() {
+  local set
+  if [ ! -e "$venv/.installed/build.txt" ]; then check_system; fi
+  make_environment
+  for set in "$@"; do
+    is_current "$set" || install_set "$set"
+  done
+  link_tree
+}
+
+main "$@"
