@@ -2,6 +2,10 @@
 
 namespace headway {
 
+bool is_own_name(std::string_view name) {
+  return name == manifest_name || name == begun_marker_name || name.starts_with(part_prefix);
+}
+
 Result<void> check_file_name(std::string_view name) {
   const auto refuse = [&](const char* why) -> Result<void> {
     return Error{ErrorKind::invalid_argument, "checkpoint file name " + json_text(Json(std::string(name))) + " " + why};
@@ -9,7 +13,7 @@ Result<void> check_file_name(std::string_view name) {
   if (name.empty()) return refuse("is empty");
   if (name.front() == '/') return refuse("is absolute; names are relative to the checkpoint directory");
   if (name.find('\0') != std::string_view::npos) return refuse("holds a NUL");
-  if (name == manifest_name || name == begun_marker_name) return refuse("is Headway's own");
+  if (is_own_name(name.substr(0, name.find('/')))) return refuse("is Headway's own");
   for (std::size_t start = 0; start <= name.size();) {
     const std::size_t slash = std::min(name.find('/', start), name.size());
     const std::string_view part = name.substr(start, slash - start);

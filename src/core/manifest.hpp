@@ -14,6 +14,9 @@ namespace headway {
 inline constexpr std::string_view manifest_name = ".headway.json";
 /// Present from the moment we begin a checkpoint until it is committed: what has it, and no manifest, is ours to sweep.
 inline constexpr std::string_view begun_marker_name = ".headway.begun";
+/// Our temporary files and directories begin so, in a run's directory and in a checkpoint's. What is called this was left by a
+/// process that died in the middle, and is ours to sweep.
+inline constexpr std::string_view part_prefix = ".headway.part.";
 
 struct FileRecord {
   std::string name;        ///< Path relative to the checkpoint directory, with '/' between parts.
@@ -35,7 +38,10 @@ struct Manifest {
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (), (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files))
 
-/// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, none of our own two names, UTF-8 without NUL.
+/// Whether a name at the top of a checkpoint directory is one of Headway's own: manifest, marker or temporary.
+bool is_own_name(std::string_view name);
+
+/// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, none of our own names, UTF-8 without NUL.
 /// Errors: `invalid_argument`, naming the file.
 Result<void> check_file_name(std::string_view name);
 

@@ -3,8 +3,8 @@
 #include "core/manifest.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Checkpoints on a local (or mounted) POSIX file system. All functions block; they are called from a storage thread of the
@@ -18,11 +18,14 @@ namespace headway::storage {
 Result<void> probe(const std::string& run_directory);
 
 /// Every regular file below `directory`, as relative name and size, sorted by name. Symbolic links to files count as the files
-/// they point to; links to directories are followed, a loop of them is an error. Empty directories are not kept.
-/// Errors: `invalid_argument` when `directory` is missing or not a directory.
+/// they point to; links to directories are followed, a loop of them is an error. Empty directories are not kept. Headway's own
+/// files at the top (manifest, marker, temporaries) are left out, so that a committed checkpoint can be reported again.
+/// Errors: `invalid_argument` when `directory` is missing or not a directory, and for a link that leads nowhere, a FIFO, socket or
+/// device, or a name that `check_file_name` refuses, naming the path.
 Result<std::vector<FileRecord>> list_files(const std::string& directory);
 
-/// Makes `checkpoint_directory` with the begun marker in it. A begun and uncommitted directory of ours is swept first.
+/// Makes `checkpoint_directory` with the begun marker in it; the run's directory must be there. A begun and uncommitted directory of
+/// ours is swept first.
 /// Errors: `already_exists` when a committed checkpoint, or anything that is not ours, is there.
 Result<void> begin_checkpoint(const std::string& checkpoint_directory);
 
@@ -30,36 +33,52 @@ enum class Transfer { copy, move };
 
 /// Brings the named files from `source_directory` into `checkpoint_directory`, in parallel, checksummed on the way, and makes them
 /// durable: on return each file and each directory that holds one is fsynced. `move` renames where source and target are on one
-/// file system (checksumming by a read of the page cache), else copies and deletes. Hard links are never used.
-/// Returns the records with size and checksum; `rank` is written into each.
-/// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished.
+/// file system (checksumming by a read of the page cache), else copies and deletes. Hard links are never used: a file with several
+/// names, or reached through a symbolic link, is copied. What a symbolic link points to is never moved or deleted.
+/// When several ranks upload one name, the last one's file stays, whole; `settle` says whose it is.
+/// Returns the records with size and checksum, in the order of `names`; `rank` is written into each.
+/// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished, is not a
+/// regular file or became shorter meanwhile, or when the checkpoint has not been begun. After an error the sources are where they
+/// were; what was partly written is only inside the begun directory.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer);
 
-/// Commits: writes the manifest beside the files (temporary name, fsync, rename), removes the begun marker, fsyncs the directory
-/// and its parent. After a return without error the checkpoint survives a loss of power.
+/// All ranks' records for the manifest, sorted by name, each name once: of several records for one name, the one that the file says
+/// is its own (read again only then). Errors: `corrupted` when the file is none of them.
+Result<std::vector<FileRecord>> settle(const std::string& checkpoint_directory, std::vector<FileRecord> records);
+
+/// Commits: writes the manifest beside the files (temporary name, fsync, rename), fsyncs the directory and its parent, and removes
+/// the begun marker. After a return without error the checkpoint survives a loss of power.
+/// Errors: `already_exists` when it is committed; `invalid_argument` when it has not been begun or the manifest has a bad or double
+/// name; `unavailable`. After an error from an fsync it may be committed all the same: `read_manifest` tells.
 Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest);
 
-/// The manifest of a committed checkpoint. Errors: `not_found` without one, `corrupted` when it can't be read.
+/// The manifest of a committed checkpoint. Errors: `not_found` without one; `corrupted`, naming the file, when it is truncated, of
+/// an unknown version or names a file badly or twice.
 Result<Manifest> read_manifest(const std::string& checkpoint_directory);
 
 /// Reads every file again and compares size and checksum with the manifest.
 /// Errors: `corrupted`, naming the first bad file, what was expected and what was found.
 Result<void> verify(const std::string& checkpoint_directory);
 
-/// Removes a checkpoint: the manifest first (from then on it is not listed), then the rest.
+/// Removes a checkpoint, committed or begun: it is renamed away, from then on it is not listed and a sweep takes what may be left,
+/// and then deleted. Errors: `not_found` when nothing of ours is there.
 Result<void> remove_checkpoint(const std::string& checkpoint_directory);
 
-/// The committed checkpoints of a run, by their index, oldest first. Directories without a manifest are not listed.
-Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory);
+/// The committed checkpoints of a run, by their index, oldest first; `checkpoint` is the directory's name as it is now.
+/// Directories without a manifest and symbolic links are not listed. A manifest that can't be read is an error, or, when `unreadable`
+/// is given, is told there while the others are listed.
+Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory, std::vector<Error>* unreadable = nullptr);
 
-/// Removes what was begun and never committed in a run. Nothing else is touched. Returns the names removed.
+/// Removes what was begun and never committed in a run, and temporaries of ours (`part_prefix`). Nothing else is touched, symbolic
+/// links are not followed. Only while nobody writes to the run. Returns the names removed.
 Result<std::vector<std::string>> sweep(const std::string& run_directory);
 
 /// Replaces a small file whole and durably: temporary name, fsync, rename, fsync of the directory.
 Result<void> replace_file(const std::string& path, std::string_view content);
 
-/// Copies a checkpoint's (or any directory's) files into `target_directory`, which is made when missing. Not fsynced.
+/// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into `target_directory`, which is made when missing.
+/// Files of the same names there are replaced. Not fsynced.
 Result<void> download(const std::string& directory, const std::string& target_directory);
 
 }  // namespace headway::storage

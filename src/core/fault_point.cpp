@@ -1,0 +1,49 @@
+#include "core/fault_point.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace headway {
+
+namespace {
+
+std::string armed_name;
+std::atomic<int> reaches_left{0};
+
+bool arm_from_environment() {
+  const char* setting = std::getenv("HEADWAY_FAULT_POINT");
+  if (setting == nullptr || *setting == '\0') return false;
+  const std::string_view text = setting;
+  const std::size_t colon = text.rfind(':');
+  const int count = colon == std::string_view::npos ? 1 : std::atoi(setting + colon + 1);
+  arm_fault_point(std::string(text.substr(0, colon)).c_str(), count);
+  return true;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::atomic<bool> fault_points_armed{false};
+
+void reach_fault_point(const char* name) {
+  if (armed_name != "*" && armed_name != name) return;
+  if (reaches_left.fetch_sub(1) == 1) std::raise(SIGKILL);
+}
+
+}  // namespace detail
+
+void arm_fault_point(const char* name, int count) {
+  armed_name = name;
+  reaches_left = count < 1 ? 1 : count;
+  detail::fault_points_armed = true;
+}
+
+void disarm_fault_points() { detail::fault_points_armed = false; }
+
+// After every object above has been made: within one file they are made in order.
+[[maybe_unused]] static const bool armed_from_environment = arm_from_environment();
+
+}  // namespace headway

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <atomic>
+
+/// Named places in production code at which a test can end the process, as a loss of power would. Off by default: a place that
+/// is not armed costs one relaxed load and a branch.
+///
+/// The environment variable HEADWAY_FAULT_POINT="name" or "name:count", read once when the program starts, arms one point for a
+/// whole process. The name "*" stands for every point.
+namespace headway {
+
+namespace detail {
+extern std::atomic<bool> fault_points_armed;
+void reach_fault_point(const char* name);
+}  // namespace detail
+
+/// Ends the process with SIGKILL when this point is armed and its count has come.
+inline void fault_point(const char* name) {
+  if (detail::fault_points_armed.load(std::memory_order_relaxed)) [[unlikely]] {
+    detail::reach_fault_point(name);
+  }
+}
+
+/// The `count`-th time (from 1) that `name` is reached, the process ends. Only one point is armed at a time.
+/// Call it before the threads that may reach a point are started.
+void arm_fault_point(const char* name, int count = 1);
+
+void disarm_fault_points();
+
+}  // namespace headway

@@ -1,0 +1,89 @@
+#include "core/fault_point.hpp"
+#include "storage/directory.hpp"
+#include "storage/file.hpp"
+#include "storage/local.hpp"
+#include "storage/manifest_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace headway::storage {
+
+namespace {
+
+/// Frees the name of a checkpoint to be begun: nothing there, or something of ours that was never committed.
+Result<void> free_name(const std::string& checkpoint_directory) {
+  const Result<bool> there = exists(checkpoint_directory);
+  if (!there) return there.error();
+  if (!*there) return {};
+  const Result<Standing> standing = standing_of(checkpoint_directory);
+  if (!standing) return standing.error();
+  switch (*standing) {
+    case Standing::begun: return discard(checkpoint_directory);
+    case Standing::committed:
+      return Error{ErrorKind::already_exists, checkpoint_directory + " holds a committed checkpoint already"};
+    case Standing::foreign: break;
+  }
+  return Error{ErrorKind::already_exists, checkpoint_directory + " is there already and was not begun by Headway"};
+}
+
+}  // namespace
+
+Result<void> begin_checkpoint(const std::string& checkpoint_directory) {
+  if (Result<void> freed = free_name(checkpoint_directory); !freed) return freed;
+  // Marked under another name first, so that there is never a directory of ours without the marker, which nobody would sweep.
+  const std::string run_directory = parent_of(checkpoint_directory);
+  const std::string staged = join(run_directory, std::string(part_prefix) + "begin." + last_part(checkpoint_directory));
+  if (Result<void> removed = remove_tree(staged); !removed) return removed;
+  if (::mkdir(staged.c_str(), 0777) != 0) return system_error("make the directory", staged, errno);
+  fault_point("begin.staged");
+  if (Result<File> marker = open_file(join(staged, begun_marker_name), O_WRONLY | O_CREAT | O_EXCL); !marker) return marker.error();
+  fault_point("begin.marked");
+  Result<void> renamed = rename_path(staged, checkpoint_directory, false);
+  if (!renamed) {
+    (void)remove_tree(staged);
+    return renamed;
+  }
+  fault_point("begin.renamed");
+  return {};
+}
+
+Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest) {
+  if (Result<void> valid = check_manifest(manifest, checkpoint_directory, ErrorKind::invalid_argument); !valid) return valid;
+  const Result<Standing> standing = standing_of(checkpoint_directory);
+  if (!standing) return standing.error();
+  if (*standing == Standing::committed) return Error{ErrorKind::already_exists, checkpoint_directory + " is committed already"};
+  if (*standing == Standing::foreign) {
+    return Error{ErrorKind::invalid_argument, "checkpoint " + checkpoint_directory + " has not been begun"};
+  }
+  const std::string part = join(checkpoint_directory, std::string(part_prefix) + "manifest");
+  if (Result<void> written = write_whole(part, to_json_text(manifest) + "\n"); !written) {
+    ::unlink(part.c_str());
+    return written;
+  }
+  fault_point("commit.manifest_written");
+  if (Result<void> renamed = rename_path(part, join(checkpoint_directory, manifest_name), true); !renamed) return renamed;
+  fault_point("commit.manifest_renamed");
+  if (Result<void> synced = sync_directory(checkpoint_directory); !synced) return synced;
+  if (Result<void> synced = sync_directory(parent_of(checkpoint_directory)); !synced) return synced;
+  fault_point("commit.directories_synced");
+  // Last, and not fsynced: a marker that comes back after a loss of power changes nothing, one that goes too early loses the
+  // checkpoint to nobody's sweep.
+  ::unlink(join(checkpoint_directory, begun_marker_name).c_str());
+  fault_point("commit.marker_removed");
+  return {};
+}
+
+Result<void> remove_checkpoint(const std::string& checkpoint_directory) {
+  const Result<Standing> standing = standing_of(checkpoint_directory);
+  if (!standing) return standing.error();
+  if (*standing == Standing::foreign) {
+    return Error{ErrorKind::not_found, checkpoint_directory + " holds no checkpoint of Headway's"};
+  }
+  return discard(checkpoint_directory);
+}
+
+}  // namespace headway::storage

@@ -1,0 +1,81 @@
+#include "storage/copy.hpp"
+
+#include "storage/directory.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace headway::storage {
+
+namespace {
+
+/// So much is copied before the system is told to begin writing it.
+constexpr std::uint64_t writeback_bytes = std::uint64_t{8} << 20;
+
+Result<Copied> copy_to(const File& from, const std::string& path, int creation_flags) {
+  const Result<struct ::stat> status = from.status();
+  if (!status) return status.error();
+  Result<File> to = open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW | creation_flags, 0600);
+  if (!to) return to.error();
+  Result<Content> content = copy_content(from, *to);
+  if (content && ::fchmod(to->descriptor(), status->st_mode & 07777) != 0) {
+    content = system_error("set the permissions of", path, errno);
+  }
+  if (!content) {
+    ::unlink(path.c_str());
+    return content.error();
+  }
+  return Copied{std::move(*to), std::move(*content)};
+}
+
+}  // namespace
+
+Result<Content> copy_content(const File& from, const File& to) {
+  const Result<struct ::stat> status = from.status();
+  if (!status) return status.error();
+  const auto size = static_cast<std::uint64_t>(status->st_size);
+  const Result<Buffer> buffer = Buffer::make(std::min<std::uint64_t>(step_bytes, size + 1));
+  if (!buffer) return buffer.error();
+  Checksum checksum;
+  std::uint64_t written_until = 0;
+  for (std::uint64_t offset = 0; offset < size;) {
+    const std::span<std::byte> wanted = buffer->span().first(std::min<std::uint64_t>(buffer->span().size(), size - offset));
+    const Result<std::size_t> got = from.read_at(wanted, offset);
+    if (!got) return got.error();
+    if (*got < wanted.size()) {
+      return Error{ErrorKind::invalid_argument, from.path() + " became shorter while it was copied: expected " + std::to_string(size) +
+                                                    " bytes, found " + std::to_string(offset + *got)};
+    }
+    checksum.add(wanted);
+    Result<void> put = to.write_at(wanted, offset, size);
+    if (!put) return put.error();
+    offset += *got;
+    if (offset - written_until >= writeback_bytes) {
+      start_writing(to, written_until, offset - written_until);
+      written_until = offset;
+    }
+  }
+  return Content{size, checksum.text()};
+}
+
+void start_writing(const File& file, std::uint64_t offset, std::uint64_t bytes) {
+  ::sync_file_range(file.descriptor(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+}
+
+Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part) {
+  const Result<File> from = open_regular_file(source, ErrorKind::invalid_argument);
+  if (!from) return from.error();
+  Result<Copied> copied = copy_to(*from, target, O_EXCL);
+  if (copied || copied.error().kind != ErrorKind::already_exists) return copied;
+  copied = copy_to(*from, part, O_TRUNC);
+  if (!copied) return copied;
+  Result<void> renamed = rename_path(part, target, true);
+  if (renamed) return copied;
+  ::unlink(part.c_str());
+  return renamed.error();
+}
+
+}  // namespace headway::storage

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "storage/checksum.hpp"
+#include "storage/file.hpp"
+
+#include <string>
+
+namespace headway::storage {
+
+/// Copies what `from` holds into the empty file `to`, checksumming on the way, and starts writing it to the disk meanwhile, so that
+/// an fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
+Result<Content> copy_content(const File& from, const File& to);
+
+/// Has the system begin to write `bytes` of the file from `offset` (0: all) to the disk, without waiting. A hint: no errors.
+void start_writing(const File& file, std::uint64_t offset, std::uint64_t bytes);
+
+/// Makes `target` a copy of the regular file `source`, with its permission bits. Should the name be taken (another rank wrote it, or
+/// an attempt before), it is written as `part` first and renamed over: a name's file is always one rank's whole file.
+struct Copied {
+  File file;  ///< The target, still open: to be fsynced.
+  Content content;
+};
+Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part);
+
+}  // namespace headway::storage

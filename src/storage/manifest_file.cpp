@@ -1,0 +1,63 @@
+#include "storage/manifest_file.hpp"
+
+#include "core/fault_point.hpp"
+#include "storage/directory.hpp"
+#include "storage/file.hpp"
+#include "storage/local.hpp"
+
+#include <set>
+
+namespace headway::storage {
+
+Result<Standing> standing_of(const std::string& checkpoint_directory) {
+  const Result<bool> directory = is_real_directory(checkpoint_directory);
+  if (!directory) return directory.error();
+  if (!*directory) return Standing::foreign;
+  const Result<bool> committed = exists(join(checkpoint_directory, manifest_name));
+  if (!committed) return committed.error();
+  if (*committed) return Standing::committed;
+  const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
+  if (!begun) return begun.error();
+  return *begun ? Standing::begun : Standing::foreign;
+}
+
+Result<void> check_manifest(const Manifest& manifest, const std::string& subject, ErrorKind kind) {
+  constexpr int known_version = 1;
+  if (manifest.version != known_version) {
+    return Error{kind, subject + ": manifest version " + std::to_string(manifest.version) + " is not known; this Headway reads version " +
+                           std::to_string(known_version)};
+  }
+  std::set<std::string_view> seen;
+  for (const FileRecord& file : manifest.files) {
+    if (Result<void> fits = check_file_name(file.name); !fits) return Error{kind, subject + ": " + fits.error().message};
+    if (!seen.insert(file.name).second) return Error{kind, subject + ": the file " + file.name + " is listed twice"};
+  }
+  return {};
+}
+
+Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
+  const std::string path = join(checkpoint_directory, manifest_name);
+  const Result<std::string> text = read_whole(path);
+  if (!text) {
+    if (text.error().kind != ErrorKind::not_found) return text.error();
+    return Error{ErrorKind::not_found, "no committed checkpoint at " + checkpoint_directory + ": it has no " + std::string(manifest_name)};
+  }
+  Result<Manifest> manifest = from_json_text<Manifest>(*text, path);
+  if (!manifest) return manifest;
+  if (Result<void> valid = check_manifest(*manifest, path, ErrorKind::corrupted); !valid) return valid.error();
+  return manifest;
+}
+
+Result<void> discard(const std::string& checkpoint_directory) {
+  const std::string run_directory = parent_of(checkpoint_directory);
+  const std::string removed = join(run_directory, std::string(part_prefix) + "removed." + last_part(checkpoint_directory));
+  if (Result<void> cleared = remove_tree(removed); !cleared) return cleared;
+  if (Result<void> renamed = rename_path(checkpoint_directory, removed, false); !renamed) return renamed;
+  fault_point("remove.renamed");
+  // From here on it is durably not listed; without this a loss of power could bring back a checkpoint with files missing.
+  if (Result<void> synced = sync_directory(run_directory); !synced) return synced;
+  fault_point("remove.synced");
+  return remove_tree(removed);
+}
+
+}  // namespace headway::storage

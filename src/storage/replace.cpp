@@ -1,0 +1,46 @@
+#include "core/fault_point.hpp"
+#include "core/manifest.hpp"
+#include "storage/directory.hpp"
+#include "storage/file.hpp"
+#include "storage/local.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace headway::storage {
+
+Result<void> probe(const std::string& run_directory) {
+  const auto refuse = [&](const Error& why) {
+    return Error{ErrorKind::unavailable, "the run directory " + run_directory + " can't be used: " + why.message};
+  };
+  if (Result<void> made = make_directories(run_directory); !made) return refuse(made.error());
+  const std::string path = join(run_directory, std::string(part_prefix) + "probe." + std::to_string(::getpid()));
+  constexpr std::string_view content = "Headway was here\n";
+  if (Result<void> written = write_whole(path, content); !written) {
+    ::unlink(path.c_str());
+    return refuse(written.error());
+  }
+  const Result<std::string> read = read_whole(path);
+  if (::unlink(path.c_str()) != 0) return refuse(system_error("remove", path, errno));
+  if (!read) return refuse(read.error());
+  if (*read != content) return refuse({ErrorKind::unavailable, path + " reads otherwise than it was written"});
+  return {};
+}
+
+Result<void> replace_file(const std::string& path, std::string_view content) {
+  const std::string part = join(parent_of(path), std::string(part_prefix) + last_part(path));
+  if (Result<void> written = write_whole(part, content); !written) {
+    ::unlink(part.c_str());
+    return written;
+  }
+  fault_point("replace.written");
+  if (Result<void> renamed = rename_path(part, path, true); !renamed) {
+    ::unlink(part.c_str());
+    return renamed;
+  }
+  fault_point("replace.renamed");
+  return sync_directory(parent_of(path));
+}
+
+}  // namespace headway::storage

@@ -1,0 +1,28 @@
+#include "core/fault_point.hpp"
+#include "storage/directory.hpp"
+#include "storage/local.hpp"
+#include "storage/manifest_file.hpp"
+
+namespace headway::storage {
+
+Result<std::vector<std::string>> sweep(const std::string& run_directory) {
+  const Result<std::vector<std::string>> names = read_directory(run_directory);
+  if (!names) return names.error();
+  std::vector<std::string> removed;
+  for (const std::string& name : *names) {
+    const std::string path = join(run_directory, name);
+    if (name.starts_with(part_prefix)) {
+      if (Result<void> gone = remove_tree(path); !gone) return gone.error();
+    } else {
+      const Result<Standing> standing = standing_of(path);
+      if (!standing) return standing.error();
+      if (*standing != Standing::begun) continue;
+      if (Result<void> gone = discard(path); !gone) return gone.error();
+    }
+    fault_point("sweep.removed_one");
+    removed.push_back(name);
+  }
+  return removed;
+}
+
+}  // namespace headway::storage
