@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$1
 shift
 if [ -e "$folder/build.ninja" ] && [ "$folder/build.ninja" -nt .venv/.installed/build.txt ]; then exit 0; fi
-.venv/bin/cmake -S . -B "$folder" -G Ninja -Wno-dev --log-level=WARNING \
+.venv/bin/cmake -S . -B "$folder" -G Ninja -Wno-author --log-level=WARNING \
   -DCMAKE_MAKE_PROGRAM="$PWD/.venv/bin/ninja" \
   -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
   -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@"
