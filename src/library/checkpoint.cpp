@@ -43,8 +43,6 @@ Result<Checkpoint> Checkpoint::open(const std::string& path) {
   return checkpoint;
 }
 
-Result<void> Checkpoint::verify() const {
-  return storage::verify(path_);
-}
+Result<void> Checkpoint::verify() const { return storage::verify(path_); }
 
 }  // namespace headway

@@ -2,8 +2,6 @@
 
 namespace headway {
 
-const char* version() {
-  return HEADWAY_VERSION;
-}
+const char* version() { return HEADWAY_VERSION; }
 
 }  // namespace headway

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The C++ tests under AddressSanitizer with UndefinedBehaviorSanitizer, then under ThreadSanitizer.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+
+# GCC 12's ThreadSanitizer can't map its shadow memory where the kernel randomises addresses widely.
+fixed_addresses=()
+if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
+  fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
+fi
+
+# check FOLDER SANITIZERS: builds the C++ tests with them and runs them.
+check() {
+  printf '\n=== %s\n' "$2"
+  scripts/configure.sh "$1" -DHEADWAY_TESTS=ON -DHEADWAY_PYTHON=OFF -DHEADWAY_SANITIZE="$2" \
+    -DHEADWAY_PYTHON_DIR="$PWD/$1/python"
+  .venv/bin/cmake --build "$1" --parallel "$(scripts/jobs.sh)"
+  "${fixed_addresses[@]}" .venv/bin/ctest --test-dir "$1" --output-on-failure --no-tests=error
+}
+
+check build/asan address,undefined
+check build/tsan thread

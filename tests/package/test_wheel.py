@@ -1,0 +1,133 @@
+"""The wheel and the C++ install: what they carry, and that others can build on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = Path(sys.executable).parent
+VERSION = re.search(r"project\(headway VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def output_of(*command: object, cwd: Path = ROOT) -> str:
+    """The command's output; a failure shows it whole."""
+    done = subprocess.run([str(part) for part in command], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def python_of_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment's interpreter, with the wheel installed and the dependencies borrowed from this one."""
+    folder = tmp_path_factory.mktemp("wheel")
+    output_of(ROOT / "scripts/wheel.sh", folder)
+    (wheel,) = folder.glob("headway-*.whl")
+    output_of(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
+    python = folder / "venv/bin/python"
+    output_of(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    (site,) = (folder / "venv/lib").glob("python3*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+@pytest.fixture(scope="session")
+def package(python_of_wheel: Path) -> Path:
+    """The installed package's folder."""
+    code = "import headway, pathlib; print(pathlib.Path(headway.__file__).parent)"
+    return Path(output_of(python_of_wheel, "-c", code, cwd=python_of_wheel.parent).splitlines()[-1])
+
+
+@pytest.fixture(scope="session")
+def cpp_prefix(python_of_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prefix with the C++ part installed; the wheel's build came before, so all is compiled."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    output_of(TOOLS / "cmake", "--install", "build", "--prefix", prefix, "--component", "cpp")
+    return prefix
+
+
+@pytest.fixture(scope="session", params=["wheel", "cpp"])
+def consumer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of somebody else's, built against the installed wheel and against the C++ install."""
+    prefix = request.getfixturevalue("package" if request.param == "wheel" else "cpp_prefix")
+    folder = tmp_path_factory.mktemp("consumer")
+    source = Path(__file__).parent / "consumer"
+    ninja = TOOLS / "ninja"
+    output_of(TOOLS / "cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}",
+              f"-DCMAKE_PREFIX_PATH={prefix}")  # fmt: skip
+    output_of(TOOLS / "cmake", "--build", folder)
+    return folder / "consumer"
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    """A committed checkpoint of one file."""
+    folder = tmp_path / "checkpoint_000000"
+    folder.mkdir()
+    (folder / "model.bin").write_bytes(b"weights")
+    record = {"name": "model.bin", "size": 7, "checksum": "xxh3:06cc94573ff53c71", "rank": 0}
+    manifest = {
+        "version": 1, "checkpoint": folder.name, "index": 0, "attempt": 1, "world_size": 1, "created_unix_s": 0.0,
+        "metrics": {"loss": 0.5}, "files": [record],
+    }  # fmt: skip
+    (folder / ".headway.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def run(program: Path, argument: Path) -> tuple[int, list[str]]:
+    done = subprocess.run([program, argument], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_the_installed_package_is_the_one_imported(package: Path, python_of_wheel: Path) -> None:
+    assert package.is_relative_to(python_of_wheel.parents[1])
+    version = "import importlib.metadata as m; print(m.version('headway'))"
+    assert output_of(python_of_wheel, "-c", version).strip() == VERSION
+
+
+def test_the_native_module_loads_from_the_wheel(package: Path, python_of_wheel: Path) -> None:
+    code = "import headway._core as core; print(core.__file__)"
+    assert Path(output_of(python_of_wheel, "-c", code, cwd=package.parent).strip()).parent == package
+
+
+def test_the_guard_program_is_executable(package: Path) -> None:
+    assert os.access(package / "bin/headway-guard", os.X_OK)
+
+
+def test_the_metadata_names_the_arrow_it_was_built_with(python_of_wheel: Path) -> None:
+    code = "import importlib.metadata as m; print(*m.requires('headway'), sep='\\n')"
+    required = output_of(python_of_wheel, "-c", code).splitlines()
+    built_with = "25" if sys.version_info < (3, 11) else "26"
+    assert any(line.startswith(f"pyarrow=={built_with}.*") for line in required), required
+
+
+def test_only_our_names_leave_the_library(package: Path) -> None:
+    exported = output_of("nm", "--dynamic", "--demangle", "--defined-only", package / "lib/libheadway.so").splitlines()
+    names = [line.split(maxsplit=2)[2] for line in exported]
+    assert any(name.startswith("headway::Checkpoint::open(") for name in names)
+    assert [name for name in names if "headway::" not in name] == []
+
+
+def test_a_consumer_reads_and_verifies_a_checkpoint(consumer: Path, checkpoint: Path) -> None:
+    assert run(consumer, checkpoint) == (0, [f"headway {VERSION}", "model.bin 7", "verified"])
+
+
+def test_a_consumer_is_told_of_a_changed_file(consumer: Path, checkpoint: Path) -> None:
+    (checkpoint / "model.bin").write_bytes(b"weighty")
+    status, lines = run(consumer, checkpoint)
+    assert status == 1
+    assert "model.bin" in lines[-1]
+
+
+def test_a_consumer_is_told_where_no_checkpoint_is(consumer: Path, tmp_path: Path) -> None:
+    status, lines = run(consumer, tmp_path)
+    assert status == 2
+    assert lines[-1].startswith("not_found: ")
+    assert str(tmp_path) in lines[-1]
