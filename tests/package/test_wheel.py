@@ -19,7 +19,9 @@ VERSION = re.search(r"project\(headway VERSION ([0-9.]+)", (ROOT / "CMakeLists.t
 
 def output_of(*command: object, cwd: Path = ROOT) -> str:
     """The command's output; a failure shows it whole."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}"
     return done.stdout
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Every lint check, in turn; all of them run, and the last line says which failed.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+readonly bin=$PWD/.venv/bin
+failed=()
+
+check() {
+  local name=$1
+  shift
+  printf '=== %s\n' "$name"
+  "$@" || failed+=("$name")
+}
+
+format_cpp() {
+  git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' |
+    while IFS= read -r -d '' file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
+    xargs -0 --no-run-if-empty "$bin/clang-format" --dry-run -Werror
+}
+
+check "rooms" "$bin/python" scripts/lint/rooms.py
+check "size" "$bin/python" scripts/lint/size.py
+check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
+check "clang-format" format_cpp
+check "ruff" "$bin/ruff" check --quiet
+check "ruff format" "$bin/ruff" format --check --quiet
+check "mypy" "$bin/mypy"
+check "configure" scripts/configure.sh build -DHEADWAY_TESTS=ON
+check "clang-tidy" "$bin/python" scripts/lint/tidy.py build
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'lint failed: %s (scripts/format.sh mends what is only a matter of format)\n' "$(IFS=,; echo "${failed[*]}")"
+  exit 1
+fi
+echo "lint passed"
