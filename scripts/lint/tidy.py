@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clang-tidy on the C++ sources that changed since the merge base with origin/main (without one: since the last commit).
+"""clang-tidy on the C++ sources that changed since the merge base with origin/main (or, without one, the last commit).
 
     tidy.py [BUILD_FOLDER] [FILE...]     files named are checked whether they changed or not
 
