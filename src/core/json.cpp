@@ -7,7 +7,10 @@ namespace headway {
 Result<Json> parse_json(std::string_view text, std::string_view subject) {
   boost::json::parse_options options;
   options.allow_infinity_and_nan = true;
+  // The default mode may be off by a bit in the last place: a metric would not come back as it was.
+  options.numbers = boost::json::number_precision::precise;
   options.max_depth = 128;
+  options.numbers = boost::json::number_precision::precise;
   boost::system::error_code failure;
   boost::json::stream_parser parser({}, options);
   const std::size_t read = parser.write_some(text.data(), text.size(), failure);

@@ -24,7 +24,8 @@ void Checksum::add(std::span<const std::byte> bytes) { XXH3_64bits_update(&state
 
 std::string Checksum::text() const {
   char digits[24];
-  std::snprintf(digits, sizeof digits, "xxh3:%016llx", static_cast<unsigned long long>(XXH3_64bits_digest(&state_->xxh3)));
+  std::snprintf(digits, sizeof digits, "xxh3:%016llx",
+                static_cast<unsigned long long>(XXH3_64bits_digest(&state_->xxh3)));
   return digits;
 }
 
@@ -36,7 +37,8 @@ Result<Buffer> Buffer::make(std::size_t bytes) {
   buffer.bytes_ = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   buffer.data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, buffer.bytes_)));
   if (buffer.data_ == nullptr) {
-    return Error{ErrorKind::unavailable, "out of memory: " + std::to_string(buffer.bytes_) + " bytes for a file buffer"};
+    return Error{ErrorKind::unavailable,
+                 "out of memory: " + std::to_string(buffer.bytes_) + " bytes for a file buffer"};
   }
   return buffer;
 }

@@ -40,7 +40,8 @@ Result<void> begin_checkpoint(const std::string& checkpoint_directory) {
   if (Result<void> removed = remove_tree(staged); !removed) return removed;
   if (::mkdir(staged.c_str(), 0777) != 0) return system_error("make the directory", staged, errno);
   fault_point("begin.staged");
-  if (Result<File> marker = open_file(join(staged, begun_marker_name), O_WRONLY | O_CREAT | O_EXCL); !marker) return marker.error();
+  if (Result<File> marker = open_file(join(staged, begun_marker_name), O_WRONLY | O_CREAT | O_EXCL); !marker)
+    return marker.error();
   fault_point("begin.marked");
   Result<void> renamed = rename_path(staged, checkpoint_directory, false);
   if (!renamed) {
@@ -52,10 +53,12 @@ Result<void> begin_checkpoint(const std::string& checkpoint_directory) {
 }
 
 Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest) {
-  if (Result<void> valid = check_manifest(manifest, checkpoint_directory, ErrorKind::invalid_argument); !valid) return valid;
+  if (Result<void> valid = check_manifest(manifest, checkpoint_directory, ErrorKind::invalid_argument); !valid)
+    return valid;
   const Result<Standing> standing = standing_of(checkpoint_directory);
   if (!standing) return standing.error();
-  if (*standing == Standing::committed) return Error{ErrorKind::already_exists, checkpoint_directory + " is committed already"};
+  if (*standing == Standing::committed)
+    return Error{ErrorKind::already_exists, checkpoint_directory + " is committed already"};
   if (*standing == Standing::foreign) {
     return Error{ErrorKind::invalid_argument, "checkpoint " + checkpoint_directory + " has not been begun"};
   }
@@ -65,7 +68,8 @@ Result<void> commit(const std::string& checkpoint_directory, const Manifest& man
     return written;
   }
   fault_point("commit.manifest_written");
-  if (Result<void> renamed = rename_path(part, join(checkpoint_directory, manifest_name), true); !renamed) return renamed;
+  if (Result<void> renamed = rename_path(part, join(checkpoint_directory, manifest_name), true); !renamed)
+    return renamed;
   fault_point("commit.manifest_renamed");
   if (Result<void> synced = sync_directory(checkpoint_directory); !synced) return synced;
   if (Result<void> synced = sync_directory(parent_of(checkpoint_directory)); !synced) return synced;

@@ -42,12 +42,14 @@ Result<Content> copy_content(const File& from, const File& to) {
   Checksum checksum;
   std::uint64_t written_until = 0;
   for (std::uint64_t offset = 0; offset < size;) {
-    const std::span<std::byte> wanted = buffer->span().first(std::min<std::uint64_t>(buffer->span().size(), size - offset));
+    const std::span<std::byte> wanted =
+        buffer->span().first(std::min<std::uint64_t>(buffer->span().size(), size - offset));
     const Result<std::size_t> got = from.read_at(wanted, offset);
     if (!got) return got.error();
     if (*got < wanted.size()) {
-      return Error{ErrorKind::invalid_argument, from.path() + " became shorter while it was copied: expected " + std::to_string(size) +
-                                                    " bytes, found " + std::to_string(offset + *got)};
+      return Error{ErrorKind::invalid_argument, from.path() + " became shorter while it was copied: expected " +
+                                                    std::to_string(size) + " bytes, found " +
+                                                    std::to_string(offset + *got)};
     }
     checksum.add(wanted);
     Result<void> put = to.write_at(wanted, offset, size);

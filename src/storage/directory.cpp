@@ -89,7 +89,8 @@ Result<void> make_directory(const std::string& path) {
   if (number == EEXIST && ::stat(path.c_str(), &status) == 0) {
     return S_ISDIR(status.st_mode) ? Result<void>() : system_error("make the directory", path, ENOTDIR);
   }
-  return system_error("make the directory", path, number, number == ENOENT ? ErrorKind::not_found : ErrorKind::unavailable);
+  return system_error("make the directory", path, number,
+                      number == ENOENT ? ErrorKind::not_found : ErrorKind::unavailable);
 }
 
 Result<void> make_directories(const std::string& path) {
@@ -116,7 +117,8 @@ Result<void> sync_directory(const std::string& path) {
 Result<std::vector<std::string>> read_directory(const std::string& path) {
   const Directory directory = open_directory_at(AT_FDCWD, path.c_str(), true);
   if (directory == nullptr) {
-    return system_error("read the directory", path, errno, errno == ENOENT ? ErrorKind::not_found : ErrorKind::unavailable);
+    return system_error("read the directory", path, errno,
+                        errno == ENOENT ? ErrorKind::not_found : ErrorKind::unavailable);
   }
   Result<std::vector<std::string>> names = names_in(directory.get(), path);
   if (names) std::sort(names->begin(), names->end());

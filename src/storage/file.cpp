@@ -41,7 +41,8 @@ std::string free_space_note(const std::string& path, std::uint64_t bytes_needed)
 
 }  // namespace
 
-Error system_error(std::string_view doing, const std::string& path, int number, ErrorKind kind, std::uint64_t bytes_needed) {
+Error system_error(std::string_view doing, const std::string& path, int number, ErrorKind kind,
+                   std::uint64_t bytes_needed) {
   std::string message = "cannot " + std::string(doing) + " " + path + ": " + reason(number);
   if (number == ENOSPC || number == EDQUOT) message += free_space_note(path, bytes_needed);
   return Error{kind, std::move(message)};
@@ -65,7 +66,8 @@ File::~File() {
 Result<std::size_t> File::read_at(std::span<std::byte> buffer, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < buffer.size()) {
-    const ssize_t got = ::pread(descriptor_, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(descriptor_, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
     if (got == 0) break;
     if (got < 0) {
       if (errno == EINTR) continue;
@@ -79,7 +81,8 @@ Result<std::size_t> File::read_at(std::span<std::byte> buffer, std::uint64_t off
 Result<void> File::write_at(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t bytes_needed) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t put = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t put =
+        ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (put < 0) {
       if (errno == EINTR) continue;
       return system_error("write", path_, errno, ErrorKind::unavailable, bytes_needed);
@@ -107,7 +110,9 @@ Result<File> open_file(const std::string& path, int flags, ::mode_t mode) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
     if (descriptor >= 0) return File(descriptor, path);
     if (errno == EINTR) continue;
-    const ErrorKind kind = errno == ENOENT ? ErrorKind::not_found : errno == EEXIST ? ErrorKind::already_exists : ErrorKind::unavailable;
+    const ErrorKind kind = errno == ENOENT   ? ErrorKind::not_found
+                           : errno == EEXIST ? ErrorKind::already_exists
+                                             : ErrorKind::unavailable;
     return system_error((flags & O_CREAT) != 0 ? "create" : "open", path, errno, kind);
   }
 }
@@ -117,7 +122,10 @@ Result<File> open_regular_file(const std::string& path, ErrorKind missing_kind) 
   if (::stat(path.c_str(), &status) != 0) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     const bool loop = errno == ELOOP;
-    return system_error("read", path, errno, missing ? missing_kind : loop ? ErrorKind::invalid_argument : ErrorKind::unavailable);
+    return system_error("read", path, errno,
+                        missing ? missing_kind
+                        : loop  ? ErrorKind::invalid_argument
+                                : ErrorKind::unavailable);
   }
   if (!S_ISREG(status.st_mode)) {
     return Error{ErrorKind::invalid_argument, path + " is not a regular file but " + file_kind(status.st_mode)};
@@ -151,7 +159,8 @@ Result<std::string> read_whole(const std::string& path) {
 Result<void> write_whole(const std::string& path, std::string_view content) {
   const Result<File> file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   if (!file) return file.error();
-  if (Result<void> written = file->write_at(std::as_bytes(std::span(content)), 0, content.size()); !written) return written;
+  if (Result<void> written = file->write_at(std::as_bytes(std::span(content)), 0, content.size()); !written)
+    return written;
   return file->sync();
 }
 

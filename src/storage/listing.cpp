@@ -61,7 +61,8 @@ class FileWalk {
 
 Result<std::vector<FileRecord>> list_files(const std::string& directory) {
   struct ::stat status = {};
-  if (::stat(directory.c_str(), &status) != 0) return system_error("list the files of", directory, errno, ErrorKind::invalid_argument);
+  if (::stat(directory.c_str(), &status) != 0)
+    return system_error("list the files of", directory, errno, ErrorKind::invalid_argument);
   if (!S_ISDIR(status.st_mode)) {
     return Error{ErrorKind::invalid_argument, directory + " is not a directory but " + file_kind(status.st_mode)};
   }
@@ -92,7 +93,8 @@ Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory,
       return manifest.error();
     }
   }
-  std::stable_sort(manifests.begin(), manifests.end(), [](const Manifest& a, const Manifest& b) { return a.index < b.index; });
+  std::stable_sort(manifests.begin(), manifests.end(),
+                   [](const Manifest& a, const Manifest& b) { return a.index < b.index; });
   return manifests;
 }
 

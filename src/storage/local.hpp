@@ -68,7 +68,8 @@ Result<void> remove_checkpoint(const std::string& checkpoint_directory);
 /// The committed checkpoints of a run, by their index, oldest first; `checkpoint` is the directory's name as it is now.
 /// Directories without a manifest and symbolic links are not listed. A manifest that can't be read is an error, or, when `unreadable`
 /// is given, is told there while the others are listed.
-Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory, std::vector<Error>* unreadable = nullptr);
+Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory,
+                                               std::vector<Error>* unreadable = nullptr);
 
 /// Removes what was begun and never committed in a run, and temporaries of ours (`part_prefix`). Nothing else is touched, symbolic
 /// links are not followed. Only while nobody writes to the run. Returns the names removed.

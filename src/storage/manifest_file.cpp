@@ -24,12 +24,13 @@ Result<Standing> standing_of(const std::string& checkpoint_directory) {
 Result<void> check_manifest(const Manifest& manifest, const std::string& subject, ErrorKind kind) {
   constexpr int known_version = 1;
   if (manifest.version != known_version) {
-    return Error{kind, subject + ": manifest version " + std::to_string(manifest.version) + " is not known; this Headway reads version " +
-                           std::to_string(known_version)};
+    return Error{kind, subject + ": manifest version " + std::to_string(manifest.version) +
+                           " is not known; this Headway reads version " + std::to_string(known_version)};
   }
   std::set<std::string_view> seen;
   for (const FileRecord& file : manifest.files) {
-    if (Result<void> fits = check_file_name(file.name); !fits) return Error{kind, subject + ": " + fits.error().message};
+    if (Result<void> fits = check_file_name(file.name); !fits)
+      return Error{kind, subject + ": " + fits.error().message};
     if (!seen.insert(file.name).second) return Error{kind, subject + ": the file " + file.name + " is listed twice"};
   }
   return {};
@@ -40,7 +41,8 @@ Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
   const Result<std::string> text = read_whole(path);
   if (!text) {
     if (text.error().kind != ErrorKind::not_found) return text.error();
-    return Error{ErrorKind::not_found, "no committed checkpoint at " + checkpoint_directory + ": it has no " + std::string(manifest_name)};
+    return Error{ErrorKind::not_found,
+                 "no committed checkpoint at " + checkpoint_directory + ": it has no " + std::string(manifest_name)};
   }
   Result<Manifest> manifest = from_json_text<Manifest>(*text, path);
   if (!manifest) return manifest;
@@ -50,7 +52,8 @@ Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
 
 Result<void> discard(const std::string& checkpoint_directory) {
   const std::string run_directory = parent_of(checkpoint_directory);
-  const std::string removed = join(run_directory, std::string(part_prefix) + "removed." + last_part(checkpoint_directory));
+  const std::string removed =
+      join(run_directory, std::string(part_prefix) + "removed." + last_part(checkpoint_directory));
   if (Result<void> cleared = remove_tree(removed); !cleared) return cleared;
   if (Result<void> renamed = rename_path(checkpoint_directory, removed, false); !renamed) return renamed;
   fault_point("remove.renamed");

@@ -76,7 +76,8 @@ class Progress {
 
 }  // namespace
 
-Result<void> parallel_for(std::size_t count, std::size_t threads_max, const std::function<Result<void>(std::size_t)>& task) {
+Result<void> parallel_for(std::size_t count, std::size_t threads_max,
+                          const std::function<Result<void>(std::size_t)>& task) {
   Progress progress(count);
   std::vector<std::thread> threads;
   if (count > 1) {

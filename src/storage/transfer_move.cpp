@@ -80,7 +80,8 @@ Result<void> Moves::bring(std::span<FileJob> jobs, const std::string& checkpoint
   struct ::stat status = {};
   if (::stat(checkpoint_directory.c_str(), &status) != 0) return system_error("stat", checkpoint_directory, errno);
   for (std::size_t first = 0; first < jobs.size(); first += batch_files_max) {
-    Result<void> brought = bring_batch(jobs.subspan(first, std::min(batch_files_max, jobs.size() - first)), status.st_dev);
+    Result<void> brought =
+        bring_batch(jobs.subspan(first, std::min(batch_files_max, jobs.size() - first)), status.st_dev);
     if (!brought) return brought;
   }
   return {};

@@ -14,7 +14,8 @@ Result<void> check_names(const std::vector<std::string>& names) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (Result<void> fits = check_file_name(name); !fits) return fits;
-    if (!seen.insert(name).second) return Error{ErrorKind::invalid_argument, "the file " + name + " is named twice in one upload"};
+    if (!seen.insert(name).second)
+      return Error{ErrorKind::invalid_argument, "the file " + name + " is named twice in one upload"};
   }
   return {};
 }
@@ -53,7 +54,11 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   std::vector<FileJob> jobs;
   const std::string part_start = join(checkpoint_directory, part_prefix) + std::to_string(rank) + ".";
   for (const std::string& name : names) {
-    jobs.push_back({name, join(source_directory, name), join(checkpoint_directory, name), part_start + std::to_string(jobs.size()), {}});
+    jobs.push_back({name,
+                    join(source_directory, name),
+                    join(checkpoint_directory, name),
+                    part_start + std::to_string(jobs.size()),
+                    {}});
   }
   Moves moves(source_directory);
   Result<void> brought = transfer == Transfer::move ? moves.bring(jobs, checkpoint_directory) : copy_files(jobs);

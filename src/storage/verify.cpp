@@ -19,13 +19,14 @@ Result<void> verify_file(const std::string& path, const FileRecord& expected) {
   const Result<struct ::stat> status = file->status();
   if (!status) return status.error();
   if (static_cast<std::uint64_t>(status->st_size) != expected.size) {
-    return Error{ErrorKind::corrupted, path + " is damaged: expected " + std::to_string(expected.size) + " bytes, found " +
-                                           std::to_string(status->st_size)};
+    return Error{ErrorKind::corrupted, path + " is damaged: expected " + std::to_string(expected.size) +
+                                           " bytes, found " + std::to_string(status->st_size)};
   }
   const Result<Content> found = read_content(*file);
   if (!found) return found.error();
   if (found->checksum == expected.checksum) return {};
-  return Error{ErrorKind::corrupted, path + " is damaged: expected checksum " + expected.checksum + ", found " + found->checksum};
+  return Error{ErrorKind::corrupted,
+               path + " is damaged: expected checksum " + expected.checksum + ", found " + found->checksum};
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ Result<void> verify(const std::string& checkpoint_directory) {
 }
 
 Result<std::vector<FileRecord>> settle(const std::string& checkpoint_directory, std::vector<FileRecord> records) {
-  std::stable_sort(records.begin(), records.end(), [](const FileRecord& a, const FileRecord& b) { return a.name < b.name; });
+  std::stable_sort(records.begin(), records.end(),
+                   [](const FileRecord& a, const FileRecord& b) { return a.name < b.name; });
   std::vector<FileRecord> settled;
   for (std::size_t first = 0; first < records.size();) {
     std::size_t end = first + 1;
@@ -53,7 +55,8 @@ Result<std::vector<FileRecord>> settle(const std::string& checkpoint_directory, 
       const Result<Content> content = read_content(*file);
       if (!content) return content.error();
       while (kept < end && (records[kept].checksum != content->checksum || records[kept].size != content->size)) ++kept;
-      if (kept == end) return Error{ErrorKind::corrupted, path + " is none of the files that the ranks uploaded under this name"};
+      if (kept == end)
+        return Error{ErrorKind::corrupted, path + " is none of the files that the ranks uploaded under this name"};
     }
     settled.push_back(records[kept]);
     first = end;

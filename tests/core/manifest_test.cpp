@@ -1,0 +1,52 @@
+#include "core/manifest.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace headway {
+
+BOOST_AUTO_TEST_SUITE(manifest_suite)
+
+BOOST_AUTO_TEST_CASE(ordinary_names_are_permitted) {
+  for (const char* name : {"model.pt", "a/b/c", "with space", "größe", "重み.pt", "..hidden", "a/.headway.json",
+                           ".headway", "...", "\xF0\x9F\x98\x80"}) {
+    BOOST_TEST(check_file_name(name).has_value(), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(names_that_lead_elsewhere_or_are_ours_are_refused_and_named) {
+  using namespace std::string_view_literals;
+  for (const std::string_view name :
+       {""sv, "/a"sv, "a/"sv, "a//b"sv, "."sv, ".."sv, "a/../b"sv, "./a"sv, "a\0b"sv, ".headway.json"sv,
+        ".headway.begun"sv, ".headway.part.x"sv, ".headway.json/x"sv}) {
+    const Result<void> checked = check_file_name(name);
+    BOOST_REQUIRE(!checked.has_value());
+    BOOST_TEST((checked.error().kind == ErrorKind::invalid_argument));
+    BOOST_TEST(checked.error().message.find(json_text(Json(std::string(name)))) != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_are_refused_for_json_could_not_hold_them) {
+  for (const char* name : {"\xff", "a\x80", "\xC3", "\xC0\xAF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+                           "\xF4\x90\x80\x80", "\xE2\x82"}) {
+    const Result<void> checked = check_file_name(name);
+    BOOST_REQUIRE(!checked.has_value());
+    BOOST_TEST(checked.error().message.find("is not UTF-8") != std::string::npos);
+    for (const char letter : checked.error().message) BOOST_TEST(static_cast<unsigned char>(letter) < 0x80);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_goes_to_text_and_back) {
+  Manifest manifest;
+  manifest.checkpoint = "checkpoint_000001";
+  manifest.index = 1;
+  manifest.files = {{"model.pt", std::uint64_t{1} << 40, "xxh3:0123456789abcdef", 2}};
+  manifest.metrics = {{"loss", 0.25}};
+  const Result<Manifest> back = from_json_text<Manifest>(to_json_text(manifest), "test");
+  BOOST_REQUIRE(back.has_value());
+  BOOST_TEST(back->files[0].size == std::uint64_t{1} << 40);
+  BOOST_TEST(back->metrics.at("loss").as_double() == 0.25);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway
