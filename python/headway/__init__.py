@@ -1,0 +1,10 @@
+"""Headway: distributed training with warm workers, durable checkpoints and recovery in milliseconds.
+
+``headway.train`` has the trainers, ``headway.train.torch`` the PyTorch one. A run starts Headway by itself;
+:func:`init` is there to say what of the machine may be used, or to start early.
+"""
+
+from headway._core import version as __version__
+from headway._runtime import available_resources, cluster_resources, init, is_initialized, shutdown
+
+__all__ = ["__version__", "available_resources", "cluster_resources", "init", "is_initialized", "shutdown"]

@@ -1,0 +1,63 @@
+"""Type checks of public arguments: every refusal names the argument, what was given, and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+
+def refuse(argument: str, value: object, allowed: str) -> NoReturn:
+    """Raises TypeError for an argument of the wrong type."""
+    given = repr(value)
+    if len(given) > 100:
+        given = given[:97] + "..."
+    raise TypeError(f"{argument} is {given} ({type(value).__name__}); allowed: {allowed}")
+
+
+def check_int(argument: str, value: object, allowed: str) -> int:
+    """An int that is no bool; numpy's integers count as ints."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        refuse(argument, value, allowed)
+    number = value.__index__()
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{argument} is {number}; allowed: {allowed}")
+    return number
+
+
+def check_number(argument: str, value: object, allowed: str) -> float:
+    """An int or float that is no bool."""
+    if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "__index__")):
+        refuse(argument, value, allowed)
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_bool(argument: str, value: object) -> bool:
+    """A bool, and nothing that merely could pass for one."""
+    if not isinstance(value, bool):
+        refuse(argument, value, "True or False")
+    return value
+
+
+def check_str(argument: str, value: object, allowed: str) -> str:
+    """A str."""
+    if not isinstance(value, str):
+        refuse(argument, value, allowed)
+    return value
+
+
+def check_instance(argument: str, value: Any, kind: type, allowed: str) -> Any:
+    """None or an instance of ``kind``."""
+    if value is not None and not isinstance(value, kind):
+        refuse(argument, value, allowed)
+    return value
+
+
+def check_resources(argument: str, value: object) -> dict[str, float]:
+    """A mapping from resource names to amounts."""
+    allowed = 'a dict from resource names to numbers, such as {"CPU": 2}'
+    if not isinstance(value, Mapping):
+        refuse(argument, value, allowed)
+    return {
+        check_str(f"a name in {argument}", name, allowed): check_number(f"{argument}[{name!r}]", amount, "a number")
+        for name, amount in value.items()
+    }

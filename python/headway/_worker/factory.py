@@ -1,0 +1,41 @@
+"""The worker factory: imports the heavy modules once, then forks a worker whenever it is told."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import sys
+
+from headway import _core
+
+
+def main() -> None:
+    """``python -c ... CONTROL_FD MODULE...``: serves until the agent is gone. Returns in no process."""
+    control_fd = int(sys.argv[1])
+    always_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
+    code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
+    exec_command = [sys.executable, "-c", code + "from headway._worker.main import main; main()"]
+    problems = [] if always_exec else _import_all(sys.argv[2:])
+    # What is there now is there for good: the collector need not touch (and so copy) its pages in every child.
+    gc.collect()
+    gc.freeze()
+    server = _core.FactoryServer(control_fd, exec_command, always_exec)
+    server.announce(problems)
+    worker = server.serve()
+    if worker is None:
+        os._exit(0)
+    from headway._worker.main import work
+
+    work(*worker)
+
+
+def _import_all(modules: list[str]) -> list[str]:
+    problems = []
+    for module in ["headway._worker.main", *modules]:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            problems.append(f"{module}: {type(error).__name__}: {error}")
+    return problems

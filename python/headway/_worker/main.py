@@ -1,0 +1,169 @@
+"""What a worker does: hears who it is, runs what it is told, and ends."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+import traceback
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+
+from headway import _core
+from headway._worker import session as worker_session
+from headway._worker.threads import set_threads
+
+
+def main() -> None:
+    """``python -c ... SESSION_FD FACTORY_PID``: a worker in a process of its own."""
+    session_fd, factory_pid = int(sys.argv[1]), int(sys.argv[2])
+    _core.die_with(factory_pid)
+    os.set_inheritable(session_fd, False)
+    work(session_fd, {})
+
+
+def work(session_fd: int, env: dict[str, str]) -> None:
+    """Does a worker's work and ends the process; never returns."""
+    code = 1
+    try:
+        os.environ.update(env)
+        session = _core.Session(session_fd)
+        _settle_in(session)
+        session.announce()
+        _serve(session)
+        code = 0
+    except SystemExit as exit_request:
+        code = _exit_code(exit_request)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        _end(code)
+
+
+def _settle_in(session: _core.Session) -> None:
+    """Makes this process look like one that the driver's script had started itself."""
+    context = json.loads(session.context_json)
+    setup = context["setup"]
+    gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    for name in set(os.environ) - set(setup["env"]):
+        del os.environ[name]
+    os.environ.update(setup["env"])
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+    sys.path[:] = setup["sys_path"]
+    sys.argv[:] = setup["argv"]
+    try:
+        os.chdir(setup["cwd"])
+    except OSError as error:
+        print(f"the driver's working directory cannot be entered: {error}", file=sys.stderr)
+    # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    set_threads(context["plan"]["slot"]["cpus"], setup["env"])
+    worker_session.begin(session, context)
+
+
+def _serve(session: _core.Session) -> None:
+    while True:
+        kind, call_id, function = session.next_task()
+        if kind == "end":
+            return
+        if kind == "execute":
+            _execute(session, call_id, function)
+        else:
+            _train(session, function)
+
+
+def _execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
+    try:
+        function, args, kwargs = cloudpickle.loads(pickled)
+        value = cloudpickle.dumps(function(*args, **kwargs))
+    except Exception as error:
+        session.answer_call(call_id, json.dumps(describe(error)), _pickle_exception(error))
+    else:
+        session.answer_call(call_id, None, value)
+
+
+def _train(session: _core.Session, pickled: bytes) -> None:
+    try:
+        train_loop, args = cloudpickle.loads(pickled)
+        value = train_loop(*args)
+        try:
+            pickled_value = cloudpickle.dumps(value)
+        except Exception as error:
+            raise TypeError(
+                f"the training function returned a {type(value).__name__} that cannot be pickled: {error}"
+            ) from error
+    except Exception as error:
+        session.training_raised(json.dumps(describe(error)), _pickle_exception(error))
+    else:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        session.training_returned(pickled_value)
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception as the driver tells it: its type, its words, the user's frames."""
+    return {
+        "type": _type_name(type(error)),
+        "message": str(error),
+        "traceback": _user_traceback(error),
+        "echo": worker_session.is_echo(error),
+    }
+
+
+def _type_name(kind: type) -> str:
+    return kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _user_traceback(error: BaseException) -> str:
+    """The frames below Headway's own, the innermost last, and then the exceptions that led to this one."""
+    text = "Traceback (most recent call last):\n" + "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        link = "Caused by" if error.__cause__ is not None else "Raised while handling"
+        text += f"{link} {_type_name(type(cause))}: {cause}\n" + "".join(
+            traceback.format_tb(_skip_own_frames(cause.__traceback__))
+        )
+    return text
+
+
+def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
+    here = os.path.dirname(__file__)
+    rest = tb
+    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == here:
+        rest = rest.tb_next
+    return rest or tb
+
+
+def _pickle_exception(error: BaseException) -> bytes | None:
+    """The exception without its frames, if it survives a round trip: many with required arguments do not."""
+    try:
+        pickled = cloudpickle.dumps(error.with_traceback(None))
+        cloudpickle.loads(pickled)
+    except Exception:
+        return None
+    return pickled
+
+
+def _exit_code(request: SystemExit) -> int:
+    if request.code is None:
+        return 0
+    if isinstance(request.code, int):
+        return request.code & 0xFF
+    print(request.code, file=sys.stderr)
+    return 1
+
+
+def _end(code: int) -> None:
+    """Exit handlers and flushes as at an interpreter's end, without its slow and risky tear-down."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        _core.exit_now(code)

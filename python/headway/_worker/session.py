@@ -1,0 +1,53 @@
+"""This worker's session: what ``headway.train``'s functions speak to from inside a training function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from headway import _core
+
+
+@dataclass
+class WorkerSession:
+    """One rank's connection to its run."""
+
+    core: _core.Session
+    context: dict[str, Any]
+
+
+_active: WorkerSession | None = None
+_echo_tests: list[Callable[[BaseException], bool]] = []
+
+
+def begin(core: _core.Session, context: dict[str, Any]) -> None:
+    """Makes this process a worker."""
+    global _active
+    _active = WorkerSession(core, context)
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker of a run."""
+    return _active is not None
+
+
+def current(caller: str) -> WorkerSession:
+    """The session; ``caller`` is named in the error outside of workers."""
+    if _active is None:
+        raise RuntimeError(
+            f"{caller} was called outside of a training function: it works in the function that is given to a trainer, "
+            "in its worker processes, while fit() runs"
+        )
+    return _active
+
+
+def add_echo_test(test: Callable[[BaseException], bool]) -> None:
+    """``test`` says whether an exception looks like the effect of another rank's death, not like a cause of its own."""
+    if test not in _echo_tests:
+        _echo_tests.append(test)
+
+
+def is_echo(error: BaseException) -> bool:
+    """Whether some backend takes this exception for the effect of another rank's death."""
+    return any(test(error) for test in _echo_tests)

@@ -1,0 +1,33 @@
+"""Training: configuration, reports and checkpoints, results, and the data-parallel trainer.
+
+In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_context`. Around it: a trainer such as
+:class:`headway.train.torch.TorchTrainer`, and the configuration classes below.
+"""
+
+from headway.train._checkpoint import Checkpoint
+from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from headway.train._context import TrainContext, get_checkpoint, get_context
+from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
+from headway.train._report import report
+from headway.train._result import Result
+from headway.train.backend import Backend, BackendConfig
+from headway.train.data_parallel_trainer import DataParallelTrainer
+
+__all__ = [
+    "Backend",
+    "BackendConfig",
+    "Checkpoint",
+    "CheckpointConfig",
+    "ControllerError",
+    "DataParallelTrainer",
+    "FailureConfig",
+    "Result",
+    "RunConfig",
+    "ScalingConfig",
+    "TrainContext",
+    "TrainingFailedError",
+    "WorkerGroupError",
+    "get_checkpoint",
+    "get_context",
+    "report",
+]

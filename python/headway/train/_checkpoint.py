@@ -1,0 +1,80 @@
+"""Checkpoints: directories of files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headway import _core
+from headway._arguments import refuse
+
+
+class Checkpoint:
+    """A directory with whatever a training function needs to go on from.
+
+    A checkpoint that was given to :func:`headway.train.report` is durable when ``report`` has returned.
+
+    Attributes:
+        path: The directory, absolute.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> directory = tempfile.mkdtemp()
+        >>> _ = pathlib.Path(directory, "epoch").write_text("3")
+        >>> checkpoint = Checkpoint.from_directory(directory)
+        >>> with checkpoint.as_directory() as where:
+        ...     pathlib.Path(where, "epoch").read_text()
+        '3'
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        if not isinstance(path, (str, os.PathLike)):
+            refuse("path", path, "a path of a directory")
+        text = os.fspath(path)
+        if "://" in text:
+            raise ValueError(f"path is {text!r}; allowed: a path on a local or mounted file system")
+        self.path: str = os.path.abspath(os.path.expanduser(text))
+
+    @classmethod
+    def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
+        """A checkpoint of the files in a local directory.
+
+        Raises:
+            FileNotFoundError, NotADirectoryError: there is no such directory.
+        """
+        checkpoint = cls(path)
+        if not os.path.exists(checkpoint.path):
+            raise FileNotFoundError(f"path is {checkpoint.path!r}, which does not exist; allowed: a directory")
+        if not os.path.isdir(checkpoint.path):
+            raise NotADirectoryError(f"path is {checkpoint.path!r}, which is a file; allowed: a directory")
+        return checkpoint
+
+    def to_directory(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Copies the files to ``path`` (default: a new temporary directory, which is the caller's to remove).
+
+        Returns:
+            The directory that now has them.
+        """
+        target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else None
+        if target is None:
+            target = tempfile.mkdtemp(prefix="headway_checkpoint_")
+        _core.download(self.path, target)
+        return target
+
+    @contextmanager
+    def as_directory(self) -> Iterator[str]:
+        """A context whose value is a directory with the files, to be read only: the checkpoint's own one, not a copy."""
+        if not os.path.isdir(self.path):
+            raise FileNotFoundError(f"the checkpoint's directory {self.path!r} does not exist (deleted by num_to_keep?)")
+        yield self.path
+
+    def __repr__(self) -> str:
+        return f"Checkpoint(path={self.path!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checkpoint) and other.path == self.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)

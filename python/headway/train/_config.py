@@ -1,0 +1,129 @@
+"""What a run is asked to do. Types are checked here; ranges and combinations by the core, as for C++."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from headway import _core
+from headway._arguments import check_bool, check_instance, check_int, check_resources, check_str, refuse
+
+
+@dataclass
+class ScalingConfig:
+    """How many workers, and what each may use.
+
+    Attributes:
+        num_workers: Worker processes, one rank each; at least 1.
+        use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
+        resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
+            they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU, as
+            advice only: more workers than CPUs start with a warning.
+
+    Raises:
+        TypeError, ValueError: naming the argument, what was given, what is allowed.
+
+    Example:
+        >>> ScalingConfig(num_workers=2, resources_per_worker={"CPU": 2}).num_workers
+        2
+    """
+
+    num_workers: int = 1
+    use_gpu: bool = False
+    resources_per_worker: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        self.num_workers = check_int("ScalingConfig.num_workers", self.num_workers, "an integer of at least 1")
+        check_bool("ScalingConfig.use_gpu", self.use_gpu)
+        if self.resources_per_worker is not None:
+            self.resources_per_worker = check_resources("ScalingConfig.resources_per_worker", self.resources_per_worker)
+        _core.check_scaling_config(json.dumps(asdict(self)))
+
+
+@dataclass
+class FailureConfig:
+    """How many failures a run survives.
+
+    Attributes:
+        max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit. Each
+            starts again from the newest committed checkpoint.
+    """
+
+    max_failures: int = 0
+
+    def __post_init__(self) -> None:
+        allowed = "-1 (no limit), 0 (no restart) or a positive integer"
+        self.max_failures = check_int("FailureConfig.max_failures", self.max_failures, allowed)
+        _core.check_failure_config(json.dumps(asdict(self)))
+
+
+@dataclass
+class CheckpointConfig:
+    """Which checkpoints are kept.
+
+    Attributes:
+        num_to_keep: How many; None keeps all. The newest is kept beside them whatever its score, since a restart goes on
+            from it. A checkpoint is deleted only after a newer one is committed.
+        checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys (``"eval/loss"``); None
+            ranks the newer higher. A missing or NaN score ranks last.
+        checkpoint_score_order: ``"max"`` (default) or ``"min"``.
+    """
+
+    num_to_keep: int | None = None
+    checkpoint_score_attribute: str | None = None
+    checkpoint_score_order: str = "max"
+
+    def __post_init__(self) -> None:
+        if self.num_to_keep is not None:
+            allowed = "None (keep all) or an integer of at least 1"
+            self.num_to_keep = check_int("CheckpointConfig.num_to_keep", self.num_to_keep, allowed)
+        if self.checkpoint_score_attribute is not None:
+            allowed = "None or the key of a reported metric"
+            check_str("CheckpointConfig.checkpoint_score_attribute", self.checkpoint_score_attribute, allowed)
+        check_str("CheckpointConfig.checkpoint_score_order", self.checkpoint_score_order, '"max" or "min"')
+        _core.check_checkpoint_config(json.dumps(asdict(self)))
+
+
+@dataclass
+class RunConfig:
+    """Where a run's results go, and how it deals with failures and checkpoints.
+
+    Attributes:
+        name: The run's folder below ``storage_path``; default: the trainer's name with date and time.
+        storage_path: A folder on a local or mounted file system; default: ``HEADWAY_STORAGE`` or ``RAY_STORAGE`` of the
+            environment, else ``~/headway_results``. Stored as an absolute path.
+        failure_config: See :class:`FailureConfig`.
+        checkpoint_config: See :class:`CheckpointConfig`.
+    """
+
+    name: str | None = None
+    storage_path: str | os.PathLike[str] | None = None
+    failure_config: FailureConfig = field(default_factory=FailureConfig)
+    checkpoint_config: CheckpointConfig = field(default_factory=CheckpointConfig)
+
+    def __post_init__(self) -> None:
+        if self.name is not None:
+            check_str("RunConfig.name", self.name, "None or a folder name")
+        if self.storage_path is None:
+            default = os.path.join("~", "headway_results")
+            self.storage_path = os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
+        if not isinstance(self.storage_path, (str, os.PathLike)):
+            refuse("RunConfig.storage_path", self.storage_path, "None or a path")
+        path = os.fspath(self.storage_path)
+        if "://" not in path and path:
+            path = os.path.abspath(os.path.expanduser(path))
+        self.storage_path = path
+        self.failure_config = (
+            check_instance("RunConfig.failure_config", self.failure_config, FailureConfig, "a FailureConfig or None")
+            or FailureConfig()
+        )
+        self.checkpoint_config = (
+            check_instance(
+                "RunConfig.checkpoint_config", self.checkpoint_config, CheckpointConfig, "a CheckpointConfig or None"
+            )
+            or CheckpointConfig()
+        )
+        name = self.name if self.name is not None else "unnamed"
+        _core.check_run_config(json.dumps({"name": name, "storage_path": self.storage_path}))

@@ -1,0 +1,85 @@
+"""What a run shows while it goes: a table of its reports, each rank's output, warnings."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+_OWN_KEYS = {
+    "training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s", "time_since_restore", "timestamp",
+    "date", "pid", "hostname", "node_ip", "trial_id", "done", "attempt", "report_index", "checkpoint_dir_name",
+}  # fmt: skip
+
+
+class Display:
+    """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
+
+    Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all; after that
+    a row comes at most every half second, and the last one always.
+    """
+
+    rows_shown_all = 20
+    row_interval_s = 0.5
+    columns_max = 8
+
+    def __init__(self) -> None:
+        self._columns: list[str] = []
+        self._widths: list[int] = []
+        self._rows = 0
+        self._last_row_s = 0.0
+        self._held: dict[str, Any] | None = None
+
+    def line(self, rank: int, line: bytes) -> None:
+        """A line of a rank's output."""
+        print(f"(rank {rank}) {line.decode(errors='replace')}")
+
+    def say(self, kind: str, text: str) -> None:
+        """A warning or a notice of the run itself, on the error stream."""
+        self.flush()
+        print(f"headway: {'warning: ' if kind == 'warning' else ''}{text.rstrip()}", file=sys.stderr, flush=True)
+
+    def report(self, line: dict[str, Any]) -> None:
+        """An accepted report."""
+        now = time.monotonic()
+        if self._rows < self.rows_shown_all or now - self._last_row_s >= self.row_interval_s:
+            self._show(line)
+            self._last_row_s = now
+            self._held = None
+        else:
+            self._held = line
+
+    def flush(self) -> None:
+        """What was printed is seen now."""
+        sys.stdout.flush()
+
+    def finish(self) -> None:
+        """The end: the last report's row if it was held back."""
+        if self._held is not None:
+            self._show(self._held)
+        self.flush()
+
+    def _show(self, line: dict[str, Any]) -> None:
+        if not self._columns:
+            self._columns = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
+            titles = ["report", *self._columns, "time_s", "checkpoint"]
+            self._widths = [max(8, len(title)) for title in titles]
+            self._print(titles)
+        cells = [str(line["training_iteration"])]
+        cells += [_cell(line.get(column, "")) for column in self._columns]
+        cells += [f"{line['time_total_s']:.2f}", line.get("checkpoint_dir_name", "")]
+        self._print(cells)
+        self._rows += 1
+
+    def _print(self, cells: list[str]) -> None:
+        print("  ".join(cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)).rstrip())
+
+
+def _shown(value: object) -> bool:
+    return isinstance(value, (int, float, str)) and not (isinstance(value, str) and len(value) > 24)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.3e}"
+    return str(value)

@@ -1,0 +1,150 @@
+"""What the thread that called ``fit()`` does meanwhile: hooks, output, progress, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import select
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cloudpickle
+
+from headway import _core
+from headway._worker.main import describe
+from headway.train import _pickling
+from headway.train._display import Display
+from headway.train.backend import Backend, BackendConfig
+
+
+class RunLoop:
+    """Serves one run's events until it is over. It waits on a descriptor, so that a signal is handled at once."""
+
+    def __init__(self, run: _core.Run, backend: Backend, backend_config: BackendConfig, display: Display):
+        self._run = run
+        self._backend = backend
+        self._backend_config = backend_config
+        self._display = display
+        self._poll = select.poll()
+        self._poll.register(run.event_fd, select.POLLIN)
+        self._calls = 0
+        self._answers: dict[tuple[int, int], tuple[dict[str, Any] | None, bytes | None]] = {}
+        self._group: DriverWorkerGroup | None = None
+        self._hooks: list[Callable[[], None]] = []
+        self.return_value: bytes | None = None
+        self.exceptions: dict[int, Exception] = {}
+        self.end: dict[str, Any] | None = None
+
+    def serve(self) -> dict[str, Any]:
+        """Until the end; returns what the run came to."""
+        while self.end is None:
+            self._wait()
+            while self._hooks:
+                self._hooks.pop(0)()
+        self._display.finish()
+        return self.end
+
+    def call(self, calls: dict[int, bytes]) -> list[Any]:
+        """Has each rank call its pickled function and returns the values in the order of ranks."""
+        call_ids: dict[int, int] = {}
+        for rank, function in calls.items():
+            self._calls += 1
+            call_ids[rank] = self._calls
+            self._run.execute(self._calls, [rank], function)
+        keys = [(call_ids[rank], rank) for rank in calls]
+        while not all(key in self._answers for key in keys):
+            if self.end is not None:
+                raise RuntimeError("the run ended while a backend's hook waited for the workers")
+            self._wait()
+        return [self._take_answer(rank, self._answers.pop((call_id, rank))) for call_id, rank in keys]
+
+    def _take_answer(self, rank: int, answer: tuple[dict[str, Any] | None, bytes | None]) -> Any:
+        error, value = answer
+        if error is None:
+            return cloudpickle.loads(value) if value is not None else None
+        text = f"rank {rank}: {error['type']}: {error['message']}\n{error['traceback']}"
+        cause = cloudpickle.loads(value) if value else None
+        raise RuntimeError(text) from cause
+
+    def _wait(self) -> None:
+        self._poll.poll()
+        for kind, text, blob in self._run.take_events():
+            self._take(kind, json.loads(text), blob)
+        self._display.flush()
+
+    def _take(self, kind: str, event: dict[str, Any], blob: bytes | None) -> None:
+        if kind == "line":
+            self._display.line(event["rank"], blob or b"")
+        elif kind == "report":
+            self._display.report(event)
+        elif kind in ("warning", "notice"):
+            self._display.say(kind, event["text"])
+        elif kind == "executed":
+            self._answers[event["call_id"], event["rank"]] = (event["error"], blob)
+        elif kind == "setup":
+            self.exceptions.clear()
+            self._hooks.append(lambda: self._set_up(event["attempt"], event["workers"]))
+        elif kind == "teardown":
+            self._hooks.append(lambda: self._tear_down(event["attempt"]))
+        elif kind == "return_value":
+            self.return_value = blob
+        elif kind == "exception" and blob:
+            self._take_exception(event["rank"], blob)
+        elif kind == "finished":
+            self.end = event
+
+    def _take_exception(self, rank: int, blob: bytes) -> None:
+        try:
+            self.exceptions[rank] = cloudpickle.loads(blob)
+        except Exception as error:  # Its class is not importable here; its words are in the message all the same.
+            self.exceptions[rank] = RuntimeError(f"an exception that cannot be loaded here: {error}")
+
+    def _set_up(self, attempt: int, workers: int) -> None:
+        self._group = DriverWorkerGroup(self, workers)
+        try:
+            self._backend.on_start(self._group, self._backend_config)
+            self._backend.on_training_start(self._group, self._backend_config)
+        except Exception as error:
+            self._run.setup_finished(attempt, json.dumps(describe(error)))
+        else:
+            self._run.setup_finished(attempt)
+
+    def _tear_down(self, attempt: int) -> None:
+        try:
+            if self._group is not None:
+                self._backend.on_shutdown(self._group, self._backend_config)
+        except Exception as error:
+            self._display.say("warning", f"the backend's on_shutdown failed; the run's result stands: {error}")
+        finally:
+            self._run.teardown_finished(attempt)
+
+
+class DriverWorkerGroup:
+    """The workers of one attempt, as a backend's hooks see them; see :class:`headway.train.backend.WorkerGroup`."""
+
+    def __init__(self, loop: RunLoop, num_workers: int):
+        self._loop = loop
+        self.num_workers = num_workers
+
+    def __len__(self) -> int:
+        return self.num_workers
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.num_workers))
+
+    def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
+        pickled = _pickling.dumps((function, args, kwargs), "the function for the workers")
+        return self._loop.call(dict.fromkeys(self, pickled))
+
+    def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls ``function`` in one rank and returns its value."""
+        if not 0 <= rank < self.num_workers:
+            raise ValueError(f"rank is {rank}; allowed: 0 to {self.num_workers - 1}")
+        return self._loop.call({rank: _pickling.dumps((function, args, kwargs), "the function for the workers")})[0]
+
+    def execute_each(self, calls: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
+        """Calls one function a rank, each with its own arguments, at once."""
+        if len(calls) != self.num_workers:
+            raise ValueError(f"calls has {len(calls)} entries; allowed: one a rank, {self.num_workers}")
+        pickled = [_pickling.dumps((function, args, {}), "the function for the workers") for function, args in calls]
+        return self._loop.call(dict(enumerate(pickled)))

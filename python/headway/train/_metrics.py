@@ -1,0 +1,60 @@
+"""Metrics on their way from a training function to JSON: what may be in them, and what is refused by its key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from headway._arguments import refuse
+
+_ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
+
+
+def to_json(metrics: object) -> str:
+    """Metrics as JSON text (NaN and infinities as Python writes them).
+
+    Raises:
+        TypeError: ``metrics`` is no dict.
+        ValueError: a value that JSON does not have, such as a tensor; the message names its key.
+    """
+    if not isinstance(metrics, Mapping):
+        refuse("metrics", metrics, "a dict from names to " + _ALLOWED)
+    return json.dumps(_plain(metrics, "metrics", 0))
+
+
+def _plain(value: Any, where: str, depth: int) -> Any:
+    if depth > 50:
+        raise ValueError(f"{where} is nested more than 50 deep (does it hold itself?)")
+    if value is None or isinstance(value, (bool, str, float)):
+        return value
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise ValueError(f"{where} is {value}; allowed: integers of 64 bits")
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key, where): _plain(item, f"{where}[{key!r}]", depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
+    if _is_numpy_scalar(value):
+        return _plain(value.item(), where, depth + 1)
+    _refuse_value(value, where)
+
+
+def _key(key: object, where: str) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"{where} has the key {key!r} ({type(key).__name__}); allowed: str")
+    return key
+
+
+def _is_numpy_scalar(value: object) -> bool:
+    """Told by name: numpy is not imported for it."""
+    return any(kind.__module__ == "numpy" and kind.__name__ == "generic" for kind in type(value).__mro__)
+
+
+def _refuse_value(value: Any, where: str) -> NoReturn:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    hint = ""
+    if hasattr(value, "item") and hasattr(value, "tolist"):
+        hint = "; use .item() for a single number, .tolist() for more"
+    raise ValueError(f"{where} is a {kind}; allowed: {_ALLOWED}{hint}")

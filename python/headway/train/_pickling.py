@@ -1,0 +1,70 @@
+"""Functions on their way to workers. When one can't go, the error names the object that is at fault and the path to it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import cloudpickle
+
+
+def dumps(value: Any, name: str) -> bytes:
+    """Pickles ``value``, which the user knows as ``name``; lambdas, closures and what ``__main__`` defines go by value.
+
+    Raises:
+        TypeError: naming the object that can't be pickled, and how it is reached.
+    """
+    try:
+        return cloudpickle.dumps(value)
+    except Exception as error:
+        path, culprit = _find_culprit(value, name)
+        raise TypeError(
+            f"{name} cannot be sent to the workers: {path} is a {type(culprit).__module__}.{type(culprit).__qualname__}, "
+            f"which cannot be pickled ({error}). Make it inside the training function instead."
+        ) from error
+
+
+def _find_culprit(value: Any, path: str) -> tuple[str, Any]:
+    """The innermost object below ``value`` that fails on its own."""
+    seen: set[int] = set()
+    while id(value) not in seen:
+        seen.add(id(value))
+        for child_path, child in _children(value, path):
+            if id(child) not in seen and not _pickles(child):
+                path, value = child_path, child
+                break
+    return path, value
+
+
+def _pickles(value: Any) -> bool:
+    try:
+        cloudpickle.dumps(value)
+    except Exception:
+        return False
+    return True
+
+
+def _children(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if inspect.ismethod(value):
+        yield f"{path}.__self__", value.__self__
+    elif inspect.isfunction(value):
+        yield from _function_children(value, path)
+    elif isinstance(value, dict):
+        yield from ((f"{path}[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
+    elif isinstance(getattr(value, "__dict__", None), dict):
+        yield from ((f"{path}.{key}", item) for key, item in vars(value).items())
+
+
+def _function_children(function: Any, path: str) -> Iterator[tuple[str, Any]]:
+    try:
+        variables = inspect.getclosurevars(function)
+    except ValueError:
+        return
+    yield from ((f"{path} → closure variable {name!r}", item) for name, item in variables.nonlocals.items())
+    yield from ((f"{path} → global variable {name!r}", item) for name, item in variables.globals.items())
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.default is not inspect.Parameter.empty:
+            yield f"{path} → default of {name!r}", parameter.default

@@ -1,0 +1,64 @@
+"""What a framework needs around a worker group: hooks that run in the driver and reach into every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol
+
+
+class WorkerGroup(Protocol):
+    """The workers of one attempt, as hooks see them."""
+
+    @property
+    def num_workers(self) -> int:
+        """Workers in the group."""
+        ...
+
+    def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
+        ...
+
+    def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls ``function`` in one rank and returns its value."""
+        ...
+
+    def execute_each(self, calls: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
+        """Calls one function a rank, each with its own arguments, at once."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[int]: ...
+
+
+class Backend:
+    """Hooks of a framework. Subclass it, and name the subclass in a :class:`BackendConfig`.
+
+    A hook that raises ends the attempt with its exception as the reason.
+
+    Example:
+        >>> class Greeting(Backend):
+        ...     def on_start(self, worker_group, backend_config):
+        ...         print(worker_group.execute(lambda: "ready"))
+    """
+
+    def on_start(self, worker_group: WorkerGroup, backend_config: Any) -> None:
+        """The group's processes are up; nothing of the user's has run."""
+
+    def on_training_start(self, worker_group: WorkerGroup, backend_config: Any) -> None:
+        """Right before the training function starts in every rank."""
+
+    def on_shutdown(self, worker_group: WorkerGroup, backend_config: Any) -> None:
+        """Every rank has returned from the training function. Not called for a group that failed."""
+
+
+class BackendConfig:
+    """A framework's settings, and which :class:`Backend` they are for."""
+
+    #: Modules that the worker factory imports before it forks workers.
+    preload: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def backend_cls(self) -> type[Backend]:
+        """The hooks' class."""
+        return Backend

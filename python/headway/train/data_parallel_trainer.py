@@ -1,0 +1,196 @@
+"""The trainer that runs one function in every worker."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, NoReturn
+
+import cloudpickle
+
+from headway._arguments import check_instance, refuse
+from headway._runtime import get_runtime, preload_modules
+from headway._worker import session as worker_session
+from headway.train import _pickling
+from headway.train._checkpoint import Checkpoint
+from headway.train._config import RunConfig, ScalingConfig
+from headway.train._display import Display
+from headway.train._errors import ControllerError, WorkerGroupError
+from headway.train._fit import RunLoop
+from headway.train._result import Result, read_reports
+from headway.train.backend import BackendConfig
+
+TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
+
+
+class DataParallelTrainer:
+    """Runs a training function in every worker of a group, restarts the group when it fails, and keeps what it reports.
+
+    Args:
+        train_loop_per_worker: The training function: no argument, or one (the configuration). It may be a lambda, a closure,
+            or defined in ``__main__`` or a notebook.
+        train_loop_config: Passed to the function; default: an empty dict if it takes one.
+        backend_config: A framework's set-up; see :class:`headway.train.backend.BackendConfig`.
+        scaling_config: How many workers with what; default: one worker.
+        run_config: Where results go, failures, checkpoints.
+        datasets, dataset_config: Streaming data sets; they raise one error until the data engine is there.
+        resume_from_checkpoint: What ``get_checkpoint()`` gives before the run has one of its own.
+
+    Raises:
+        TypeError, ValueError: a bad argument, before any process starts.
+
+    Example:
+        >>> from headway import train
+        >>> def loop(config):
+        ...     train.report({"doubled": 2 * config["x"]})
+        >>> trainer = train.DataParallelTrainer(loop, train_loop_config={"x": 21})
+        >>> trainer.fit().metrics["doubled"]  # doctest: +SKIP
+        42
+    """
+
+    def __init__(
+        self,
+        train_loop_per_worker: TrainLoop,
+        *,
+        train_loop_config: Mapping[str, Any] | None = None,
+        backend_config: BackendConfig | None = None,
+        scaling_config: ScalingConfig | None = None,
+        run_config: RunConfig | None = None,
+        datasets: Mapping[str, Any] | None = None,
+        dataset_config: Any = None,
+        resume_from_checkpoint: Checkpoint | None = None,
+    ):
+        if datasets or dataset_config is not None:
+            raise NotImplementedError(
+                "datasets and dataset_config need Headway's data engine, which this version does not have; "
+                "read the data in the training function, for example with a torch DataLoader"
+            )
+        self.train_loop_per_worker = train_loop_per_worker
+        self.train_loop_config = _check_loop_config(train_loop_config)
+        self._args = _loop_arguments(train_loop_per_worker, self.train_loop_config)
+        self.backend_config: BackendConfig = (
+            check_instance("backend_config", backend_config, BackendConfig, "a BackendConfig or None") or BackendConfig()
+        )
+        self.scaling_config: ScalingConfig = (
+            check_instance("scaling_config", scaling_config, ScalingConfig, "a ScalingConfig or None") or ScalingConfig()
+        )
+        self.run_config: RunConfig = (
+            check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
+        )
+        self.resume_from_checkpoint: Checkpoint | None = check_instance(
+            "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
+        )
+
+    def fit(self) -> Result:
+        """Runs the training to its end.
+
+        Returns:
+            The result; it is complete: every worker has ended and all of its output and files are where they belong.
+
+        Raises:
+            TrainingFailedError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
+                with the failed rank's own exception and frames, or how its process ended.
+            ValueError: resources that can never be had; nothing was started.
+            OSError: the storage path cannot be written (or holds a run of this name); nothing was started.
+            KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
+        """
+        if worker_session.in_worker():
+            raise RuntimeError("fit() was called inside a training function; start the run from the driver's script instead")
+        spec = self._spec()
+        resume = spec["resume_from_checkpoint"]
+        if resume is not None and not os.path.isdir(resume):
+            raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
+        task = _pickling.dumps((self.train_loop_per_worker, self._args), "train_loop_per_worker")
+        setup = {"env": dict(os.environ), "sys_path": sys.path, "cwd": os.getcwd(), "argv": sys.argv}
+        run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), task)
+        loop = RunLoop(run, self.backend_config.backend_cls(), self.backend_config, Display())
+        try:
+            end = loop.serve()
+        except KeyboardInterrupt:
+            run.abort("Ctrl-C")
+            loop.serve()
+            print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
+            raise
+        if end["state"] != "finished":
+            _raise_failure(end, loop.exceptions, run.path)
+        return self._result(end, loop, run.path)
+
+    def _spec(self) -> dict[str, Any]:
+        name = self.run_config.name
+        if name is None:
+            trial_id = uuid.uuid4().hex[:8]
+            name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[:4]}"
+        else:
+            trial_id = uuid.uuid4().hex[:8]
+        resume = self.resume_from_checkpoint
+        return {
+            "run": {"name": name, "storage_path": self.run_config.storage_path},
+            "scaling": asdict(self.scaling_config),
+            "failure": asdict(self.run_config.failure_config),
+            "checkpoint": asdict(self.run_config.checkpoint_config),
+            "trainer": type(self).__name__,
+            "trial_id": trial_id,
+            "preload": preload_modules(self.backend_config.preload),
+            "resume_from_checkpoint": resume.path if resume is not None else None,
+        }
+
+    def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:
+        kept = [(Checkpoint(os.path.join(path, entry["name"])), entry["metrics"]) for entry in end["checkpoints"]]
+        reports = read_reports(path)
+        return Result(
+            metrics={**reports[-1], "done": True, "config": self.train_loop_config} if reports else None,
+            checkpoint=kept[-1][0] if kept else None,
+            error=None,
+            path=path,
+            best_checkpoints=kept,
+            return_value=cloudpickle.loads(loop.return_value) if loop.return_value else None,
+        )
+
+
+def _check_loop_config(config: object) -> dict[str, Any]:
+    if config is None:
+        return {}
+    if not isinstance(config, Mapping):
+        refuse("train_loop_config", config, "a dict or None")
+    return dict(config)
+
+
+def _loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]:
+    """What the training function is called with; refuses what can't be one."""
+    if not callable(function):
+        refuse("train_loop_per_worker", function, "a function of no argument or of one, the configuration")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # Built-in functions may have no signature.
+        return (config,)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
+    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY for p in required):
+        names = ", ".join(p.name for p in required)
+        raise ValueError(
+            f"train_loop_per_worker requires {len(required)} arguments ({names}); allowed: none, or one (the configuration)"
+        )
+    return (config,) if positional else ()
+
+
+def _raise_failure(end: dict[str, Any], exceptions: dict[int, Exception], path: str) -> NoReturn:
+    kind, message = end["kind"], end["message"]
+    if kind == "invalid_argument":
+        raise ValueError(message)
+    if kind == "already_exists":
+        raise FileExistsError(message)
+    if kind in ("unavailable", "corrupted"):
+        raise OSError(message)
+    if kind == "internal":
+        raise ControllerError(RuntimeError(message))
+    if kind == "aborted":
+        raise RuntimeError(message)
+    failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
+    cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
+    raise WorkerGroupError(f"{message.rstrip()}\nThe run's folder: {path}", failures) from cause

@@ -1,0 +1,28 @@
+#include "bindings/module.hpp"
+#include "core/config.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace headway::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+template <class Config>
+void check(const std::string& json) {
+  const Config config = unwrap(from_json_text<Config>(json, "a configuration"));
+  unwrap(headway::validate(config));
+}
+
+}  // namespace
+
+void bind_config(nb::module_& module) {
+  module.def("check_scaling_config", &check<ScalingConfig>, nb::arg("json"), "Raises ValueError for a bad ScalingConfig.");
+  module.def("check_failure_config", &check<FailureConfig>, nb::arg("json"), "Raises ValueError for a bad FailureConfig.");
+  module.def("check_checkpoint_config", &check<CheckpointConfig>, nb::arg("json"),
+             "Raises ValueError for a bad CheckpointConfig.");
+  module.def("check_run_config", &check<RunConfig>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
+}
+
+}  // namespace headway::bindings

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <headway/result.hpp>
+
+#include <nanobind/nanobind.h>
+
+/// The Python module `headway._core`: one file a subject, no logic.
+namespace headway::bindings {
+
+void bind_config(nanobind::module_& module);
+void bind_driver(nanobind::module_& module);
+void bind_worker(nanobind::module_& module);
+void bind_storage(nanobind::module_& module);
+
+/// Raises the Python exception that fits the error's kind.
+[[noreturn]] void raise(const Error& error);
+
+/// The value, or the Python exception.
+template <class T>
+T unwrap(Result<T> result) {
+  if (!result) raise(result.error());
+  return std::move(*result);
+}
+inline void unwrap(Result<void> result) {
+  if (!result) raise(result.error());
+}
+
+}  // namespace headway::bindings

@@ -1,0 +1,121 @@
+#include "bindings/module.hpp"
+#include "node/factory_server.hpp"
+#include "node/process.hpp"
+#include "worker/session.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace headway::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// fork(2) as os.fork does it, with the interpreter's at-fork handlers.
+pid_t python_fork() {
+  PyOS_BeforeFork();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    PyOS_AfterFork_Child();
+  } else {
+    PyOS_AfterFork_Parent();
+  }
+  return pid;
+}
+
+std::unique_ptr<node::FactoryServer> make_factory(int control_fd, std::vector<std::string> exec_command, bool always_exec) {
+  return std::make_unique<node::FactoryServer>(control_fd,
+                                               node::FactoryHooks{python_fork, std::move(exec_command), always_exec});
+}
+
+nb::object serve(node::FactoryServer& self) {
+  const std::optional<node::ForkedWorker> worker = self.serve();
+  if (!worker) return nb::none();
+  nb::dict env;
+  for (const auto& [name, value] : worker->env) env[name.c_str()] = value;
+  return nb::make_tuple(worker->session_fd, env);
+}
+
+wire::Blob to_blob(const std::optional<nb::bytes>& bytes) {
+  return bytes ? std::make_shared<const std::string>(bytes->c_str(), bytes->size()) : nullptr;
+}
+
+nb::tuple next_task(worker::Session& self) {
+  worker::Task task;
+  {
+    const nb::gil_scoped_release released;
+    task = self.next_task();
+  }
+  const char* kind = task.kind == worker::Task::Kind::execute ? "execute"
+                     : task.kind == worker::Task::Kind::train ? "train"
+                                                              : "end";
+  nb::object function = task.function ? nb::object(nb::bytes(task.function->data(), task.function->size())) : nb::none();
+  return nb::make_tuple(kind, task.call_id, function);
+}
+
+std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
+                                  std::optional<std::string> checkpoint_directory, std::optional<std::string> checkpoint_name,
+                                  bool move) {
+  Json metrics = unwrap(parse_json(metrics_json, "metrics"));
+  worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory), std::move(checkpoint_name), move};
+  Result<std::optional<std::string>> answered = [&] {
+    const nb::gil_scoped_release released;
+    return self.report(request);
+  }();
+  return unwrap(std::move(answered));
+}
+
+RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
+
+/// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can hang.
+void exit_now(int code) {
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+}  // namespace
+
+void bind_worker(nb::module_& module) {
+  module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
+  module.def("die_with", [](int parent) { node::die_with(parent); }, nb::arg("parent"),
+             "Has this process killed when its parent ends.");
+
+  nb::class_<node::FactoryServer>(module, "FactoryServer", "The worker factory's loop.")
+      .def(nb::new_(&make_factory), nb::arg("control_fd"), nb::arg("exec_command"), nb::arg("always_exec"))
+      .def("announce", [](node::FactoryServer& self, const std::vector<std::string>& problems) { unwrap(self.announce(problems)); },
+           nb::arg("problems"))
+      .def("serve", &serve, "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
+
+  nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
+      .def(nb::new_([](int fd) { return unwrap(worker::Session::open(fd)); }), nb::arg("fd"))
+      .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
+      .def_prop_ro("checkpoint", &worker::Session::checkpoint)
+      .def("announce", &worker::Session::announce)
+      .def("next_task", &next_task, "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
+      .def("answer_call",
+           [](worker::Session& self, std::int64_t call_id, const std::optional<std::string>& error_json,
+              const std::optional<nb::bytes>& value) {
+             std::optional<RankError> error;
+             if (error_json) error = error_from(*error_json);
+             self.answer_call(call_id, error, to_blob(value));
+           },
+           nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
+      .def("training_returned",
+           [](worker::Session& self, const nb::bytes& value) { self.training_returned(to_blob(value)); }, nb::arg("value"))
+      .def("training_raised",
+           [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
+             self.training_raised(error_from(error_json), to_blob(exception));
+           },
+           nb::arg("error_json"), nb::arg("exception").none())
+      .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(), nb::arg("checkpoint_name").none(),
+           nb::arg("move"), "The barrier of all ranks; the committed checkpoint's directory, or None.");
+}
+
+}  // namespace headway::bindings

@@ -1,0 +1,144 @@
+#pragma once
+
+#include "control/run_outcome.hpp"
+#include "core/config.hpp"
+#include "core/time.hpp"
+#include "core/worker.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What the controller wants done. The driver carries commands out in order; those that name a completion event answer with it.
+/// Whatever ends or restarts something carries its reason in words: the user reads it later.
+namespace headway::control {
+
+/// Make the run's folder and prove that it can be written → StoragePrepared.
+struct PrepareStorage {};
+
+/// → NodesGranted or NodesRefused.
+struct AcquireNodes {
+  int workers = 1;
+  WorkerClaim claim;
+};
+
+struct ReleaseNodes {};
+
+/// Start one process a plan → WorkerReady or WorkerExited for each.
+struct StartWorkers {
+  int attempt = 0;
+  std::vector<WorkerPlan> plans;
+  std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
+};
+
+/// Call the front end's set-up hooks → SetupFinished.
+struct RunSetup {
+  int attempt = 0;
+};
+
+/// Send the training function to every rank.
+struct BeginTraining {
+  int attempt = 0;
+};
+
+/// Make the checkpoint's directory, marked as begun → CheckpointBegun.
+struct BeginCheckpoint {
+  std::int64_t index = 0;
+  std::string name;
+};
+
+/// → RankUploaded.
+struct UploadFiles {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t index = 0;
+  std::string name;
+  std::vector<std::string> files;
+};
+
+/// Write the manifest → CheckpointCommitted.
+struct CommitCheckpoint {
+  std::int64_t index = 0;
+  Manifest manifest;
+};
+
+/// Remove what was begun and will not be committed.
+struct DiscardCheckpoint {
+  std::string name;
+  std::string reason;
+};
+
+struct DeleteCheckpoint {
+  std::string name;
+  std::string reason;
+};
+
+/// Let a rank's report return, with the checkpoint's name or with an error for all.
+struct AnswerReport {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t index = 0;
+  std::optional<std::string> checkpoint;
+  std::optional<std::string> error;
+};
+
+/// Add an accepted report to the results (result.json, progress.csv) and to the progress display.
+struct AppendResult {
+  ReportLine line;
+};
+
+/// Call the front end's tear-down hooks → TeardownFinished.
+struct RunTeardown {
+  int attempt = 0;
+};
+
+enum class EndMode {
+  graceful,   ///< Exit handlers and flushes, then exit.
+  terminate,  ///< SIGTERM.
+  kill        ///< SIGKILL, to everything that the worker started too.
+};
+
+/// End the attempt's processes → GroupEnded once all are gone. May be given again, harder.
+struct EndWorkers {
+  int attempt = 0;
+  EndMode mode = EndMode::kill;
+  std::string reason;
+};
+
+/// Remove what earlier attempts began and did not commit. Done before the next StartWorkers takes effect.
+struct SweepStorage {};
+
+/// → TimerFired at `at`.
+struct SetTimer {
+  std::int64_t timer = 0;
+  Time at{};
+};
+
+/// Replace run.json → JournalWritten.
+struct WriteJournal {
+  JsonObject snapshot;
+};
+
+/// Show a warning once.
+struct Warn {
+  std::string text;
+};
+
+/// Tell the user what is going on (a restart and its reason, for example).
+struct Notify {
+  std::string text;
+};
+
+/// The run is over; no command follows.
+struct Finish {
+  RunOutcome outcome;
+};
+
+using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
+                             UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AppendResult,
+                             RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
+using Commands = std::vector<Command>;
+
+}  // namespace headway::control

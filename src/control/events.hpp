@@ -1,0 +1,115 @@
+#pragma once
+
+#include "core/config.hpp"
+#include "core/time.hpp"
+#include "core/worker.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What can happen to a run. Events of an attempt carry its number; those of an attempt that is over are ignored.
+namespace headway::control {
+
+struct StartAsked {};
+
+/// The storage was probed, and the run's folder made.
+struct StoragePrepared {
+  std::optional<Error> error;
+};
+
+/// One slot for each rank, in rank order.
+struct NodesGranted {
+  std::vector<Slot> slots;
+  std::vector<std::string> warnings;  ///< To be shown once, such as more workers than CPUs.
+};
+
+struct NodesRefused {
+  Error error;
+};
+
+struct WorkerReady {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t pid = 0;
+};
+
+/// The front end's hooks that set a group up (process groups and the like) are through.
+struct SetupFinished {
+  int attempt = 0;
+  std::optional<RankError> error;
+};
+
+struct RankReported {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t index = 0;
+  JsonObject metrics;
+  std::optional<CheckpointOffer> checkpoint;
+};
+
+struct CheckpointBegun {
+  std::int64_t index = 0;
+  std::optional<Error> error;
+};
+
+struct RankUploaded {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t index = 0;
+  std::vector<FileRecord> files;
+  std::optional<std::string> error;
+};
+
+struct CheckpointCommitted {
+  std::int64_t index = 0;
+  std::optional<Error> error;
+};
+
+struct RankReturned {
+  int attempt = 0;
+  int rank = 0;
+};
+
+struct RankRaised {
+  int attempt = 0;
+  int rank = 0;
+  RankError error;
+};
+
+/// The worker's process is gone, and all that it had said before was delivered.
+struct WorkerExited {
+  int attempt = 0;
+  int rank = 0;
+  ExitStatus status;
+  std::string log_tail;  ///< The last lines of its output.
+};
+
+/// Every process of the attempt is gone.
+struct GroupEnded {
+  int attempt = 0;
+};
+
+struct TeardownFinished {
+  int attempt = 0;
+};
+
+struct JournalWritten {
+  std::optional<Error> error;
+};
+
+struct AbortAsked {
+  std::string reason;
+};
+
+struct TimerFired {
+  std::int64_t timer = 0;
+};
+
+using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
+                           CheckpointBegun, RankUploaded, CheckpointCommitted, RankReturned, RankRaised, WorkerExited, GroupEnded,
+                           TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
+
+}  // namespace headway::control

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/worker.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::control {
+
+/// Which rank uploads which files of one checkpoint.
+struct UploadPlan {
+  std::map<int, std::vector<std::string>> files;       ///< By rank; ranks that upload nothing are missing.
+  std::optional<std::string> directory_name;           ///< From the lowest rank that named one.
+  std::optional<std::string> same_name_warning;        ///< When several ranks offered one file name.
+};
+
+/// One report of all ranks: each rank's n-th call belongs together.
+class ReportBarrier {
+ public:
+  explicit ReportBarrier(int world_size = 0) : offers_(static_cast<std::size_t>(world_size)) {}
+
+  struct Offer {
+    std::int64_t index = 0;
+    JsonObject metrics;
+    std::optional<CheckpointOffer> checkpoint;
+  };
+
+  /// Takes a rank's offer. False when it is not the rank's next one (a defect of the peer).
+  bool offer(int rank, Offer offer);
+
+  bool complete() const { return waiting_ == static_cast<int>(offers_.size()); }
+  bool empty() const { return waiting_ == 0; }
+  /// The ranks that have offered, ascending.
+  std::vector<int> waiting_ranks() const;
+
+  std::int64_t index() const { return index_; }
+  /// Rank 0's metrics; only when complete.
+  const JsonObject& metrics() const { return offers_.front()->metrics; }
+  bool has_checkpoint() const;
+
+  /// For each file name the lowest rank that offered it uploads it, alone.
+  UploadPlan plan_uploads() const;
+
+  /// Opens the next index.
+  void advance();
+
+ private:
+  std::vector<std::optional<Offer>> offers_;
+  int waiting_ = 0;
+  std::int64_t index_ = 0;
+};
+
+}  // namespace headway::control

@@ -1,0 +1,271 @@
+#include "control/run_controller.hpp"
+
+#include "control/failure_text.hpp"
+
+#include <algorithm>
+
+namespace headway::control {
+
+const char* to_string(RunState state) {
+  switch (state) {
+    case RunState::created: return "created";
+    case RunState::preparing: return "preparing";
+    case RunState::scheduling: return "scheduling";
+    case RunState::starting: return "starting";
+    case RunState::running: return "running";
+    case RunState::restarting: return "restarting";
+    case RunState::shutting_down: return "shutting_down";
+    case RunState::closing: return "closing";
+    case RunState::over: return "over";
+  }
+  return "over";
+}
+
+RunController::RunController(RunSpec spec)
+    : spec_(std::move(spec)), book_(spec_.checkpoint), policy_(spec_.failure) {}
+
+Commands RunController::handle(Time now, const Event& event) {
+  now_ = now;
+  out_.clear();
+  if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
+  return std::exchange(out_, {});
+}
+
+void RunController::on(const StartAsked&) {
+  if (state_ != RunState::created) return;
+  state_ = RunState::preparing;
+  started_ = last_report_ = now_;
+  out_.push_back(PrepareStorage{});
+}
+
+void RunController::on(const StoragePrepared& event) {
+  if (state_ != RunState::preparing) return;
+  if (event.error) {
+    failure_ = RunFailure{event.error->kind, event.error->message, {}};
+    state_ = RunState::over;  // Nothing was written, so there is no journal to close.
+    out_.push_back(Finish{{"errored", failure_, {}, 0}});
+    return;
+  }
+  state_ = RunState::scheduling;
+  write_journal();
+  out_.push_back(AcquireNodes{spec_.scaling.num_workers, worker_claim(spec_.scaling)});
+}
+
+void RunController::on(const NodesGranted& event) {
+  if (state_ != RunState::scheduling) return;
+  slots_ = event.slots;
+  for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
+  start_attempt();
+}
+
+void RunController::on(const NodesRefused& event) {
+  if (state_ != RunState::scheduling) return;
+  failure_ = RunFailure{event.error.kind, event.error.message, {}};
+  close_run();
+}
+
+void RunController::start_attempt() {
+  state_ = RunState::starting;
+  ++attempt_;
+  attempt_started_ = now_;
+  attempt_iterations_ = 0;
+  failure_.reset();
+  echo_.reset();
+  timers_.clear();
+  group_ = WorkerGroup::place(slots_, now_);
+  barrier_ = ReportBarrier(group_.size());
+  group_gone_ = false;
+  std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
+  if (const auto newest = book_.newest()) checkpoint = *newest;
+  if (attempt_ > 1) out_.push_back(SweepStorage{});
+  out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint});
+  write_journal();
+}
+
+void RunController::on(const WorkerReady& event) {
+  if (!current(event.attempt, event.rank) || state_ != RunState::starting) return;
+  group_.at(event.rank).pid = event.pid;
+  group_.enter(event.rank, RankPhase::ready, now_);
+  if (group_.all_in(RankPhase::ready)) out_.push_back(RunSetup{attempt_});
+}
+
+void RunController::on(const SetupFinished& event) {
+  if (event.attempt != attempt_ || state_ != RunState::starting) return;
+  if (event.error) {
+    fail_attempt(describe_setup(group_, *event.error, attempt_));
+    return;
+  }
+  state_ = RunState::running;
+  for (int rank = 0; rank < group_.size(); ++rank) group_.enter(rank, RankPhase::training, now_);
+  out_.push_back(BeginTraining{attempt_});
+}
+
+void RunController::on(const RankReturned& event) {
+  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
+  group_.enter(event.rank, RankPhase::returned, now_);
+  if (!group_.all_in(RankPhase::returned)) {
+    check_unmatched_report();
+    return;
+  }
+  state_ = RunState::shutting_down;
+  out_.push_back(RunTeardown{attempt_});
+}
+
+void RunController::on(const TeardownFinished& event) {
+  if (event.attempt != attempt_ || state_ != RunState::shutting_down || failure_ || abort_reason_) return;
+  end_group(EndMode::graceful, "every rank has finished");
+  set_timer(TimerPurpose::exit, exit_grace);
+}
+
+void RunController::on(const RankRaised& event) {
+  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
+  group_.enter(event.rank, RankPhase::raised, now_);
+  RunFailure failure = describe_raise(group_, event.rank, event.error, attempt_, now_);
+  if (!event.error.echo) {
+    fail_attempt(std::move(failure));
+    return;
+  }
+  // The cause is on its way: a peer's exception, or the news of its death.
+  if (!echo_) {
+    echo_ = std::move(failure);
+    set_timer(TimerPurpose::echo, echo_grace);
+  }
+  const bool nobody_left = std::all_of(group_.ranks().begin(), group_.ranks().end(), [](const RankState& rank) {
+    return rank.phase == RankPhase::raised || rank.phase == RankPhase::returned;
+  });
+  if (nobody_left) fail_attempt(std::move(*echo_));
+}
+
+void RunController::on(const WorkerExited& event) {
+  if (!current(event.attempt, event.rank)) return;
+  const RankPhase phase = group_.at(event.rank).phase;
+  if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
+    fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
+  }
+  if (state_ == RunState::shutting_down && !failure_ && !abort_reason_ && (event.status.signaled || event.status.code != 0)) {
+    out_.push_back(Warn{group_.name_of(event.rank) + " " + to_text(event.status) +
+                        " after its training function had returned; the run's result stands"});
+  }
+  group_.enter(event.rank, RankPhase::exited, now_);
+}
+
+void RunController::fail_attempt(RunFailure failure) {
+  if (!at_work() || failure_) return;
+  failure_ = std::move(failure);
+  echo_.reset();
+  const bool restart = !abort_reason_ && failure_->kind != ErrorKind::internal && policy_.allow_restart();
+  state_ = restart ? RunState::restarting : RunState::shutting_down;
+  end_group(EndMode::kill, headline(*failure_));
+  if (restart) {
+    const auto newest = book_.newest();
+    const std::string from = newest ? "from " + *newest
+                                    : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
+    out_.push_back(Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
+  }
+}
+
+void RunController::end_group(EndMode mode, const std::string& reason) {
+  if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(reason);
+  out_.push_back(EndWorkers{attempt_, mode, reason});
+}
+
+void RunController::on(const GroupEnded& event) {
+  if (event.attempt != attempt_ || group_gone_) return;
+  group_gone_ = true;
+  timers_.clear();
+  group_is_over();
+}
+
+/// Goes on once no process is left and no commit is under way: its outcome decides which checkpoint is the newest.
+void RunController::group_is_over() {
+  if (!group_gone_ || (pending_ && pending_->committing)) return;
+  if (pending_) {
+    out_.push_back(DiscardCheckpoint{pending_->name, "its worker group ended before it was committed"});
+    pending_.reset();
+  }
+  if (state_ == RunState::restarting && !abort_reason_) {
+    start_attempt();
+  } else {
+    close_run();
+  }
+}
+
+void RunController::on(const AbortAsked& event) {
+  if (abort_reason_) return;
+  abort_reason_ = event.reason;
+  if (state_ == RunState::created || state_ == RunState::preparing || state_ == RunState::scheduling) {
+    close_run();
+  } else if (state_ != RunState::closing) {
+    state_ = RunState::shutting_down;
+    end_group(EndMode::terminate, event.reason);
+    set_timer(TimerPurpose::terminate, terminate_grace);
+  }
+}
+
+void RunController::on(const TimerFired& event) {
+  const auto timer = std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
+  if (timer == timers_.end()) return;
+  const TimerPurpose purpose = timer->purpose;
+  timers_.erase(timer);
+  switch (purpose) {
+    case TimerPurpose::echo:
+      if (echo_) fail_attempt(std::move(*echo_));
+      break;
+    case TimerPurpose::exit:
+      if (!group_gone_) {
+        out_.push_back(Warn{"workers had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
+                            " s after their training functions had returned (a thread or an exit handler that does not end?) "
+                            "and are killed; the run's result stands"});
+        end_group(EndMode::kill, "did not exit in time");
+      }
+      break;
+    case TimerPurpose::terminate:
+      if (!group_gone_) end_group(EndMode::kill, *abort_reason_);
+      break;
+  }
+}
+
+void RunController::set_timer(TimerPurpose purpose, Duration from_now) {
+  timers_.push_back({timers_set_++, purpose});
+  out_.push_back(SetTimer{timers_.back().id, now_ + from_now});
+}
+
+void RunController::close_run() {
+  const bool asked_for_nodes = state_ != RunState::created && state_ != RunState::preparing;
+  state_ = RunState::closing;
+  if (asked_for_nodes) out_.push_back(ReleaseNodes{});
+  write_journal();
+}
+
+void RunController::on(const JournalWritten& event) {
+  if (event.error) out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
+  if (state_ != RunState::closing) return;
+  state_ = RunState::over;
+  RunOutcome outcome;
+  outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
+  if (abort_reason_) {
+    outcome.failure = RunFailure{ErrorKind::aborted, *abort_reason_, {}};
+  } else {
+    outcome.failure = failure_;
+  }
+  outcome.checkpoints = book_.kept();
+  outcome.attempts = attempt_;
+  out_.push_back(Finish{std::move(outcome)});
+}
+
+void RunController::write_journal() {
+  JsonObject snapshot;
+  snapshot["state"] = state_ == RunState::closing ? (abort_reason_ ? "aborted" : failure_ ? "errored" : "finished")
+                                                  : to_string(state_);
+  snapshot["attempt"] = attempt_;
+  snapshot["failures"] = policy_.failures();
+  snapshot["attempt_ends"] = boost::json::value_from(attempt_ends_);
+  snapshot["reports"] = iteration_;
+  snapshot["checkpoints"] = boost::json::value_from(book_.kept());
+  if (failure_ && state_ == RunState::closing) snapshot["failure"] = failure_->message;
+  if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
+  snapshot["spec"] = boost::json::value_from(spec_);
+  out_.push_back(WriteJournal{std::move(snapshot)});
+}
+
+}  // namespace headway::control

@@ -1,0 +1,122 @@
+#pragma once
+
+#include "control/checkpoint_book.hpp"
+#include "control/commands.hpp"
+#include "control/events.hpp"
+#include "control/failure_policy.hpp"
+#include "control/report_barrier.hpp"
+#include "control/run_outcome.hpp"
+#include "control/worker_group.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headway::control {
+
+enum class RunState { created, preparing, scheduling, starting, running, restarting, shutting_down, closing, over };
+const char* to_string(RunState state);
+
+/// Decides for one run. A function of its state, the time and an event: no I/O, no clock, no threads. The driver feeds it events
+/// one at a time and carries out the commands it returns, in order.
+///
+/// created → preparing (storage) → scheduling (nodes) → starting (processes, set-up) → running → shutting_down (processes end)
+/// → closing (last journal) → over. A failure within the budget goes from starting or running through restarting (processes
+/// end) to starting again, as the next attempt, from the newest committed checkpoint.
+class RunController {
+ public:
+  /// `spec` has passed validate().
+  explicit RunController(RunSpec spec);
+
+  Commands handle(Time now, const Event& event);
+
+  RunState state() const { return state_; }
+  int attempt() const { return attempt_; }
+  const CheckpointBook& book() const { return book_; }
+
+  /// How long a process may take for its exit handlers, and how long after SIGTERM before SIGKILL.
+  static constexpr Duration exit_grace = std::chrono::seconds(30);
+  static constexpr Duration terminate_grace = std::chrono::milliseconds(500);
+  /// How long a failure that looks like another rank's echo waits for the one that caused it.
+  static constexpr Duration echo_grace = std::chrono::seconds(1);
+
+ private:
+  /// A checkpoint between its ranks' offers and its commit.
+  struct PendingCheckpoint {
+    std::int64_t index = 0;
+    std::string name;
+    UploadPlan plan;
+    std::set<int> uploading;
+    std::vector<FileRecord> files;
+    bool committing = false;
+  };
+  enum class TimerPurpose { echo, exit, terminate };
+  struct Timer {
+    std::int64_t id = 0;
+    TimerPurpose purpose = TimerPurpose::echo;
+  };
+
+  void on(const StartAsked& event);
+  void on(const StoragePrepared& event);
+  void on(const NodesGranted& event);
+  void on(const NodesRefused& event);
+  void on(const WorkerReady& event);
+  void on(const SetupFinished& event);
+  void on(const RankReported& event);
+  void on(const CheckpointBegun& event);
+  void on(const RankUploaded& event);
+  void on(const CheckpointCommitted& event);
+  void on(const RankReturned& event);
+  void on(const RankRaised& event);
+  void on(const WorkerExited& event);
+  void on(const GroupEnded& event);
+  void on(const TeardownFinished& event);
+  void on(const JournalWritten& event);
+  void on(const AbortAsked& event);
+  void on(const TimerFired& event);
+
+  bool current(int attempt, int rank) const { return attempt == attempt_ && group_.valid(rank); }
+  bool at_work() const { return state_ == RunState::starting || state_ == RunState::running; }
+
+  void start_attempt();
+  void begin_checkpoint();
+  void upload_or_commit();
+  void accept_report(std::optional<std::string> checkpoint);
+  void refuse_report(const std::string& error);
+  void answer_all(const std::optional<std::string>& checkpoint, const std::optional<std::string>& error);
+  void check_unmatched_report();
+  void fail_attempt(RunFailure failure);
+  void end_group(EndMode mode, const std::string& reason);
+  void group_is_over();
+  void close_run();
+  void write_journal();
+  void set_timer(TimerPurpose purpose, Duration from_now);
+
+  RunSpec spec_;
+  RunState state_ = RunState::created;
+  Time now_{};
+  Time started_{};
+  Time attempt_started_{};
+  Time last_report_{};
+  int attempt_ = 0;
+  std::int64_t iteration_ = 0;
+  std::int64_t attempt_iterations_ = 0;
+  std::vector<Slot> slots_;
+  WorkerGroup group_;
+  ReportBarrier barrier_;
+  CheckpointBook book_;
+  FailurePolicy policy_;
+  std::optional<PendingCheckpoint> pending_;
+  std::optional<RunFailure> echo_;       ///< A failure that waits for its cause.
+  std::optional<RunFailure> failure_;    ///< Why the current attempt ends.
+  std::optional<std::string> abort_reason_;
+  bool group_gone_ = true;
+  bool warned_same_name_ = false;
+  std::vector<std::string> attempt_ends_;  ///< Each finished attempt's reason, for the journal.
+  std::vector<Timer> timers_;
+  std::int64_t timers_set_ = 0;
+  Commands out_;
+};
+
+}  // namespace headway::control

@@ -1,0 +1,88 @@
+#include "control/worker_group.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+namespace headway::control {
+namespace {
+
+std::string seconds_text(Duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", to_seconds(duration));
+  return text.data();
+}
+
+std::string doing(const RankState& rank, Time now) {
+  const std::string since = " for " + seconds_text(now - rank.since);
+  const std::string reports =
+      rank.reports == 0 ? "no report yet" : "last report " + std::to_string(rank.reports - 1);
+  switch (rank.phase) {
+    case RankPhase::starting: return "starting" + since;
+    case RankPhase::ready: return "ready, waiting for the others to start" + since;
+    case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
+    case RankPhase::reporting: return "waiting in report " + std::to_string(rank.reports - 1) + since;
+    case RankPhase::returned: return "had finished its training function (" + reports + ")";
+    case RankPhase::raised: return "had failed too";
+    case RankPhase::exited: return "its process was gone";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+WorkerGroup WorkerGroup::place(const std::vector<Slot>& slots, Time now) {
+  WorkerGroup group;
+  std::map<std::string, std::pair<int, int>> nodes;  // node id → (node rank, workers so far)
+  for (const Slot& slot : slots) {
+    auto [node, added] = nodes.try_emplace(slot.node_id, static_cast<int>(nodes.size()), 0);
+    (void)added;
+    RankState state;
+    state.plan.rank = group.size();
+    state.plan.node_rank = node->second.first;
+    state.plan.local_rank = node->second.second++;
+    state.plan.slot = slot;
+    state.since = now;
+    group.ranks_.push_back(std::move(state));
+  }
+  for (RankState& state : group.ranks_) state.plan.local_world_size = nodes.at(state.plan.slot.node_id).second;
+  return group;
+}
+
+std::vector<WorkerPlan> WorkerGroup::plans() const {
+  std::vector<WorkerPlan> plans;
+  for (const RankState& state : ranks_) plans.push_back(state.plan);
+  return plans;
+}
+
+bool WorkerGroup::all_in(RankPhase phase) const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const RankState& rank) { return rank.phase == phase; });
+}
+
+void WorkerGroup::enter(int rank, RankPhase phase, Time now) {
+  at(rank).phase = phase;
+  at(rank).since = now;
+}
+
+std::string WorkerGroup::name_of(int rank) const {
+  std::string name = "rank " + std::to_string(rank);
+  const RankState& state = at(rank);
+  if (state.pid != 0) name += " (pid " + std::to_string(state.pid) + " on " + state.plan.slot.hostname + ")";
+  return name;
+}
+
+std::string WorkerGroup::describe_others(int except, Time now) const {
+  constexpr int lines_max = 16;
+  std::string text;
+  int lines = 0;
+  for (const RankState& state : ranks_) {
+    if (state.plan.rank == except) continue;
+    if (++lines > lines_max) continue;
+    text += "  rank " + std::to_string(state.plan.rank) + ": " + doing(state, now) + "\n";
+  }
+  if (lines > lines_max) text += "  and " + std::to_string(lines - lines_max) + " more ranks\n";
+  return text;
+}
+
+}  // namespace headway::control

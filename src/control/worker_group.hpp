@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/time.hpp"
+#include "core/worker.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::control {
+
+/// Where one rank of an attempt stands.
+enum class RankPhase { starting, ready, training, reporting, returned, raised, exited };
+
+struct RankState {
+  WorkerPlan plan;
+  RankPhase phase = RankPhase::starting;
+  std::int64_t pid = 0;
+  std::int64_t reports = 0;  ///< Reports begun so far.
+  Time since{};              ///< When it entered its phase, or last left a report.
+};
+
+/// The model of one attempt's worker group: one entry a rank.
+class WorkerGroup {
+ public:
+  WorkerGroup() = default;
+
+  /// Ranks in the order of their slots; ranks on one node are neighbours in local rank.
+  static WorkerGroup place(const std::vector<Slot>& slots, Time now);
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+  RankState& at(int rank) { return ranks_.at(static_cast<std::size_t>(rank)); }
+  const RankState& at(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
+  const std::vector<RankState>& ranks() const { return ranks_; }
+  std::vector<WorkerPlan> plans() const;
+
+  bool valid(int rank) const { return rank >= 0 && rank < size(); }
+  bool all_in(RankPhase phase) const;
+  void enter(int rank, RankPhase phase, Time now);
+
+  /// "rank 1 (pid 4711 on host a)".
+  std::string name_of(int rank) const;
+
+  /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report 3 for 1.2 s".
+  std::string describe_others(int except, Time now) const;
+
+ private:
+  std::vector<RankState> ranks_;
+};
+
+}  // namespace headway::control

@@ -1,0 +1,115 @@
+#include "core/config.hpp"
+
+#include <cmath>
+
+namespace headway {
+namespace {
+
+Error refused(std::string_view argument, const std::string& given, std::string_view allowed) {
+  return {ErrorKind::invalid_argument, std::string(argument) + " is " + given + "; allowed: " + std::string(allowed)};
+}
+
+std::string quoted(std::string_view text) { return json_text(Json(boost::json::string(text))); }
+
+std::string number_text(double number) {
+  if (std::isfinite(number) && number == std::floor(number) && std::abs(number) < 1e15) {
+    return std::to_string(static_cast<long long>(number));
+  }
+  std::string text = std::to_string(number);
+  while (text.find('.') != std::string::npos && text.back() == '0') text.pop_back();
+  return text;
+}
+
+constexpr int workers_max = 1'000'000;
+
+}  // namespace
+
+std::string resources_text(const Resources& resources) {
+  std::string text = "{";
+  for (const auto& [name, amount] : resources) {
+    if (text.size() > 1) text += ", ";
+    text += name + ": " + number_text(amount);
+  }
+  return text + "}";
+}
+
+Result<void> validate(const ScalingConfig& config) {
+  if (config.num_workers < 1 || config.num_workers > workers_max) {
+    return refused("ScalingConfig.num_workers", std::to_string(config.num_workers), "an integer from 1 to 1000000");
+  }
+  if (!config.resources_per_worker) return {};
+  for (const auto& [name, amount] : *config.resources_per_worker) {
+    if (name.empty()) return refused("ScalingConfig.resources_per_worker", "given an empty name", "names such as \"CPU\"");
+    if (!std::isfinite(amount) || amount < 0) {
+      return refused("ScalingConfig.resources_per_worker[" + quoted(name) + "]", number_text(amount),
+                     "a finite number that is not negative");
+    }
+  }
+  const auto gpu = config.resources_per_worker->find("GPU");
+  const bool names_gpu = gpu != config.resources_per_worker->end();
+  if (names_gpu && gpu->second > 0 && !config.use_gpu) {
+    return refused("ScalingConfig.use_gpu", "False while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
+                   "use_gpu=True, or no \"GPU\" in resources_per_worker");
+  }
+  if (names_gpu && gpu->second == 0 && config.use_gpu) {
+    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is True",
+                   "a number above 0, or use_gpu=False");
+  }
+  if (names_gpu && gpu->second > 1 && gpu->second != std::floor(gpu->second)) {
+    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", number_text(gpu->second),
+                   "a fraction below 1 or a whole number");
+  }
+  return {};
+}
+
+Result<void> validate(const FailureConfig& config) {
+  if (config.max_failures < -1) {
+    return refused("FailureConfig.max_failures", std::to_string(config.max_failures),
+                   "-1 (no limit), 0 (no restart) or a positive integer");
+  }
+  return {};
+}
+
+Result<void> validate(const CheckpointConfig& config) {
+  if (config.num_to_keep && *config.num_to_keep < 1) {
+    return refused("CheckpointConfig.num_to_keep", std::to_string(*config.num_to_keep), "None (keep all) or an integer of at least 1");
+  }
+  if (config.checkpoint_score_attribute && config.checkpoint_score_attribute->empty()) {
+    return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"", "None or the key of a reported metric");
+  }
+  if (config.checkpoint_score_order != "max" && config.checkpoint_score_order != "min") {
+    return refused("CheckpointConfig.checkpoint_score_order", quoted(config.checkpoint_score_order), "\"max\" or \"min\"");
+  }
+  return {};
+}
+
+Result<void> validate(const RunConfig& config) {
+  if (config.name.empty() || config.name == "." || config.name == ".." || config.name.size() > 200 ||
+      config.name.find('/') != std::string::npos || config.name.find('\0') != std::string::npos) {
+    return refused("RunConfig.name", quoted(config.name), "a folder name of 1 to 200 bytes without '/'");
+  }
+  if (config.storage_path.find("://") != std::string::npos) {
+    return refused("RunConfig.storage_path", quoted(config.storage_path), "a path on a local or mounted file system");
+  }
+  if (config.storage_path.empty() || config.storage_path.front() != '/') {
+    return refused("RunConfig.storage_path", quoted(config.storage_path), "an absolute path");
+  }
+  return {};
+}
+
+Result<void> validate(const RunSpec& spec) {
+  if (auto ok = validate(spec.run); !ok) return ok;
+  if (auto ok = validate(spec.scaling); !ok) return ok;
+  if (auto ok = validate(spec.failure); !ok) return ok;
+  return validate(spec.checkpoint);
+}
+
+WorkerClaim worker_claim(const ScalingConfig& config) {
+  WorkerClaim claim;
+  if (config.resources_per_worker) claim.hard = *config.resources_per_worker;
+  if (config.use_gpu && !claim.hard.contains("GPU")) claim.hard["GPU"] = 1;
+  if (!claim.hard.contains("CPU")) claim.advised_cpus = 1;
+  return claim;
+}
+
+}  // namespace headway

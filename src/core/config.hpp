@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/json.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a user asks for, and the rules that hold for it in every front end. Front ends check types; ranges and combinations are
+/// checked here, once. Every `validate` error is `invalid_argument` and says: the argument, what was given, what is allowed.
+namespace headway {
+
+/// Amounts by resource name: "CPU", "GPU", or a name of the user's own. Amounts are finite and not negative.
+using Resources = std::map<std::string, double>;
+
+struct ScalingConfig {
+  int num_workers = 1;
+  bool use_gpu = false;
+  std::optional<Resources> resources_per_worker;  ///< Named resources are hard limits; the CPU that is implied is advice.
+};
+BOOST_DESCRIBE_STRUCT(ScalingConfig, (), (num_workers, use_gpu, resources_per_worker))
+
+struct FailureConfig {
+  int max_failures = 0;  ///< Restarts of the worker group before the run is given up; -1: no limit.
+};
+BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures))
+
+struct CheckpointConfig {
+  std::optional<int> num_to_keep;                         ///< None: keep all.
+  std::optional<std::string> checkpoint_score_attribute;  ///< A metric's key, '/' between nested keys; none: keep the newest.
+  std::string checkpoint_score_order = "max";             ///< "max" or "min".
+};
+BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attribute, checkpoint_score_order))
+
+struct RunConfig {
+  std::string name;          ///< The run's folder below `storage_path`.
+  std::string storage_path;  ///< Absolute.
+};
+BOOST_DESCRIBE_STRUCT(RunConfig, (), (name, storage_path))
+
+/// All that a run is: what the controller decides by and what the driver carries out.
+struct RunSpec {
+  RunConfig run;
+  ScalingConfig scaling;
+  FailureConfig failure;
+  CheckpointConfig checkpoint;
+  std::string trainer = "DataParallelTrainer";       ///< For messages and the journal.
+  std::string trial_id;                              ///< Stays the same over restarts.
+  std::vector<std::string> preload;                  ///< Modules that the worker factory imports before it forks.
+  std::optional<std::string> resume_from_checkpoint; ///< A directory that the first attempt's get_checkpoint() gives.
+};
+BOOST_DESCRIBE_STRUCT(RunSpec, (),
+                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, resume_from_checkpoint))
+
+Result<void> validate(const ScalingConfig& config);
+Result<void> validate(const FailureConfig& config);
+Result<void> validate(const CheckpointConfig& config);
+Result<void> validate(const RunConfig& config);
+Result<void> validate(const RunSpec& spec);
+
+/// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
+struct WorkerClaim {
+  Resources hard;          ///< Never more of these than there are.
+  double advised_cpus = 0; ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
+};
+WorkerClaim worker_claim(const ScalingConfig& config);
+
+/// "{CPU: 2, GPU: 1}", for messages.
+std::string resources_text(const Resources& resources);
+
+}  // namespace headway

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/json.hpp"
+#include "core/manifest.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What is said about one worker (one process, one rank) between node, driver and controller.
+namespace headway {
+
+/// A place on a node for one worker, with what it may use there.
+struct Slot {
+  std::string node_id;
+  std::string hostname;
+  std::string node_ip;
+  int cpus = 1;                      ///< Threads that the worker should use.
+  std::vector<std::string> gpu_ids;  ///< Its own devices, as CUDA_VISIBLE_DEVICES names them.
+};
+BOOST_DESCRIBE_STRUCT(Slot, (), (node_id, hostname, node_ip, cpus, gpu_ids))
+
+/// Who a worker is within its group.
+struct WorkerPlan {
+  int rank = 0;
+  int local_rank = 0;
+  int node_rank = 0;
+  int local_world_size = 1;
+  Slot slot;
+};
+BOOST_DESCRIBE_STRUCT(WorkerPlan, (), (rank, local_rank, node_rank, local_world_size, slot))
+
+/// How a process ended.
+struct ExitStatus {
+  bool signaled = false;
+  int code = 0;         ///< Exit code, or the signal's number when `signaled`.
+  std::string detail;   ///< More, when there is more to say ("its worker factory died").
+};
+BOOST_DESCRIBE_STRUCT(ExitStatus, (), (signaled, code, detail))
+
+/// "was killed by SIGSEGV (signal 11)" or "exited with code 3".
+std::string to_text(const ExitStatus& status);
+
+/// An exception that left the training function.
+struct RankError {
+  std::string type;       ///< "ValueError"
+  std::string message;    ///< The exception's own words.
+  std::string traceback;  ///< The user's frames first, as the language prints them.
+  bool echo = false;      ///< It looks like the effect of another rank's death (a collective's peer went away).
+};
+BOOST_DESCRIBE_STRUCT(RankError, (), (type, message, traceback, echo))
+
+/// The checkpoint part of one rank's report: names and sizes first, bytes only after the controller has said which.
+struct CheckpointOffer {
+  std::optional<std::string> directory_name;  ///< The name that the user wants for the checkpoint.
+  std::vector<FileRecord> files;
+};
+BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files))
+
+}  // namespace headway

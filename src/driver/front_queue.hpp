@@ -1,0 +1,59 @@
+#pragma once
+
+#include "wire/frame.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::driver {
+
+/// Something for the thread that called fit(): a hook to call, lines to print, the end.
+struct FrontEvent {
+  std::string kind;
+  std::string json;
+  wire::Blob blob;
+};
+
+/// From the driver's loop to the thread that called fit(). A descriptor becomes readable when there is something to take, so the
+/// waiting thread can wait in the way its language has for that, and Ctrl-C reaches it at once.
+class FrontQueue {
+ public:
+  FrontQueue();
+  ~FrontQueue();
+  FrontQueue(const FrontQueue&) = delete;
+  FrontQueue& operator=(const FrontQueue&) = delete;
+
+  int event_fd() const { return event_fd_; }
+
+  void push(FrontEvent event);
+
+  /// Adds a line of a rank's output. False when the queue is full: the writer should wait for `take`.
+  bool push_line(int rank, std::string_view line);
+
+  /// Adds an accepted report for display. The display may miss some when they come faster than it takes them (then they are
+  /// counted), never the last one.
+  void push_report(const std::string& json);
+
+  /// All there is, in order. `was_full` says that writers wait.
+  std::vector<FrontEvent> take(bool& was_full);
+
+ private:
+  void signal();
+
+  static constexpr std::size_t line_bytes_max = 1 << 20;
+  static constexpr std::size_t reports_max = 64;
+
+  std::mutex mutex_;
+  int event_fd_ = -1;
+  std::vector<FrontEvent> events_;
+  std::size_t line_bytes_ = 0;
+  std::size_t reports_ = 0;
+  bool full_ = false;
+  bool signaled_ = false;
+};
+
+}  // namespace headway::driver

@@ -1,0 +1,210 @@
+#include "driver/run.hpp"
+
+#include "driver/runtime.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace headway::driver {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+
+namespace {
+
+Time decision_now() { return Time(steady_clock::now().time_since_epoch()); }
+
+/// The result folders' checkpoint that a restart goes on from is one of the run's own; the first attempt's may lie anywhere.
+std::string absolute_checkpoint(const RunFolder& folder, const std::string& checkpoint) {
+  return checkpoint.front() == '/' ? checkpoint : folder.checkpoint_path(checkpoint);
+}
+
+}  // namespace
+
+Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
+    : runtime_(&runtime),
+      loop_(runtime.loop()),
+      spec_(std::move(spec)),
+      setup_(std::move(setup)),
+      task_(std::move(task)),
+      controller_(spec_),
+      folder_(std::make_shared<RunFolder>(spec_.run.storage_path + "/" + spec_.run.name, spec_.trial_id)),
+      front_(std::make_shared<FrontQueue>()),
+      storage_(asio::make_strand(runtime.storage_threads().get_executor())),
+      display_timer_(loop_) {}
+
+std::vector<FrontEvent> Run::take_events() {
+  bool was_full = false;
+  std::vector<FrontEvent> events = front_->take(was_full);
+  if (was_full) {
+    asio::post(loop_, [self = shared_from_this()] {
+      if (!self->detached_) self->runtime_->agent().resume_output();
+    });
+  }
+  return events;
+}
+
+void Run::abort(const std::string& reason) { post(control::AbortAsked{reason}); }
+
+void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function) {
+  asio::post(loop_, [self = shared_from_this(), call_id, ranks = std::move(ranks), function = std::move(function)] {
+    for (int rank : ranks) {
+      Worker& worker = self->workers_.at(static_cast<std::size_t>(rank));
+      worker.open_calls.push_back(call_id);
+      if (worker.gone || self->detached_) {
+        self->fail_calls(worker, rank);
+      } else {
+        self->runtime_->agent().send(worker.worker_id, wire::to_frame(wire::Execute{call_id}, function));
+      }
+    }
+  });
+}
+
+void Run::setup_finished(int attempt, std::optional<RankError> error) {
+  post(control::SetupFinished{attempt, std::move(error)});
+}
+
+void Run::teardown_finished(int attempt) { post(control::TeardownFinished{attempt}); }
+
+void Run::start(std::int64_t run_id) {
+  run_id_ = run_id;
+  // The factory imports its modules while storage is probed.
+  (void)runtime_->agent().warm(spec_.preload);
+  handle(control::StartAsked{});
+}
+
+void Run::post(control::Event event) {
+  asio::post(loop_, [self = shared_from_this(), event = std::move(event)] { self->handle(event); });
+}
+
+void Run::handle(const control::Event& event) {
+  if (detached_) return;
+  for (const control::Command& command : controller_.handle(decision_now(), event)) {
+    std::visit([this](const auto& what) { carry_out(what); }, command);
+  }
+}
+
+void Run::detach() {
+  if (detached_) return;
+  detached_ = true;
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
+  for (auto& [id, timer] : timers_) timer->cancel();
+  display_timer_.cancel();
+  tell_front("finished", {{"state", "aborted"}, {"kind", "aborted"}, {"message", "headway.shutdown() ended the run"},
+                          {"ranks", JsonArray{}}, {"checkpoints", JsonArray{}}, {"attempts", attempt_}});
+}
+
+int Run::rank_of(std::int64_t worker_id) const {
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+    if (workers_[rank].worker_id == worker_id) return static_cast<int>(rank);
+  }
+  return -1;
+}
+
+void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  const int rank = rank_of(worker_id);
+  if (rank < 0) return;
+  Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
+  if (!message) {
+    warn("rank " + std::to_string(rank) + " sent what cannot be read: " + message.error().message);
+    return;
+  }
+  std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
+}
+
+void Run::on_message(int rank, const wire::SessionReady& message, const wire::Blob&) {
+  handle(control::WorkerReady{attempt_, rank, message.pid});
+}
+
+void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& blob) {
+  std::erase(workers_[static_cast<std::size_t>(rank)].open_calls, message.call_id);
+  tell_front("executed", {{"call_id", message.call_id}, {"rank", rank}, {"error", boost::json::value_from(message.error)}}, blob);
+}
+
+void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {
+  handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint});
+}
+
+void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&) {
+  handle(control::RankUploaded{attempt_, rank, message.index, message.files, message.error});
+}
+
+void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {
+  if (rank == 0) tell_front("return_value", {{"rank", rank}}, blob);
+  handle(control::RankReturned{attempt_, rank});
+}
+
+void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob) {
+  tell_front("exception", {{"rank", rank}, {"attempt", attempt_}}, blob);
+  handle(control::RankRaised{attempt_, rank, message.error});
+}
+
+void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  const int rank = rank_of(worker_id);
+  if (rank < 0) return;
+  Worker& worker = workers_[static_cast<std::size_t>(rank)];
+  worker.gone = true;
+  fail_calls(worker, rank);
+  handle(control::WorkerExited{attempt_, rank, status, log_tail});
+  if (std::all_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.gone; })) {
+    handle(control::GroupEnded{attempt_});
+  }
+}
+
+void Run::fail_calls(Worker& worker, int rank) {
+  for (std::int64_t call_id : std::exchange(worker.open_calls, {})) {
+    const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
+    tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", boost::json::value_from(error)}});
+  }
+}
+
+bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
+  const int rank = rank_of(worker_id);
+  return rank < 0 || front_->push_line(rank, line);
+}
+
+void Run::warn(const std::string& text) { tell_front("warning", {{"text", text}}); }
+
+void Run::tell_front(std::string kind, const Json& json, wire::Blob blob) {
+  front_->push({std::move(kind), json_text(json), std::move(blob)});
+}
+
+/// Shows reports ten times a second at most: the display must not cost the training its CPUs.
+void Run::wake_display() {
+  if (std::exchange(display_waits_, true)) return;
+  display_timer_.expires_after(std::chrono::milliseconds(100));
+  display_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failure) {
+    if (failure) return;
+    self->display_waits_ = false;
+    self->tell_front("reports_waiting", JsonObject{});
+  });
+}
+
+void Run::send_to(int attempt, int rank, wire::Frame frame) {
+  if (attempt == attempt_) runtime_->agent().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
+}
+
+void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
+  node::WorkerLaunch launch;
+  launch.worker_id = runtime_->add_worker(weak_from_this());
+  launch.preload = spec_.preload;
+  launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
+  launch.log_path = folder_->log_path(plan.rank);
+  wire::StartSession start;
+  start.plan = plan;
+  start.world_size = static_cast<int>(command.plans.size());
+  start.attempt = command.attempt;
+  start.run_name = spec_.run.name;
+  start.run_directory = folder_->path();
+  start.trial_id = spec_.trial_id;
+  if (command.checkpoint) start.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
+  start.setup = setup_;
+  workers_.push_back({launch.worker_id, false, {}});
+  auto started = runtime_->agent().start_worker(launch, wire::to_frame(start));
+  if (started) return;
+  asio::post(loop_, [self = shared_from_this(), id = launch.worker_id, why = started.error().message] {
+    self->worker_exited(id, {false, 127, why}, "");
+  });
+}
+
+}  // namespace headway::driver

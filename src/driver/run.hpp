@@ -1,0 +1,119 @@
+#pragma once
+
+#include "control/run_controller.hpp"
+#include "driver/front_queue.hpp"
+#include "driver/run_folder.hpp"
+#include "wire/frame.hpp"
+#include "wire/session_messages.hpp"
+
+#include <boost/asio.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::driver {
+
+class Runtime;
+
+/// One run: feeds its controller with events and carries out what it commands. Decides nothing.
+///
+/// The functions under "any thread" are for the front end; the others run on the driver's loop.
+class Run : public std::enable_shared_from_this<Run> {
+ public:
+  /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables).
+  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task);
+
+  // Any thread:
+
+  const std::string& path() const { return folder_->path(); }
+  int event_fd() const { return front_->event_fd(); }
+  /// What happened since the last call; see FrontEvent. The last one has the kind "finished".
+  std::vector<FrontEvent> take_events();
+  /// Asks for the end; "finished" comes within about a second.
+  void abort(const std::string& reason);
+  /// Has these ranks of the current attempt call a pickled function; each answers with an "executed" event with `call_id`, a rank
+  /// whose process is gone too.
+  void execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function);
+  /// The hooks asked for by a "setup" or "teardown" event are through.
+  void setup_finished(int attempt, std::optional<RankError> error);
+  void teardown_finished(int attempt);
+
+  // On the loop:
+
+  void start(std::int64_t run_id);
+  void worker_message(std::int64_t worker_id, wire::Frame frame);
+  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail);
+  bool worker_line(std::int64_t worker_id, std::string_view line);
+  void warn(const std::string& text);
+  /// The runtime ends: nothing may be called on it from here any more.
+  void detach();
+
+ private:
+  struct Worker {
+    std::int64_t worker_id = 0;
+    bool gone = false;
+    std::vector<std::int64_t> open_calls;
+  };
+
+  void handle(const control::Event& event);
+  void post(control::Event event);
+  /// Does `work` on the run's storage strand, then hands the event that it returns to the controller.
+  void on_storage(std::function<control::Event()> work);
+
+  void carry_out(const control::PrepareStorage& command);
+  void carry_out(const control::AcquireNodes& command);
+  void carry_out(const control::ReleaseNodes& command);
+  void carry_out(const control::StartWorkers& command);
+  void carry_out(const control::RunSetup& command);
+  void carry_out(const control::BeginTraining& command);
+  void carry_out(const control::BeginCheckpoint& command);
+  void carry_out(const control::UploadFiles& command);
+  void carry_out(const control::CommitCheckpoint& command);
+  void carry_out(const control::DiscardCheckpoint& command);
+  void carry_out(const control::DeleteCheckpoint& command);
+  void carry_out(const control::AnswerReport& command);
+  void carry_out(const control::AppendResult& command);
+  void carry_out(const control::RunTeardown& command);
+  void carry_out(const control::EndWorkers& command);
+  void carry_out(const control::SweepStorage& command);
+  void carry_out(const control::SetTimer& command);
+  void carry_out(const control::WriteJournal& command);
+  void carry_out(const control::Warn& command);
+  void carry_out(const control::Notify& command);
+  void carry_out(const control::Finish& command);
+
+  void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);
+  void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
+
+  int rank_of(std::int64_t worker_id) const;
+  void send_to(int attempt, int rank, wire::Frame frame);
+  void fail_calls(Worker& worker, int rank);
+  void tell_front(std::string kind, const Json& json, wire::Blob blob = nullptr);
+  void wake_display();
+
+  Runtime* runtime_;
+  boost::asio::io_context& loop_;
+  RunSpec spec_;
+  JsonObject setup_;
+  wire::Blob task_;
+  control::RunController controller_;
+  std::shared_ptr<RunFolder> folder_;
+  std::shared_ptr<FrontQueue> front_;
+  boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
+  boost::asio::steady_timer display_timer_;
+  bool display_waits_ = false;
+  std::int64_t run_id_ = 0;
+  int attempt_ = 0;
+  std::vector<Worker> workers_;  ///< Of the current attempt, by rank.
+  std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
+  bool detached_ = false;
+};
+
+}  // namespace headway::driver

@@ -1,0 +1,172 @@
+#include "driver/run.hpp"
+#include "driver/runtime.hpp"
+#include "storage/local.hpp"
+
+#include <csignal>
+#include <set>
+
+/// How each of the controller's commands is carried out.
+namespace headway::driver {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+
+namespace {
+
+template <class Outcome>
+std::optional<Error> error_of(const Outcome& outcome) {
+  if (outcome) return std::nullopt;
+  return outcome.error();
+}
+
+}  // namespace
+
+void Run::on_storage(std::function<control::Event()> work) {
+  asio::post(storage_, [self = shared_from_this(), work = std::move(work)] { self->post(work()); });
+}
+
+void Run::carry_out(const control::PrepareStorage&) {
+  on_storage([folder = folder_]() -> control::Event { return control::StoragePrepared{error_of(folder->prepare())}; });
+}
+
+void Run::carry_out(const control::AcquireNodes& command) {
+  const auto granted = [weak = weak_from_this()](Result<engine::Grant> grant) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (grant) {
+      self->post(control::NodesGranted{grant->slots, grant->warnings});
+    } else {
+      self->post(control::NodesRefused{grant.error()});
+    }
+  };
+  runtime_->engine().acquire(run_id_, command.workers, command.claim, granted);
+}
+
+void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }
+
+void Run::carry_out(const control::StartWorkers& command) {
+  attempt_ = command.attempt;
+  workers_.clear();
+  // Every local rank sees all of the group's devices in one order, and picks its own.
+  std::string gpus;
+  std::set<std::string> seen;
+  for (const WorkerPlan& plan : command.plans) {
+    for (const std::string& id : plan.slot.gpu_ids) {
+      if (seen.insert(id).second) gpus += (gpus.empty() ? "" : ",") + id;
+    }
+  }
+  for (const WorkerPlan& plan : command.plans) start_worker(command, plan, gpus);
+}
+
+void Run::carry_out(const control::RunSetup& command) {
+  tell_front("setup", {{"attempt", command.attempt}, {"workers", workers_.size()}});
+}
+
+void Run::carry_out(const control::BeginTraining& command) {
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+    send_to(command.attempt, static_cast<int>(rank), wire::to_frame(wire::Train{}, task_));
+  }
+}
+
+void Run::carry_out(const control::BeginCheckpoint& command) {
+  on_storage([folder = folder_, command]() -> control::Event {
+    return control::CheckpointBegun{command.index, error_of(storage::begin_checkpoint(folder->checkpoint_path(command.name)))};
+  });
+}
+
+void Run::carry_out(const control::UploadFiles& command) {
+  send_to(command.attempt, command.rank,
+          wire::to_frame(wire::Upload{command.index, folder_->checkpoint_path(command.name), command.files}));
+}
+
+void Run::carry_out(const control::CommitCheckpoint& command) {
+  on_storage([folder = folder_, command]() -> control::Event {
+    Manifest manifest = command.manifest;
+    manifest.created_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto committed = storage::commit(folder->checkpoint_path(manifest.checkpoint), manifest);
+    return control::CheckpointCommitted{command.index, error_of(committed)};
+  });
+}
+
+void Run::carry_out(const control::DiscardCheckpoint&) { carry_out(control::SweepStorage{}); }
+
+void Run::carry_out(const control::DeleteCheckpoint& command) {
+  asio::post(storage_, [self = shared_from_this(), command] {
+    const auto removed = storage::remove_checkpoint(self->folder_->checkpoint_path(command.name));
+    if (!removed) self->warn("the old checkpoint " + command.name + " could not be deleted: " + removed.error().message);
+  });
+}
+
+void Run::carry_out(const control::AnswerReport& command) {
+  wire::ReportAnswered answer{command.index, std::nullopt, command.error};
+  if (command.checkpoint) answer.checkpoint = folder_->checkpoint_path(*command.checkpoint);
+  send_to(command.attempt, command.rank, wire::to_frame(answer));
+}
+
+void Run::carry_out(const control::AppendResult& command) {
+  asio::post(storage_, [self = shared_from_this(), command] {
+    const std::string text = json_text(result_line(command.line, self->spec_.trial_id));
+    const auto appended = self->folder_->append(text);
+    if (!appended) self->warn("a report is not in result.json: " + appended.error().message);
+    self->front_->push_report(text);
+  });
+  wake_display();
+}
+
+void Run::carry_out(const control::RunTeardown& command) { tell_front("teardown", {{"attempt", command.attempt}}); }
+
+void Run::carry_out(const control::EndWorkers& command) {
+  for (const Worker& worker : workers_) {
+    if (worker.gone) continue;
+    switch (command.mode) {
+      case control::EndMode::graceful: runtime_->agent().send(worker.worker_id, wire::to_frame(wire::EndSession{})); break;
+      case control::EndMode::terminate: runtime_->agent().signal_worker(worker.worker_id, SIGTERM); break;
+      case control::EndMode::kill: runtime_->agent().signal_worker(worker.worker_id, SIGKILL); break;
+    }
+  }
+}
+
+void Run::carry_out(const control::SweepStorage&) {
+  asio::post(storage_, [self = shared_from_this()] {
+    const auto swept = storage::sweep(self->folder_->path());
+    if (!swept) self->warn("unfinished checkpoints could not be removed: " + swept.error().message);
+  });
+}
+
+void Run::carry_out(const control::SetTimer& command) {
+  const auto at = steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(command.at.time_since_epoch()));
+  auto timer = std::make_shared<asio::steady_timer>(loop_, at);
+  timers_[command.timer] = timer;
+  timer->async_wait([self = shared_from_this(), id = command.timer](const boost::system::error_code& failure) {
+    self->timers_.erase(id);
+    if (!failure) self->handle(control::TimerFired{id});
+  });
+}
+
+void Run::carry_out(const control::WriteJournal& command) {
+  on_storage([folder = folder_, command]() -> control::Event {
+    return control::JournalWritten{error_of(folder->write_journal(command.snapshot))};
+  });
+}
+
+void Run::carry_out(const control::Warn& command) { warn(command.text); }
+
+void Run::carry_out(const control::Notify& command) { tell_front("notice", {{"text", command.text}}); }
+
+void Run::carry_out(const control::Finish& command) {
+  JsonObject end;
+  end["state"] = command.outcome.state;
+  end["attempts"] = command.outcome.attempts;
+  end["checkpoints"] = boost::json::value_from(command.outcome.checkpoints);
+  end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
+  end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
+  end["ranks"] = command.outcome.failure ? boost::json::value_from(command.outcome.failure->ranks) : Json(JsonArray{});
+  for (auto& [id, timer] : timers_) timer->cancel();
+  display_timer_.cancel();
+  // After everything else that storage has to do: what fit() returns is complete.
+  asio::post(storage_, [self = shared_from_this(), end] { self->tell_front("finished", end); });
+  runtime_->forget_run(run_id_);
+  detached_ = true;
+}
+
+}  // namespace headway::driver

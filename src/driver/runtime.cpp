@@ -1,0 +1,118 @@
+#include "driver/runtime.hpp"
+
+#include "driver/run.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <future>
+#include <pthread.h>
+
+namespace headway::driver {
+
+namespace asio = boost::asio;
+
+Result<void> validate(const RuntimeConfig& config) {
+  const auto refused = [](const std::string& argument, double given, const char* allowed) {
+    return Error{ErrorKind::invalid_argument, argument + " is " + resources_text({{"given", given}}).substr(8) + "; allowed: " + allowed};
+  };
+  const auto bad = [](double amount) { return !std::isfinite(amount) || amount < 0; };
+  if (config.num_cpus && bad(*config.num_cpus)) {
+    return refused("num_cpus", *config.num_cpus, "None (what the machine has) or a number that is not negative");
+  }
+  if (config.num_gpus && (bad(*config.num_gpus) || *config.num_gpus != std::floor(*config.num_gpus))) {
+    return refused("num_gpus", *config.num_gpus, "None (what the machine has) or a whole number that is not negative");
+  }
+  for (const auto& [name, amount] : config.resources) {
+    if (name == "CPU" || name == "GPU") {
+      return Error{ErrorKind::invalid_argument, "resources names \"" + name + "\"; allowed: names of your own (use num_cpus, num_gpus)"};
+    }
+    if (bad(amount)) return refused("resources[\"" + name + "\"]", amount, "a finite number that is not negative");
+  }
+  return {};
+}
+
+Runtime::Runtime(RuntimeConfig config)
+    : config_(std::move(config)),
+      work_(asio::make_work_guard(loop_)),
+      engine_(node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources)),
+      agent_(std::make_unique<node::Agent>(loop_, config_.factory, *this)) {
+  thread_ = std::thread([this] { run_loop(); });
+}
+
+/// Signals are for the program's own threads: Ctrl-C must interrupt the thread that waits in fit().
+void Runtime::run_loop() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  pthread_setname_np(pthread_self(), "headway-io");
+  loop_.run();
+}
+
+Runtime::~Runtime() { shutdown(); }
+
+void Runtime::shutdown() {
+  if (!thread_.joinable()) return;
+  asio::post(loop_, [this] {
+    for (auto& [id, run] : runs_) run->detach();
+    runs_.clear();
+    agent_.reset();
+    work_.reset();
+    loop_.stop();
+  });
+  thread_.join();
+  storage_threads_.join();
+}
+
+void Runtime::warm(std::vector<std::string> preload) {
+  asio::post(loop_, [this, preload = std::move(preload)] {
+    // A factory that can't be started is told when a worker is asked for.
+    (void)agent_->warm(preload);
+  });
+}
+
+Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task) {
+  if (auto ok = headway::validate(spec); !ok) return ok.error();
+  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task));
+  asio::post(loop_, [this, run] {
+    run->start(next_run_id_);
+    runs_[next_run_id_++] = run;
+  });
+  return run;
+}
+
+Resources Runtime::total_resources() { return engine_.total(); }
+
+Resources Runtime::available_resources() {
+  if (!thread_.joinable()) return engine_.available();
+  std::promise<Resources> answer;
+  asio::post(loop_, [&] { answer.set_value(engine_.available()); });
+  return answer.get_future().get();
+}
+
+std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {
+  worker_runs_[next_worker_id_] = std::move(run);
+  return next_worker_id_++;
+}
+
+void Runtime::forget_run(std::int64_t run_id) { runs_.erase(run_id); }
+
+void Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  if (auto run = worker_runs_[worker_id].lock()) run->worker_message(worker_id, std::move(frame));
+}
+
+void Runtime::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  const auto run = worker_runs_[worker_id].lock();
+  worker_runs_.erase(worker_id);
+  if (run) run->worker_exited(worker_id, status, log_tail);
+}
+
+bool Runtime::worker_line(std::int64_t worker_id, std::string_view line) {
+  const auto run = worker_runs_[worker_id].lock();
+  return !run || run->worker_line(worker_id, line);
+}
+
+void Runtime::notice(const std::string& text) {
+  for (auto& [id, run] : runs_) run->warn(text);
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "core/config.hpp"
+#include "engine/local_engine.hpp"
+#include "node/agent.hpp"
+#include "wire/frame.hpp"
+
+#include <boost/asio.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace headway::driver {
+
+class Run;
+
+struct RuntimeConfig {
+  node::FactoryConfig factory;
+  std::optional<double> num_cpus;  ///< Instead of what the machine has.
+  std::optional<double> num_gpus;
+  Resources resources;             ///< Of the user's own naming.
+};
+
+/// Errors: `invalid_argument`, naming the argument of headway.init().
+Result<void> validate(const RuntimeConfig& config);
+
+/// One per driver process: the I/O thread, this node's agent, the engine, the storage threads, and the runs. Its public functions
+/// may be called from any thread.
+class Runtime : public node::AgentSink {
+ public:
+  /// `config` has passed validate().
+  explicit Runtime(RuntimeConfig config);
+  ~Runtime() override;
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// Ends every run, worker and factory, and returns when they are gone. A second call does nothing. Runs that are still held give
+  /// their "finished" event; the runtime must outlive them.
+  void shutdown();
+
+  /// Starts a worker factory for these modules in the background.
+  void warm(std::vector<std::string> preload);
+
+  /// `setup` is for the front end's worker side, `task` the pickled training function with its configuration. Errors: `invalid_argument`.
+  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task);
+
+  Resources total_resources();
+  Resources available_resources();
+
+  /// For runs, on the loop's thread.
+  boost::asio::io_context& loop() { return loop_; }
+  boost::asio::thread_pool& storage_threads() { return storage_threads_; }
+  node::Agent& agent() { return *agent_; }
+  engine::Engine& engine() { return engine_; }
+  std::int64_t add_worker(std::weak_ptr<Run> run);
+  void forget_run(std::int64_t run_id);
+
+ private:
+  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
+  bool worker_line(std::int64_t worker_id, std::string_view line) override;
+  void notice(const std::string& text) override;
+  void run_loop();
+
+  RuntimeConfig config_;
+  boost::asio::io_context loop_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::thread_pool storage_threads_{4};
+  engine::LocalEngine engine_;
+  std::unique_ptr<node::Agent> agent_;
+  std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;
+  std::map<std::int64_t, std::shared_ptr<Run>> runs_;
+  std::int64_t next_worker_id_ = 1;
+  std::int64_t next_run_id_ = 1;
+  std::thread thread_;
+};
+
+}  // namespace headway::driver

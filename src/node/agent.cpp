@@ -1,0 +1,139 @@
+#include "node/agent.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace headway::node {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::string key_of(const std::vector<std::string>& preload) {
+  std::string key;
+  for (const std::string& module : preload) key += module + ",";
+  return key;
+}
+
+}  // namespace
+
+Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink)
+    : loop_(loop), config_(std::move(config)), sink_(sink) {}
+
+Agent::~Agent() {
+  for (auto& [id, worker] : workers_) worker.session->close();
+}
+
+Result<void> Agent::warm(const std::vector<std::string>& preload) {
+  Result<Factory*> factory = factory_for(preload);
+  if (!factory) return factory.error();
+  return {};
+}
+
+Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
+  const std::string key = key_of(preload);
+  if (const auto found = factories_.find(key); found != factories_.end()) return found->second.get();
+  Factory::Handlers handlers;
+  handlers.ready = [this](const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
+  };
+  handlers.spawned = [this](std::int64_t, std::int64_t, const std::string& exec_reason) {
+    if (exec_reason.empty() || exec_reason == "forking is turned off" || std::exchange(told_exec_reason_, true)) return;
+    sink_.notice("workers are started as new processes, which takes seconds instead of milliseconds: " + exec_reason);
+  };
+  handlers.ended = [this](std::int64_t worker_id, const ExitStatus& status) { on_ended(worker_id, status); };
+  handlers.lost = [this, key] { drop_factory(key); };
+  auto factory = std::make_unique<Factory>(loop_, std::move(handlers));
+  if (auto ok = factory->start(config_, preload); !ok) return ok.error();
+  return factories_.emplace(key, std::move(factory)).first->second.get();
+}
+
+/// Not at once: this is called from inside the factory that goes.
+void Agent::drop_factory(const std::string& key) {
+  auto node = factories_.extract(key);
+  if (!node.empty()) asio::post(loop_, [factory = std::shared_ptr<Factory>(std::move(node.mapped()))] {});
+}
+
+Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
+  Result<Factory*> factory = factory_for(launch.preload);
+  if (!factory) return factory.error();
+  int session[2];
+  int output[2];
+  const auto failed = [](const char* what) {
+    return Error{ErrorKind::unavailable, std::string("cannot make a ") + what + " for a worker: " + std::strerror(errno)};
+  };
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, session) != 0) return failed("socket");
+  if (pipe2(output, O_CLOEXEC) != 0) {
+    const Error error = failed("pipe");
+    close(session[0]);
+    close(session[1]);
+    return error;
+  }
+  const std::int64_t id = launch.worker_id;
+  Worker worker;
+  worker.factory_key = key_of(launch.preload);
+  worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
+  worker.output = std::make_shared<LogCapture>(loop_, output[0], launch.log_path,
+                                               [this, id](std::string_view line) { return sink_.worker_line(id, line); });
+  worker.session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
+                        [this, id](const std::optional<Error>&) { on_session_closed(id); });
+  worker.output->start();
+  worker.session->send(std::move(first));
+  workers_.emplace(id, std::move(worker));
+  (*factory)->spawn(id, launch.env, session[1], output[1]);
+  return {};
+}
+
+void Agent::send(std::int64_t worker_id, wire::Frame frame) {
+  const auto worker = workers_.find(worker_id);
+  if (worker != workers_.end()) worker->second.session->send(std::move(frame));
+}
+
+void Agent::signal_worker(std::int64_t worker_id, int signal) {
+  const auto worker = workers_.find(worker_id);
+  if (worker == workers_.end() || worker->second.exit) return;
+  const auto factory = factories_.find(worker->second.factory_key);
+  if (factory != factories_.end()) factory->second->signal(worker_id, signal);
+}
+
+void Agent::resume_output() {
+  for (auto& [id, worker] : workers_) worker.output->resume();
+}
+
+void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
+  const auto worker = workers_.find(worker_id);
+  if (worker == workers_.end()) return;
+  worker->second.exit = status;
+  if (worker->second.session_closed) {
+    finish_worker(worker_id);
+    return;
+  }
+  // Its last words are still in the socket. Should a child of it hold the socket open, they are taken and that is all.
+  constexpr auto last_words_max = std::chrono::milliseconds(200);
+  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, last_words_max);
+  worker->second.last_words->async_wait([this, worker_id](const boost::system::error_code& failure) {
+    if (!failure) finish_worker(worker_id);
+  });
+}
+
+void Agent::on_session_closed(std::int64_t worker_id) {
+  const auto worker = workers_.find(worker_id);
+  if (worker == workers_.end()) return;
+  worker->second.session_closed = true;
+  if (worker->second.exit) finish_worker(worker_id);
+}
+
+void Agent::finish_worker(std::int64_t worker_id) {
+  auto node = workers_.extract(worker_id);
+  if (node.empty()) return;
+  Worker& worker = node.mapped();
+  worker.session->close();
+  worker.output->finish();
+  if (worker.last_words) worker.last_words->cancel();
+  sink_.worker_exited(worker_id, *worker.exit, worker.output->tail());
+}
+
+}  // namespace headway::node

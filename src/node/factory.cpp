@@ -1,0 +1,91 @@
+#include "node/factory.hpp"
+
+#include "node/process.hpp"
+#include "wire/factory_messages.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::node {
+
+Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
+  int control[2];
+  int life[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
+    return Error{ErrorKind::unavailable, std::string("cannot make a socket for the worker factory: ") + std::strerror(errno)};
+  }
+  if (pipe2(life, O_CLOEXEC) != 0) {
+    const int why = errno;
+    close(control[0]);
+    close(control[1]);
+    return Error{ErrorKind::unavailable, std::string("cannot make a pipe for the worker factory: ") + std::strerror(why)};
+  }
+  ProcessLaunch launch;
+  launch.command = {config.guard_path, "4"};
+  launch.command.insert(launch.command.end(), config.command.begin(), config.command.end());
+  launch.command.push_back("3");
+  launch.command.insert(launch.command.end(), preload.begin(), preload.end());
+  launch.env = config.env;
+  launch.inherited = {control[1], life[0]};
+  Result<pid_t> guard = launch_process(launch);
+  close(control[1]);
+  close(life[0]);
+  if (!guard) {
+    close(control[0]);
+    close(life[1]);
+    return guard.error();
+  }
+  guard_pid_ = *guard;
+  life_fd_ = life[1];
+  wire::drop_in_children(life_fd_);
+  channel_ = std::make_shared<wire::Channel>(loop_, control[0]);
+  channel_->start([this](const wire::Frame& frame) { on_frame(frame); }, [this](const std::optional<Error>&) { on_lost(); });
+  return {};
+}
+
+Factory::~Factory() {
+  if (channel_) channel_->close();
+  if (life_fd_ < 0) return;
+  wire::keep_in_children(life_fd_);
+  close(life_fd_);
+  // The guard kills all there is below it and ends; nothing of ours is a zombie then.
+  while (waitpid(guard_pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd) {
+  alive_.insert(worker_id);
+  wire::Frame frame = wire::to_frame(wire::SpawnWorker{worker_id, env});
+  frame.fds = {session_fd, output_fd};
+  channel_->send(std::move(frame));
+}
+
+void Factory::signal(std::int64_t worker_id, int signal) {
+  if (alive_.contains(worker_id)) channel_->send(wire::to_frame(wire::SignalWorker{worker_id, signal}));
+}
+
+void Factory::on_frame(const wire::Frame& frame) {
+  Result<wire::FromFactory> message = wire::from_frame<wire::FromFactory>(frame);
+  if (!message) return;
+  if (const auto* ready = std::get_if<wire::FactoryReady>(&*message)) {
+    handlers_.ready(ready->problems);
+  } else if (const auto* spawned = std::get_if<wire::WorkerSpawned>(&*message)) {
+    handlers_.spawned(spawned->worker_id, spawned->pid, spawned->exec_reason);
+  } else if (const auto* ended = std::get_if<wire::WorkerEnded>(&*message)) {
+    if (alive_.erase(ended->worker_id) > 0) handlers_.ended(ended->worker_id, ended->status);
+  }
+}
+
+void Factory::on_lost() {
+  for (std::int64_t worker_id : std::exchange(alive_, {})) {
+    handlers_.ended(worker_id, {true, 9, "its worker factory died, and it with it"});
+  }
+  handlers_.lost();
+}
+
+}  // namespace headway::node

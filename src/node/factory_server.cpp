@@ -1,0 +1,181 @@
+#include "node/factory_server.hpp"
+
+#include "node/process.hpp"
+#include "wire/blocking_channel.hpp"
+#include "wire/factory_messages.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::node {
+namespace {
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+FactoryServer::FactoryServer(int control_fd, FactoryHooks hooks)
+    : control_fd_(control_fd), factory_pid_(getpid()), hooks_(std::move(hooks)) {
+  fcntl(control_fd_, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sigset_t set = watched_signals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+Result<void> FactoryServer::announce(const std::vector<std::string>& problems) {
+  return wire::send_frame(control_fd_, wire::to_frame(wire::FactoryReady{problems}));
+}
+
+std::optional<ForkedWorker> FactoryServer::serve() {
+  pollfd watch[2] = {{control_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
+  while (!done_) {
+    if (poll(watch, 2, -1) < 0 && errno != EINTR) break;
+    if (watch[1].revents != 0) {
+      signalfd_siginfo info{};
+      while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+        if (info.ssi_signo == SIGTERM) done_ = true;
+      }
+      reap();
+    }
+    if (watch[0].revents != 0 && !done_) {
+      if (auto worker = handle_frame()) return worker;
+    }
+  }
+  end_descendants();
+  return std::nullopt;
+}
+
+std::optional<ForkedWorker> FactoryServer::handle_frame() {
+  Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_fd_);
+  if (!frame || !*frame) {
+    done_ = true;
+    return std::nullopt;
+  }
+  Result<wire::ToFactory> message = wire::from_frame<wire::ToFactory>(**frame);
+  const std::vector<int> fds = (*frame)->fds;
+  if (!message) {
+    for (int fd : fds) close(fd);
+    return std::nullopt;
+  }
+  if (const auto* signal = std::get_if<wire::SignalWorker>(&*message)) {
+    signal_worker(signal->worker_id, signal->signal);
+    return std::nullopt;
+  }
+  const auto& order = std::get<wire::SpawnWorker>(*message);
+  if (fds.size() != 2) return std::nullopt;
+  auto worker = spawn(order.worker_id, order.env, fds[0], fds[1]);
+  if (!worker) {
+    for (int fd : fds) close(fd);
+  }
+  return worker;
+}
+
+std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env,
+                                                 int session_fd, int output_fd) {
+  std::string exec_reason;
+  pid_t pid = 0;
+  const int threads = count_threads();
+  if (hooks_.always_exec) {
+    exec_reason = "forking is turned off";
+  } else if (threads != 1) {
+    // A lock that another thread holds at the fork stays locked for ever in the child.
+    exec_reason = "the worker factory has " + std::to_string(threads) + " threads, so forking is not safe; an imported module "
+                  "has started one";
+  }
+  if (exec_reason.empty()) {
+    pid = hooks_.fork();
+    if (pid == 0) {
+      become_worker(session_fd, output_fd);
+      return ForkedWorker{session_fd, env};
+    }
+  } else {
+    pid = spawn_by_exec(env, session_fd, output_fd);
+  }
+  if (pid > 0) {
+    workers_[pid] = worker_id;
+    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerSpawned{worker_id, pid, exec_reason}));
+  } else {
+    const std::string why = std::string("it could not be started: ") + std::strerror(errno);
+    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerEnded{worker_id, {false, 127, why}}));
+  }
+  return std::nullopt;
+}
+
+pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, int session_fd, int output_fd) {
+  ProcessLaunch launch;
+  launch.command = hooks_.exec_command;
+  launch.command.push_back("3");
+  launch.command.push_back(std::to_string(factory_pid_));
+  launch.env = env;
+  launch.output_fd = output_fd;
+  launch.inherited = {session_fd};
+  Result<pid_t> pid = launch_process(launch);
+  return pid ? *pid : -1;
+}
+
+/// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
+void FactoryServer::become_worker(int session_fd, int output_fd) {
+  setsid();
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  die_with(factory_pid_);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(output_fd, STDOUT_FILENO);
+  dup2(output_fd, STDERR_FILENO);
+  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, session_fd});
+  const sigset_t set = watched_signals();
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  workers_.clear();
+}
+
+void FactoryServer::signal_worker(std::int64_t worker_id, int signal) {
+  for (const auto& [pid, id] : workers_) {
+    if (id != worker_id) continue;
+    if (kill(-pid, signal) != 0) kill(pid, signal);
+    return;
+  }
+}
+
+void FactoryServer::reap() {
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    const auto worker = workers_.find(pid);
+    if (worker == workers_.end()) continue;
+    kill(-pid, SIGKILL);  // What the worker started in its own session.
+    ExitStatus exit{WIFSIGNALED(status), WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), ""};
+    const std::int64_t id = worker->second;
+    workers_.erase(worker);
+    kill_strays();
+    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerEnded{id, exit}));
+  }
+}
+
+/// Whoever is our child and no worker was orphaned by a worker's end.
+void FactoryServer::kill_strays() {
+  for (pid_t child : children_of_this_process()) {
+    if (!workers_.contains(child)) kill(child, SIGKILL);
+  }
+}
+
+void FactoryServer::end_descendants() {
+  workers_.clear();
+  do {
+    kill_strays();
+  } while (waitpid(-1, nullptr, 0) >= 0 || errno != ECHILD);
+}
+
+}  // namespace headway::node

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <headway/result.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace headway::node {
+
+/// What a language's runtime must do for the factory.
+struct FactoryHooks {
+  /// fork(2) with the runtime's own preparations around it (Python: PyOS_BeforeFork and its kin).
+  std::function<pid_t()> fork;
+  /// The command line that starts a worker in a process of its own; the numbers of the session's descriptor and of the factory's
+  /// process are appended.
+  std::vector<std::string> exec_command;
+  /// Start every worker by exec, not only those that can't be forked.
+  bool always_exec = false;
+};
+
+/// What a forked child finds when `serve` returns in it.
+struct ForkedWorker {
+  int session_fd = -1;
+  std::map<std::string, std::string> env;  ///< To be set by the runtime, before user code runs.
+};
+
+/// The worker factory: a process with the heavy modules imported, one thread and no GPU touched, that forks workers when told.
+/// Everything that its workers start, and that outlives them, is reparented to it and killed by it.
+class FactoryServer {
+ public:
+  /// `control_fd`: the socket to the agent.
+  FactoryServer(int control_fd, FactoryHooks hooks);
+
+  /// Tells the agent that workers can be started; `problems` are modules that could not be imported.
+  Result<void> announce(const std::vector<std::string>& problems);
+
+  /// Serves until the agent closes the socket or SIGTERM comes; then every descendant has been killed, and nullopt returns.
+  /// In each forked worker it returns too, with what the worker needs.
+  std::optional<ForkedWorker> serve();
+
+ private:
+  struct Spawned {
+    pid_t pid = 0;
+    std::string exec_reason;
+  };
+
+  std::optional<ForkedWorker> handle_frame();
+  std::optional<ForkedWorker> spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
+                                    int output_fd);
+  pid_t spawn_by_exec(const std::map<std::string, std::string>& env, int session_fd, int output_fd);
+  void become_worker(int session_fd, int output_fd);
+  void signal_worker(std::int64_t worker_id, int signal);
+  void reap();
+  void kill_strays();
+  void end_descendants();
+
+  int control_fd_;
+  int signal_fd_ = -1;
+  pid_t factory_pid_ = 0;
+  FactoryHooks hooks_;
+  bool done_ = false;
+  std::map<pid_t, std::int64_t> workers_;  ///< pid → worker id.
+};
+
+}  // namespace headway::node

@@ -1,0 +1,101 @@
+#include "node/log_capture.hpp"
+
+#include "wire/fork_guard.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace headway::node {
+
+namespace asio = boost::asio;
+
+LogCapture::LogCapture(asio::io_context& loop, int pipe_fd, const std::string& log_path, LineSink sink)
+    : pipe_(loop, pipe_fd), resumed_(loop, asio::steady_timer::time_point::max()), sink_(std::move(sink)) {
+  pipe_.non_blocking(true);
+  wire::drop_in_children(pipe_fd);
+  if (!log_path.empty()) log_fd_ = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+}
+
+LogCapture::~LogCapture() { finish(); }
+
+void LogCapture::start() {
+  auto self = shared_from_this();
+  asio::co_spawn(pipe_.get_executor(), [self] { return self->read_loop(); }, asio::detached);
+}
+
+void LogCapture::resume() {
+  paused_ = false;
+  resumed_.cancel();
+}
+
+asio::awaitable<void> LogCapture::read_loop() {
+  while (!finished_) {
+    if (paused_) {
+      co_await resumed_.async_wait(asio::as_tuple(asio::use_awaitable));
+      continue;
+    }
+    auto [failure] = co_await pipe_.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
+    if (failure || finished_ || !read_some()) co_return;
+  }
+}
+
+bool LogCapture::read_some() {
+  char buffer[64 << 10];
+  const ssize_t count = ::read(pipe_.native_handle(), buffer, sizeof(buffer));
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  take({buffer, static_cast<std::size_t>(count)});
+  return count > 0;
+}
+
+void LogCapture::take(std::string_view bytes) {
+  for (std::string_view rest = bytes; log_fd_ >= 0 && !rest.empty();) {
+    const ssize_t written = ::write(log_fd_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;  // A full disk: the lines are still shown.
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  for (std::size_t newline = bytes.find('\n'); newline != std::string_view::npos; newline = bytes.find('\n')) {
+    partial_ += bytes.substr(0, newline);
+    take_line(partial_);
+    partial_.clear();
+    bytes.remove_prefix(newline + 1);
+  }
+  partial_ += bytes;
+  while (partial_.size() > line_bytes_max) {
+    take_line(std::string_view(partial_).substr(0, line_bytes_max));
+    partial_.erase(0, line_bytes_max);
+  }
+}
+
+void LogCapture::take_line(std::string_view line) {
+  tail_.emplace_back(line);
+  if (tail_.size() > tail_lines_max) tail_.pop_front();
+  if (!sink_(line)) paused_ = true;
+}
+
+void LogCapture::finish() {
+  if (finished_) return;
+  finished_ = true;
+  // Bounded: a pipe holds 64 KiB, but a grandchild may go on writing.
+  for (int i = 0; i < 64; ++i) {
+    char buffer[64 << 10];
+    const ssize_t count = ::read(pipe_.native_handle(), buffer, sizeof(buffer));
+    if (count <= 0) break;
+    take({buffer, static_cast<std::size_t>(count)});
+  }
+  if (!partial_.empty()) take_line(std::exchange(partial_, {}));
+  wire::keep_in_children(pipe_.native_handle());
+  boost::system::error_code ignored;
+  pipe_.close(ignored);
+  resumed_.cancel();
+  if (log_fd_ >= 0) ::close(std::exchange(log_fd_, -1));
+}
+
+std::string LogCapture::tail() const {
+  std::string text;
+  for (const std::string& line : tail_) text += line + "\n";
+  return text;
+}
+
+}  // namespace headway::node

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace headway::node {
+
+/// Takes one worker's standard output and error from a pipe: all of it, in order, into a log file, and line by line to a sink.
+/// Lives on the agent's event loop.
+class LogCapture : public std::enable_shared_from_this<LogCapture> {
+ public:
+  /// Gets whole lines without their newline, in order. False stops the reading (the writer then waits) until `resume`.
+  using LineSink = std::function<bool(std::string_view line)>;
+
+  /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file.
+  LogCapture(boost::asio::io_context& loop, int pipe_fd, const std::string& log_path, LineSink sink);
+  ~LogCapture();
+
+  void start();
+  void resume();
+
+  /// The process is gone: takes what is still in the pipe and ends, though a grandchild may hold the pipe open.
+  void finish();
+
+  /// The last lines of the output, at most 20.
+  std::string tail() const;
+
+ private:
+  boost::asio::awaitable<void> read_loop();
+  /// Takes what is there now. False at the end of the stream.
+  bool read_some();
+  void take(std::string_view bytes);
+  void take_line(std::string_view line);
+
+  static constexpr std::size_t line_bytes_max = 64 << 10;  ///< Longer lines are shown in parts.
+  static constexpr std::size_t tail_lines_max = 20;
+
+  boost::asio::posix::stream_descriptor pipe_;
+  boost::asio::steady_timer resumed_;
+  LineSink sink_;
+  int log_fd_ = -1;
+  std::string partial_;
+  std::deque<std::string> tail_;
+  bool paused_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace headway::node

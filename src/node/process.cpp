@@ -1,0 +1,112 @@
+#include "node/process.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace headway::node {
+namespace {
+
+std::vector<std::string> merged_environment(std::map<std::string, std::string> added) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!added.contains(std::string(text.substr(0, text.find('='))))) merged.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// The descriptors to inherit are lifted above their targets first, so that no dup2 overwrites one still to come.
+void add_descriptors(posix_spawn_file_actions_t& actions, const ProcessLaunch& launch) {
+  constexpr int lift = 200;
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  const int output = launch.output_fd >= 0 ? launch.output_fd : STDERR_FILENO;
+  posix_spawn_file_actions_adddup2(&actions, output, lift);
+  for (std::size_t i = 0; i < launch.inherited.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, launch.inherited[i], lift + 1 + static_cast<int>(i));
+  }
+  posix_spawn_file_actions_adddup2(&actions, lift, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, lift, STDERR_FILENO);
+  posix_spawn_file_actions_addclose(&actions, lift);
+  for (std::size_t i = 0; i < launch.inherited.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, lift + 1 + static_cast<int>(i), 3 + static_cast<int>(i));
+    posix_spawn_file_actions_addclose(&actions, lift + 1 + static_cast<int>(i));
+  }
+}
+
+}  // namespace
+
+Result<pid_t> launch_process(const ProcessLaunch& launch) {
+  std::vector<std::string> command = launch.command;
+  std::vector<std::string> environment = merged_environment(launch.env);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  add_descriptors(actions, launch);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int failure =
+      posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, pointers(command).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    return Error{ErrorKind::unavailable, "cannot start " + command.front() + ": " + std::strerror(failure)};
+  }
+  return pid;
+}
+
+void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+}
+
+int count_threads() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), closedir);
+  if (!tasks) return 0;
+  int count = 0;
+  while (const dirent* entry = readdir(tasks.get())) count += entry->d_name[0] != '.';
+  return count;
+}
+
+std::vector<pid_t> children_of_this_process() {
+  std::vector<pid_t> children;
+  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list(std::fopen(path.c_str(), "re"), std::fclose);
+  int pid = 0;
+  while (list && std::fscanf(list.get(), "%d", &pid) == 1) children.push_back(pid);
+  return children;
+}
+
+void close_descriptors_except(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned int first = 0;
+  for (int fd : kept) {
+    if (static_cast<unsigned int>(fd) > first) close_range(first, static_cast<unsigned int>(fd) - 1, 0);
+    first = static_cast<unsigned int>(fd) + 1;
+  }
+  close_range(first, ~0U, 0);
+}
+
+}  // namespace headway::node

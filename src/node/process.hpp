@@ -1,0 +1,37 @@
+#pragma once
+
+#include <headway/result.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+/// What the system offers about processes, in the few forms that the node needs.
+namespace headway::node {
+
+/// A program to be started.
+struct ProcessLaunch {
+  std::vector<std::string> command;         ///< The program is looked up in PATH.
+  std::map<std::string, std::string> env;   ///< Added to (or replacing parts of) this process's environment.
+  int output_fd = -1;                       ///< Becomes its standard output and error; -1: inherited, output going to error.
+  std::vector<int> inherited;               ///< Become its descriptors 3, 4, …; everything else close-on-exec is closed.
+};
+
+/// Starts it in a session of its own, with standard input empty and signals reset. Safe in a process with threads.
+/// Errors: `unavailable`, naming the program and the system's reason.
+Result<pid_t> launch_process(const ProcessLaunch& launch);
+
+/// From now on this process is killed when `parent` ends; at once when it has ended already.
+void die_with(pid_t parent);
+
+/// Threads of this process, as /proc/self/task lists them.
+int count_threads();
+
+std::vector<pid_t> children_of_this_process();
+
+/// Closes every other descriptor of this process.
+void close_descriptors_except(std::vector<int> kept);
+
+}  // namespace headway::node

@@ -1,0 +1,128 @@
+#include "wire/channel.hpp"
+
+#include "wire/fd_passing.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <unistd.h>
+
+namespace headway::wire {
+
+namespace asio = boost::asio;
+using asio::as_tuple;
+using asio::use_awaitable;
+
+Channel::Channel(asio::io_context& loop, int fd)
+    : socket_(loop, asio::local::stream_protocol(), fd), wakeup_(loop, asio::steady_timer::time_point::max()) {
+  socket_.non_blocking(true);
+  drop_in_children(fd);
+}
+
+Channel::~Channel() { close(); }
+
+void Channel::start(FrameHandler on_frame, ClosedHandler on_closed) {
+  on_frame_ = std::move(on_frame);
+  on_closed_ = std::move(on_closed);
+  auto self = shared_from_this();
+  asio::co_spawn(socket_.get_executor(), [self] { return self->read_loop(); }, asio::detached);
+  asio::co_spawn(socket_.get_executor(), [self] { return self->write_loop(); }, asio::detached);
+}
+
+void Channel::send(Frame frame) {
+  if (closed_) {
+    for (int fd : frame.fds) ::close(fd);
+    return;
+  }
+  outbox_.push_back(std::move(frame));
+  wakeup_.cancel();
+}
+
+void Channel::close() {
+  on_closed_ = nullptr;
+  on_frame_ = nullptr;
+  finish(std::nullopt);
+}
+
+void Channel::finish(std::optional<Error> error) {
+  if (closed_) return;
+  closed_ = true;
+  keep_in_children(socket_.native_handle());
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  wakeup_.cancel();
+  for (const Frame& frame : outbox_) {
+    for (int fd : frame.fds) ::close(fd);
+  }
+  outbox_.clear();
+  if (auto on_closed = std::exchange(on_closed_, nullptr)) on_closed(std::move(error));
+}
+
+asio::awaitable<bool> Channel::read_exactly(std::span<char> bytes) {
+  auto [failure, count] = co_await asio::async_read(socket_, asio::buffer(bytes.data(), bytes.size()), as_tuple(use_awaitable));
+  (void)count;
+  if (failure == asio::error::eof || failure == asio::error::connection_reset || failure == asio::error::operation_aborted) {
+    finish(std::nullopt);
+  } else if (failure) {
+    finish(Error{ErrorKind::unknown_outcome, failure.message()});
+  }
+  co_return !failure;
+}
+
+asio::awaitable<void> Channel::read_loop() {
+  while (!closed_) {
+    FrameHeader header;
+    std::span<char> head(reinterpret_cast<char*>(&header), sizeof(header));
+    if (!co_await read_exactly(head)) co_return;
+    if (auto ok = check_header(header); !ok) {
+      finish(ok.error());
+      co_return;
+    }
+    Frame frame;
+    frame.json.resize(header.json_size);
+    if (!co_await read_exactly(frame.json)) co_return;
+    if (header.blob_size > 0) {
+      std::string blob(header.blob_size, '\0');
+      if (!co_await read_exactly(blob)) co_return;
+      frame.blob = std::make_shared<const std::string>(std::move(blob));
+    }
+    if (on_frame_) on_frame_(std::move(frame));
+  }
+}
+
+asio::awaitable<bool> Channel::write_all(std::span<const char> bytes, std::span<const int> fds) {
+  while (!bytes.empty() && !closed_) {
+    const ssize_t sent = send_with_fds(socket_.native_handle(), bytes, fds, MSG_DONTWAIT);
+    if (sent >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+      fds = {};
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      auto [failure] = co_await socket_.async_wait(asio::socket_base::wait_write, as_tuple(use_awaitable));
+      if (failure) co_return false;
+    } else if (errno != EINTR) {
+      co_return false;  // The reader sees the end of the stream and tells the owner.
+    }
+  }
+  co_return !closed_;
+}
+
+asio::awaitable<void> Channel::write_loop() {
+  while (!closed_) {
+    if (outbox_.empty()) {
+      co_await wakeup_.async_wait(as_tuple(use_awaitable));
+      continue;
+    }
+    Frame frame = std::move(outbox_.front());
+    outbox_.pop_front();
+    FrameHeader header;
+    header.json_size = static_cast<std::uint32_t>(frame.json.size());
+    header.fd_count = static_cast<std::uint32_t>(frame.fds.size());
+    header.blob_size = frame.blob ? frame.blob->size() : 0;
+    std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
+    head += frame.json;
+    bool sent = co_await write_all(head, frame.fds);
+    if (sent && frame.blob) sent = co_await write_all(*frame.blob, {});
+    for (int fd : frame.fds) ::close(fd);
+    if (!sent) co_return;
+  }
+}
+
+}  // namespace headway::wire

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "core/worker.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What the driver and a worker's session say to each other.
+namespace headway::wire {
+
+/// The first thing a worker hears: who it is.
+struct StartSession {
+  static constexpr std::string_view is = "StartSession";
+  WorkerPlan plan;
+  int world_size = 1;
+  int attempt = 1;
+  std::string run_name;
+  std::string run_directory;
+  std::string trial_id;
+  std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
+  JsonObject setup;                       ///< From the front end, for its own worker side.
+};
+BOOST_DESCRIBE_STRUCT(StartSession, (),
+                      (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, setup))
+
+/// Call the pickled function in the raw part and answer with its value.
+struct Execute {
+  static constexpr std::string_view is = "Execute";
+  std::int64_t call_id = 0;
+};
+BOOST_DESCRIBE_STRUCT(Execute, (), (call_id))
+
+/// Run the training function in the raw part.
+struct Train {
+  static constexpr std::string_view is = "Train";
+};
+BOOST_DESCRIBE_STRUCT(Train, (), ())
+
+/// Bring these of your files of report `index` into `directory`.
+struct Upload {
+  static constexpr std::string_view is = "Upload";
+  std::int64_t index = 0;
+  std::string directory;
+  std::vector<std::string> files;
+};
+BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, files))
+
+/// Report `index` is over: accepted, or refused for everybody with an error.
+struct ReportAnswered {
+  static constexpr std::string_view is = "ReportAnswered";
+  std::int64_t index = 0;
+  std::optional<std::string> checkpoint;  ///< The committed directory, when the report carried a checkpoint.
+  std::optional<std::string> error;
+};
+BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error))
+
+/// Run exit handlers, flush, and exit.
+struct EndSession {
+  static constexpr std::string_view is = "EndSession";
+};
+BOOST_DESCRIBE_STRUCT(EndSession, (), ())
+
+using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, EndSession>;
+
+struct SessionReady {
+  static constexpr std::string_view is = "SessionReady";
+  std::int64_t pid = 0;
+};
+BOOST_DESCRIBE_STRUCT(SessionReady, (), (pid))
+
+/// The answer to Execute; the raw part is the pickled value, or the pickled exception when `error` is there.
+struct Executed {
+  static constexpr std::string_view is = "Executed";
+  std::int64_t call_id = 0;
+  std::optional<RankError> error;
+};
+BOOST_DESCRIBE_STRUCT(Executed, (), (call_id, error))
+
+struct Reported {
+  static constexpr std::string_view is = "Reported";
+  std::int64_t index = 0;
+  JsonObject metrics;
+  std::optional<CheckpointOffer> checkpoint;
+};
+BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint))
+
+struct Uploaded {
+  static constexpr std::string_view is = "Uploaded";
+  std::int64_t index = 0;
+  std::vector<FileRecord> files;
+  std::optional<std::string> error;
+};
+BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error))
+
+/// The training function returned; the raw part is its pickled value.
+struct TrainingReturned {
+  static constexpr std::string_view is = "TrainingReturned";
+};
+BOOST_DESCRIBE_STRUCT(TrainingReturned, (), ())
+
+/// The training function raised; the raw part is the pickled exception (empty when it can't be pickled).
+struct TrainingRaised {
+  static constexpr std::string_view is = "TrainingRaised";
+  RankError error;
+};
+BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
+
+using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, TrainingReturned, TrainingRaised>;
+
+}  // namespace headway::wire

@@ -1,0 +1,156 @@
+#include "worker/session.hpp"
+
+#include "storage/local.hpp"
+#include "wire/blocking_channel.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <csignal>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace headway::worker {
+
+Session::Session(int fd) : fd_(fd) { wire::drop_in_children(fd); }
+
+Result<std::unique_ptr<Session>> Session::open(int fd) {
+  auto session = std::unique_ptr<Session>(new Session(fd));
+  Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
+  if (!frame) return frame.error();
+  if (!*frame) return Error{ErrorKind::unknown_outcome, "the driver is gone"};
+  Result<wire::ToWorker> first = wire::from_frame<wire::ToWorker>(**frame);
+  if (!first) return first.error();
+  auto* start = std::get_if<wire::StartSession>(&*first);
+  if (start == nullptr) return Error{ErrorKind::corrupted, "a session that does not begin with StartSession"};
+  session->context_ = std::move(*start);
+  session->checkpoint_ = session->context_.checkpoint;
+  session->listener_ = std::thread([raw = session.get()] { raw->listen(); });
+  return session;
+}
+
+Session::~Session() {
+  wire::keep_in_children(fd_);
+  if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
+}
+
+void Session::listen() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  pthread_setname_np(pthread_self(), "headway-session");
+  while (true) {
+    Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd_);
+    // Without a driver nobody would take the results, and nobody would end this process.
+    if (!frame || !*frame) _exit(1);
+    Result<wire::ToWorker> message = wire::from_frame<wire::ToWorker>(**frame);
+    if (message) take(std::move(*message), (*frame)->blob);
+  }
+}
+
+void Session::take(wire::ToWorker message, wire::Blob blob) {
+  const std::lock_guard lock(mutex_);
+  if (const auto* execute = std::get_if<wire::Execute>(&message)) {
+    tasks_.push_back({Task::Kind::execute, execute->call_id, std::move(blob)});
+  } else if (std::holds_alternative<wire::Train>(message)) {
+    tasks_.push_back({Task::Kind::train, 0, std::move(blob)});
+  } else if (std::holds_alternative<wire::EndSession>(message)) {
+    tasks_.push_back({Task::Kind::end, 0, nullptr});
+  } else if (auto* upload = std::get_if<wire::Upload>(&message)) {
+    upload_order_ = std::move(*upload);
+  } else if (auto* answer = std::get_if<wire::ReportAnswered>(&message)) {
+    if (answer->checkpoint) checkpoint_ = answer->checkpoint;
+    answer_ = std::move(*answer);
+  }
+  changed_.notify_all();
+}
+
+template <class M>
+void Session::send(const M& message, wire::Blob blob) {
+  const wire::Frame frame = wire::to_frame(message, std::move(blob));
+  const std::lock_guard lock(send_mutex_);
+  // A driver that is gone is noticed by the listener, which ends the process.
+  (void)wire::send_frame(fd_, frame);
+}
+
+std::optional<std::string> Session::checkpoint() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoint_;
+}
+
+void Session::announce() { send(wire::SessionReady{getpid()}); }
+
+Task Session::next_task() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !tasks_.empty(); });
+  Task task = std::move(tasks_.front());
+  tasks_.pop_front();
+  return task;
+}
+
+void Session::answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value) {
+  send(wire::Executed{call_id, error}, std::move(value));
+}
+
+void Session::training_returned(wire::Blob value) { send(wire::TrainingReturned{}, std::move(value)); }
+
+void Session::training_raised(const RankError& error, wire::Blob exception) {
+  send(wire::TrainingRaised{error}, std::move(exception));
+}
+
+Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
+  CheckpointOffer offer;
+  offer.directory_name = request.checkpoint_name;
+  if (request.checkpoint_name) {
+    if (auto ok = check_file_name(*request.checkpoint_name); !ok || request.checkpoint_name->find('/') != std::string::npos) {
+      return Error{ErrorKind::invalid_argument, "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
+                                                    "; allowed: one folder name without '/'"};
+    }
+  }
+  Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
+  if (!files) return files.error();
+  offer.files = std::move(*files);
+  return offer;
+}
+
+void Session::upload(const wire::Upload& order, const ReportRequest& request) {
+  wire::Uploaded done;
+  done.index = order.index;
+  const auto transfer = request.move ? storage::Transfer::move : storage::Transfer::copy;
+  auto records = storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
+  if (records) {
+    done.files = std::move(*records);
+  } else {
+    done.error = records.error().message;
+  }
+  send(done);
+}
+
+Result<std::optional<std::string>> Session::report(const ReportRequest& request) {
+  wire::Reported reported;
+  reported.metrics = request.metrics;
+  if (request.checkpoint_directory) {
+    Result<CheckpointOffer> files = offer(request);
+    if (!files) return files.error();
+    reported.checkpoint = std::move(*files);
+  }
+  if (reporting_.exchange(true)) {
+    return Error{ErrorKind::invalid_argument, "report() was called by two threads of one rank at once; it is a barrier of all ranks, "
+                                              "so one call must return before the next"};
+  }
+  reported.index = report_index_++;
+  send(reported);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return upload_order_ || answer_; });
+    if (!upload_order_) break;
+    const wire::Upload order = *std::exchange(upload_order_, std::nullopt);
+    lock.unlock();
+    upload(order, request);
+    lock.lock();
+  }
+  const wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
+  reporting_ = false;
+  if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
+  return answer.checkpoint;
+}
+
+}  // namespace headway::worker

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "wire/frame.hpp"
+#include "wire/session_messages.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace headway::worker {
+
+/// What the worker's main thread is to do next.
+struct Task {
+  enum class Kind { execute, train, end };
+  Kind kind = Kind::end;
+  std::int64_t call_id = 0;
+  wire::Blob function;
+};
+
+/// A report as the training function gives it.
+struct ReportRequest {
+  JsonObject metrics;
+  std::optional<std::string> checkpoint_directory;  ///< Local files to put into the checkpoint.
+  std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
+  bool move = false;                                ///< The directory is handed over: its files may be moved.
+};
+
+/// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
+/// needs no interpreter; when the driver is gone it ends the process at once.
+///
+/// `next_task` and the answers to tasks belong to the main thread; `report` may be called from any thread, by one at a time.
+class Session {
+ public:
+  /// Takes `fd`, the session's socket. Blocks for the first message.
+  /// Errors: `unknown_outcome` when the driver is gone, `corrupted`.
+  static Result<std::unique_ptr<Session>> open(int fd);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const wire::StartSession& context() const { return context_; }
+  /// The directory that get_checkpoint() gives: the newest committed one that this worker knows of.
+  std::optional<std::string> checkpoint() const;
+
+  /// Tells the driver that this worker is ready.
+  void announce();
+  /// Blocks until there is something to do.
+  Task next_task();
+  void answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value);
+  void training_returned(wire::Blob value);
+  void training_raised(const RankError& error, wire::Blob exception);
+
+  /// The barrier of all ranks. Returns when the report is accepted and, with a checkpoint, when that is durable; then the committed
+  /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike).
+  Result<std::optional<std::string>> report(const ReportRequest& request);
+
+ private:
+  explicit Session(int fd);
+  void listen();
+  void take(wire::ToWorker message, wire::Blob blob);
+  template <class M>
+  void send(const M& message, wire::Blob blob = nullptr);
+  Result<CheckpointOffer> offer(const ReportRequest& request) const;
+  void upload(const wire::Upload& order, const ReportRequest& request);
+
+  int fd_;
+  wire::StartSession context_;
+  std::mutex send_mutex_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  std::optional<wire::Upload> upload_order_;
+  std::optional<wire::ReportAnswered> answer_;
+  std::optional<std::string> checkpoint_;
+  std::atomic<bool> reporting_{false};
+  std::int64_t report_index_ = 0;
+  std::thread listener_;
+};
+
+}  // namespace headway::worker
