@@ -27,7 +27,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_the_precompiled_header_is_taken_out_of_the_commands() -> None:
-    command = "c++ -O2 -Winvalid-pch -include /b/cmake_pch.hxx -Wno-restrict -Wno-array-bounds -c /s/a.cpp"
+    command = "c++ -O2 -Werror -Winvalid-pch -include /b/cmake_pch.hxx -Wno-restrict -Wno-array-bounds -c /s/a.cpp"
     (entry,) = tidy.clang_commands(
         [{"file": "/s/a.cpp", "command": command}, {"file": "/b/cmake_pch.hxx.cxx", "command": "c++"}]
     )
