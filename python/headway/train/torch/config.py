@@ -1,0 +1,165 @@
+"""The process group of a torch worker group."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headway._arguments import check_number, check_str
+from headway._worker import session as worker_session
+from headway.train.backend import Backend, BackendConfig, WorkerGroup
+
+_ECHO_WORDS = ("connection closed by peer", "connection reset by peer", "broken pipe", "socket closed", "connection refused")
+
+
+@dataclass
+class TorchConfig(BackendConfig):
+    """Settings of ``torch.distributed``'s process group.
+
+    Attributes:
+        backend: ``"nccl"``, ``"gloo"`` or another that torch has; None (default) takes NCCL when every worker has a GPU of
+            its own, else Gloo.
+        init_method: ``"env"`` or ``"tcp"``; both meet at a store that rank 0 opens on a port of the system's choice.
+        timeout_s: Seconds that a collective may take; default 1800.
+
+    Raises:
+        TypeError, ValueError: a bad argument, named.
+    """
+
+    backend: str | None = None
+    init_method: str = "env"
+    timeout_s: float = 1800
+
+    preload: ClassVar[tuple[str, ...]] = (
+        "numpy",
+        "threadpoolctl",
+        "torch",
+        "torch._dynamo",
+        "torch.distributed",
+        "torch.utils.data",
+        "headway.train.torch",
+    )
+
+    def __post_init__(self) -> None:
+        if self.backend is not None:
+            check_str("TorchConfig.backend", self.backend, 'None, "nccl", "gloo" or another backend of torch.distributed')
+            if not self.backend.isidentifier():
+                raise ValueError(f'TorchConfig.backend is {self.backend!r}; allowed: None, "nccl", "gloo" or the like')
+        if self.init_method not in ("env", "tcp"):
+            raise ValueError(f'TorchConfig.init_method is {self.init_method!r}; allowed: "env" or "tcp"')
+        self.timeout_s = check_number("TorchConfig.timeout_s", self.timeout_s, "seconds, above 0")
+        if not (self.timeout_s > 0 and math.isfinite(self.timeout_s)):
+            raise ValueError(f"TorchConfig.timeout_s is {self.timeout_s}; allowed: seconds, above 0 and finite")
+
+    @property
+    def backend_cls(self) -> type[Backend]:
+        """The hooks that make and end the process group."""
+        return TorchBackend
+
+
+class TorchBackend(Backend):
+    """Makes the process group before training and ends it afterwards."""
+
+    def on_start(self, worker_group: WorkerGroup, backend_config: TorchConfig) -> None:
+        """Rank 0 opens a store, then every rank joins the group through it."""
+        host, port = worker_group.execute_single(0, _open_store, len(worker_group), backend_config.timeout_s)
+        worker_group.execute(_join_group, host, port, backend_config.backend, backend_config.timeout_s)
+
+    def on_shutdown(self, worker_group: WorkerGroup, backend_config: TorchConfig) -> None:
+        """Every rank leaves the group, so that no library complains at its exit."""
+        worker_group.execute(_leave_group)
+
+
+def choose_backend(asked: str | None, gpus_of_rank: list[str], gpus_shared: bool) -> str:
+    """NCCL where each rank has a GPU of its own, else Gloo.
+
+    Raises:
+        ValueError: NCCL was asked for ranks that share a GPU, or have none.
+    """
+    own_gpu = bool(gpus_of_rank) and not gpus_shared
+    if asked == "nccl" and not own_gpu:
+        why = "share a GPU" if gpus_of_rank else "have no GPU (use_gpu=False)"
+        raise ValueError(f'TorchConfig.backend is "nccl" while the workers {why}; allowed: None or "gloo"')
+    return asked or ("nccl" if own_gpu else "gloo")
+
+
+_store: Any = None
+
+
+def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
+    """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come between."""
+    global _store
+    from datetime import timedelta
+
+    from torch.distributed import TCPStore
+
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(max(128, world_size))
+    host, port = listener.getsockname()
+    _store = TCPStore(
+        host,
+        port,
+        world_size,
+        is_master=True,
+        wait_for_workers=False,
+        timeout=timedelta(seconds=timeout_s),
+        master_listen_fd=listener.detach(),
+    )
+    return host, port
+
+
+def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> None:
+    """In every rank. The variables are those of torchrun, so that plain PyTorch code works as well."""
+    from datetime import timedelta
+
+    import torch
+    import torch.distributed as dist
+
+    context = worker_session.current("the torch backend").context
+    plan = context["plan"]
+    rank, world_size = plan["rank"], context["world_size"]
+    os.environ.update(
+        RANK=str(rank),
+        WORLD_SIZE=str(world_size),
+        LOCAL_RANK=str(plan["local_rank"]),
+        LOCAL_WORLD_SIZE=str(plan["local_world_size"]),
+        GROUP_RANK=str(plan["node_rank"]),
+        NODE_RANK=str(plan["node_rank"]),
+        MASTER_ADDR=host,
+        MASTER_PORT=str(port),
+    )
+    # Gloo would look its own host name up, which fails on machines whose name does not resolve.
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    gpus = plan["slot"]["gpu_ids"]
+    visible = [gpu for gpu in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu]
+    shared = bool(gpus) and len(visible) < plan["local_world_size"]
+    chosen = choose_backend(backend, gpus, shared)
+    if gpus:
+        torch.cuda.set_device(visible.index(gpus[0]))
+    timeout = timedelta(seconds=timeout_s)
+    store = _store if rank == 0 else dist.TCPStore(host, port, world_size, is_master=False, timeout=timeout)
+    worker_session.add_echo_test(_is_echo)
+    dist.init_process_group(chosen, store=dist.PrefixStore("headway", store), rank=rank, world_size=world_size, timeout=timeout)
+
+
+def _leave_group() -> None:
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def _is_echo(error: BaseException) -> bool:
+    """A collective that broke because its peer went away: somebody else's failure, seen from here."""
+    if "torch.distributed" not in sys.modules:
+        return False
+    import torch.distributed as dist
+
+    if isinstance(error, dist.DistError):
+        return True
+    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in _ECHO_WORDS)

@@ -1,0 +1,63 @@
+"""The trainer for PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from typing import Any
+
+from headway._arguments import check_instance
+from headway.train._checkpoint import Checkpoint
+from headway.train._config import RunConfig, ScalingConfig
+from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
+from headway.train.torch.config import TorchConfig
+
+
+class TorchTrainer(DataParallelTrainer):
+    """A data-parallel trainer whose workers are the ranks of a ``torch.distributed`` process group.
+
+    Args:
+        train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets, dataset_config,
+        resume_from_checkpoint: As for :class:`headway.train.DataParallelTrainer`.
+        torch_config: The process group's settings.
+
+    Raises:
+        ImportError: torch is not installed.
+
+    Example:
+        >>> from headway import train
+        >>> from headway.train.torch import TorchTrainer, prepare_model
+        >>> def loop():
+        ...     import torch
+        ...     model = prepare_model(torch.nn.Linear(4, 1))
+        ...     model(torch.randn(8, 4)).sum().backward()
+        ...     train.report({"gradient": model.module.weight.grad.norm().item()})
+        >>> trainer = TorchTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2))
+        >>> result = trainer.fit()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        train_loop_per_worker: TrainLoop,
+        *,
+        train_loop_config: Mapping[str, Any] | None = None,
+        torch_config: TorchConfig | None = None,
+        scaling_config: ScalingConfig | None = None,
+        run_config: RunConfig | None = None,
+        datasets: Mapping[str, Any] | None = None,
+        dataset_config: Any = None,
+        resume_from_checkpoint: Checkpoint | None = None,
+    ):
+        if importlib.util.find_spec("torch") is None:
+            raise ImportError("TorchTrainer needs torch, which is not installed: pip install torch")
+        check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
+        super().__init__(
+            train_loop_per_worker,
+            train_loop_config=train_loop_config,
+            backend_config=torch_config or TorchConfig(),
+            scaling_config=scaling_config,
+            run_config=run_config,
+            datasets=datasets,
+            dataset_config=dataset_config,
+            resume_from_checkpoint=resume_from_checkpoint,
+        )
