@@ -64,7 +64,9 @@ def init(
         if _current() is not None:
             if ignore_reinit_error:
                 return
-            raise RuntimeError("headway is started already; call headway.shutdown() first to start it with other settings")
+            raise RuntimeError(
+                "headway is started already; call headway.shutdown() first to start it with other settings"
+            )
         _start(num_cpus, num_gpus, amounts, modules)
 
 
@@ -83,7 +85,7 @@ def is_initialized() -> bool:
 
 
 def cluster_resources() -> dict[str, float]:
-    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}``; memory in bytes. Starts Headway if need be."""
+    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway if need be."""
     return get_runtime().total_resources()
 
 

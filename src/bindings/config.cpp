@@ -1,5 +1,5 @@
-#include "bindings/module.hpp"
 #include "core/config.hpp"
+#include "bindings/module.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -18,8 +18,10 @@ void check(const std::string& json) {
 }  // namespace
 
 void bind_config(nb::module_& module) {
-  module.def("check_scaling_config", &check<ScalingConfig>, nb::arg("json"), "Raises ValueError for a bad ScalingConfig.");
-  module.def("check_failure_config", &check<FailureConfig>, nb::arg("json"), "Raises ValueError for a bad FailureConfig.");
+  module.def("check_scaling_config", &check<ScalingConfig>, nb::arg("json"),
+             "Raises ValueError for a bad ScalingConfig.");
+  module.def("check_failure_config", &check<FailureConfig>, nb::arg("json"),
+             "Raises ValueError for a bad FailureConfig.");
   module.def("check_checkpoint_config", &check<CheckpointConfig>, nb::arg("json"),
              "Raises ValueError for a bad CheckpointConfig.");
   module.def("check_run_config", &check<RunConfig>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");

@@ -30,7 +30,9 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
                                         std::map<std::string, std::string> factory_env, std::optional<double> num_cpus,
                                         std::optional<double> num_gpus, Resources resources) {
   driver::RuntimeConfig config{{std::move(guard_path), std::move(factory_command), std::move(factory_env)},
-                               num_cpus, num_gpus, std::move(resources)};
+                               num_cpus,
+                               num_gpus,
+                               std::move(resources)};
   unwrap(driver::validate(config));
   return std::make_unique<PyRuntime>(PyRuntime{std::make_shared<driver::Runtime>(std::move(config))});
 }
@@ -49,7 +51,8 @@ nb::list take_events(PyRun& self) {
   }
   nb::list list;
   for (const driver::FrontEvent& event : events) {
-    nb::object blob = event.blob ? nb::object(nb::bytes(event.blob->data(), event.blob->size())) : nb::object(nb::none());
+    nb::object blob =
+        event.blob ? nb::object(nb::bytes(event.blob->data(), event.blob->size())) : nb::object(nb::none());
     list.append(nb::make_tuple(event.kind, event.json, blob));
   }
   return list;
@@ -65,31 +68,40 @@ void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& 
 
 void bind_driver(nb::module_& module) {
   nb::class_<PyRun>(module, "Run", "One training run, as the thread that called fit() sees it.")
-      .def_prop_ro("path", [](const PyRun& self) { return self.run->path(); }, "The run's folder.")
-      .def_prop_ro("event_fd", [](const PyRun& self) { return self.run->event_fd(); },
-                   "A descriptor that is readable while there are events to take.")
+      .def_prop_ro(
+          "path", [](const PyRun& self) { return self.run->path(); }, "The run's folder.")
+      .def_prop_ro(
+          "event_fd", [](const PyRun& self) { return self.run->event_fd(); },
+          "A descriptor that is readable while there are events to take.")
       .def("take_events", &take_events, "What happened since the last call: a list of (kind, json, bytes or None).")
-      .def("abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
-      .def("execute",
-           [](PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb::bytes& function) {
-             self.run->execute(call_id, std::move(ranks), to_blob(function));
-           },
-           nb::arg("call_id"), nb::arg("ranks"), nb::arg("function"),
-           "Has ranks call a pickled function; each answers with an \"executed\" event.")
+      .def(
+          "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
+      .def(
+          "execute",
+          [](PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb::bytes& function) {
+            self.run->execute(call_id, std::move(ranks), to_blob(function));
+          },
+          nb::arg("call_id"), nb::arg("ranks"), nb::arg("function"),
+          "Has ranks call a pickled function; each answers with an \"executed\" event.")
       .def("setup_finished", &setup_finished, nb::arg("attempt"), nb::arg("error_json") = nb::none())
-      .def("teardown_finished", [](PyRun& self, int attempt) { self.run->teardown_finished(attempt); }, nb::arg("attempt"));
+      .def(
+          "teardown_finished", [](PyRun& self, int attempt) { self.run->teardown_finished(attempt); },
+          nb::arg("attempt"));
 
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(), nb::arg("resources") = Resources{})
-      .def("warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
-           nb::arg("preload"), "Starts a worker factory for these modules in the background.")
+      .def(
+          "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
+          nb::arg("preload"), "Starts a worker factory for these modules in the background.")
       .def("start_run", &start_run, nb::arg("spec_json"), nb::arg("setup_json"), nb::arg("task"))
       .def("total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); })
-      .def("available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },
-           nb::call_guard<nb::gil_scoped_release>())
-      .def("shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
-           "Ends every run, worker and factory, and returns when they are gone.");
+      .def(
+          "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Ends every run, worker and factory, and returns when they are gone.");
 }
 
 }  // namespace headway::bindings

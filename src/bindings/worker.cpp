@@ -30,7 +30,8 @@ pid_t python_fork() {
   return pid;
 }
 
-std::unique_ptr<node::FactoryServer> make_factory(int control_fd, std::vector<std::string> exec_command, bool always_exec) {
+std::unique_ptr<node::FactoryServer> make_factory(int control_fd, std::vector<std::string> exec_command,
+                                                  bool always_exec) {
   return std::make_unique<node::FactoryServer>(control_fd,
                                                node::FactoryHooks{python_fork, std::move(exec_command), always_exec});
 }
@@ -56,15 +57,17 @@ nb::tuple next_task(worker::Session& self) {
   const char* kind = task.kind == worker::Task::Kind::execute ? "execute"
                      : task.kind == worker::Task::Kind::train ? "train"
                                                               : "end";
-  nb::object function = task.function ? nb::object(nb::bytes(task.function->data(), task.function->size())) : nb::none();
+  nb::object function =
+      task.function ? nb::object(nb::bytes(task.function->data(), task.function->size())) : nb::none();
   return nb::make_tuple(kind, task.call_id, function);
 }
 
 std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
-                                  std::optional<std::string> checkpoint_directory, std::optional<std::string> checkpoint_name,
-                                  bool move) {
+                                  std::optional<std::string> checkpoint_directory,
+                                  std::optional<std::string> checkpoint_name, bool move) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
-  worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory), std::move(checkpoint_name), move};
+  worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory),
+                                std::move(checkpoint_name), move};
   Result<std::optional<std::string>> answered = [&] {
     const nb::gil_scoped_release released;
     return self.report(request);
@@ -84,13 +87,16 @@ void exit_now(int code) {
 
 void bind_worker(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
-  module.def("die_with", [](int parent) { node::die_with(parent); }, nb::arg("parent"),
-             "Has this process killed when its parent ends.");
+  module.def(
+      "die_with", [](int parent) { node::die_with(parent); }, nb::arg("parent"),
+      "Has this process killed when its parent ends.");
 
   nb::class_<node::FactoryServer>(module, "FactoryServer", "The worker factory's loop.")
       .def(nb::new_(&make_factory), nb::arg("control_fd"), nb::arg("exec_command"), nb::arg("always_exec"))
-      .def("announce", [](node::FactoryServer& self, const std::vector<std::string>& problems) { unwrap(self.announce(problems)); },
-           nb::arg("problems"))
+      .def(
+          "announce",
+          [](node::FactoryServer& self, const std::vector<std::string>& problems) { unwrap(self.announce(problems)); },
+          nb::arg("problems"))
       .def("serve", &serve, "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
 
   nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
@@ -98,24 +104,30 @@ void bind_worker(nb::module_& module) {
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
       .def("announce", &worker::Session::announce)
-      .def("next_task", &next_task, "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
-      .def("answer_call",
-           [](worker::Session& self, std::int64_t call_id, const std::optional<std::string>& error_json,
-              const std::optional<nb::bytes>& value) {
-             std::optional<RankError> error;
-             if (error_json) error = error_from(*error_json);
-             self.answer_call(call_id, error, to_blob(value));
-           },
-           nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
-      .def("training_returned",
-           [](worker::Session& self, const nb::bytes& value) { self.training_returned(to_blob(value)); }, nb::arg("value"))
-      .def("training_raised",
-           [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
-             self.training_raised(error_from(error_json), to_blob(exception));
-           },
-           nb::arg("error_json"), nb::arg("exception").none())
-      .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(), nb::arg("checkpoint_name").none(),
-           nb::arg("move"), "The barrier of all ranks; the committed checkpoint's directory, or None.");
+      .def("next_task", &next_task,
+           "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
+      .def(
+          "answer_call",
+          [](worker::Session& self, std::int64_t call_id, const std::optional<std::string>& error_json,
+             const std::optional<nb::bytes>& value) {
+            std::optional<RankError> error;
+            if (error_json) error = error_from(*error_json);
+            self.answer_call(call_id, error, to_blob(value));
+          },
+          nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
+      .def(
+          "training_returned",
+          [](worker::Session& self, const nb::bytes& value) { self.training_returned(to_blob(value)); },
+          nb::arg("value"))
+      .def(
+          "training_raised",
+          [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
+            self.training_raised(error_from(error_json), to_blob(exception));
+          },
+          nb::arg("error_json"), nb::arg("exception").none())
+      .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
+           nb::arg("checkpoint_name").none(), nb::arg("move"),
+           "The barrier of all ranks; the committed checkpoint's directory, or None.");
 }
 
 }  // namespace headway::bindings

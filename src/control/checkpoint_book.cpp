@@ -38,8 +38,9 @@ CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metr
     warned_ = true;
     std::string there;
     for (const auto& entry : kept_.back().metrics) there += (there.empty() ? "" : ", ") + std::string(entry.key());
-    verdict.warning = "checkpoint_score_attribute \"" + *config_.checkpoint_score_attribute + "\" is not a number in the metrics of " +
-                      kept_.back().name + "; it ranks last. The metrics there are: " + (there.empty() ? "none" : there) + ".";
+    verdict.warning = "checkpoint_score_attribute \"" + *config_.checkpoint_score_attribute +
+                      "\" is not a number in the metrics of " + kept_.back().name +
+                      "; it ranks last. The metrics there are: " + (there.empty() ? "none" : there) + ".";
   }
   if (!config_.num_to_keep) return verdict;
   std::vector<KeptCheckpoint> ranked = kept_;

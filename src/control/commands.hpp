@@ -136,9 +136,10 @@ struct Finish {
   RunOutcome outcome;
 };
 
-using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
-                             UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AppendResult,
-                             RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
+using Command =
+    std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
+                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AppendResult,
+                 RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

@@ -108,8 +108,8 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
-                           CheckpointBegun, RankUploaded, CheckpointCommitted, RankReturned, RankRaised, WorkerExited, GroupEnded,
-                           TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
+using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
+                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, RankReturned, RankRaised,
+                           WorkerExited, GroupEnded, TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

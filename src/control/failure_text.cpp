@@ -13,7 +13,8 @@ std::string others(const WorkerGroup& group, int except, Time now) {
 std::string rank_list(const std::vector<int>& ranks) {
   constexpr std::size_t shown_max = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size() && i < shown_max; ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  for (std::size_t i = 0; i < ranks.size() && i < shown_max; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
   if (ranks.size() > shown_max) text += " and " + std::to_string(ranks.size() - shown_max) + " more";
   return text;
 }
@@ -26,16 +27,16 @@ RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& e
   RunFailure failure{ErrorKind::user_code, "", {{rank, error.type + ": " + error.message}}};
   failure.message = error.type + ": " + error.message + "\n" + error.traceback;
   if (failure.message.back() != '\n') failure.message += '\n';
-  failure.message += "Raised by the training function in " + group.name_of(rank) + ", attempt " + std::to_string(attempt) + "; " +
-                     log_place(rank) + "\n" + others(group, rank, now);
+  failure.message += "Raised by the training function in " + group.name_of(rank) + ", attempt " +
+                     std::to_string(attempt) + "; " + log_place(rank) + "\n" + others(group, rank, now);
   return failure;
 }
 
-RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail, int attempt,
-                         Time now) {
+RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail,
+                         int attempt, Time now) {
   RunFailure failure{ErrorKind::worker_died, "", {{rank, to_text(status)}}};
-  failure.message = group.name_of(rank) + " " + to_text(status) + " before its training function had returned, in attempt " +
-                    std::to_string(attempt) + "\n";
+  failure.message = group.name_of(rank) + " " + to_text(status) +
+                    " before its training function had returned, in attempt " + std::to_string(attempt) + "\n";
   if (log_tail.empty()) {
     failure.message += "It had printed nothing; " + log_place(rank) + "\n";
   } else {
@@ -46,8 +47,8 @@ RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& s
   return failure;
 }
 
-RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting, const std::vector<int>& returned,
-                                     std::int64_t index, int attempt, Time now) {
+RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
+                                     const std::vector<int>& returned, std::int64_t index, int attempt, Time now) {
   RunFailure failure{ErrorKind::user_code, "", {}};
   failure.message = rank_list(returned) + " finished the training function while " + rank_list(waiting) + " wait" +
                     plural_s(waiting) + " in report " + std::to_string(index) + ", which " + rank_list(returned) +
@@ -55,7 +56,8 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
                     "Every rank must call report() equally often: it is a barrier of all ranks.\n";
   for (int rank : returned) {
     failure.ranks.push_back({rank, "finished after " + std::to_string(group.at(rank).reports) + " reports, while " +
-                                       rank_list(waiting) + " wait" + plural_s(waiting) + " in report " + std::to_string(index)});
+                                       rank_list(waiting) + " wait" + plural_s(waiting) + " in report " +
+                                       std::to_string(index)});
   }
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
@@ -64,8 +66,8 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt) {
   RunFailure failure{ErrorKind::user_code, error.type + ": " + error.message + "\n" + error.traceback, {}};
   if (failure.message.back() != '\n') failure.message += '\n';
-  failure.message += "Raised while the backend set up the group of " + std::to_string(group.size()) + " workers, attempt " +
-                     std::to_string(attempt) + "\n";
+  failure.message += "Raised while the backend set up the group of " + std::to_string(group.size()) +
+                     " workers, attempt " + std::to_string(attempt) + "\n";
   return failure;
 }
 

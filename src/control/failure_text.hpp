@@ -12,12 +12,12 @@ namespace headway::control {
 
 RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& error, int attempt, Time now);
 
-RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail, int attempt,
-                         Time now);
+RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail,
+                         int attempt, Time now);
 
 /// `waiting` ranks wait in report `index`, and `returned` have finished their function and can never come.
-RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting, const std::vector<int>& returned,
-                                     std::int64_t index, int attempt, Time now);
+RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
+                                     const std::vector<int>& returned, std::int64_t index, int attempt, Time now);
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt);
 

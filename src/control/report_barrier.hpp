@@ -12,9 +12,9 @@ namespace headway::control {
 
 /// Which rank uploads which files of one checkpoint.
 struct UploadPlan {
-  std::map<int, std::vector<std::string>> files;       ///< By rank; ranks that upload nothing are missing.
-  std::optional<std::string> directory_name;           ///< From the lowest rank that named one.
-  std::optional<std::string> same_name_warning;        ///< When several ranks offered one file name.
+  std::map<int, std::vector<std::string>> files;  ///< By rank; ranks that upload nothing are missing.
+  std::optional<std::string> directory_name;      ///< From the lowest rank that named one.
+  std::optional<std::string> same_name_warning;   ///< When several ranks offered one file name.
 };
 
 /// One report of all ranks: each rank's n-th call belongs together.

@@ -21,8 +21,7 @@ const char* to_string(RunState state) {
   return "over";
 }
 
-RunController::RunController(RunSpec spec)
-    : spec_(std::move(spec)), book_(spec_.checkpoint), policy_(spec_.failure) {}
+RunController::RunController(RunSpec spec) : spec_(std::move(spec)), book_(spec_.checkpoint), policy_(spec_.failure) {}
 
 Commands RunController::handle(Time now, const Event& event) {
   now_ = now;
@@ -142,7 +141,8 @@ void RunController::on(const WorkerExited& event) {
   if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
     fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
   }
-  if (state_ == RunState::shutting_down && !failure_ && !abort_reason_ && (event.status.signaled || event.status.code != 0)) {
+  if (state_ == RunState::shutting_down && !failure_ && !abort_reason_ &&
+      (event.status.signaled || event.status.code != 0)) {
     out_.push_back(Warn{group_.name_of(event.rank) + " " + to_text(event.status) +
                         " after its training function had returned; the run's result stands"});
   }
@@ -158,9 +158,11 @@ void RunController::fail_attempt(RunFailure failure) {
   end_group(EndMode::kill, headline(*failure_));
   if (restart) {
     const auto newest = book_.newest();
-    const std::string from = newest ? "from " + *newest
-                                    : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
-    out_.push_back(Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
+    const std::string from =
+        newest ? "from " + *newest
+               : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
+    out_.push_back(
+        Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
   }
 }
 
@@ -203,7 +205,8 @@ void RunController::on(const AbortAsked& event) {
 }
 
 void RunController::on(const TimerFired& event) {
-  const auto timer = std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
+  const auto timer =
+      std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
   if (timer == timers_.end()) return;
   const TimerPurpose purpose = timer->purpose;
   timers_.erase(timer);
@@ -213,9 +216,10 @@ void RunController::on(const TimerFired& event) {
       break;
     case TimerPurpose::exit:
       if (!group_gone_) {
-        out_.push_back(Warn{"workers had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
-                            " s after their training functions had returned (a thread or an exit handler that does not end?) "
-                            "and are killed; the run's result stands"});
+        out_.push_back(
+            Warn{"workers had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
+                 " s after their training functions had returned (a thread or an exit handler that does not end?) "
+                 "and are killed; the run's result stands"});
         end_group(EndMode::kill, "did not exit in time");
       }
       break;
@@ -255,7 +259,9 @@ void RunController::on(const JournalWritten& event) {
 
 void RunController::write_journal() {
   JsonObject snapshot;
-  snapshot["state"] = state_ == RunState::closing ? (abort_reason_ ? "aborted" : failure_ ? "errored" : "finished")
+  snapshot["state"] = state_ == RunState::closing ? (abort_reason_ ? "aborted"
+                                                     : failure_    ? "errored"
+                                                                   : "finished")
                                                   : to_string(state_);
   snapshot["attempt"] = attempt_;
   snapshot["failures"] = policy_.failures();

@@ -108,8 +108,8 @@ class RunController {
   CheckpointBook book_;
   FailurePolicy policy_;
   std::optional<PendingCheckpoint> pending_;
-  std::optional<RunFailure> echo_;       ///< A failure that waits for its cause.
-  std::optional<RunFailure> failure_;    ///< Why the current attempt ends.
+  std::optional<RunFailure> echo_;     ///< A failure that waits for its cause.
+  std::optional<RunFailure> failure_;  ///< Why the current attempt ends.
   std::optional<std::string> abort_reason_;
   bool group_gone_ = true;
   bool warned_same_name_ = false;

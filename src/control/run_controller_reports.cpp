@@ -9,8 +9,10 @@ namespace headway::control {
 void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint})) {
-    fail_attempt({ErrorKind::internal, "rank " + std::to_string(event.rank) + " sent report " + std::to_string(event.index) +
-                                           " while report " + std::to_string(barrier_.index()) + " is open", {}});
+    fail_attempt({ErrorKind::internal,
+                  "rank " + std::to_string(event.rank) + " sent report " + std::to_string(event.index) +
+                      " while report " + std::to_string(barrier_.index()) + " is open",
+                  {}});
     return;
   }
   ++group_.at(event.rank).reports;
@@ -62,10 +64,12 @@ void RunController::on(const CheckpointBegun& event) {
 }
 
 void RunController::on(const RankUploaded& event) {
-  if (!current(event.attempt, event.rank) || !pending_ || pending_->index != event.index || state_ != RunState::running) return;
+  if (!current(event.attempt, event.rank) || !pending_ || pending_->index != event.index || state_ != RunState::running)
+    return;
   if (pending_->uploading.erase(event.rank) == 0) return;
   if (event.error) {
-    refuse_report("rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error);
+    refuse_report("rank " + std::to_string(event.rank) +
+                  " could not store its part of the checkpoint: " + *event.error);
     return;
   }
   pending_->files.insert(pending_->files.end(), event.files.begin(), event.files.end());
@@ -102,7 +106,8 @@ void RunController::on(const CheckpointCommitted& event) {
   CheckpointBook::Verdict verdict = book_.commit(name, barrier_.metrics());
   accept_report(name);
   for (const std::string& old : verdict.to_delete) {
-    out_.push_back(DeleteCheckpoint{old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)"});
+    out_.push_back(
+        DeleteCheckpoint{old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)"});
   }
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
   if (state_ != RunState::running) group_is_over();

@@ -16,8 +16,7 @@ std::string seconds_text(Duration duration) {
 
 std::string doing(const RankState& rank, Time now) {
   const std::string since = " for " + seconds_text(now - rank.since);
-  const std::string reports =
-      rank.reports == 0 ? "no report yet" : "last report " + std::to_string(rank.reports - 1);
+  const std::string reports = rank.reports == 0 ? "no report yet" : "last report " + std::to_string(rank.reports - 1);
   switch (rank.phase) {
     case RankPhase::starting: return "starting" + since;
     case RankPhase::ready: return "ready, waiting for the others to start" + since;

@@ -39,7 +39,8 @@ Result<void> validate(const ScalingConfig& config) {
   }
   if (!config.resources_per_worker) return {};
   for (const auto& [name, amount] : *config.resources_per_worker) {
-    if (name.empty()) return refused("ScalingConfig.resources_per_worker", "given an empty name", "names such as \"CPU\"");
+    if (name.empty())
+      return refused("ScalingConfig.resources_per_worker", "given an empty name", "names such as \"CPU\"");
     if (!std::isfinite(amount) || amount < 0) {
       return refused("ScalingConfig.resources_per_worker[" + quoted(name) + "]", number_text(amount),
                      "a finite number that is not negative");
@@ -48,7 +49,8 @@ Result<void> validate(const ScalingConfig& config) {
   const auto gpu = config.resources_per_worker->find("GPU");
   const bool names_gpu = gpu != config.resources_per_worker->end();
   if (names_gpu && gpu->second > 0 && !config.use_gpu) {
-    return refused("ScalingConfig.use_gpu", "False while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
+    return refused("ScalingConfig.use_gpu",
+                   "False while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
                    "use_gpu=True, or no \"GPU\" in resources_per_worker");
   }
   if (names_gpu && gpu->second == 0 && config.use_gpu) {
@@ -72,13 +74,15 @@ Result<void> validate(const FailureConfig& config) {
 
 Result<void> validate(const CheckpointConfig& config) {
   if (config.num_to_keep && *config.num_to_keep < 1) {
-    return refused("CheckpointConfig.num_to_keep", std::to_string(*config.num_to_keep), "None (keep all) or an integer of at least 1");
+    return refused("CheckpointConfig.num_to_keep", std::to_string(*config.num_to_keep),
+                   "None (keep all) or an integer of at least 1");
   }
   if (config.checkpoint_score_attribute && config.checkpoint_score_attribute->empty()) {
     return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"", "None or the key of a reported metric");
   }
   if (config.checkpoint_score_order != "max" && config.checkpoint_score_order != "min") {
-    return refused("CheckpointConfig.checkpoint_score_order", quoted(config.checkpoint_score_order), "\"max\" or \"min\"");
+    return refused("CheckpointConfig.checkpoint_score_order", quoted(config.checkpoint_score_order),
+                   "\"max\" or \"min\"");
   }
   return {};
 }

@@ -17,7 +17,8 @@ using Resources = std::map<std::string, double>;
 struct ScalingConfig {
   int num_workers = 1;
   bool use_gpu = false;
-  std::optional<Resources> resources_per_worker;  ///< Named resources are hard limits; the CPU that is implied is advice.
+  std::optional<Resources>
+      resources_per_worker;  ///< Named resources are hard limits; the CPU that is implied is advice.
 };
 BOOST_DESCRIBE_STRUCT(ScalingConfig, (), (num_workers, use_gpu, resources_per_worker))
 
@@ -27,9 +28,10 @@ struct FailureConfig {
 BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures))
 
 struct CheckpointConfig {
-  std::optional<int> num_to_keep;                         ///< None: keep all.
-  std::optional<std::string> checkpoint_score_attribute;  ///< A metric's key, '/' between nested keys; none: keep the newest.
-  std::string checkpoint_score_order = "max";             ///< "max" or "min".
+  std::optional<int> num_to_keep;  ///< None: keep all.
+  std::optional<std::string>
+      checkpoint_score_attribute;              ///< A metric's key, '/' between nested keys; none: keep the newest.
+  std::string checkpoint_score_order = "max";  ///< "max" or "min".
 };
 BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attribute, checkpoint_score_order))
 
@@ -45,10 +47,10 @@ struct RunSpec {
   ScalingConfig scaling;
   FailureConfig failure;
   CheckpointConfig checkpoint;
-  std::string trainer = "DataParallelTrainer";       ///< For messages and the journal.
-  std::string trial_id;                              ///< Stays the same over restarts.
-  std::vector<std::string> preload;                  ///< Modules that the worker factory imports before it forks.
-  std::optional<std::string> resume_from_checkpoint; ///< A directory that the first attempt's get_checkpoint() gives.
+  std::string trainer = "DataParallelTrainer";        ///< For messages and the journal.
+  std::string trial_id;                               ///< Stays the same over restarts.
+  std::vector<std::string> preload;                   ///< Modules that the worker factory imports before it forks.
+  std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
                       (run, scaling, failure, checkpoint, trainer, trial_id, preload, resume_from_checkpoint))
@@ -61,8 +63,8 @@ Result<void> validate(const RunSpec& spec);
 
 /// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
 struct WorkerClaim {
-  Resources hard;          ///< Never more of these than there are.
-  double advised_cpus = 0; ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
+  Resources hard;           ///< Never more of these than there are.
+  double advised_cpus = 0;  ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
 

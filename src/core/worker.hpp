@@ -34,8 +34,8 @@ BOOST_DESCRIBE_STRUCT(WorkerPlan, (), (rank, local_rank, node_rank, local_world_
 /// How a process ended.
 struct ExitStatus {
   bool signaled = false;
-  int code = 0;         ///< Exit code, or the signal's number when `signaled`.
-  std::string detail;   ///< More, when there is more to say ("its worker factory died").
+  int code = 0;        ///< Exit code, or the signal's number when `signaled`.
+  std::string detail;  ///< More, when there is more to say ("its worker factory died").
 };
 BOOST_DESCRIBE_STRUCT(ExitStatus, (), (signaled, code, detail))
 

@@ -41,7 +41,8 @@ bool FrontQueue::push_line(int rank, std::string_view line) {
 void FrontQueue::push_report(const std::string& json) {
   const std::lock_guard lock(mutex_);
   if (reports_ >= reports_max) {
-    const auto oldest = std::find_if(events_.begin(), events_.end(), [](const FrontEvent& e) { return e.kind == "report"; });
+    const auto oldest =
+        std::find_if(events_.begin(), events_.end(), [](const FrontEvent& e) { return e.kind == "report"; });
     events_.erase(oldest);
     --reports_;
   }

@@ -90,8 +90,12 @@ void Run::detach() {
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
-  tell_front("finished", {{"state", "aborted"}, {"kind", "aborted"}, {"message", "headway.shutdown() ended the run"},
-                          {"ranks", JsonArray{}}, {"checkpoints", JsonArray{}}, {"attempts", attempt_}});
+  tell_front("finished", {{"state", "aborted"},
+                          {"kind", "aborted"},
+                          {"message", "headway.shutdown() ended the run"},
+                          {"ranks", JsonArray{}},
+                          {"checkpoints", JsonArray{}},
+                          {"attempts", attempt_}});
 }
 
 int Run::rank_of(std::int64_t worker_id) const {
@@ -118,7 +122,8 @@ void Run::on_message(int rank, const wire::SessionReady& message, const wire::Bl
 
 void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& blob) {
   std::erase(workers_[static_cast<std::size_t>(rank)].open_calls, message.call_id);
-  tell_front("executed", {{"call_id", message.call_id}, {"rank", rank}, {"error", boost::json::value_from(message.error)}}, blob);
+  tell_front("executed",
+             {{"call_id", message.call_id}, {"rank", rank}, {"error", boost::json::value_from(message.error)}}, blob);
 }
 
 void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {
@@ -181,7 +186,8 @@ void Run::wake_display() {
 }
 
 void Run::send_to(int attempt, int rank, wire::Frame frame) {
-  if (attempt == attempt_) runtime_->agent().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
+  if (attempt == attempt_)
+    runtime_->agent().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
 }
 
 void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {

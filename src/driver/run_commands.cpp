@@ -70,7 +70,8 @@ void Run::carry_out(const control::BeginTraining& command) {
 
 void Run::carry_out(const control::BeginCheckpoint& command) {
   on_storage([folder = folder_, command]() -> control::Event {
-    return control::CheckpointBegun{command.index, error_of(storage::begin_checkpoint(folder->checkpoint_path(command.name)))};
+    return control::CheckpointBegun{command.index,
+                                    error_of(storage::begin_checkpoint(folder->checkpoint_path(command.name)))};
   });
 }
 
@@ -82,7 +83,8 @@ void Run::carry_out(const control::UploadFiles& command) {
 void Run::carry_out(const control::CommitCheckpoint& command) {
   on_storage([folder = folder_, command]() -> control::Event {
     Manifest manifest = command.manifest;
-    manifest.created_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    manifest.created_unix_s =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const auto committed = storage::commit(folder->checkpoint_path(manifest.checkpoint), manifest);
     return control::CheckpointCommitted{command.index, error_of(committed)};
   });
@@ -93,7 +95,8 @@ void Run::carry_out(const control::DiscardCheckpoint&) { carry_out(control::Swee
 void Run::carry_out(const control::DeleteCheckpoint& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
     const auto removed = storage::remove_checkpoint(self->folder_->checkpoint_path(command.name));
-    if (!removed) self->warn("the old checkpoint " + command.name + " could not be deleted: " + removed.error().message);
+    if (!removed)
+      self->warn("the old checkpoint " + command.name + " could not be deleted: " + removed.error().message);
   });
 }
 
@@ -119,7 +122,9 @@ void Run::carry_out(const control::EndWorkers& command) {
   for (const Worker& worker : workers_) {
     if (worker.gone) continue;
     switch (command.mode) {
-      case control::EndMode::graceful: runtime_->agent().send(worker.worker_id, wire::to_frame(wire::EndSession{})); break;
+      case control::EndMode::graceful:
+        runtime_->agent().send(worker.worker_id, wire::to_frame(wire::EndSession{}));
+        break;
       case control::EndMode::terminate: runtime_->agent().signal_worker(worker.worker_id, SIGTERM); break;
       case control::EndMode::kill: runtime_->agent().signal_worker(worker.worker_id, SIGKILL); break;
     }
@@ -134,7 +139,8 @@ void Run::carry_out(const control::SweepStorage&) {
 }
 
 void Run::carry_out(const control::SetTimer& command) {
-  const auto at = steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(command.at.time_since_epoch()));
+  const auto at =
+      steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(command.at.time_since_epoch()));
   auto timer = std::make_shared<asio::steady_timer>(loop_, at);
   timers_[command.timer] = timer;
   timer->async_wait([self = shared_from_this(), id = command.timer](const boost::system::error_code& failure) {

@@ -55,10 +55,11 @@ RunFolder::~RunFolder() {
 }
 
 Result<void> RunFolder::prepare() {
-  struct stat found {};
+  struct stat found{};
   if (stat((path_ + "/run.json").c_str(), &found) == 0) {
-    return Error{ErrorKind::already_exists, "there is already a run in " + path_ +
-                                                "; choose another RunConfig.name or storage_path, or remove that folder"};
+    return Error{ErrorKind::already_exists,
+                 "there is already a run in " + path_ +
+                     "; choose another RunConfig.name or storage_path, or remove that folder"};
   }
   if (auto ok = storage::probe(path_); !ok) return ok;
   if (mkdir((path_ + "/logs").c_str(), 0755) != 0 && errno != EEXIST) {
@@ -69,7 +70,9 @@ Result<void> RunFolder::prepare() {
 
 Result<void> RunFolder::append(const std::string& line) {
   const std::string path = path_ + "/result.json";
-  const auto failed = [&] { return Error{ErrorKind::unavailable, "cannot write " + path + ": " + std::strerror(errno)}; };
+  const auto failed = [&] {
+    return Error{ErrorKind::unavailable, "cannot write " + path + ": " + std::strerror(errno)};
+  };
   if (result_fd_ < 0) result_fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (result_fd_ < 0) return failed();
   const std::string text = line + "\n";

@@ -13,7 +13,8 @@ namespace asio = boost::asio;
 
 Result<void> validate(const RuntimeConfig& config) {
   const auto refused = [](const std::string& argument, double given, const char* allowed) {
-    return Error{ErrorKind::invalid_argument, argument + " is " + resources_text({{"given", given}}).substr(8) + "; allowed: " + allowed};
+    return Error{ErrorKind::invalid_argument,
+                 argument + " is " + resources_text({{"given", given}}).substr(8) + "; allowed: " + allowed};
   };
   const auto bad = [](double amount) { return !std::isfinite(amount) || amount < 0; };
   if (config.num_cpus && bad(*config.num_cpus)) {
@@ -24,7 +25,8 @@ Result<void> validate(const RuntimeConfig& config) {
   }
   for (const auto& [name, amount] : config.resources) {
     if (name == "CPU" || name == "GPU") {
-      return Error{ErrorKind::invalid_argument, "resources names \"" + name + "\"; allowed: names of your own (use num_cpus, num_gpus)"};
+      return Error{ErrorKind::invalid_argument,
+                   "resources names \"" + name + "\"; allowed: names of your own (use num_cpus, num_gpus)"};
     }
     if (bad(amount)) return refused("resources[\"" + name + "\"]", amount, "a finite number that is not negative");
   }

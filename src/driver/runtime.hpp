@@ -22,7 +22,7 @@ struct RuntimeConfig {
   node::FactoryConfig factory;
   std::optional<double> num_cpus;  ///< Instead of what the machine has.
   std::optional<double> num_gpus;
-  Resources resources;             ///< Of the user's own naming.
+  Resources resources;  ///< Of the user's own naming.
 };
 
 /// Errors: `invalid_argument`, naming the argument of headway.init().

@@ -35,10 +35,11 @@ Grant LocalEngine::to_grant(const Request& request, std::vector<Slot> slots) con
   const auto cpus = ledger_.node().total.find("CPU");
   const double there = cpus == ledger_.node().total.end() ? 0 : cpus->second;
   if (request.claim.advised_cpus * request.workers > there) {
-    grant.warnings.push_back(std::to_string(request.workers) + " workers share " + std::to_string(static_cast<int>(there)) +
-                             (there == 1 ? " CPU" : " CPUs") +
-                             "; they run, but slower than with a CPU each (resources_per_worker={\"CPU\": n} makes CPUs a hard "
-                             "limit)");
+    grant.warnings.push_back(
+        std::to_string(request.workers) + " workers share " + std::to_string(static_cast<int>(there)) +
+        (there == 1 ? " CPU" : " CPUs") +
+        "; they run, but slower than with a CPU each (resources_per_worker={\"CPU\": n} makes CPUs a hard "
+        "limit)");
   }
   return grant;
 }

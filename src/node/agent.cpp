@@ -63,7 +63,8 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   int session[2];
   int output[2];
   const auto failed = [](const char* what) {
-    return Error{ErrorKind::unavailable, std::string("cannot make a ") + what + " for a worker: " + std::strerror(errno)};
+    return Error{ErrorKind::unavailable,
+                 std::string("cannot make a ") + what + " for a worker: " + std::strerror(errno)};
   };
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, session) != 0) return failed("socket");
   if (pipe2(output, O_CLOEXEC) != 0) {
@@ -76,8 +77,8 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   Worker worker;
   worker.factory_key = key_of(launch.preload);
   worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
-  worker.output = std::make_shared<LogCapture>(loop_, output[0], launch.log_path,
-                                               [this, id](std::string_view line) { return sink_.worker_line(id, line); });
+  worker.output = std::make_shared<LogCapture>(
+      loop_, output[0], launch.log_path, [this, id](std::string_view line) { return sink_.worker_line(id, line); });
   worker.session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
                         [this, id](const std::optional<Error>&) { on_session_closed(id); });
   worker.output->start();

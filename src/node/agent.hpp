@@ -15,8 +15,8 @@ namespace headway::node {
 
 /// A worker to be started on this node.
 struct WorkerLaunch {
-  std::int64_t worker_id = 0;               ///< Unique in the driver's life.
-  std::vector<std::string> preload;         ///< Which factory: the modules that it has imported.
+  std::int64_t worker_id = 0;        ///< Unique in the driver's life.
+  std::vector<std::string> preload;  ///< Which factory: the modules that it has imported.
   std::map<std::string, std::string> env;
   std::string log_path;
 };

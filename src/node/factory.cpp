@@ -17,13 +17,15 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
   int control[2];
   int life[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
-    return Error{ErrorKind::unavailable, std::string("cannot make a socket for the worker factory: ") + std::strerror(errno)};
+    return Error{ErrorKind::unavailable,
+                 std::string("cannot make a socket for the worker factory: ") + std::strerror(errno)};
   }
   if (pipe2(life, O_CLOEXEC) != 0) {
     const int why = errno;
     close(control[0]);
     close(control[1]);
-    return Error{ErrorKind::unavailable, std::string("cannot make a pipe for the worker factory: ") + std::strerror(why)};
+    return Error{ErrorKind::unavailable,
+                 std::string("cannot make a pipe for the worker factory: ") + std::strerror(why)};
   }
   ProcessLaunch launch;
   launch.command = {config.guard_path, "4"};
@@ -44,7 +46,8 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
   life_fd_ = life[1];
   wire::drop_in_children(life_fd_);
   channel_ = std::make_shared<wire::Channel>(loop_, control[0]);
-  channel_->start([this](const wire::Frame& frame) { on_frame(frame); }, [this](const std::optional<Error>&) { on_lost(); });
+  channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
+                  [this](const std::optional<Error>&) { on_lost(); });
   return {};
 }
 
@@ -58,7 +61,8 @@ Factory::~Factory() {
   }
 }
 
-void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd) {
+void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
+                    int output_fd) {
   alive_.insert(worker_id);
   wire::Frame frame = wire::to_frame(wire::SpawnWorker{worker_id, env});
   frame.fds = {session_fd, output_fd};

@@ -16,8 +16,9 @@ namespace headway::node {
 
 /// How worker factories are started on this node.
 struct FactoryConfig {
-  std::string guard_path;            ///< The headway-guard program.
-  std::vector<std::string> command;  ///< Starts a factory; the control descriptor's number and the modules to import follow.
+  std::string guard_path;  ///< The headway-guard program.
+  std::vector<std::string>
+      command;  ///< Starts a factory; the control descriptor's number and the modules to import follow.
   std::map<std::string, std::string> env;
 };
 

@@ -93,7 +93,8 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
     exec_reason = "forking is turned off";
   } else if (threads != 1) {
     // A lock that another thread holds at the fork stays locked for ever in the child.
-    exec_reason = "the worker factory has " + std::to_string(threads) + " threads, so forking is not safe; an imported module "
+    exec_reason = "the worker factory has " + std::to_string(threads) +
+                  " threads, so forking is not safe; an imported module "
                   "has started one";
   }
   if (exec_reason.empty()) {

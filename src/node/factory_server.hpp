@@ -50,8 +50,8 @@ class FactoryServer {
   };
 
   std::optional<ForkedWorker> handle_frame();
-  std::optional<ForkedWorker> spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-                                    int output_fd);
+  std::optional<ForkedWorker> spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env,
+                                    int session_fd, int output_fd);
   pid_t spawn_by_exec(const std::map<std::string, std::string>& env, int session_fd, int output_fd);
   void become_worker(int session_fd, int output_fd);
   void signal_worker(std::int64_t worker_id, int signal);

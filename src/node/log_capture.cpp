@@ -35,7 +35,8 @@ asio::awaitable<void> LogCapture::read_loop() {
       co_await resumed_.async_wait(asio::as_tuple(asio::use_awaitable));
       continue;
     }
-    auto [failure] = co_await pipe_.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
+    auto [failure] =
+        co_await pipe_.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
     if (failure || finished_ || !read_some()) co_return;
   }
 }

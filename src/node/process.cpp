@@ -67,8 +67,8 @@ Result<pid_t> launch_process(const ProcessLaunch& launch) {
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
-  const int failure =
-      posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, pointers(command).data(), pointers(environment).data());
+  const int failure = posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, pointers(command).data(),
+                                   pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {

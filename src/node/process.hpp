@@ -13,10 +13,10 @@ namespace headway::node {
 
 /// A program to be started.
 struct ProcessLaunch {
-  std::vector<std::string> command;         ///< The program is looked up in PATH.
-  std::map<std::string, std::string> env;   ///< Added to (or replacing parts of) this process's environment.
-  int output_fd = -1;                       ///< Becomes its standard output and error; -1: inherited, output going to error.
-  std::vector<int> inherited;               ///< Become its descriptors 3, 4, …; everything else close-on-exec is closed.
+  std::vector<std::string> command;        ///< The program is looked up in PATH.
+  std::map<std::string, std::string> env;  ///< Added to (or replacing parts of) this process's environment.
+  int output_fd = -1;          ///< Becomes its standard output and error; -1: inherited, output going to error.
+  std::vector<int> inherited;  ///< Become its descriptors 3, 4, …; everything else close-on-exec is closed.
 };
 
 /// Starts it in a session of its own, with standard input empty and signals reset. Safe in a process with threads.

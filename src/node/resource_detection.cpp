@@ -40,7 +40,8 @@ std::vector<std::string> visible_gpus() {
     return ids;
   }
   std::error_code ignored;
-  for (int i = 0; std::filesystem::exists("/dev/nvidia" + std::to_string(i), ignored); ++i) ids.push_back(std::to_string(i));
+  for (int i = 0; std::filesystem::exists("/dev/nvidia" + std::to_string(i), ignored); ++i)
+    ids.push_back(std::to_string(i));
   return ids;
 }
 

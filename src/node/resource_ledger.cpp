@@ -30,9 +30,10 @@ Result<void> ResourceLedger::check_possible(int workers, const WorkerClaim& clai
     bool enough = amount * workers <= there + slack;
     if (name == "GPU" && amount > 0 && amount < 1) enough = workers <= std::floor(1 / amount + slack) * there;
     if (enough) continue;
-    return Error{ErrorKind::invalid_argument, std::to_string(workers) + (workers == 1 ? " worker" : " workers") + " with " +
-                                                  resources_text(claim.hard) + " each can never be placed: there is " +
-                                                  resources_text(node_.total) + " on " + node_.hostname + " in all"};
+    return Error{ErrorKind::invalid_argument, std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
+                                                  " with " + resources_text(claim.hard) +
+                                                  " each can never be placed: there is " + resources_text(node_.total) +
+                                                  " on " + node_.hostname + " in all"};
   }
   return {};
 }

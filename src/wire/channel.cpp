@@ -57,9 +57,11 @@ void Channel::finish(std::optional<Error> error) {
 }
 
 asio::awaitable<bool> Channel::read_exactly(std::span<char> bytes) {
-  auto [failure, count] = co_await asio::async_read(socket_, asio::buffer(bytes.data(), bytes.size()), as_tuple(use_awaitable));
+  auto [failure, count] =
+      co_await asio::async_read(socket_, asio::buffer(bytes.data(), bytes.size()), as_tuple(use_awaitable));
   (void)count;
-  if (failure == asio::error::eof || failure == asio::error::connection_reset || failure == asio::error::operation_aborted) {
+  if (failure == asio::error::eof || failure == asio::error::connection_reset ||
+      failure == asio::error::operation_aborted) {
     finish(std::nullopt);
   } else if (failure) {
     finish(Error{ErrorKind::unknown_outcome, failure.message()});

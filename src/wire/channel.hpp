@@ -5,9 +5,9 @@
 #include <boost/asio.hpp>
 
 #include <deque>
-#include <span>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace headway::wire {
 

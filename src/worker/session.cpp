@@ -100,7 +100,8 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   CheckpointOffer offer;
   offer.directory_name = request.checkpoint_name;
   if (request.checkpoint_name) {
-    if (auto ok = check_file_name(*request.checkpoint_name); !ok || request.checkpoint_name->find('/') != std::string::npos) {
+    if (auto ok = check_file_name(*request.checkpoint_name);
+        !ok || request.checkpoint_name->find('/') != std::string::npos) {
       return Error{ErrorKind::invalid_argument, "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
                                                     "; allowed: one folder name without '/'"};
     }
@@ -115,7 +116,8 @@ void Session::upload(const wire::Upload& order, const ReportRequest& request) {
   wire::Uploaded done;
   done.index = order.index;
   const auto transfer = request.move ? storage::Transfer::move : storage::Transfer::copy;
-  auto records = storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
+  auto records =
+      storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
   if (records) {
     done.files = std::move(*records);
   } else {
@@ -133,8 +135,9 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     reported.checkpoint = std::move(*files);
   }
   if (reporting_.exchange(true)) {
-    return Error{ErrorKind::invalid_argument, "report() was called by two threads of one rank at once; it is a barrier of all ranks, "
-                                              "so one call must return before the next"};
+    return Error{ErrorKind::invalid_argument,
+                 "report() was called by two threads of one rank at once; it is a barrier of all ranks, "
+                 "so one call must return before the next"};
   }
   reported.index = report_index_++;
   send(reported);

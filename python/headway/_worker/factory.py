@@ -28,7 +28,8 @@ def main() -> None:
         os._exit(0)
     from headway._worker.main import work
 
-    work(*worker)
+    session_fd, env = worker
+    work(session_fd, env)
 
 
 def _import_all(modules: list[str]) -> list[str]:

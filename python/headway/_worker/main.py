@@ -116,7 +116,9 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _type_name(kind: type) -> str:
-    return kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    return (
+        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    )
 
 
 def _user_traceback(error: BaseException) -> str:

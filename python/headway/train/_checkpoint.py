@@ -65,9 +65,11 @@ class Checkpoint:
 
     @contextmanager
     def as_directory(self) -> Iterator[str]:
-        """A context whose value is a directory with the files, to be read only: the checkpoint's own one, not a copy."""
+        """A context whose value is a directory with the files, for reading: the checkpoint's own one, not a copy."""
         if not os.path.isdir(self.path):
-            raise FileNotFoundError(f"the checkpoint's directory {self.path!r} does not exist (deleted by num_to_keep?)")
+            raise FileNotFoundError(
+                f"the checkpoint's directory {self.path!r} does not exist (deleted by num_to_keep?)"
+            )
         yield self.path
 
     def __repr__(self) -> str:

@@ -19,7 +19,8 @@ class ScalingConfig:
         num_workers: Worker processes, one rank each; at least 1.
         use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
         resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
-            they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU, as
+            they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU,
+            as
             advice only: more workers than CPUs start with a warning.
 
     Raises:
@@ -47,8 +48,8 @@ class FailureConfig:
     """How many failures a run survives.
 
     Attributes:
-        max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit. Each
-            starts again from the newest committed checkpoint.
+        max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit.
+            Each starts again from the newest committed checkpoint.
     """
 
     max_failures: int = 0
@@ -64,10 +65,10 @@ class CheckpointConfig:
     """Which checkpoints are kept.
 
     Attributes:
-        num_to_keep: How many; None keeps all. The newest is kept beside them whatever its score, since a restart goes on
-            from it. A checkpoint is deleted only after a newer one is committed.
-        checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys (``"eval/loss"``); None
-            ranks the newer higher. A missing or NaN score ranks last.
+        num_to_keep: How many; None keeps all. The newest is kept beside them whatever its score, since a restart goes
+            on from it. A checkpoint is deleted only after a newer one is committed.
+        checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys (``"eval/loss"``);
+            None ranks the newer higher. A missing or NaN score ranks last.
         checkpoint_score_order: ``"max"`` (default) or ``"min"``.
     """
 

@@ -6,17 +6,18 @@ import sys
 import time
 from typing import Any
 
-_OWN_KEYS = {
-    "training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s", "time_since_restore", "timestamp",
-    "date", "pid", "hostname", "node_ip", "trial_id", "done", "attempt", "report_index", "checkpoint_dir_name",
-}  # fmt: skip
+# What Headway adds to each report; the table shows the user's own.
+_OWN_KEYS = frozenset(
+    "training_iteration iterations_since_restore time_this_iter_s time_total_s time_since_restore timestamp date pid "
+    "hostname node_ip trial_id done attempt report_index checkpoint_dir_name".split()
+)
 
 
 class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
-    Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all; after that
-    a row comes at most every half second, and the last one always.
+    Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all;
+    after that a row comes at most every half second, and the last one always.
     """
 
     rows_shown_all = 20

@@ -12,7 +12,8 @@ class WorkerGroupError(TrainingFailedError):
 
     Attributes:
         error_message: All of the message.
-        worker_failures: By rank, the exception that its training function raised, or one that says how its process ended.
+        worker_failures: By rank, the exception that its training function raised, or one that says how its process
+            ended.
     """
 
     def __init__(self, error_message: str, worker_failures: dict[int, Exception]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from headway._arguments import refuse
 
@@ -38,7 +38,7 @@ def _plain(value: Any, where: str, depth: int) -> Any:
         return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
     if _is_numpy_scalar(value):
         return _plain(value.item(), where, depth + 1)
-    _refuse_value(value, where)
+    raise ValueError(_refusal(value, where))
 
 
 def _key(key: object, where: str) -> str:
@@ -52,9 +52,9 @@ def _is_numpy_scalar(value: object) -> bool:
     return any(kind.__module__ == "numpy" and kind.__name__ == "generic" for kind in type(value).__mro__)
 
 
-def _refuse_value(value: Any, where: str) -> NoReturn:
+def _refusal(value: Any, where: str) -> str:
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     hint = ""
     if hasattr(value, "item") and hasattr(value, "tolist"):
         hint = "; use .item() for a single number, .tolist() for more"
-    raise ValueError(f"{where} is a {kind}; allowed: {_ALLOWED}{hint}")
+    return f"{where} is a {kind}; allowed: {_ALLOWED}{hint}"

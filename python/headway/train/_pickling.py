@@ -1,4 +1,4 @@
-"""Functions on their way to workers. When one can't go, the error names the object that is at fault and the path to it."""
+"""Functions on their way to workers; when one can't go, the error names the object at fault and the path to it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def dumps(value: Any, name: str) -> bytes:
         return cloudpickle.dumps(value)
     except Exception as error:
         path, culprit = _find_culprit(value, name)
+        kind = f"{type(culprit).__module__}.{type(culprit).__qualname__}"
         raise TypeError(
-            f"{name} cannot be sent to the workers: {path} is a {type(culprit).__module__}.{type(culprit).__qualname__}, "
+            f"{name} cannot be sent to the workers: {path} is a {kind}, "
             f"which cannot be pickled ({error}). Make it inside the training function instead."
         ) from error
 

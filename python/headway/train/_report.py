@@ -21,16 +21,16 @@ def report(
 ) -> None:
     """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often.
 
-    Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make one, and a file name that
-    several give is taken from the lowest of them. When ``report`` returns, the checkpoint is committed: files, then a
-    manifest with their sizes and checksums, all of it fsynced.
+    Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make one, and a file name
+    that several give is taken from the lowest of them. When ``report`` returns, the checkpoint is committed: files,
+    then a manifest with their sizes and checksums, all of it fsynced.
 
     Args:
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
         checkpoint: A checkpoint of local files, which are copied to the run's folder.
         checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on.
-        delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can be, and
-            the directory is removed. None means False.
+        delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
+            be, and the directory is removed. None means False.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -48,7 +48,9 @@ def report(
     if checkpoint_dir_name is not None:
         check_str("checkpoint_dir_name", checkpoint_dir_name, "None or a folder name")
         if checkpoint is None:
-            raise ValueError(f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one")
+            raise ValueError(
+                f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one"
+            )
     move = delete_local_checkpoint_after_upload
     if move is not None:
         check_bool("delete_local_checkpoint_after_upload", move)

@@ -19,7 +19,8 @@ class Result:
 
     Attributes:
         metrics: The last report's, with or without a checkpoint, and beside the user's the automatic ones
-            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...); None without any.
+            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...); None
+            without any.
         checkpoint: The newest committed checkpoint, or None.
         error: Why the run failed, or None.
         path: The run's folder.

@@ -33,8 +33,8 @@ class DataParallelTrainer:
     """Runs a training function in every worker of a group, restarts the group when it fails, and keeps what it reports.
 
     Args:
-        train_loop_per_worker: The training function: no argument, or one (the configuration). It may be a lambda, a closure,
-            or defined in ``__main__`` or a notebook.
+        train_loop_per_worker: The training function: no argument, or one (the configuration). It may be a lambda, a
+            closure, or defined in ``__main__`` or a notebook.
         train_loop_config: Passed to the function; default: an empty dict if it takes one.
         backend_config: A framework's set-up; see :class:`headway.train.backend.BackendConfig`.
         scaling_config: How many workers with what; default: one worker.
@@ -75,10 +75,12 @@ class DataParallelTrainer:
         self.train_loop_config = _check_loop_config(train_loop_config)
         self._args = _loop_arguments(train_loop_per_worker, self.train_loop_config)
         self.backend_config: BackendConfig = (
-            check_instance("backend_config", backend_config, BackendConfig, "a BackendConfig or None") or BackendConfig()
+            check_instance("backend_config", backend_config, BackendConfig, "a BackendConfig or None")
+            or BackendConfig()
         )
         self.scaling_config: ScalingConfig = (
-            check_instance("scaling_config", scaling_config, ScalingConfig, "a ScalingConfig or None") or ScalingConfig()
+            check_instance("scaling_config", scaling_config, ScalingConfig, "a ScalingConfig or None")
+            or ScalingConfig()
         )
         self.run_config: RunConfig = (
             check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
@@ -94,14 +96,16 @@ class DataParallelTrainer:
             The result; it is complete: every worker has ended and all of its output and files are where they belong.
 
         Raises:
-            TrainingFailedError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
-                with the failed rank's own exception and frames, or how its process ended.
+            TrainingFailedError: the group failed more often than ``FailureConfig.max_failures`` allows. The message
+                begins with the failed rank's own exception and frames, or how its process ended.
             ValueError: resources that can never be had; nothing was started.
             OSError: the storage path cannot be written (or holds a run of this name); nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
         if worker_session.in_worker():
-            raise RuntimeError("fit() was called inside a training function; start the run from the driver's script instead")
+            raise RuntimeError(
+                "fit() was called inside a training function; start the run from the driver's script instead"
+            )
         spec = self._spec()
         resume = spec["resume_from_checkpoint"]
         if resume is not None and not os.path.isdir(resume):
@@ -174,7 +178,8 @@ def _loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]
     if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY for p in required):
         names = ", ".join(p.name for p in required)
         raise ValueError(
-            f"train_loop_per_worker requires {len(required)} arguments ({names}); allowed: none, or one (the configuration)"
+            f"train_loop_per_worker requires {len(required)} arguments ({names}); "
+            "allowed: none, or one (the configuration)"
         )
     return (config,) if positional else ()
 

@@ -13,7 +13,13 @@ from headway._arguments import check_number, check_str
 from headway._worker import session as worker_session
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
-_ECHO_WORDS = ("connection closed by peer", "connection reset by peer", "broken pipe", "socket closed", "connection refused")
+_ECHO_WORDS = (
+    "connection closed by peer",
+    "connection reset by peer",
+    "broken pipe",
+    "socket closed",
+    "connection refused",
+)
 
 
 @dataclass
@@ -21,8 +27,8 @@ class TorchConfig(BackendConfig):
     """Settings of ``torch.distributed``'s process group.
 
     Attributes:
-        backend: ``"nccl"``, ``"gloo"`` or another that torch has; None (default) takes NCCL when every worker has a GPU of
-            its own, else Gloo.
+        backend: ``"nccl"``, ``"gloo"`` or another that torch has; None (default) takes NCCL when every worker has a
+            GPU of its own, else Gloo.
         init_method: ``"env"`` or ``"tcp"``; both meet at a store that rank 0 opens on a port of the system's choice.
         timeout_s: Seconds that a collective may take; default 1800.
 
@@ -46,7 +52,9 @@ class TorchConfig(BackendConfig):
 
     def __post_init__(self) -> None:
         if self.backend is not None:
-            check_str("TorchConfig.backend", self.backend, 'None, "nccl", "gloo" or another backend of torch.distributed')
+            check_str(
+                "TorchConfig.backend", self.backend, 'None, "nccl", "gloo" or another backend of torch.distributed'
+            )
             if not self.backend.isidentifier():
                 raise ValueError(f'TorchConfig.backend is {self.backend!r}; allowed: None, "nccl", "gloo" or the like')
         if self.init_method not in ("env", "tcp"):
@@ -144,7 +152,9 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     timeout = timedelta(seconds=timeout_s)
     store = _store if rank == 0 else dist.TCPStore(host, port, world_size, is_master=False, timeout=timeout)
     worker_session.add_echo_test(_is_echo)
-    dist.init_process_group(chosen, store=dist.PrefixStore("headway", store), rank=rank, world_size=world_size, timeout=timeout)
+    dist.init_process_group(
+        chosen, store=dist.PrefixStore("headway", store), rank=rank, world_size=world_size, timeout=timeout
+    )
 
 
 def _leave_group() -> None:

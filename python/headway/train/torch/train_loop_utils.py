@@ -60,13 +60,16 @@ def prepare_model(
     return torch.nn.parallel.DistributedDataParallel(model, **kwargs)
 
 
-def prepare_data_loader(data_loader: DataLoader[Any], add_dist_sampler: bool = True, move_to_device: bool = True) -> Any:
+def prepare_data_loader(
+    data_loader: DataLoader[Any], add_dist_sampler: bool = True, move_to_device: bool = True
+) -> Any:
     """A loader whose rank sees its own share of the data set, on its device.
 
     Args:
         data_loader: A ``torch.utils.data.DataLoader``; all of its settings are kept.
-        add_dist_sampler: Whether to replace its sampler by a ``DistributedSampler`` (which shuffles if the loader did). A
-            loader with a sampler or batch sampler of its own kind, or over an iterable data set, is left as it is.
+        add_dist_sampler: Whether to replace its sampler by a ``DistributedSampler`` (which shuffles if the loader
+            did). A loader with a sampler or batch sampler of its own kind, or over an iterable data set, is left as
+            it is.
         move_to_device: Whether batches come on this rank's device.
 
     Returns:

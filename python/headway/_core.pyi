@@ -1,0 +1,112 @@
+from collections.abc import Mapping, Sequence
+
+
+version: str = '0.1.0'
+
+pyarrow_version: str = '26.0.1'
+
+def check_scaling_config(json: str) -> None:
+    """Raises ValueError for a bad ScalingConfig."""
+
+def check_failure_config(json: str) -> None:
+    """Raises ValueError for a bad FailureConfig."""
+
+def check_checkpoint_config(json: str) -> None:
+    """Raises ValueError for a bad CheckpointConfig."""
+
+def check_run_config(json: str) -> None:
+    """Raises ValueError for a bad RunConfig."""
+
+class Run:
+    """One training run, as the thread that called fit() sees it."""
+
+    @property
+    def path(self) -> str:
+        """The run's folder."""
+
+    @property
+    def event_fd(self) -> int:
+        """A descriptor that is readable while there are events to take."""
+
+    def take_events(self) -> list:
+        """
+        What happened since the last call: a list of (kind, json, bytes or None).
+        """
+
+    def abort(self, reason: str) -> None: ...
+
+    def execute(self, call_id: int, ranks: Sequence[int], function: bytes) -> None:
+        """
+        Has ranks call a pickled function; each answers with an "executed" event.
+        """
+
+    def setup_finished(self, attempt: int, error_json: str | None = None) -> None: ...
+
+    def teardown_finished(self, attempt: int) -> None: ...
+
+class Runtime:
+    """The driver's side of Headway in this process."""
+
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}) -> None: ...
+
+    def warm(self, preload: Sequence[str]) -> None:
+        """Starts a worker factory for these modules in the background."""
+
+    def start_run(self, spec_json: str, setup_json: str, task: bytes) -> Run: ...
+
+    def total_resources(self) -> dict[str, float]: ...
+
+    def available_resources(self) -> dict[str, float]: ...
+
+    def shutdown(self) -> None:
+        """Ends every run, worker and factory, and returns when they are gone."""
+
+def exit_now(code: int) -> None:
+    """Flushes C streams and ends the process at once."""
+
+def die_with(parent: int) -> None:
+    """Has this process killed when its parent ends."""
+
+class FactoryServer:
+    """The worker factory's loop."""
+
+    def __init__(self, control_fd: int, exec_command: Sequence[str], always_exec: bool) -> None: ...
+
+    def announce(self, problems: Sequence[str]) -> None: ...
+
+    def serve(self) -> object:
+        """
+        In a forked worker: (session descriptor, env). In the factory: None, at the end.
+        """
+
+class Session:
+    """This worker's session with the driver."""
+
+    def __init__(self, fd: int) -> None: ...
+
+    @property
+    def context_json(self) -> str: ...
+
+    @property
+    def checkpoint(self) -> str | None: ...
+
+    def announce(self) -> None: ...
+
+    def next_task(self) -> tuple:
+        """
+        Blocks for ("execute" | "train" | "end", call id, pickled function or None).
+        """
+
+    def answer_call(self, call_id: int, error_json: str | None, value: bytes | None) -> None: ...
+
+    def training_returned(self, value: bytes) -> None: ...
+
+    def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
+
+    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool) -> str | None:
+        """
+        The barrier of all ranks; the committed checkpoint's directory, or None.
+        """
+
+def download(directory: str, target_directory: str) -> None:
+    """Copies a directory's files into another, which is made when missing."""
