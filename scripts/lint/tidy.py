@@ -21,7 +21,7 @@ FILE_SECONDS_MAX = 180
 PRECOMPILED_HEADER = re.compile(r"\s-include\s+\S*cmake_pch\.hxx(?=\s|$)")
 # GCC's own options, which clang does not know; and -Werror, as the compiler's warnings are the build's business.
 GCC_ONLY = re.compile(
-    r"\s(-Winvalid-pch|-Werror|-Wno-stringop-overflow|-Wno-restrict|-Wno-maybe-uninitialized|-fno-fat-lto-objects)(?=\s|$)"
+    r"\s(-Winvalid-pch|-Werror|-Wno-stringop-overflow|-Wno-restrict|-Wno-maybe-uninitialized|-Wno-tsan|-fno-fat-lto-objects)(?=\s|$)"
 )
 
 
