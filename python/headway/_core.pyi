@@ -28,7 +28,7 @@ class Run:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list:
+    def take_events(self) -> list[tuple[str, str, bytes | None]]:
         """
         What happened since the last call: a list of (kind, json, bytes or None).
         """
@@ -74,7 +74,7 @@ class FactoryServer:
 
     def announce(self, problems: Sequence[str]) -> None: ...
 
-    def serve(self) -> object:
+    def serve(self) -> tuple[int, dict[str, str]] | None:
         """
         In a forked worker: (session descriptor, env). In the factory: None, at the end.
         """
@@ -92,7 +92,7 @@ class Session:
 
     def announce(self) -> None: ...
 
-    def next_task(self) -> tuple:
+    def next_task(self) -> tuple[str, int, bytes]:
         """
         Blocks for ("execute" | "train" | "end", call id, pickled function or None).
         """

@@ -129,6 +129,9 @@ def _start(
     num_cpus: float | None, num_gpus: float | None, resources: dict[str, float], preload: tuple[str, ...]
 ) -> _core.Runtime:
     global _runtime, _pid, _user_preload
+    start = os.environ.get("HEADWAY_WORKER_START", "fork")
+    if start not in ("fork", "exec"):
+        raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
     package = os.path.dirname(os.path.abspath(__file__))
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
     _runtime = _core.Runtime(

@@ -73,7 +73,8 @@ void bind_driver(nb::module_& module) {
       .def_prop_ro(
           "event_fd", [](const PyRun& self) { return self.run->event_fd(); },
           "A descriptor that is readable while there are events to take.")
-      .def("take_events", &take_events, "What happened since the last call: a list of (kind, json, bytes or None).")
+      .def("take_events", &take_events, nb::sig("def take_events(self) -> list[tuple[str, str, bytes | None]]"),
+           "What happened since the last call: a list of (kind, json, bytes or None).")
       .def(
           "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
       .def(

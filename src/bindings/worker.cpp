@@ -57,8 +57,7 @@ nb::tuple next_task(worker::Session& self) {
   const char* kind = task.kind == worker::Task::Kind::execute ? "execute"
                      : task.kind == worker::Task::Kind::train ? "train"
                                                               : "end";
-  nb::object function =
-      task.function ? nb::object(nb::bytes(task.function->data(), task.function->size())) : nb::none();
+  const nb::bytes function = task.function ? nb::bytes(task.function->data(), task.function->size()) : nb::bytes("");
   return nb::make_tuple(kind, task.call_id, function);
 }
 
@@ -97,14 +96,15 @@ void bind_worker(nb::module_& module) {
           "announce",
           [](node::FactoryServer& self, const std::vector<std::string>& problems) { unwrap(self.announce(problems)); },
           nb::arg("problems"))
-      .def("serve", &serve, "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
+      .def("serve", &serve, nb::sig("def serve(self) -> tuple[int, dict[str, str]] | None"),
+           "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
 
   nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
       .def(nb::new_([](int fd) { return unwrap(worker::Session::open(fd)); }), nb::arg("fd"))
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
       .def("announce", &worker::Session::announce)
-      .def("next_task", &next_task,
+      .def("next_task", &next_task, nb::sig("def next_task(self) -> tuple[str, int, bytes]"),
            "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
       .def(
           "answer_call",

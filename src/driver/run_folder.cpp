@@ -31,7 +31,7 @@ std::string local_date(double unix_s) {
 
 JsonObject result_line(const control::ReportLine& line, const std::string& trial_id) {
   const double now = unix_seconds();
-  JsonObject object = line.metrics;
+  JsonObject object;
   object["training_iteration"] = line.iteration;
   object["iterations_since_restore"] = line.iterations_since_restore;
   object["time_this_iter_s"] = line.time_this_iter_s;
@@ -44,6 +44,8 @@ JsonObject result_line(const control::ReportLine& line, const std::string& trial
   object["node_ip"] = line.node_ip;
   object["trial_id"] = trial_id;
   object["done"] = false;
+  // A metric of the user's wins over an automatic one of its name; only what tells reports apart is ours alone.
+  for (const auto& metric : line.metrics) object[metric.key()] = metric.value();
   object["attempt"] = line.attempt;
   object["report_index"] = line.index;
   if (line.checkpoint) object["checkpoint_dir_name"] = *line.checkpoint;

@@ -67,9 +67,10 @@ class Runtime : public node::AgentSink {
   void run_loop();
 
   RuntimeConfig config_;
+  // Before the loop: handlers that it still holds when it goes own runs, and these have strands of the threads.
+  boost::asio::thread_pool storage_threads_{4};
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  boost::asio::thread_pool storage_threads_{4};
   engine::LocalEngine engine_;
   std::unique_ptr<node::Agent> agent_;
   std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;

@@ -1,6 +1,7 @@
 #include "node/agent.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -41,7 +42,7 @@ Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
     for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
   };
   handlers.spawned = [this](std::int64_t, std::int64_t, const std::string& exec_reason) {
-    if (exec_reason.empty() || exec_reason == "forking is turned off" || std::exchange(told_exec_reason_, true)) return;
+    if (exec_reason.empty() || std::exchange(told_exec_reason_, true)) return;
     sink_.notice("workers are started as new processes, which takes seconds instead of milliseconds: " + exec_reason);
   };
   handlers.ended = [this](std::int64_t worker_id, const ExitStatus& status) { on_ended(worker_id, status); };
@@ -124,7 +125,16 @@ void Agent::on_session_closed(std::int64_t worker_id) {
   const auto worker = workers_.find(worker_id);
   if (worker == workers_.end()) return;
   worker->second.session_closed = true;
-  if (worker->second.exit) finish_worker(worker_id);
+  if (worker->second.exit) {
+    finish_worker(worker_id);
+    return;
+  }
+  // A process that ends closes its session a moment before. One that lives on without is deaf, and of no more use.
+  constexpr auto exit_max = std::chrono::seconds(5);
+  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, exit_max);
+  worker->second.last_words->async_wait([this, worker_id](const boost::system::error_code& failure) {
+    if (!failure) signal_worker(worker_id, SIGKILL);
+  });
 }
 
 void Agent::finish_worker(std::int64_t worker_id) {

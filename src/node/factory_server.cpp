@@ -89,15 +89,13 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   std::string exec_reason;
   pid_t pid = 0;
   const int threads = count_threads();
-  if (hooks_.always_exec) {
-    exec_reason = "forking is turned off";
-  } else if (threads != 1) {
+  if (!hooks_.always_exec && threads != 1) {
     // A lock that another thread holds at the fork stays locked for ever in the child.
     exec_reason = "the worker factory has " + std::to_string(threads) +
                   " threads, so forking is not safe; an imported module "
                   "has started one";
   }
-  if (exec_reason.empty()) {
+  if (exec_reason.empty() && !hooks_.always_exec) {
     pid = hooks_.fork();
     if (pid == 0) {
       become_worker(session_fd, output_fd);

@@ -1,5 +1,6 @@
 #include "storage/copy.hpp"
 
+#include "storage/direct_copy.hpp"
 #include "storage/directory.hpp"
 
 #include <fcntl.h>
@@ -33,10 +34,20 @@ Result<Copied> copy_to(const File& from, const std::string& path, int creation_f
 
 }  // namespace
 
+Result<void> read_exactly(const File& from, std::span<std::byte> piece, std::uint64_t offset, std::uint64_t size) {
+  const Result<std::size_t> got = from.read_at(piece, offset);
+  if (!got) return got.error();
+  if (*got == piece.size()) return {};
+  return Error{ErrorKind::invalid_argument, from.path() + " became shorter while it was copied: expected " +
+                                                std::to_string(size) + " bytes, found " +
+                                                std::to_string(offset + *got)};
+}
+
 Result<Content> copy_content(const File& from, const File& to) {
   const Result<struct ::stat> status = from.status();
   if (!status) return status.error();
   const auto size = static_cast<std::uint64_t>(status->st_size);
+  if (begin_direct(to, size)) return copy_content_direct(from, to, size);
   const Result<Buffer> buffer = Buffer::make(std::min<std::uint64_t>(step_bytes, size + 1));
   if (!buffer) return buffer.error();
   Checksum checksum;
@@ -44,17 +55,11 @@ Result<Content> copy_content(const File& from, const File& to) {
   for (std::uint64_t offset = 0; offset < size;) {
     const std::span<std::byte> wanted =
         buffer->span().first(std::min<std::uint64_t>(buffer->span().size(), size - offset));
-    const Result<std::size_t> got = from.read_at(wanted, offset);
-    if (!got) return got.error();
-    if (*got < wanted.size()) {
-      return Error{ErrorKind::invalid_argument, from.path() + " became shorter while it was copied: expected " +
-                                                    std::to_string(size) + " bytes, found " +
-                                                    std::to_string(offset + *got)};
-    }
+    if (Result<void> got = read_exactly(from, wanted, offset, size); !got) return got.error();
     checksum.add(wanted);
     Result<void> put = to.write_at(wanted, offset, size);
     if (!put) return put.error();
-    offset += *got;
+    offset += wanted.size();
     if (offset - written_until >= writeback_bytes) {
       start_writing(to, written_until, offset - written_until);
       written_until = offset;

@@ -11,6 +11,9 @@ namespace headway::storage {
 /// an fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
 Result<Content> copy_content(const File& from, const File& to);
 
+/// Fills `piece` with what `from` holds at `offset`. Errors: `invalid_argument` when a file of `size` bytes ends before.
+Result<void> read_exactly(const File& from, std::span<std::byte> piece, std::uint64_t offset, std::uint64_t size);
+
 /// Has the system begin to write `bytes` of the file from `offset` (0: all) to the disk, without waiting. A hint: no errors.
 void start_writing(const File& file, std::uint64_t offset, std::uint64_t bytes);
 

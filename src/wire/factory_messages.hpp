@@ -39,7 +39,7 @@ struct WorkerSpawned {
   static constexpr std::string_view is = "WorkerSpawned";
   std::int64_t worker_id = 0;
   std::int64_t pid = 0;
-  std::string exec_reason;  ///< Why it was not forked; empty when it was.
+  std::string exec_reason;  ///< Why it could not be forked; empty when it was, or was not meant to be.
 };
 BOOST_DESCRIBE_STRUCT(WorkerSpawned, (), (worker_id, pid, exec_reason))
 

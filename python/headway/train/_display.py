@@ -8,8 +8,11 @@ from typing import Any
 
 # What Headway adds to each report; the table shows the user's own.
 _OWN_KEYS = frozenset(
-    "training_iteration iterations_since_restore time_this_iter_s time_total_s time_since_restore timestamp date pid "
-    "hostname node_ip trial_id done attempt report_index checkpoint_dir_name".split()
+    (
+        *("training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s", "time_since_restore"),
+        *("timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "done", "attempt", "report_index"),
+        "checkpoint_dir_name",
+    )
 )
 
 
