@@ -18,7 +18,13 @@ _runtime: _core.Runtime | None = None
 _pid = 0
 
 # A library that starts threads when it is imported would keep the factory from forking; workers set their own numbers.
-_FACTORY_ENV = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+_FACTORY_ENV = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # pyarrow's allocator, which pandas and so scikit-learn bring in, would start one too.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
 
 
 def init(

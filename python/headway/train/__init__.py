@@ -31,3 +31,7 @@ __all__ = [
     "get_context",
     "report",
 ]
+
+# Users meet these under the name that they import, in tracebacks and in documentation.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
