@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from headway import _core
-from headway._arguments import check_number, check_resources, check_str, refuse
+from headway._arguments import check_bool, check_number, check_resources, check_str, refuse
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
@@ -66,6 +66,7 @@ def init(
         num_gpus = check_number("num_gpus", num_gpus, "None or a whole number")
     amounts = check_resources("resources", resources) if resources is not None else {}
     modules = _check_preload(preload)
+    check_bool("ignore_reinit_error", ignore_reinit_error)
     with _lock:
         if _current() is not None:
             if ignore_reinit_error:

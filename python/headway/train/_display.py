@@ -41,7 +41,8 @@ class Display:
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()
-        print(f"headway: {'warning: ' if kind == 'warning' else ''}{text.rstrip()}", file=sys.stderr, flush=True)
+        shown = text.rstrip().replace("\n", "\n  ")
+        print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
@@ -64,19 +65,23 @@ class Display:
         self.flush()
 
     def _show(self, line: dict[str, Any]) -> None:
-        if not self._columns:
+        first = not self._rows
+        if first:
             self._columns = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
-            titles = ["report", *self._columns, "time_s", "checkpoint"]
-            self._widths = [max(8, len(title)) for title in titles]
-            self._print(titles)
         cells = [str(line["training_iteration"])]
         cells += [_cell(line.get(column, "")) for column in self._columns]
         cells += [f"{line['time_total_s']:.2f}", line.get("checkpoint_dir_name", "")]
+        if first:
+            titles = ["report", *self._columns, "time_s", "checkpoint"]
+            self._widths = [max(8, len(title), len(cell)) for title, cell in zip(titles, cells, strict=True)]
+            self._print(titles)
         self._print(cells)
         self._rows += 1
 
     def _print(self, cells: list[str]) -> None:
-        print("  ".join(cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)).rstrip())
+        """Numbers end, and the last column, the checkpoint's name, begins where its title does."""
+        row = [cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)]
+        print("  ".join([*row[:-1], cells[-1]]).rstrip())
 
 
 def _shown(value: object) -> bool:
@@ -84,6 +89,12 @@ def _shown(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.3e}"
-    return str(value)
+    """Five digits or so, and the same number of decimals for values of a like size, so that a column can be compared."""
+    if not isinstance(value, float):
+        return str(value)
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-3:
+        return f"{value:.3e}"
+    if size >= 1e3:
+        return f"{value:.0f}"
+    return f"{value:.4f}" if size < 10 else f"{value:.2f}"
