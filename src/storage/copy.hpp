@@ -7,9 +7,12 @@
 
 namespace headway::storage {
 
-/// Copies what `from` holds into the empty file `to`, checksumming on the way, and starts writing it to the disk meanwhile, so that
-/// an fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
-Result<Content> copy_content(const File& from, const File& to);
+/// What a copy is for: kept safe, and so fsynced next, or read soon, and so best in memory.
+enum class CopyFor { keeping, reading };
+
+/// Copies what `from` holds into the empty file `to`, checksumming on the way. A copy for keeping is
+/// written to the disk meanwhile, so that the fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
+Result<Content> copy_content(const File& from, const File& to, CopyFor purpose);
 
 /// Fills `piece` with what `from` holds at `offset`. Errors: `invalid_argument` when a file of `size` bytes ends before.
 Result<void> read_exactly(const File& from, std::span<std::byte> piece, std::uint64_t offset, std::uint64_t size);
@@ -23,6 +26,7 @@ struct Copied {
   File file;  ///< The target, still open: to be fsynced.
   Content content;
 };
-Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part);
+Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part,
+                         CopyFor purpose);
 
 }  // namespace headway::storage

@@ -19,7 +19,8 @@ Result<void> download(const std::string& directory, const std::string& target_di
   return parallel_for(files->size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
     const std::string& name = (*files)[index].name;
     const std::string part = join(target_directory, std::string(part_prefix) + "download." + std::to_string(index));
-    const Result<Copied> copied = copy_file(join(directory, name), join(target_directory, name), part);
+    const Result<Copied> copied =
+        copy_file(join(directory, name), join(target_directory, name), part, CopyFor::reading);
     return copied ? Result<void>() : copied.error();
   });
 }

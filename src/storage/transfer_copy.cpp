@@ -14,7 +14,7 @@ Result<void> copy_batch(std::span<FileJob> jobs) {
   std::vector<File> written(jobs.size());
   Result<void> copied = parallel_for(jobs.size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
     FileJob& job = jobs[index];
-    Result<Copied> done = copy_file(job.source, job.target, job.part);
+    Result<Copied> done = copy_file(job.source, job.target, job.part, CopyFor::keeping);
     if (!done) return done.error();
     job.content = std::move(done->content);
     written[index] = std::move(done->file);

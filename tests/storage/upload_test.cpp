@@ -120,22 +120,44 @@ BOOST_AUTO_TEST_CASE(a_fifo_is_an_error_that_names_it_and_nobody_waits_for_its_w
 }
 
 BOOST_AUTO_TEST_CASE(a_file_larger_than_the_process_may_write_fails_the_upload_and_leaves_no_part_of_it) {
-  write("source/a", std::string(100'000, 'a'));
   write("source/b", "b");
-  must(begin_checkpoint(run + "/c"));
-  struct ::rlimit before = {};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const struct ::rlimit tight = {50'000, before.rlim_max};
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  ::setrlimit(RLIMIT_FSIZE, &tight);
-  const Result<std::vector<FileRecord>> uploaded = upload(path("source"), run + "/c", {"a", "b"}, 0, Transfer::copy);
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
-  const Error error = error_of(uploaded);
-  BOOST_TEST((error.kind == ErrorKind::unavailable));
-  BOOST_TEST(contains(error.message, "cannot write " + run + "/c/a: file too large"));
-  BOOST_TEST(!fs::exists(run + "/c/a"));
-  BOOST_TEST(must(list_checkpoints(run)).empty());
+  for (const std::size_t bytes : {std::size_t{100'000}, std::size_t{40} << 20}) {
+    write("source/a", std::string(bytes, 'a'));
+    must(begin_checkpoint(run + "/c"));
+    struct ::rlimit before = {};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const struct ::rlimit tight = {bytes / 2, before.rlim_max};
+    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &tight);
+    const Result<std::vector<FileRecord>> uploaded = upload(path("source"), run + "/c", {"a", "b"}, 0, Transfer::copy);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, handler);
+    const Error error = error_of(uploaded);
+    BOOST_TEST((error.kind == ErrorKind::unavailable));
+    BOOST_TEST(contains(error.message, "cannot write " + run + "/c/a: file too large"), error.message);
+    BOOST_TEST(!fs::exists(run + "/c/a"));
+    BOOST_TEST(must(list_checkpoints(run)).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(large_files_of_any_length_are_copied_whole_around_the_page_cache) {
+  std::string content(33'000'001, '\0');
+  for (std::size_t index = 0; index < content.size(); ++index)
+    content[index] = static_cast<char>(index * 2654435761u >> 13);
+  for (const std::size_t size : {16u << 20, (16u << 20) + 1, (17u << 20) - 1, 33'000'001u}) {
+    write("source/" + std::to_string(size), std::string_view(content).substr(0, size));
+  }
+  const std::string directory = save(*this, "copied", 0, path("source"));
+  must(verify(directory));
+  for (const FileRecord& file : must(read_manifest(directory)).files) {
+    BOOST_TEST(file.name == std::to_string(file.size));
+    BOOST_TEST((read(directory + "/" + file.name) == std::string_view(content).substr(0, file.size)));
+  }
+  const std::string moved = save(*this, "moved", 1, path("source"), Transfer::move);
+  const std::vector<FileRecord> copies = must(read_manifest(directory)).files;
+  const std::vector<FileRecord> moves = must(read_manifest(moved)).files;
+  for (std::size_t index = 0; index < copies.size(); ++index)
+    BOOST_TEST(copies[index].checksum == moves[index].checksum);
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_was_not_begun_takes_no_upload) {
