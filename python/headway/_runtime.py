@@ -127,7 +127,8 @@ def _check_preload(preload: object) -> tuple[str, ...]:
         refuse("preload", preload, allowed)
     names = tuple(check_str("a name in preload", name, allowed) for name in preload)
     for name in names:
-        if importlib.util.find_spec(name.split(".")[0]) is None:
+        package = name.split(".")[0]
+        if not package or importlib.util.find_spec(package) is None:
             raise ValueError(f"preload names {name!r}, which is not installed; allowed: {allowed}")
     return names
 

@@ -24,6 +24,9 @@ Result<void> validate(const RuntimeConfig& config) {
     return refused("num_gpus", *config.num_gpus, "None (what the machine has) or a whole number that is not negative");
   }
   for (const auto& [name, amount] : config.resources) {
+    if (name.empty()) {
+      return Error{ErrorKind::invalid_argument, "resources is given an empty name; allowed: names of your own"};
+    }
     if (name == "CPU" || name == "GPU") {
       return Error{ErrorKind::invalid_argument,
                    "resources names \"" + name + "\"; allowed: names of your own (use num_cpus, num_gpus)"};

@@ -33,6 +33,8 @@ class Checkpoint:
         if not isinstance(path, (str, os.PathLike)):
             refuse("path", path, "a path of a directory")
         text = os.fspath(path)
+        if not text:
+            raise ValueError("path is ''; allowed: a path of a directory")
         if "://" in text:
             raise ValueError(f"path is {text!r}; allowed: a path on a local or mounted file system")
         self.path: str = os.path.abspath(os.path.expanduser(text))

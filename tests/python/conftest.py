@@ -1,0 +1,197 @@
+"""Fixtures of the Python tests: a run's storage, fit() in short, scripts of their own, and that nothing is left behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import uuid
+
+import processes
+import pytest
+
+import headway
+from headway import train
+
+PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(headway.__file__)))
+TEST_LIMIT_S = 120
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "fork_only: what is tested exists only when workers are forked")
+    config.addinivalue_line("markers", "gpu: needs a CUDA device")
+
+
+def pytest_collection_modifyitems(items):
+    by_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
+    for item in items:
+        if by_exec and item.get_closest_marker("fork_only"):
+            item.add_marker(pytest.mark.skip(reason="workers are started by exec"))
+        if item.get_closest_marker("gpu") and not _has_gpu():
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+def _has_gpu():
+    torch = pytest.importorskip("torch")
+    return torch.cuda.is_available()
+
+
+@pytest.fixture(autouse=True)
+def time_limit():
+    """No wait is without a bound: a test that hangs fails."""
+
+    def expire(signum, frame):
+        pytest.fail(f"the test was not through after {TEST_LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.alarm(TEST_LIMIT_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def _strays():
+    """This process's descendants that belong neither to the runtime itself nor to Python."""
+    own = ("headway-guard", "headway._worker.factory", "multiprocessing.resource_tracker")
+    return {pid: line for pid, line in processes.descendants().items() if not any(name in line for name in own)}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_left():
+    """After each file's tests no worker, nor what a worker has started, is alive."""
+    yield
+    assert processes.wait_gone(_strays_of_runs, 5) == {}
+
+
+def _strays_of_runs():
+    factories = {pid for pid, line in processes.descendants().items() if "headway._worker.factory" in line}
+    # A forked worker has its factory's command line; it is a child of a factory that is one itself.
+    forked = {pid for factory in factories for pid in processes.descendants(factory)}
+    return {pid: processes.command_line(pid) for pid in forked} | _strays()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shut_down_at_the_end():
+    """After headway.shutdown() nothing at all is left."""
+    yield
+    headway.shutdown()
+    tracker = "multiprocessing.resource_tracker"
+
+    def left():
+        return {pid: line for pid, line in processes.descendants().items() if tracker not in line}
+
+    assert processes.wait_gone(left, 5) == {}
+
+
+@pytest.fixture
+def storage(tmp_path):
+    """A fresh storage path."""
+    return str(tmp_path / "storage")
+
+
+@pytest.fixture
+def fit(storage):
+    """``fit(loop, workers=2, ...)``: builds a trainer and runs it; 2 workers, a fresh storage path."""
+
+    def run(loop, workers=2, *, trainer=train.DataParallelTrainer, config=None, name=None, keep=None, **options):
+        max_failures = options.pop("max_failures", 0)
+        options.setdefault("scaling_config", train.ScalingConfig(num_workers=workers))
+        return trainer(
+            loop,
+            train_loop_config=config,
+            run_config=train.RunConfig(
+                name=name,
+                storage_path=storage,
+                checkpoint_config=keep,
+                failure_config=train.FailureConfig(max_failures),
+            ),
+            **options,
+        ).fit()
+
+    return run
+
+
+@pytest.fixture
+def fail(fit):
+    """``fail(loop, ...)``: like ``fit``, for a run that must fail; returns the WorkerGroupError."""
+
+    def run(loop, *args, **options):
+        with pytest.raises(train.WorkerGroupError) as caught:
+            fit(loop, *args, **options)
+        return caught.value
+
+    return run
+
+
+class Script:
+    """A driver script in a process of its own, whose descendants can be found by a mark."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.storage = str(folder / "storage")
+        self.mark = uuid.uuid4().hex
+        self.process = None
+
+    def start(self, code, **env):
+        """Starts the script in a session of its own; stdout and stderr come in one pipe."""
+        path = self.folder / "script.py"
+        path.write_text(textwrap.dedent(code))
+        self.process = subprocess.Popen(
+            [sys.executable, str(path)],
+            env={**self._environment(), **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        return self
+
+    def _environment(self):
+        return {
+            **os.environ,
+            "PYTHONPATH": PACKAGES,
+            "HEADWAY_STORAGE": self.storage,
+            processes.MARK: self.mark,
+        }
+
+    def wait_for(self, text, count=1):
+        """Reads the output until ``count`` of its lines hold ``text``; returns what was read."""
+        lines = []
+        while sum(text in line for line in lines) < count:
+            line = self.process.stdout.readline()
+            assert line, "the script has ended:\n" + "".join(lines)
+            lines.append(line)
+        return "".join(lines)
+
+    def finish(self, limit_s=60):
+        """Waits for the end; returns (exit status as a shell says it, rest of the output)."""
+        output, _ = self.process.communicate(timeout=limit_s)
+        code = self.process.returncode
+        return (code if code >= 0 else 128 - code), output
+
+    def run(self, code, limit_s=60, **env):
+        """Starts the script and waits for its end."""
+        return self.start(code, **env).finish(limit_s)
+
+    def processes(self):
+        """All that is left of it, wherever it hides."""
+        return processes.marked(self.mark)
+
+    def close(self):
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.process is not None:
+            self.process.stdout.close()
+            self.process.wait(timeout=10)
+
+
+@pytest.fixture
+def script(tmp_path):
+    """A driver script to be started; whatever a failed test leaves of it is killed."""
+    script = Script(tmp_path)
+    yield script
+    script.close()

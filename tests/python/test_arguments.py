@@ -1,0 +1,284 @@
+"""Bad arguments: an error before any process starts, that names the argument, what was given and what is allowed."""
+
+import os
+
+import processes
+import pytest
+
+import headway
+from headway import train
+from headway.train import (
+    Checkpoint,
+    CheckpointConfig,
+    DataParallelTrainer,
+    FailureConfig,
+    RunConfig,
+    ScalingConfig,
+)
+from headway.train.torch import TorchConfig, TorchTrainer, prepare_data_loader, prepare_model
+
+
+def loop():
+    raise AssertionError("a run with a bad argument must not start")
+
+
+def two_arguments(config, other):
+    loop()
+
+
+def keyword_argument(*, config):
+    loop()
+
+
+NAN, INF = float("nan"), float("inf")
+AT_LEAST_1 = "at least 1"
+
+# (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+CASES = [
+    (ScalingConfig, {"num_workers": "2"}, TypeError, "ScalingConfig.num_workers", "'2' (str)", AT_LEAST_1),
+    (ScalingConfig, {"num_workers": 2.0}, TypeError, "ScalingConfig.num_workers", "2.0 (float)", AT_LEAST_1),
+    (ScalingConfig, {"num_workers": True}, TypeError, "ScalingConfig.num_workers", "True (bool)", AT_LEAST_1),
+    (ScalingConfig, {"num_workers": None}, TypeError, "ScalingConfig.num_workers", "None", AT_LEAST_1),
+    (ScalingConfig, {"num_workers": 0}, ValueError, "ScalingConfig.num_workers", "0", "from 1"),
+    (ScalingConfig, {"num_workers": -1}, ValueError, "ScalingConfig.num_workers", "-1", "from 1"),
+    (ScalingConfig, {"num_workers": 10**7}, ValueError, "ScalingConfig.num_workers", "10000000", "1000000"),
+    (ScalingConfig, {"num_workers": 10**20}, ValueError, "ScalingConfig.num_workers", "1" + "0" * 20, AT_LEAST_1),
+    (ScalingConfig, {"use_gpu": 1}, TypeError, "ScalingConfig.use_gpu", "1 (int)", "True or False"),
+    (ScalingConfig, {"use_gpu": "no"}, TypeError, "ScalingConfig.use_gpu", "'no'", "True or False"),
+    (ScalingConfig, {"resources_per_worker": 4}, TypeError, "ScalingConfig.resources_per_worker", "4", "a dict"),
+    (
+        ScalingConfig,
+        {"resources_per_worker": ["CPU"]},
+        TypeError,
+        "ScalingConfig.resources_per_worker",
+        "CPU",
+        "a dict",
+    ),
+    (
+        ScalingConfig,
+        {"resources_per_worker": {1: 1}},
+        TypeError,
+        "ScalingConfig.resources_per_worker",
+        "1 (int)",
+        "dict",
+    ),
+    (ScalingConfig, {"resources_per_worker": {"CPU": "4"}}, TypeError, "['CPU']", "'4'", "a number"),
+    (ScalingConfig, {"resources_per_worker": {"CPU": -1}}, ValueError, '["CPU"]', "-1", "not negative"),
+    (ScalingConfig, {"resources_per_worker": {"CPU": NAN}}, ValueError, '["CPU"]', "nan", "finite"),
+    (ScalingConfig, {"resources_per_worker": {"CPU": INF}}, ValueError, '["CPU"]', "inf", "finite"),
+    (ScalingConfig, {"resources_per_worker": {"": 1}}, ValueError, "resources_per_worker", "empty name", '"CPU"'),
+    (ScalingConfig, {"resources_per_worker": {"GPU": 1}}, ValueError, "ScalingConfig.use_gpu", "1 GPU", "use_gpu=True"),
+    (
+        ScalingConfig,
+        {"resources_per_worker": {"GPU": 0}, "use_gpu": True},
+        ValueError,
+        'resources_per_worker["GPU"]',
+        "0 while use_gpu is True",
+        "use_gpu=False",
+    ),
+    (
+        ScalingConfig,
+        {"resources_per_worker": {"GPU": 1.5}, "use_gpu": True},
+        ValueError,
+        'resources_per_worker["GPU"]',
+        "1.5",
+        "whole number",
+    ),
+    (FailureConfig, {"max_failures": 1.5}, TypeError, "FailureConfig.max_failures", "1.5", "-1 (no limit)"),
+    (FailureConfig, {"max_failures": None}, TypeError, "FailureConfig.max_failures", "None", "-1 (no limit)"),
+    (FailureConfig, {"max_failures": -2}, ValueError, "FailureConfig.max_failures", "-2", "-1 (no limit)"),
+    (CheckpointConfig, {"num_to_keep": 0}, ValueError, "CheckpointConfig.num_to_keep", "0", AT_LEAST_1),
+    (CheckpointConfig, {"num_to_keep": -3}, ValueError, "CheckpointConfig.num_to_keep", "-3", AT_LEAST_1),
+    (CheckpointConfig, {"num_to_keep": "all"}, TypeError, "CheckpointConfig.num_to_keep", "'all'", "None (keep all)"),
+    (
+        CheckpointConfig,
+        {"checkpoint_score_attribute": 3},
+        TypeError,
+        "CheckpointConfig.checkpoint_score_attribute",
+        "3 (int)",
+        "key of a reported metric",
+    ),
+    (
+        CheckpointConfig,
+        {"checkpoint_score_attribute": ""},
+        ValueError,
+        "CheckpointConfig.checkpoint_score_attribute",
+        '""',
+        "key of a reported metric",
+    ),
+    (
+        CheckpointConfig,
+        {"checkpoint_score_order": "best"},
+        ValueError,
+        "CheckpointConfig.checkpoint_score_order",
+        '"best"',
+        '"max" or "min"',
+    ),
+    (
+        CheckpointConfig,
+        {"checkpoint_score_order": None},
+        TypeError,
+        "CheckpointConfig.checkpoint_score_order",
+        "None",
+        '"max" or "min"',
+    ),
+    (RunConfig, {"name": 7}, TypeError, "RunConfig.name", "7 (int)", "a folder name"),
+    (RunConfig, {"name": ""}, ValueError, "RunConfig.name", '""', "without '/'"),
+    (RunConfig, {"name": "a/b"}, ValueError, "RunConfig.name", '"a/b"', "without '/'"),
+    (RunConfig, {"name": ".."}, ValueError, "RunConfig.name", '".."', "a folder name"),
+    (RunConfig, {"name": "a\0b"}, ValueError, "RunConfig.name", "a\\u0000b", "a folder name"),
+    (RunConfig, {"name": "x" * 201}, ValueError, "RunConfig.name", "xxx", "200 bytes"),
+    (RunConfig, {"storage_path": 7}, TypeError, "RunConfig.storage_path", "7 (int)", "a path"),
+    (RunConfig, {"storage_path": ""}, ValueError, "RunConfig.storage_path", '""', "path"),
+    (
+        RunConfig,
+        {"storage_path": "s3://bucket/x"},
+        ValueError,
+        "RunConfig.storage_path",
+        "s3://bucket/x",
+        "local or mount",
+    ),
+    (RunConfig, {"failure_config": 3}, TypeError, "RunConfig.failure_config", "3 (int)", "a FailureConfig"),
+    (RunConfig, {"checkpoint_config": {}}, TypeError, "RunConfig.checkpoint_config", "{} (dict)", "a CheckpointConfig"),
+    (TorchConfig, {"backend": 1}, TypeError, "TorchConfig.backend", "1 (int)", '"gloo"'),
+    (TorchConfig, {"backend": ""}, ValueError, "TorchConfig.backend", "''", '"gloo"'),
+    (TorchConfig, {"backend": "gl oo"}, ValueError, "TorchConfig.backend", "'gl oo'", '"gloo"'),
+    (TorchConfig, {"init_method": "file"}, ValueError, "TorchConfig.init_method", "'file'", '"env" or "tcp"'),
+    (TorchConfig, {"init_method": None}, (TypeError, ValueError), "TorchConfig.init_method", "None", '"env" or "tcp"'),
+    (TorchConfig, {"timeout_s": "1"}, TypeError, "TorchConfig.timeout_s", "'1' (str)", "above 0"),
+    (TorchConfig, {"timeout_s": 0}, ValueError, "TorchConfig.timeout_s", "0", "above 0"),
+    (TorchConfig, {"timeout_s": -5}, ValueError, "TorchConfig.timeout_s", "-5", "above 0"),
+    (TorchConfig, {"timeout_s": INF}, ValueError, "TorchConfig.timeout_s", "inf", "finite"),
+    (TorchConfig, {"timeout_s": NAN}, ValueError, "TorchConfig.timeout_s", "nan", "finite"),
+    (Checkpoint, {"path": 7}, TypeError, "path", "7 (int)", "a path of a directory"),
+    (Checkpoint, {"path": None}, TypeError, "path", "None", "a path of a directory"),
+    (Checkpoint, {"path": "s3://bucket/x"}, ValueError, "path", "s3://bucket/x", "local or mounted"),
+    (Checkpoint, {"path": ""}, ValueError, "path", "''", "a path of a directory"),
+    (Checkpoint.from_directory, {"path": "/no/such/place"}, FileNotFoundError, "path", "/no/such/place", "a directory"),
+    (Checkpoint.from_directory, {"path": __file__}, NotADirectoryError, "path", __file__, "a directory"),
+    (headway.init, {"address": 1}, TypeError, "address", "1 (int)", '"local"'),
+    (headway.init, {"address": "10.0.0.1:6379"}, ValueError, "address", "10.0.0.1:6379", '"local"'),
+    (headway.init, {"num_cpus": "4"}, TypeError, "num_cpus", "'4' (str)", "a number"),
+    (headway.init, {"num_cpus": True}, TypeError, "num_cpus", "True (bool)", "a number"),
+    (headway.init, {"num_cpus": -1}, ValueError, "num_cpus", "-1", "not negative"),
+    (headway.init, {"num_cpus": NAN}, ValueError, "num_cpus", "nan", "not negative"),
+    (headway.init, {"num_gpus": "all"}, TypeError, "num_gpus", "'all'", "whole number"),
+    (headway.init, {"num_gpus": 0.5}, ValueError, "num_gpus", "0.5", "whole number"),
+    (headway.init, {"num_gpus": -1}, ValueError, "num_gpus", "-1", "whole number"),
+    (headway.init, {"resources": ["disk"]}, TypeError, "resources", "['disk']", "a dict"),
+    (headway.init, {"resources": {"disk": "big"}}, TypeError, "resources['disk']", "'big'", "a number"),
+    (headway.init, {"resources": {"disk": -2}}, ValueError, 'resources["disk"]', "-2", "not negative"),
+    (headway.init, {"resources": {"CPU": 2}}, ValueError, "resources", '"CPU"', "num_cpus"),
+    (headway.init, {"resources": {"": 2}}, ValueError, "resources", "empty name", "names of your own"),
+    (headway.init, {"preload": "torch"}, TypeError, "preload", "'torch' (str)", "a list of module names"),
+    (headway.init, {"preload": [1]}, TypeError, "preload", "1 (int)", "a list of module names"),
+    (
+        headway.init,
+        {"preload": ["no_such_module"]},
+        ValueError,
+        "preload",
+        "'no_such_module'",
+        "a list of module names",
+    ),
+    (headway.init, {"preload": [""]}, ValueError, "preload", "''", "a list of module names"),
+    (headway.init, {"ignore_reinit_error": 1}, TypeError, "ignore_reinit_error", "1 (int)", "True or False"),
+]
+
+TRAINER_CASES = [
+    ({"train_loop_per_worker": 7}, TypeError, "train_loop_per_worker", "7 (int)", "a function"),
+    ({"train_loop_per_worker": None}, TypeError, "train_loop_per_worker", "None", "a function"),
+    ({"train_loop_per_worker": two_arguments}, ValueError, "train_loop_per_worker", "config, other", "none, or one"),
+    ({"train_loop_per_worker": keyword_argument}, ValueError, "train_loop_per_worker", "config", "none, or one"),
+    ({"train_loop_config": [1]}, TypeError, "train_loop_config", "[1] (list)", "a dict or None"),
+    ({"scaling_config": 2}, TypeError, "scaling_config", "2 (int)", "a ScalingConfig"),
+    ({"scaling_config": ScalingConfig}, TypeError, "scaling_config", "ScalingConfig", "a ScalingConfig"),
+    ({"run_config": {"name": "x"}}, TypeError, "run_config", "dict", "a RunConfig"),
+    ({"resume_from_checkpoint": "/tmp"}, TypeError, "resume_from_checkpoint", "'/tmp' (str)", "Checkpoint or None"),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs():
+    headway.shutdown()
+
+
+def assert_refused(caught, argument, given, allowed):
+    text = str(caught.value)
+    assert argument in text
+    assert given in text
+    assert allowed in text
+    assert not headway.is_initialized()
+    assert processes.descendants() == {}
+
+
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), CASES)
+def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
+    with pytest.raises(kind) as caught:
+        call(**arguments)
+    assert_refused(caught, argument, given, allowed)
+
+
+@pytest.mark.parametrize("trainer", [DataParallelTrainer, TorchTrainer])
+@pytest.mark.parametrize(("arguments", "kind", "argument", "given", "allowed"), TRAINER_CASES)
+def test_a_trainer_refuses_a_bad_argument_by_name(trainer, arguments, kind, argument, given, allowed):
+    with pytest.raises(kind) as caught:
+        trainer(**{"train_loop_per_worker": loop, **arguments})
+    assert_refused(caught, argument, given, allowed)
+
+
+@pytest.mark.parametrize(("trainer", "name"), [(DataParallelTrainer, "backend_config"), (TorchTrainer, "torch_config")])
+def test_the_frameworks_settings_have_one_type(trainer, name):
+    with pytest.raises(TypeError) as caught:
+        trainer(loop, **{name: {"backend": "gloo"}})
+    assert_refused(caught, name, "dict", "Config or None")
+
+
+@pytest.mark.parametrize("arguments", [{"datasets": {"train": [1]}}, {"dataset_config": object()}])
+def test_data_sets_are_refused_with_a_way_out(arguments):
+    with pytest.raises(NotImplementedError, match="read the data in the training function"):
+        DataParallelTrainer(loop, **arguments)
+
+
+def test_a_changed_configuration_is_checked_again_before_the_run_starts(storage):
+    scaling = ScalingConfig(num_workers=1)
+    scaling.num_workers = 0
+    with pytest.raises(ValueError, match="num_workers is 0; allowed"):
+        DataParallelTrainer(loop, scaling_config=scaling, run_config=RunConfig(storage_path=storage)).fit()
+    assert processes.descendants() == {}
+    assert not os.path.exists(storage)
+
+
+def test_a_checkpoint_to_resume_from_must_be_there(storage, tmp_path):
+    trainer = DataParallelTrainer(
+        loop, run_config=RunConfig(storage_path=storage), resume_from_checkpoint=Checkpoint(tmp_path / "gone")
+    )
+    with pytest.raises(FileNotFoundError, match="resume_from_checkpoint is .*gone"):
+        trainer.fit()
+    assert processes.descendants() == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: train.report({"loss": 1.0}), "report"),
+        (train.get_context, "get_context"),
+        (train.get_checkpoint, "get_checkpoint"),
+        (lambda: prepare_model(__import__("torch").nn.Linear(1, 1)), "get_device|prepare_model"),
+        (lambda: prepare_data_loader(__import__("torch").utils.data.DataLoader([1])), "prepare_data_loader"),
+    ],
+)
+def test_what_belongs_into_a_training_function_says_so_elsewhere(call, name):
+    with pytest.raises(RuntimeError, match=rf"({name})\(\) was called outside of a training function"):
+        call()
+
+
+def test_paths_with_a_home_and_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("HEADWAY_STORAGE", raising=False)
+    monkeypatch.delenv("RAY_STORAGE", raising=False)
+    assert RunConfig().storage_path == f"{tmp_path}/headway_results"
+    assert RunConfig(storage_path="~/x").storage_path == f"{tmp_path}/x"
+    monkeypatch.setenv("RAY_STORAGE", "/from/ray")
+    assert RunConfig().storage_path == "/from/ray"
+    monkeypatch.setenv("HEADWAY_STORAGE", "/from/headway")
+    assert RunConfig().storage_path == "/from/headway"
