@@ -11,14 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import headway
 import torch
+from headway import train
+from headway.train.torch import TorchTrainer, prepare_data_loader, prepare_model
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
-
-import headway
-from headway import train
-from headway.train.torch import TorchTrainer, prepare_data_loader, prepare_model
 
 WORKERS = 2
 ACCURACY_WANTED = 0.97
