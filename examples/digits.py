@@ -1,4 +1,4 @@
-"""Handwritten digits: train a small network on two workers, use it, then lose a worker on the way and see training recover.
+"""Handwritten digits: train a small network on two workers and use it, then lose a worker and see training recover.
 
 Run it with ``make demo``, or ``python examples/digits.py`` where headway, torch and scikit-learn are installed.
 The data are the 1 797 digits of 8x8 pixels that scikit-learn ships; nothing is downloaded.
@@ -45,11 +45,11 @@ def make_model():
     )
 
 
-# --- The training function: it runs in every worker. -----------------------------------------------------------------------
+# --- The training function and what it calls: it runs in every worker. ---
 
 
 def train_digits(config):
-    """Trains for ``config["epochs"]`` epochs, from the run's checkpoint if it has one. Every epoch ends with a report."""
+    """Trains for ``config["epochs"]`` epochs, from the run's checkpoint if it has one, with a report each."""
     torch.manual_seed(0)
     training_data, test_data = load_data()
     loader = prepare_data_loader(DataLoader(training_data, batch_size=32, shuffle=True))
@@ -131,7 +131,7 @@ def note_time(name):
         print(time.time(), file=file)
 
 
-# --- The driver: it runs once, here. ---------------------------------------------------------------------------------------
+# --- The driver: it runs once, here. ---
 
 
 def fit(config, **settings):
@@ -160,10 +160,8 @@ def show_predictions(checkpoint, count=4):
     model.load_state_dict(load_state(checkpoint)["model"])
     images, labels = load_data()[1][:count]
     predictions = model(images).argmax(dim=1)
-    for row in range(8):
-        print(
-            "    ".join("".join(" .:*#"[round(4 * pixel)] * 2 for pixel in image[0, row].tolist()) for image in images)
-        )
+    for row in images[:, 0].unbind(dim=1):
+        print("    ".join("".join(" .:*#"[round(4 * pixel)] * 2 for pixel in image) for image in row.tolist()))
     print("    ".join(f"predicted: {digit}".center(16) for digit in predictions))
     print("    ".join(f"    truth: {digit}".center(16) for digit in labels))
 
@@ -187,9 +185,7 @@ def main():
     result = fit({"epochs": 10})
     best, best_accuracy = best_of(result)
     if best_accuracy < ACCURACY_WANTED:
-        sys.exit(
-            f"The test accuracy is {best_accuracy:.4f}, but {ACCURACY_WANTED} was to be reached; see {result.path}"
-        )
+        sys.exit(f"The test accuracy is {best_accuracy:.4f}; it should reach {ACCURACY_WANTED}. See {result.path}")
     print(f"\nThe best checkpoint's test accuracy is {best_accuracy:.4f}. Some digits that it was not trained on:\n")
     show_predictions(best)
 

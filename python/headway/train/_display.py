@@ -79,7 +79,7 @@ class Display:
         self._rows += 1
 
     def _print(self, cells: list[str]) -> None:
-        """Numbers end, and the last column, the checkpoint's name, begins where its title does."""
+        """Columns are flush right, but for the last one."""
         row = [cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)]
         print("  ".join([*row[:-1], cells[-1]]).rstrip())
 
@@ -89,7 +89,7 @@ def _shown(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    """Five digits or so, and the same number of decimals for values of a like size, so that a column can be compared."""
+    """Five digits or so; values of a like size get the same decimals, so that a column can be compared."""
     if not isinstance(value, float):
         return str(value)
     size = abs(value)
