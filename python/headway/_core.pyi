@@ -110,3 +110,11 @@ class Session:
 
 def download(directory: str, target_directory: str) -> None:
     """Copies a directory's files into another, which is made when missing."""
+
+def download_url(url: str, target_directory: str, arrow_library: str, arrow_directory: str) -> None:
+    """
+    Copies the files below a URL into a directory, which is made when missing.
+    """
+
+def finish_remote() -> None:
+    """To be called once, at the process's end."""

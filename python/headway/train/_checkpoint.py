@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from headway import _core
 from headway._arguments import refuse
+from headway.train import _remote
 
 
 class Checkpoint:
@@ -17,7 +19,8 @@ class Checkpoint:
     A checkpoint that was given to :func:`headway.train.report` is durable when ``report`` has returned.
 
     Attributes:
-        path: The directory, absolute.
+        path: The directory: an absolute path, or a URL (``s3://``, ``gs://``, ``hdfs://``, ``file://``), which is read with
+            Arrow's filesystems. S3's settings may stand in the URL: ``s3://bucket/path?region=...&endpoint_override=...``.
 
     Example:
         >>> import tempfile, pathlib
@@ -35,9 +38,7 @@ class Checkpoint:
         text = os.fspath(path)
         if not text:
             raise ValueError("path is ''; allowed: a path of a directory")
-        if "://" in text:
-            raise ValueError(f"path is {text!r}; allowed: a path on a local or mounted file system")
-        self.path: str = os.path.abspath(os.path.expanduser(text))
+        self.path: str = text.rstrip("/") if _remote.is_url(text) else os.path.abspath(os.path.expanduser(text))
 
     @classmethod
     def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
@@ -47,6 +48,8 @@ class Checkpoint:
             FileNotFoundError, NotADirectoryError: there is no such directory.
         """
         checkpoint = cls(path)
+        if _remote.is_url(checkpoint.path):
+            raise ValueError(f"path is {checkpoint.path!r}; allowed: a local directory (a URL: Checkpoint(path))")
         if not os.path.exists(checkpoint.path):
             raise FileNotFoundError(f"path is {checkpoint.path!r}, which does not exist; allowed: a directory")
         if not os.path.isdir(checkpoint.path):
@@ -60,14 +63,33 @@ class Checkpoint:
             The directory that now has them.
         """
         target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else None
+        made = target is None
         if target is None:
             target = tempfile.mkdtemp(prefix="headway_checkpoint_")
-        _core.download(self.path, target)
+        try:
+            if _remote.is_url(self.path):
+                _remote.download(self.path, target)
+            else:
+                _core.download(self.path, target)
+        except BaseException:
+            if made:
+                shutil.rmtree(target, ignore_errors=True)
+            raise
         return target
 
     @contextmanager
     def as_directory(self) -> Iterator[str]:
-        """A context whose value is a directory with the files, for reading: the checkpoint's own one, not a copy."""
+        """A context whose value is a directory with the files, for reading.
+
+        It is the checkpoint's own one, not a copy; that of a URL is a download, removed when the context ends.
+        """
+        if _remote.is_url(self.path):
+            downloaded = self.to_directory()
+            try:
+                yield downloaded
+            finally:
+                shutil.rmtree(downloaded, ignore_errors=True)
+            return
         if not os.path.isdir(self.path):
             raise FileNotFoundError(
                 f"the checkpoint's directory {self.path!r} does not exist (deleted by num_to_keep?)"

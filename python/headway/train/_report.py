@@ -11,6 +11,7 @@ from headway._arguments import check_bool, check_instance, check_str
 from headway._worker import session as worker_session
 from headway.train import _metrics
 from headway.train._checkpoint import Checkpoint
+from headway.train._remote import is_url
 
 
 def report(
@@ -45,6 +46,8 @@ def report(
     """
     core = worker_session.current("report()").core
     check_instance("checkpoint", checkpoint, Checkpoint, "a headway.train.Checkpoint or None")
+    if checkpoint is not None and is_url(checkpoint.path):
+        raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
     if checkpoint_dir_name is not None:
         check_str("checkpoint_dir_name", checkpoint_dir_name, "None or a folder name")
         if checkpoint is None:

@@ -23,6 +23,7 @@ from headway.train._config import RunConfig, ScalingConfig
 from headway.train._display import Display
 from headway.train._errors import ControllerError, WorkerGroupError
 from headway.train._fit import RunLoop
+from headway.train._remote import is_url
 from headway.train._result import Result, read_reports
 from headway.train.backend import BackendConfig
 
@@ -108,7 +109,7 @@ class DataParallelTrainer:
             )
         spec = self._spec()
         resume = spec["resume_from_checkpoint"]
-        if resume is not None and not os.path.isdir(resume):
+        if resume is not None and not is_url(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         task = _pickling.dumps((self.train_loop_per_worker, self._args), "train_loop_per_worker")
         setup = {"env": dict(os.environ), "sys_path": sys.path, "cwd": os.getcwd(), "argv": sys.argv}

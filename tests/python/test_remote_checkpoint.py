@@ -1,0 +1,117 @@
+"""Checkpoints behind a URL: a real S3 server process, read from drivers and from workers."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from headway import train
+
+BUCKET = "s3://runs/digits/checkpoint_000007"
+
+
+@pytest.fixture(scope="module")
+def s3():
+    """A bucket with one checkpoint in it; the value is the query that leads to the server."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        port = next(
+            match[1] for line in server.stderr if (match := re.search(r"Running on http://127.0.0.1:(\d+)", line))
+        )
+        query = f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1&allow_bucket_creation=true"
+        fill = f"""
+            from pyarrow import fs
+            s3, path = fs.FileSystem.from_uri("{BUCKET}?{query}")
+            s3.create_dir("runs")
+            for name, content in (("model.bin", b"weights" * 1000), ("parts/rank_1.bin", b"one")):
+                with s3.open_output_stream(path + "/" + name) as stream:
+                    stream.write(content)
+        """
+        run(fill)
+        yield query
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def run(script):
+    """Runs a script with S3 credentials, to its clean end."""
+    env = dict(os.environ, AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret", AWS_EC2_METADATA_DISABLED="true")
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], env=env, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_checkpoint_in_s3_is_read_and_the_process_ends_cleanly(s3):
+    output = run(f"""
+        import os
+        from headway.train import Checkpoint
+        checkpoint = Checkpoint("{BUCKET}?{s3}")
+        with checkpoint.as_directory() as directory:
+            print(len(open(directory + "/model.bin", "rb").read()), open(directory + "/parts/rank_1.bin").read())
+        print(os.path.exists(directory))
+    """)
+    assert output.split() == ["7000", "one", "False"]
+
+
+def test_a_run_goes_on_from_a_checkpoint_in_s3(s3, tmp_path):
+    output = run(f"""
+        from headway import train
+        def loop():
+            with train.get_checkpoint().as_directory() as directory:
+                size = len(open(directory + "/model.bin", "rb").read())
+            train.report({{"size": size}})
+        result = train.DataParallelTrainer(
+            loop,
+            scaling_config=train.ScalingConfig(num_workers=2),
+            run_config=train.RunConfig(storage_path="{tmp_path}"),
+            resume_from_checkpoint=train.Checkpoint("{BUCKET}?{s3}"),
+        ).fit()
+        print("size", result.metrics["size"])
+    """)
+    assert output.splitlines()[-1] == "size 7000"
+
+
+def test_a_missing_directory_and_an_unknown_kind_are_told(s3):
+    output = run(f"""
+        from headway.train import Checkpoint
+        for url in ("s3://runs/nothing?{s3}", "carrier-pigeon://coop/checkpoint"):
+            try:
+                Checkpoint(url).to_directory()
+            except Exception as error:
+                print(type(error).__name__, error)
+    """)
+    missing, unknown = output.splitlines()
+    assert missing.startswith("FileNotFoundError")
+    assert "s3://runs/nothing" in missing
+    assert unknown.startswith("ValueError")
+    assert "carrier-pigeon" in unknown
+
+
+def test_file_urls_are_read_too(tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "epoch").write_text("3")
+    checkpoint = train.Checkpoint(source.as_uri())
+    output = run(f"""
+        from headway.train import Checkpoint
+        with Checkpoint({checkpoint.path!r}).as_directory() as directory:
+            print(open(directory + "/epoch").read())
+    """)
+    assert output.strip() == "3"
+
+
+def test_the_extension_itself_needs_no_arrow():
+    output = run("""
+        import headway.train
+        maps = open("/proc/self/maps").read()
+        print("libarrow" in maps)
+    """)
+    assert output.strip() == "False"
