@@ -20,7 +20,7 @@ def blocks():
 
 
 @pytest.mark.skipif(os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough")
-@pytest.mark.parametrize("code", blocks())
+@pytest.mark.parametrize("code", list(blocks()))
 def test_a_block_runs(code, tmp_path):
     script = tmp_path / "block.py"
     script.write_text(code)

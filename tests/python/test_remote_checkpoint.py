@@ -7,7 +7,6 @@ import sys
 import textwrap
 
 import pytest
-
 from headway import train
 
 BUCKET = "s3://runs/digits/checkpoint_000007"

@@ -19,8 +19,8 @@ class Checkpoint:
     A checkpoint that was given to :func:`headway.train.report` is durable when ``report`` has returned.
 
     Attributes:
-        path: The directory: an absolute path, or a URL (``s3://``, ``gs://``, ``hdfs://``, ``file://``), which is read with
-            Arrow's filesystems. S3's settings may stand in the URL: ``s3://bucket/path?region=...&endpoint_override=...``.
+        path: The directory: an absolute path, or a URL (``s3://``, ``gs://``, ``hdfs://``, ``file://``), which is read
+            with Arrow's filesystems. S3's settings may stand in it: ``s3://bucket/path?region=...&endpoint_override=...``.
 
     Example:
         >>> import tempfile, pathlib
