@@ -45,6 +45,7 @@ struct BeginTraining {
 
 /// Make the checkpoint's directory, marked as begun → CheckpointBegun.
 struct BeginCheckpoint {
+  int attempt = 0;
   std::int64_t index = 0;
   std::string name;
 };

@@ -51,6 +51,7 @@ struct RankReported {
 };
 
 struct CheckpointBegun {
+  int attempt = 0;
   std::int64_t index = 0;
   std::optional<Error> error;
 };

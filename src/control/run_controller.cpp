@@ -141,12 +141,13 @@ void RunController::on(const WorkerExited& event) {
   if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
     fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
   }
-  if (state_ == RunState::shutting_down && !failure_ && !abort_reason_ &&
+  if (phase == RankPhase::returned && !failure_ && !abort_reason_ &&
       (event.status.signaled || event.status.code != 0)) {
     out_.push_back(Warn{group_.name_of(event.rank) + " " + to_text(event.status) +
                         " after its training function had returned; the run's result stands"});
   }
-  group_.enter(event.rank, RankPhase::exited, now_);
+  // A rank that had returned or raised before it died has still done so: others may wait for it, or for its cause.
+  if (phase != RankPhase::returned && phase != RankPhase::raised) group_.enter(event.rank, RankPhase::exited, now_);
 }
 
 void RunController::fail_attempt(RunFailure failure) {
@@ -156,14 +157,6 @@ void RunController::fail_attempt(RunFailure failure) {
   const bool restart = !abort_reason_ && failure_->kind != ErrorKind::internal && policy_.allow_restart();
   state_ = restart ? RunState::restarting : RunState::shutting_down;
   end_group(EndMode::kill, headline(*failure_));
-  if (restart) {
-    const auto newest = book_.newest();
-    const std::string from =
-        newest ? "from " + *newest
-               : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
-    out_.push_back(
-        Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
-  }
 }
 
 void RunController::end_group(EndMode mode, const std::string& reason) {
@@ -173,6 +166,7 @@ void RunController::end_group(EndMode mode, const std::string& reason) {
 
 void RunController::on(const GroupEnded& event) {
   if (event.attempt != attempt_ || group_gone_) return;
+  if (echo_) fail_attempt(std::move(*echo_));  // Nobody is left who could tell its cause.
   group_gone_ = true;
   timers_.clear();
   group_is_over();
@@ -185,11 +179,21 @@ void RunController::group_is_over() {
     out_.push_back(DiscardCheckpoint{pending_->name, "its worker group ended before it was committed"});
     pending_.reset();
   }
-  if (state_ == RunState::restarting && !abort_reason_) {
+  if (state_ == RunState::restarting) {
+    notify_restart();
     start_attempt();
   } else {
     close_run();
   }
+}
+
+void RunController::notify_restart() {
+  const auto newest = book_.newest();
+  const std::string from =
+      newest ? "from " + *newest
+             : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
+  out_.push_back(
+      Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
 }
 
 void RunController::on(const AbortAsked& event) {
@@ -243,7 +247,7 @@ void RunController::close_run() {
 
 void RunController::on(const JournalWritten& event) {
   if (event.error) out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
-  if (state_ != RunState::closing) return;
+  if (--journals_under_way_ > 0 || state_ != RunState::closing) return;
   state_ = RunState::over;
   RunOutcome outcome;
   outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
@@ -271,6 +275,7 @@ void RunController::write_journal() {
   if (failure_ && state_ == RunState::closing) snapshot["failure"] = failure_->message;
   if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
   snapshot["spec"] = boost::json::value_from(spec_);
+  ++journals_under_way_;
   out_.push_back(WriteJournal{std::move(snapshot)});
 }
 

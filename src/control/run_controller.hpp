@@ -49,6 +49,7 @@ class RunController {
     UploadPlan plan;
     std::set<int> uploading;
     std::vector<FileRecord> files;
+    std::optional<std::string> refusal;  ///< Said once no rank writes any more: what they wrote is then discarded.
     bool committing = false;
   };
   enum class TimerPurpose { echo, exit, terminate };
@@ -83,12 +84,13 @@ class RunController {
   void begin_checkpoint();
   void upload_or_commit();
   void accept_report(std::optional<std::string> checkpoint);
-  void refuse_report(const std::string& error);
+  void refuse_report(std::string error);
   void answer_all(const std::optional<std::string>& checkpoint, const std::optional<std::string>& error);
   void check_unmatched_report();
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
   void group_is_over();
+  void notify_restart();
   void close_run();
   void write_journal();
   void set_timer(TimerPurpose purpose, Duration from_now);
@@ -116,6 +118,7 @@ class RunController {
   std::vector<std::string> attempt_ends_;  ///< Each finished attempt's reason, for the journal.
   std::vector<Timer> timers_;
   std::int64_t timers_set_ = 0;
+  int journals_under_way_ = 0;
   Commands out_;
 };
 

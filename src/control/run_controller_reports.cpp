@@ -47,12 +47,12 @@ void RunController::begin_checkpoint() {
   }
   pending.name = pending.plan.directory_name ? *pending.plan.directory_name : book_.next_name();
   for (const auto& [rank, files] : pending.plan.files) pending.uploading.insert(rank);
-  out_.push_back(BeginCheckpoint{pending.index, pending.name});
+  out_.push_back(BeginCheckpoint{attempt_, pending.index, pending.name});
   pending_ = std::move(pending);
 }
 
 void RunController::on(const CheckpointBegun& event) {
-  if (!pending_ || pending_->index != event.index || state_ != RunState::running) return;
+  if (event.attempt != attempt_ || !pending_ || pending_->index != event.index || state_ != RunState::running) return;
   if (event.error) {
     refuse_report("the checkpoint could not be begun: " + event.error->message);
     return;
@@ -67,10 +67,9 @@ void RunController::on(const RankUploaded& event) {
   if (!current(event.attempt, event.rank) || !pending_ || pending_->index != event.index || state_ != RunState::running)
     return;
   if (pending_->uploading.erase(event.rank) == 0) return;
-  if (event.error) {
-    refuse_report("rank " + std::to_string(event.rank) +
-                  " could not store its part of the checkpoint: " + *event.error);
-    return;
+  if (event.error && !pending_->refusal) {
+    pending_->refusal =
+        "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
   }
   pending_->files.insert(pending_->files.end(), event.files.begin(), event.files.end());
   upload_or_commit();
@@ -78,6 +77,10 @@ void RunController::on(const RankUploaded& event) {
 
 void RunController::upload_or_commit() {
   if (!pending_->uploading.empty()) return;
+  if (pending_->refusal) {
+    refuse_report(*pending_->refusal);
+    return;
+  }
   pending_->committing = true;
   Manifest manifest;
   manifest.checkpoint = pending_->name;
@@ -133,7 +136,7 @@ void RunController::accept_report(std::optional<std::string> checkpoint) {
 }
 
 /// The report fails in every rank alike; nothing of it is recorded.
-void RunController::refuse_report(const std::string& error) {
+void RunController::refuse_report(std::string error) {
   out_.push_back(DiscardCheckpoint{pending_->name, error});
   pending_.reset();
   answer_all(std::nullopt, error);

@@ -70,7 +70,7 @@ void Run::carry_out(const control::BeginTraining& command) {
 
 void Run::carry_out(const control::BeginCheckpoint& command) {
   on_storage([folder = folder_, command]() -> control::Event {
-    return control::CheckpointBegun{command.index,
+    return control::CheckpointBegun{command.attempt, command.index,
                                     error_of(storage::begin_checkpoint(folder->checkpoint_path(command.name)))};
   });
 }
