@@ -29,13 +29,17 @@ def get_device() -> torch.device:
 
 
 def prepare_model(
-    model: torch.nn.Module, move_to_device: bool = True, parallel_strategy_kwargs: Mapping[str, Any] | None = None
+    model: torch.nn.Module,
+    move_to_device: bool = True,
+    parallel_strategy: str | None = "ddp",
+    parallel_strategy_kwargs: Mapping[str, Any] | None = None,
 ) -> torch.nn.Module:
     """Moves a model to this rank's device and, with more than one rank, wraps it in ``DistributedDataParallel``.
 
     Args:
         model: The model, the same in every rank (rank 0's parameters are sent to all).
         move_to_device: Whether to move it.
+        parallel_strategy: ``"ddp"``, or None to leave it unwrapped.
         parallel_strategy_kwargs: Passed to ``DistributedDataParallel``.
 
     Returns:
@@ -46,12 +50,14 @@ def prepare_model(
     if not isinstance(model, torch.nn.Module):
         refuse("model", model, "a torch.nn.Module")
     check_bool("move_to_device", move_to_device)
+    if parallel_strategy not in ("ddp", None):
+        raise ValueError(f'parallel_strategy is {parallel_strategy!r}; allowed: "ddp" or None')
     device = get_device()
     if move_to_device:
         model = model.to(device)
     context = worker_session.current("prepare_model()").context
     trainable = any(parameter.requires_grad for parameter in model.parameters())
-    if context["world_size"] == 1 or not trainable:
+    if parallel_strategy is None or context["world_size"] == 1 or not trainable:
         return model
     kwargs = dict(parallel_strategy_kwargs or {})
     if device.type == "cuda":
