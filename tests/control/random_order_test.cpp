@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(random_order_suite)
 BOOST_AUTO_TEST_CASE(whatever_comes_in_whatever_order_nothing_is_lost_doubled_or_left_hanging) {
   const char* only = std::getenv("HEADWAY_SEED");
   const std::uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 0;
-  const std::uint64_t seeds = only != nullptr ? 1 : 2'000;
+  const std::uint64_t seeds = only != nullptr ? 1 : 10'000;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     try {
       RandomWorld(seed).run();

@@ -16,7 +16,7 @@ class RandomWorld {
  public:
   explicit RandomWorld(std::uint64_t seed) : random_(seed), controller_(random_spec()) {
     faults_left_ = below(7);
-    reports_planned_ = below(5);
+    reports_planned_ = below(7);
     send(StartAsked{});
   }
 
@@ -48,8 +48,8 @@ class RandomWorld {
     --faults_left_;
     return true;
   }
-  std::optional<Error> maybe_error() {
-    return fault(6) ? std::optional(Error{ErrorKind::unavailable, "fault"}) : std::nullopt;
+  std::optional<Error> maybe_error(int one_in_n = 6) {
+    return fault(one_in_n) ? std::optional(Error{ErrorKind::unavailable, "fault"}) : std::nullopt;
   }
 
   RunSpec random_spec() {
@@ -73,7 +73,7 @@ class RandomWorld {
   }
 
   void step() {
-    if (fault(40)) return send(AbortAsked{"fault"});
+    if (fault(200)) return send(AbortAsked{"fault"});
     if (!older_.empty() && one_in(10))
       return ignored(older_[static_cast<std::size_t>(below(static_cast<int>(older_.size())))]);
     std::vector<std::function<void()>> moves;
@@ -123,7 +123,7 @@ class RandomWorld {
   }
 
   void move(int rank) {
-    if (at(rank).told_to_end || fault(12)) return end(rank);
+    if (at(rank).told_to_end || fault(30)) return end(rank);
     switch (at(rank).phase) {
       case Phase::starting:
         at(rank).phase = Phase::ready;
@@ -138,13 +138,13 @@ class RandomWorld {
     send_of_attempt(WorkerExited{attempt_, rank, {!one_in(3), below(3), ""}, ""});
   }
   void train(int rank) {
-    if (fault(10)) {
+    if (fault(20)) {
       at(rank).phase = Phase::done;
       send_of_attempt(RankRaised{attempt_, rank, {"E", "fault", "", one_in(2)}});
     } else if (at(rank).reports < at(rank).planned) {
       at(rank).phase = Phase::waiting;
       std::optional<CheckpointOffer> offer;
-      if (one_in(3)) offer = files({one_in(2) ? "model" : "shard_" + std::to_string(rank)});
+      if (one_in(2)) offer = files({one_in(2) ? "model" : "shard_" + std::to_string(rank)});
       send_of_attempt(RankReported{attempt_, rank, at(rank).reports++, {{"score", below(4)}}, offer});
     } else {
       at(rank).phase = Phase::done;
@@ -155,12 +155,12 @@ class RandomWorld {
   void later(std::function<void()> answer) { answers_.push_back(std::move(answer)); }
 
   void carry_out(const PrepareStorage&) {
-    later([this] { send(StoragePrepared{maybe_error()}); });
+    later([this] { send(StoragePrepared{maybe_error(40)}); });
   }
   void carry_out(const AcquireNodes&) {
     ++nodes_held_;
     later([this] {
-      if (fault(6)) return send(NodesRefused{{ErrorKind::unavailable, "fault"}});
+      if (fault(40)) return send(NodesRefused{{ErrorKind::unavailable, "fault"}});
       send(NodesGranted{std::vector<Slot>(ranks_.size(), Slot{"a", "a", "a", 1, {}}), {}});
     });
   }
@@ -175,6 +175,7 @@ class RandomWorld {
     older_.insert(older_.end(), said_.begin(), said_.end());
     said_.clear();
     group_alive_ = true;
+    uploads_open_ = 0;
     const bool unequal = fault(8);
     for (Rank& rank : ranks_) rank = {Phase::starting, 0, unequal ? below(5) : reports_planned_, false};
   }
@@ -196,8 +197,9 @@ class RandomWorld {
   void carry_out(const UploadFiles& command) {
     ++uploads_open_;
     later([this, command] {
+      if (command.attempt != attempt_) return;
       --uploads_open_;
-      if (command.attempt != attempt_ || at(command.rank).phase == Phase::ended) return;
+      if (at(command.rank).phase == Phase::ended) return;
       const auto error = fault(6) ? std::optional<std::string>("fault") : std::nullopt;
       send_of_attempt(RankUploaded{command.attempt, command.rank, command.index, {}, error});
     });
@@ -221,7 +223,6 @@ class RandomWorld {
     const auto found = std::find(committed_.begin(), committed_.end(), command.name);
     check(found != committed_.end(), "what was never committed, or is gone already, is deleted");
     check(command.name != committed_.back(), "a checkpoint is deleted before a newer one is committed");
-    deleted_.insert(command.name);
     committed_.erase(found);
   }
   void carry_out(const AnswerReport& command) {
@@ -285,7 +286,6 @@ class RandomWorld {
   std::vector<Event> older_;  ///< Of those before; they come again at any time.
   std::set<std::string> names_;
   std::vector<std::string> committed_;  ///< And not deleted, in order of commit.
-  std::set<std::string> deleted_;
   std::set<std::tuple<int, int, std::int64_t>> answered_;
   std::pair<int, std::int64_t> last_appended_{0, -1};
   std::int64_t appended_ = 0;
