@@ -2,11 +2,11 @@
 # Makes .venv and installs the named sets of requirements/ into it: scripts/bootstrap.sh build runtime torch test lint
 #
 # A set is installed again when its file changes: .venv/.installed keeps a copy of each file as it was installed.
-# PYTHON names the interpreter to use (default: python3), CXX the compiler (default: g++).
+# PYTHON names the interpreter to use (default: python3), CXX the compiler (default: g++), VENV the environment (default: .venv).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly venv=.venv
+readonly venv=${VENV:-.venv}
 readonly compiler=${CXX:-g++}
 readonly compiler_version_min=12
 readonly packages="g++ python3-dev python3-venv"

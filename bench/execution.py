@@ -1,0 +1,84 @@
+"""Runs a bench program in a process and a folder of its own, and sees to it that nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from program import MARK, WORKERS
+
+HERE = Path(__file__).parent
+TIMEOUT_S = 300
+
+
+class ProgramFailedError(Exception):
+    """A program that ended badly, or without a result; the message has the end of its output."""
+
+
+def run_program(library: str, command: list[str], python: str, storage: Path) -> dict[str, Any]:
+    """The result that the program prints, with ``ended_at``, the time when its process was gone."""
+    storage.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=storage, ignore_cleanup_errors=True) as folder:
+        env = {
+            **os.environ,
+            "BENCH_FOLDER": folder,
+            "OMP_NUM_THREADS": "1",  # The same for all; Ray would choose a number of its own.
+            "RAY_TRAIN_V2_ENABLED": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+        try:
+            return _run(_arguments(library, command, python), env)
+        finally:
+            _kill_leftovers(folder)
+
+
+def _arguments(library: str, command: list[str], python: str) -> list[str]:
+    program = [str(HERE / command[0]), *command[1:]]
+    if library == "torchrun":
+        # What the `torchrun` command runs.
+        return [python, "-m", "torch.distributed.run", f"--nproc-per-node={WORKERS}", *program]
+    return [python, *program]
+
+
+def _run(arguments: list[str], env: dict[str, str]) -> dict[str, Any]:
+    try:
+        done = subprocess.run(
+            arguments,
+            env={**env, "BENCH_STARTED": repr(time.time())},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ProgramFailedError(f"it has not ended after {TIMEOUT_S} s") from error
+    ended_at = time.time()
+    results = [line for line in done.stdout.splitlines() if MARK in line]
+    if done.returncode != 0 or not results:
+        tail = "\n".join(done.stdout.splitlines()[-20:])
+        raise ProgramFailedError(f"it ended with status {done.returncode}; its last lines:\n{tail}")
+    return {**json.loads(results[-1].partition(MARK)[2]), "ended_at": ended_at}
+
+
+def _kill_leftovers(folder: str) -> None:
+    """Ends each process that has the program's folder in its environment: only what the program has started."""
+    own = f"BENCH_FOLDER={folder}".encode()
+    killed = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if own in (process / "environ").read_bytes().split(b"\0"):
+                killed.append((process / "comm").read_text().strip())
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue  # It is gone, or not ours.
+    if killed:
+        print(f"  (left behind and killed: {', '.join(sorted(killed))})", file=sys.stderr)

@@ -1,0 +1,135 @@
+"""What is measured: which programs run in turn, which lines of the table come out of them, and what is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Medians = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table.
+
+    Attributes:
+        title: What it says first.
+        key: The figure in the programs' results.
+        promise: What is promised, in words.
+        is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``ray``); one that is missing
+            (``--no-ray``) is infinite.
+        unit: ``s``, ``ms`` (for figures in seconds) or ``x`` (a ratio).
+        torchrun_key: The figure in torchrun's results, when it has another name there.
+        interval: Whether the ratio to torchrun is shown with its 95 % interval, from the turns as pairs.
+    """
+
+    title: str
+    key: str
+    promise: str
+    is_kept: Callable[[Medians], bool]
+    unit: str = "s"
+    torchrun_key: str | None = None
+    interval: bool = False
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Programs that run in turn, by library, and the lines that come out. ``notes`` are figures to print beside."""
+
+    name: str
+    programs: dict[str, list[str]]
+    lines: list[Line]
+    repeats: int = 5
+    notes: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+RAY_REPEATS_MAX = 3  # Its programs take half a minute each.
+
+
+def at_most(limit: float) -> Callable[[Medians], bool]:
+    """A promise about Headway's figure alone."""
+    return lambda medians: medians["headway"] <= limit
+
+
+def _first_step_is_kept(medians: Medians) -> bool:
+    return medians["headway"] <= medians["torchrun"] and medians["headway"] <= medians["ray"] / 6
+
+
+MEASUREMENTS = [
+    Measurement(
+        "first-step-torch",
+        {
+            "headway": ["first_step.py", "headway", "torch"],
+            "torchrun": ["first_step.py", "torchrun", "torch"],
+            "ray": ["first_step.py", "ray", "torch"],
+            "limit": ["import_torch.py"],
+        },
+        [
+            Line("process start → first DDP step", "first_step_s", "≤ torchrun, ≤ Ray / 6", _first_step_is_kept),
+            Line("last step → fit() returns, torch", "first_end_s", "≤ 50 ms", at_most(0.05), "ms"),
+            Line("the same, second fit()", "second_end_s", "≤ 50 ms", at_most(0.05), "ms"),
+            Line("second fit() → first DDP step", "second_step_s", "≤ 200 ms", at_most(0.2), "ms", "first_step_s"),
+        ],
+        notes=[("limit", "first_step_s", "importing torch and torch._dynamo alone, from process start")],
+    ),
+    Measurement(
+        "first-step-plain",
+        {"headway": ["first_step.py", "headway", "plain"], "ray": ["first_step.py", "ray", "plain"]},
+        [
+            Line("process start → first step, plain", "first_step_s", "≤ 600 ms", at_most(0.6), "ms"),
+            Line("last step → fit() returns, plain", "first_end_s", "≤ 50 ms", at_most(0.05), "ms"),
+        ],
+    ),
+    Measurement(
+        "report",
+        {"headway": ["report.py", "headway", "2000", "plain"], "ray": ["report.py", "ray", "8", "plain"]},
+        [Line("report(metrics), median", "report_s", "≤ 0.3 ms", at_most(0.0003), "ms")],
+    ),
+    Measurement(
+        "report-checkpoint",
+        {"headway": ["report.py", "headway", "300", "checkpoint"], "ray": ["report.py", "ray", "8", "checkpoint"]},
+        [Line("report with a 1 KB checkpoint, median", "report_s", "≤ 5 ms", at_most(0.005), "ms")],
+        notes=[("headway", "fsync_s", "the disk's fsync of 1 KB, median")],
+    ),
+    Measurement(
+        "recovery-torch",
+        {"headway": ["recovery.py", "headway", "torch"], "ray": ["recovery.py", "ray", "torch"]},
+        [Line("SIGKILL → last rank steps, torch", "recovery_s", "≤ 300 ms", at_most(0.3), "ms")],
+    ),
+    Measurement(
+        "recovery-plain",
+        {"headway": ["recovery.py", "headway", "plain"], "ray": ["recovery.py", "ray", "plain"]},
+        [Line("SIGKILL → last rank steps, plain", "recovery_s", "≤ 100 ms", at_most(0.1), "ms")],
+    ),
+    Measurement(
+        "persist-copy",
+        {"headway": ["persist.py", "headway", "256", "copy"], "ray": ["persist.py", "ray", "256", "copy"]},
+        [Line("report of 2 × 256 MB / plain copy with fsync", "ratio", "≤ 0.9×, fsynced", at_most(0.9), "x")],
+        repeats=3,
+        notes=[("headway", "copy_s", "a plain copy of 512 MB with fsync")],
+    ),
+    Measurement(
+        "persist-move",
+        {"headway": ["persist.py", "headway", "256", "move"], "ray": ["persist.py", "ray", "256", "move"]},
+        [Line("the same, files handed over", "ratio", "≤ 0.1×", at_most(0.1), "x")],
+        repeats=3,
+    ),
+    Measurement(
+        "training-time",
+        {
+            "headway": ["training_time.py", "headway"],
+            "torchrun": ["training_time.py", "torchrun"],
+            "ray": ["training_time.py", "ray"],
+        },
+        [
+            Line(
+                "DDP training, start-up not counted",
+                "training_s",
+                "≤ 1.01 × torchrun",
+                lambda medians: medians["headway"] <= 1.01 * medians["torchrun"],
+                interval=True,
+            )
+        ],
+        repeats=10,
+    ),
+]

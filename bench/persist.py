@@ -1,0 +1,73 @@
+"""A report() with a large checkpoint of each rank, against a plain copy with fsync of as many bytes.
+
+persist.py headway|ray MEGABYTES_PER_RANK copy|move
+
+The files have just been written when report() is called, and so has the plain copy's source: both find them in memory.
+``move`` hands the directory over (``delete_local_checkpoint_after_upload``).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import program
+
+ROUNDS = 5
+
+
+def write_file(path, megabytes):
+    block = os.urandom(1 << 20)
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            file.write(block)
+
+
+def loop(config):
+    import program
+
+    train = program.train_module(config["library"])
+    rank = train.get_context().get_world_rank()
+    settings = {"delete_local_checkpoint_after_upload": True} if config["move"] else {}
+    times = []
+    for i in range(ROUNDS):
+        folder = tempfile.mkdtemp(dir=config["folder"])
+        write_file(os.path.join(folder, f"model_{rank}.bin"), config["megabytes"])
+        started = time.perf_counter()
+        train.report({"i": i}, checkpoint=train.Checkpoint.from_directory(folder), **settings)
+        times.append(time.perf_counter() - started)
+        shutil.rmtree(folder, ignore_errors=True)
+    program.note(config, f"times_{rank}", times)
+
+
+def plain_copy_s(folder, megabytes):
+    source, target = folder / "source", folder / "target"
+    times = []
+    for _ in range(ROUNDS):
+        write_file(source, megabytes)
+        started = time.perf_counter()
+        shutil.copyfile(source, target)
+        with open(target, "rb") as file:
+            os.fsync(file.fileno())
+        times.append(time.perf_counter() - started)
+        source.unlink()
+        target.unlink()
+    return statistics.median(times)
+
+
+def main(library, megabytes, move):
+    config = {"megabytes": megabytes, "move": move}
+    kept = program.train_module(library).CheckpointConfig(num_to_keep=2)
+    program.fit(library, "plain", loop, config, program.folder(), checkpoint_config=kept)
+    slowest = [max(times) for times in zip(*program.noted(program.folder(), "times_*"), strict=True)]
+    copy_s = plain_copy_s(program.folder(), megabytes * program.WORKERS)
+    report_s = statistics.median(slowest)
+    program.finish(report_s=report_s, copy_s=copy_s, ratio=report_s / copy_s)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "move")

@@ -1,0 +1,67 @@
+"""What the bench programs share: a library got by its name, a run with it, notes of times, the result at the end.
+
+A program is run by ``run.py``, which sets ``BENCH_STARTED`` (the time it was started) and ``BENCH_FOLDER`` (a folder of
+its own, deleted afterwards). Times are those of ``time.time()``, so that processes can be compared.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+WORKERS = 2
+MARK = "BENCH RESULT "
+
+
+def train_module(library: str) -> Any:
+    """``headway.train`` or ``ray.train``, which have the same names in them."""
+    return importlib.import_module(f"{library}.train")
+
+
+def trainer_class(library: str, kind: str) -> Any:
+    """The trainer for ``kind``: ``"torch"``, or ``"plain"`` workers without a framework."""
+    if kind == "torch":
+        return importlib.import_module(f"{library}.train.torch").TorchTrainer
+    modules = {"headway": "headway.train", "ray": "ray.train.v2.api.data_parallel_trainer"}
+    return importlib.import_module(modules[library]).DataParallelTrainer
+
+
+def fit(library: str, kind: str, loop: Any, config: dict[str, Any], folder: Path, **run_settings: Any) -> None:
+    """One run of ``loop``; its configuration has the library's name and the folder beside what is given."""
+    train = train_module(library)
+    folder.mkdir(parents=True, exist_ok=True)
+    trainer_class(library, kind)(
+        loop,
+        train_loop_config={**config, "library": library, "kind": kind, "folder": str(folder)},
+        scaling_config=train.ScalingConfig(num_workers=WORKERS),
+        run_config=train.RunConfig(storage_path=str(folder), name="run", **run_settings),
+    ).fit()
+
+
+def folder() -> Path:
+    """This program's own folder."""
+    return Path(os.environ["BENCH_FOLDER"])
+
+
+def since_start_s(moment: float) -> float:
+    """Seconds from the start of this program's process, its interpreter's start included."""
+    return moment - float(os.environ["BENCH_STARTED"])
+
+
+def note(config: dict[str, Any], name: str, value: Any = None) -> None:
+    """Leaves a value (default: the time now) for the program in the run's folder."""
+    Path(config["folder"], f"{name}.note").write_text(json.dumps(time.time() if value is None else value))
+
+
+def noted(where: Path, pattern: str = "*") -> list[Any]:
+    """What the ranks have left."""
+    return [json.loads(file.read_text()) for file in sorted(where.glob(f"{pattern}.note"))]
+
+
+def finish(**figures: Any) -> None:
+    """Prints the result, for ``run.py``."""
+    print("\n" + MARK + json.dumps(figures), flush=True)

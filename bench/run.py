@@ -1,0 +1,99 @@
+"""Headway, torchrun and Ray in turn, on this machine, in one table: ``make bench``, or ``scripts/bench.sh --quick``.
+
+Each measurement is repeated; the turns alternate, so that a machine that gets busier slows all of them alike. Shown are
+the median and, in brackets, the smallest and the largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import table
+from execution import ProgramFailedError, run_program
+from measurements import MEASUREMENTS, RAY_REPEATS_MAX, Measurement
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def parse_arguments() -> argparse.Namespace:
+    names = [measurement.name for measurement in MEASUREMENTS]
+    parser = argparse.ArgumentParser(prog="scripts/bench.sh", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two turns of each instead of 3 to 10")
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of: {', '.join(names)}")
+    parser.add_argument("--no-ray", action="store_true", help="without Ray, which is then not installed either")
+    parser.add_argument("--storage", type=Path, default=ROOT / "build" / "bench", help="where runs and checkpoints go")
+    return parser.parse_args()
+
+
+def measure(measurement: Measurement, options: argparse.Namespace) -> table.Results:
+    repeats = 2 if options.quick else measurement.repeats
+    results: table.Results = {library: [] for library in measurement.programs}
+    for turn in range(repeats):
+        # Forth and back, so that none always runs after the same other.
+        for library in list(results)[:: -1 if turn % 2 else 1]:
+            if library == "ray" and (options.no_ray or turn >= RAY_REPEATS_MAX):
+                continue
+            if result := run_once(measurement, library, options):
+                results[library].append(result)
+    return results
+
+
+def run_once(measurement: Measurement, library: str, options: argparse.Namespace) -> dict[str, Any] | None:
+    python = str(ROOT / ".venv-ray/bin/python") if library == "ray" else sys.executable
+    try:
+        result = run_program(library, measurement.programs[library], python, options.storage)
+    except ProgramFailedError as error:
+        print(f"{measurement.name}, {library}: {error}", file=sys.stderr)
+        return None
+    if "stepped_at" in result:
+        result["first_end_s"] = result["ended_at"] - result["stepped_at"]
+    figures = ", ".join(f"{key} {value:.4g}" for key, value in result.items() if is_figure(key, value))
+    print(f"{measurement.name}, {library}: {figures}", file=sys.stderr, flush=True)
+    return result
+
+
+def is_figure(key: str, value: object) -> bool:
+    return isinstance(value, float) and not key.endswith("_at")
+
+
+def notes_of(measurement: Measurement, results: table.Results) -> list[str]:
+    notes = [
+        f"{text}: {table.show([run[key] for run in results[library]], 'ms')}"
+        for library, key, text in measurement.notes
+        if results[library]
+    ]
+    threads = {library: runs[0]["threads"] for library, runs in results.items() if runs and "threads" in runs[0]}
+    if threads and measurement.name.endswith("torch"):
+        said = ", ".join(f"{library} {variable} and {used}" for library, (variable, used) in threads.items())
+        notes.append(f"OMP_NUM_THREADS in a worker, and the threads that torch uses: {said}")
+    return notes
+
+
+def machine() -> str:
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}, Python {platform.python_version()}; "
+        f"load before the start {load:.1f}"
+    )
+
+
+def main() -> None:
+    options = parse_arguments()
+    chosen = [m for m in MEASUREMENTS if not options.only or m.name in options.only]
+    rows, notes = [], [machine()]
+    for measurement in chosen:
+        results = measure(measurement, options)
+        if results["headway"]:
+            rows += table.rows_of(measurement, results)
+            notes += notes_of(measurement, results)
+    print("\n" + table.markdown(rows) + "\n\n" + "\n".join(f"- {note}" for note in notes))
+
+
+if __name__ == "__main__":
+    main()

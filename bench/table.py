@@ -1,0 +1,75 @@
+"""The table that the benchmarks print, as Markdown."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+
+from measurements import Line, Measurement
+
+Results = dict[str, list[dict[str, float]]]
+
+TITLES = ["", "Headway", "torchrun", "Ray", "Headway / torchrun", "Ray / Headway", "promised", "kept"]
+
+
+def rows_of(measurement: Measurement, results: Results) -> list[list[str]]:
+    """The table's rows of one measurement."""
+    return [_row(line, results) for line in measurement.lines]
+
+
+def markdown(rows: list[list[str]]) -> str:
+    """A table with columns of even width."""
+    cells = [TITLES, *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(TITLES))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+    ]
+    lines.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
+    return "\n".join(lines)
+
+
+def show(values: list[float], unit: str) -> str:
+    """The median, with the smallest and the largest."""
+    scale, mark = {"s": (1, " s"), "ms": (1000, " ms"), "x": (1, "×")}[unit]
+    median, low, high = (value * scale for value in (statistics.median(values), min(values), max(values)))
+    digits = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 2
+    return f"{median:.{digits}f}{mark} ({low:.{digits}f}–{high:.{digits}f})"
+
+
+def interval_of_ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
+    """The geometric mean of the pairs' ratios with its 95 % interval, by bootstrap over the pairs."""
+    logs = [math.log(a / b) for a, b in zip(ours, theirs, strict=True)]
+    draw = random.Random(0)
+    means = sorted(statistics.fmean(draw.choices(logs, k=len(logs))) for _ in range(10_000))
+    low, high = means[249], means[9749]
+    return math.exp(statistics.fmean(logs)), math.exp(low), math.exp(high)
+
+
+def _row(line: Line, results: Results) -> list[str]:
+    values = {library: _values(line, library, runs) for library, runs in results.items()}
+    medians = {library: statistics.median(v) if v else math.inf for library, v in values.items()}
+    for library in ("torchrun", "ray"):
+        medians.setdefault(library, math.inf)
+    return [
+        line.title,
+        *(show(v, line.unit) if (v := values.get(library)) else "–" for library in ("headway", "torchrun", "ray")),
+        _ratio_to_torchrun(line, values, medians),
+        f"{medians['ray'] / medians['headway']:.1f}" if math.isfinite(medians["ray"]) else "–",
+        line.promise,
+        "yes" if line.is_kept(medians) else "NO",
+    ]
+
+
+def _ratio_to_torchrun(line: Line, values: dict[str, list[float]], medians: dict[str, float]) -> str:
+    if not values.get("torchrun"):
+        return "–"
+    if not line.interval:
+        return f"{medians['headway'] / medians['torchrun']:.2f}"
+    ratio, low, high = interval_of_ratio(values["headway"], values["torchrun"])
+    return f"{ratio:.3f} ({low:.3f}–{high:.3f})"
+
+
+def _values(line: Line, library: str, runs: list[dict[str, float]]) -> list[float]:
+    key = line.torchrun_key if library == "torchrun" and line.torchrun_key else line.key
+    return [run[key] for run in runs if key in run]
