@@ -9,7 +9,7 @@ test: build
 	@scripts/test.sh
 
 bench: build
-	@scripts/bench.sh
+	@scripts/bench.sh $(ARGS)
 
 lint:
 	@scripts/bootstrap.sh build runtime lint

@@ -22,18 +22,16 @@ def markdown(rows: list[list[str]]) -> str:
     """A table with columns of even width."""
     cells = [TITLES, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(TITLES))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
-    ]
-    lines.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
-    return "\n".join(lines)
+    cells.insert(1, ["-" * width for width in widths])
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells]
+    return "\n".join(f"| {' | '.join(row)} |" for row in padded)
 
 
 def show(values: list[float], unit: str) -> str:
     """The median, with the smallest and the largest."""
     scale, mark = {"s": (1, " s"), "ms": (1000, " ms"), "x": (1, "×")}[unit]
     median, low, high = (value * scale for value in (statistics.median(values), min(values), max(values)))
-    digits = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 2
+    digits = _decimals(median)
     return f"{median:.{digits}f}{mark} ({low:.{digits}f}–{high:.{digits}f})"
 
 
@@ -55,7 +53,7 @@ def _row(line: Line, results: Results) -> list[str]:
         line.title,
         *(show(v, line.unit) if (v := values.get(library)) else "–" for library in ("headway", "torchrun", "ray")),
         _ratio_to_torchrun(line, values, medians),
-        f"{medians['ray'] / medians['headway']:.1f}" if math.isfinite(medians["ray"]) else "–",
+        _ray_by_headway(medians),
         line.promise,
         "yes" if line.is_kept(medians) else "NO",
     ]
@@ -68,6 +66,18 @@ def _ratio_to_torchrun(line: Line, values: dict[str, list[float]], medians: dict
         return f"{medians['headway'] / medians['torchrun']:.2f}"
     ratio, low, high = interval_of_ratio(values["headway"], values["torchrun"])
     return f"{ratio:.3f} ({low:.3f}–{high:.3f})"
+
+
+def _ray_by_headway(medians: dict[str, float]) -> str:
+    if not math.isfinite(medians["ray"]):
+        return "–"
+    ratio = medians["ray"] / medians["headway"]
+    return f"{ratio:.{_decimals(ratio)}f}"
+
+
+def _decimals(value: float) -> int:
+    """As many as make three digits."""
+    return max(0, 2 - math.floor(math.log10(value))) if value > 0 else 2
 
 
 def _values(line: Line, library: str, runs: list[dict[str, float]]) -> list[float]:
