@@ -56,15 +56,15 @@ void Channel::finish(std::optional<Error> error) {
   if (auto on_closed = std::exchange(on_closed_, nullptr)) on_closed(std::move(error));
 }
 
-asio::awaitable<bool> Channel::read_exactly(std::span<char> bytes) {
+asio::awaitable<bool> Channel::read_exactly(std::span<char> bytes, bool may_end) {
   auto [failure, count] =
       co_await asio::async_read(socket_, asio::buffer(bytes.data(), bytes.size()), as_tuple(use_awaitable));
-  (void)count;
-  if (failure == asio::error::eof || failure == asio::error::connection_reset ||
-      failure == asio::error::operation_aborted) {
+  const bool gone = failure == asio::error::eof || failure == asio::error::connection_reset;
+  if (failure == asio::error::operation_aborted || (gone && may_end && count == 0)) {
     finish(std::nullopt);
   } else if (failure) {
-    finish(Error{ErrorKind::unknown_outcome, failure.message()});
+    const std::string why = gone ? "the peer is gone in the middle of a message" : failure.message();
+    finish(Error{ErrorKind::unknown_outcome, why});
   }
   co_return !failure;
 }
@@ -73,17 +73,17 @@ asio::awaitable<void> Channel::read_loop() {
   while (!closed_) {
     FrameHeader header;
     std::span<char> head(reinterpret_cast<char*>(&header), sizeof(header));
-    if (!co_await read_exactly(head)) co_return;
+    if (!co_await read_exactly(head, true)) co_return;
     if (auto ok = check_header(header); !ok) {
       finish(ok.error());
       co_return;
     }
     Frame frame;
     frame.json.resize(header.json_size);
-    if (!co_await read_exactly(frame.json)) co_return;
+    if (!co_await read_exactly(frame.json, false)) co_return;
     if (header.blob_size > 0) {
       std::string blob(header.blob_size, '\0');
-      if (!co_await read_exactly(blob)) co_return;
+      if (!co_await read_exactly(blob, false)) co_return;
       frame.blob = std::make_shared<const std::string>(std::move(blob));
     }
     if (on_frame_) on_frame_(std::move(frame));

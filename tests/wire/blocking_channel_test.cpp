@@ -1,0 +1,137 @@
+#include "wire/blocking_channel.hpp"
+
+#include "wire/sockets.hpp"
+
+#include <thread>
+
+/// Frames between processes without an event loop, and streams that break.
+namespace headway::wire {
+
+namespace {
+
+Frame must_receive(int fd) {
+  Result<std::optional<Frame>> frame = receive_frame(fd);
+  if (!frame) BOOST_FAIL(frame.error().message);
+  BOOST_REQUIRE(frame->has_value());
+  return std::move(**frame);
+}
+
+/// What a reader finds after `bytes` and the end of the stream.
+ErrorKind kind_after(std::string_view bytes) {
+  Ends socket = make_socket();
+  write_all(socket.a.get(), bytes);
+  socket.a.close();
+  const Result<std::optional<Frame>> frame = receive_frame(socket.b.get());
+  BOOST_REQUIRE(!frame.has_value());
+  return frame.error().kind;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(blocking_channel_suite)
+
+BOOST_AUTO_TEST_CASE(frames_arrive_whole_and_in_order_and_then_the_end) {
+  Ends socket = make_socket();
+  const auto blob = std::make_shared<const std::string>("raw\0bytes", 9);
+  BOOST_TEST(send_frame(socket.a.get(), {"{}", nullptr, {}}).has_value());
+  BOOST_TEST(send_frame(socket.a.get(), {"{\"a\":1}", blob, {}}).has_value());
+  BOOST_TEST(send_frame(socket.a.get(), {"", nullptr, {}}).has_value());
+  socket.a.close();
+  BOOST_TEST(must_receive(socket.b.get()).json == "{}");
+  const Frame second = must_receive(socket.b.get());
+  BOOST_TEST(second.json == "{\"a\":1}");
+  BOOST_TEST(*second.blob == *blob);
+  BOOST_TEST(!must_receive(socket.b.get()).blob);
+  const Result<std::optional<Frame>> end = receive_frame(socket.b.get());
+  BOOST_REQUIRE(end.has_value());
+  BOOST_TEST(!end->has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_blob_much_larger_than_the_sockets_buffer_arrives_unchanged) {
+  Ends socket = make_socket();
+  const Blob blob = big_blob();
+  bool sent = false;
+  std::thread writer([&] { sent = send_frame(socket.a.get(), {"{}", blob, {}}).has_value(); });
+  const Frame frame = must_receive(socket.b.get());
+  writer.join();
+  BOOST_TEST(sent);
+  BOOST_TEST((*frame.blob == *blob));
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_travel_with_their_frame_and_close_on_exec) {
+  Ends socket = make_socket();
+  Ends first = make_pipe();
+  Ends second = make_pipe();
+  BOOST_TEST(send_frame(socket.a.get(), {"{}", nullptr, {}}).has_value());
+  BOOST_TEST(send_frame(socket.a.get(), {"{}", nullptr, {first.b.get(), second.b.get()}}).has_value());
+  BOOST_TEST(is_open(first.b.get()));
+  first.b.close();
+  second.b.close();
+  BOOST_TEST(must_receive(socket.b.get()).fds.empty());
+  const Frame frame = must_receive(socket.b.get());
+  BOOST_REQUIRE(frame.fds.size() == 2U);
+  BOOST_TEST((::fcntl(frame.fds[0], F_GETFD) & FD_CLOEXEC) != 0);
+  write_all(frame.fds[1], "2");
+  write_all(frame.fds[0], "1");
+  for (const int fd : frame.fds) ::close(fd);
+  char byte = 0;
+  BOOST_TEST(::read(first.a.get(), &byte, 1) == 1);
+  BOOST_TEST(byte == '1');
+  BOOST_TEST(at_end(first.a.get()));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_comes_without_its_descriptors_is_refused) {
+  BOOST_TEST((kind_after(bytes_of({2, 2, 0}) + "{}") == ErrorKind::corrupted));
+}
+
+BOOST_AUTO_TEST_CASE(the_peer_is_gone_in_the_middle_of_a_message_wherever_that_is) {
+  const std::string whole = bytes_of({2, 0, 4}) + "{}blob";
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    BOOST_TEST((kind_after(std::string_view(whole).substr(0, length)) == ErrorKind::unknown_outcome));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_header_beyond_the_bounds_is_refused_before_its_bytes_are_awaited) {
+  for (const FrameHeader& header :
+       {FrameHeader{json_size_max + 1, 0, 0}, FrameHeader{0, 0, blob_size_max + 1}, FrameHeader{0, 9, 0}}) {
+    Ends socket = make_socket();
+    write_all(socket.a.get(), bytes_of(header));
+    const Result<std::optional<Frame>> frame = receive_frame(socket.b.get());
+    BOOST_REQUIRE(!frame.has_value());
+    BOOST_TEST((frame.error().kind == ErrorKind::corrupted));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_beyond_the_bounds_is_not_begun) {
+  Ends socket = make_socket();
+  const Result<void> sent =
+      send_frame(socket.a.get(), {"{}", nullptr, std::vector<int>(fd_count_max + 1, socket.a.get())});
+  BOOST_REQUIRE(!sent.has_value());
+  socket.a.close();
+  BOOST_TEST(at_end(socket.b.get()));
+}
+
+BOOST_AUTO_TEST_CASE(sending_to_a_peer_that_is_gone_is_an_error_and_no_signal) {
+  Ends socket = make_socket();
+  socket.b.close();
+  const Result<void> sent = send_frame(socket.a.get(), {"{}", nullptr, {}});
+  BOOST_REQUIRE(!sent.has_value());
+  BOOST_TEST((sent.error().kind == ErrorKind::unknown_outcome));
+}
+
+BOOST_AUTO_TEST_CASE(the_peer_goes_while_a_large_frame_is_sent) {
+  Ends socket = make_socket();
+  const Blob blob = big_blob();
+  Result<void> sent;
+  std::thread writer([&] { sent = send_frame(socket.a.get(), {"{}", blob, {}}); });
+  std::array<char, 4096> some{};
+  BOOST_TEST(::read(socket.b.get(), some.data(), some.size()) > 0);
+  socket.b.close();
+  writer.join();
+  BOOST_REQUIRE(!sent.has_value());
+  BOOST_TEST((sent.error().kind == ErrorKind::unknown_outcome));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::wire
