@@ -82,10 +82,13 @@ Result<void> parallel_for(std::size_t count, std::size_t threads_max,
   std::vector<std::thread> threads;
   if (count > 1) {
     const SignalsBlocked blocked;
-    try {
-      while (threads.size() + 1 < std::min(count, threads_max)) threads.emplace_back([&] { progress.run(task); });
-    } catch (const std::system_error&) {
-      // No more threads are to be had: those that started, and this one, do the work.
+    std::size_t wanted = std::min(count, threads_max) - 1;
+    while (threads.size() < wanted) {
+      try {
+        threads.emplace_back([&] { progress.run(task); });
+      } catch (const std::system_error&) {
+        wanted = threads.size();  // No more are to be had: those that started, and this one, do the work.
+      }
     }
   }
   progress.run(task);
