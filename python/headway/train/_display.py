@@ -33,16 +33,22 @@ class Display:
         self._rows = 0
         self._last_row_s = 0.0
         self._held: dict[str, Any] | None = None
+        self._muted = False
+
+    def mute(self) -> None:
+        """From now on nothing is shown."""
+        self._muted = True
 
     def line(self, rank: int, line: bytes) -> None:
         """A line of a rank's output."""
-        print(f"(rank {rank}) {line.decode(errors='replace')}")
+        self._write(f"(rank {rank}) {line.decode(errors='replace')}")
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()
         shown = text.rstrip().replace("\n", "\n  ")
-        print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
+        if not self._muted:
+            print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
@@ -56,7 +62,8 @@ class Display:
 
     def flush(self) -> None:
         """What was printed is seen now."""
-        sys.stdout.flush()
+        if not self._muted:
+            sys.stdout.flush()
 
     def finish(self) -> None:
         """The end: the last report's row if it was held back."""
@@ -81,7 +88,16 @@ class Display:
     def _print(self, cells: list[str]) -> None:
         """Columns are flush right, but for the last one."""
         row = [cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)]
-        print("  ".join([*row[:-1], cells[-1]]).rstrip())
+        self._write("  ".join([*row[:-1], cells[-1]]).rstrip())
+
+    def _write(self, text: str) -> None:
+        if self._muted:
+            return
+        try:
+            print(text)
+        except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
+            encoding = sys.stdout.encoding or "ascii"
+            print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _shown(value: object) -> bool:

@@ -43,6 +43,16 @@ class RunLoop:
         self._display.finish()
         return self.end
 
+    def abort(self, error: BaseException) -> None:
+        """Ends the run because ``error`` came up in this thread, and returns when its workers are gone."""
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+        if not interrupted:
+            self._display.mute()  # It may be what failed: standard output is closed, say.
+        while self.end is None:
+            self._wait()
+        self._display.finish()
+
     def call(self, calls: dict[int, bytes]) -> list[Any]:
         """Has each rank call its pickled function and returns the values in the order of ranks."""
         call_ids: dict[int, int] = {}

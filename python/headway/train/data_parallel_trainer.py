@@ -117,10 +117,10 @@ class DataParallelTrainer:
         loop = RunLoop(run, self.backend_config.backend_cls(), self.backend_config, Display())
         try:
             end = loop.serve()
-        except KeyboardInterrupt:
-            run.abort("Ctrl-C")
-            loop.serve()
-            print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
+        except BaseException as error:
+            loop.abort(error)
+            if isinstance(error, KeyboardInterrupt):
+                print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
             raise
         if end["state"] != "finished":
             _raise_failure(end, loop.exceptions, run.path)

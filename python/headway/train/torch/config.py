@@ -6,6 +6,7 @@ import math
 import os
 import socket
 import sys
+import weakref
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -157,11 +158,28 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     )
 
 
+_left_group: Any = None
+
+
 def _leave_group() -> None:
+    """In every rank, right before the worker ends."""
+    global _left_group
     import torch.distributed as dist
 
     if dist.is_initialized():
+        # Its destructor waits 20 ms for two timers of Gloo's threads. The process's end closes the same sockets at once.
+        _left_group = dist.group.WORLD
         dist.destroy_process_group()
+    _keep_operators()
+
+
+def _keep_operators() -> None:
+    """Has the process end without torch taking back its 170 libraries of operators first, one by one, in 25 ms."""
+    take_back = getattr(sys.modules.get("torch.library"), "_del_library", None)
+    for finalizer in list(getattr(weakref.finalize, "_registry", ())):
+        alive = finalizer.peek()
+        if alive is not None and alive[1] is take_back:
+            finalizer.atexit = False
 
 
 def _is_echo(error: BaseException) -> bool:
