@@ -167,7 +167,7 @@ def _leave_group() -> None:
     import torch.distributed as dist
 
     if dist.is_initialized():
-        # Its destructor waits 20 ms for two timers of Gloo's threads. The process's end closes the same sockets at once.
+        # Kept: its destructor would wait 20 ms for timers of Gloo's threads, and the process's end closes its sockets.
         _left_group = dist.group.WORLD
         dist.destroy_process_group()
     _keep_operators()
