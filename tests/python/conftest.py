@@ -8,10 +8,9 @@ import sys
 import textwrap
 import uuid
 
+import headway
 import processes
 import pytest
-
-import headway
 from headway import train
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(headway.__file__)))

@@ -2,10 +2,9 @@
 
 import os
 
+import headway
 import processes
 import pytest
-
-import headway
 from headway import train
 from headway.train import (
     Checkpoint,
