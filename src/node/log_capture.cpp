@@ -1,5 +1,6 @@
 #include "node/log_capture.hpp"
 
+#include "core/text.hpp"
 #include "wire/fork_guard.hpp"
 
 #include <cerrno>
@@ -95,7 +96,7 @@ void LogCapture::finish() {
 
 std::string LogCapture::tail() const {
   std::string text;
-  for (const std::string& line : tail_) text += line + "\n";
+  for (const std::string& line : tail_) text += to_utf8(line) + "\n";
   return text;
 }
 

@@ -10,7 +10,7 @@
 
 namespace headway::worker {
 
-Session::Session(int fd) : fd_(fd) { wire::drop_in_children(fd); }
+Session::Session(int fd) : fd_(fd), pid_(getpid()) { wire::drop_in_children(fd); }
 
 Result<std::unique_ptr<Session>> Session::open(int fd) {
   auto session = std::unique_ptr<Session>(new Session(fd));
@@ -31,6 +31,8 @@ Session::~Session() {
   wire::keep_in_children(fd_);
   if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
 }
+
+bool Session::in_child() const { return getpid() != pid_; }
 
 void Session::listen() {
   sigset_t all;
@@ -65,6 +67,7 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
 
 template <class M>
 void Session::send(const M& message, wire::Blob blob) {
+  if (in_child()) return;
   const wire::Frame frame = wire::to_frame(message, std::move(blob));
   const std::lock_guard lock(send_mutex_);
   // A driver that is gone is noticed by the listener, which ends the process.
@@ -79,6 +82,7 @@ std::optional<std::string> Session::checkpoint() const {
 void Session::announce() { send(wire::SessionReady{getpid()}); }
 
 Task Session::next_task() {
+  if (in_child()) return {};
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !tasks_.empty(); });
   Task task = std::move(tasks_.front());
@@ -101,9 +105,9 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   offer.directory_name = request.checkpoint_name;
   if (request.checkpoint_name) {
     if (auto ok = check_file_name(*request.checkpoint_name);
-        !ok || request.checkpoint_name->find('/') != std::string::npos) {
+        !ok || request.checkpoint_name->find('/') != std::string::npos || request.checkpoint_name->size() > 200) {
       return Error{ErrorKind::invalid_argument, "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
-                                                    "; allowed: one folder name without '/'"};
+                                                    "; allowed: one folder name of 1 to 200 bytes without '/'"};
     }
   }
   Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
@@ -127,6 +131,10 @@ void Session::upload(const wire::Upload& order, const ReportRequest& request) {
 }
 
 Result<std::optional<std::string>> Session::report(const ReportRequest& request) {
+  if (in_child()) {
+    return Error{ErrorKind::internal,
+                 "report() was called in a child process of a rank; only the rank's own process can report"};
+  }
   wire::Reported reported;
   reported.metrics = request.metrics;
   if (request.checkpoint_directory) {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <thread>
 
 namespace headway::worker {
@@ -50,7 +51,7 @@ class Session {
 
   /// Tells the driver that this worker is ready.
   void announce();
-  /// Blocks until there is something to do.
+  /// Blocks until there is something to do. In a forked child of the worker: the end.
   Task next_task();
   void answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value);
   void training_returned(wire::Blob value);
@@ -62,6 +63,8 @@ class Session {
 
  private:
   explicit Session(int fd);
+  /// Whether this is a process that the worker's code has forked: it has the memory, but not the connection.
+  bool in_child() const;
   void listen();
   void take(wire::ToWorker message, wire::Blob blob);
   template <class M>
@@ -70,6 +73,7 @@ class Session {
   void upload(const wire::Upload& order, const ReportRequest& request);
 
   int fd_;
+  pid_t pid_;
   wire::StartSession context_;
   std::mutex send_mutex_;
   mutable std::mutex mutex_;

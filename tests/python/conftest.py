@@ -50,24 +50,22 @@ def time_limit():
     signal.signal(signal.SIGALRM, before)
 
 
+TRACKER = "multiprocessing.resource_tracker"
+
+
 def _strays():
-    """This process's descendants that belong neither to the runtime itself nor to Python."""
-    own = ("headway-guard", "headway._worker.factory", "multiprocessing.resource_tracker")
-    return {pid: line for pid, line in processes.descendants().items() if not any(name in line for name in own)}
+    """This process's descendants other than guards and factories (guards' children): workers, and what they started."""
+    found = {pid: line for pid, line in processes.descendants().items() if TRACKER not in line}
+    guards = {pid for pid, line in found.items() if "bin/headway-guard" in line}
+    factories = {child for guard in guards for child in processes.children(guard)}
+    return {pid: line for pid, line in found.items() if pid not in guards | factories}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def nothing_left():
     """After each file's tests no worker, nor what a worker has started, is alive."""
     yield
-    assert processes.wait_gone(_strays_of_runs, 5) == {}
-
-
-def _strays_of_runs():
-    factories = {pid for pid, line in processes.descendants().items() if "headway._worker.factory" in line}
-    # A forked worker has its factory's command line; it is a child of a factory that is one itself.
-    forked = {pid for factory in factories for pid in processes.descendants(factory)}
-    return {pid: processes.command_line(pid) for pid in forked} | _strays()
+    assert processes.wait_gone(_strays, 5) == {}
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -75,10 +73,9 @@ def shut_down_at_the_end():
     """After headway.shutdown() nothing at all is left."""
     yield
     headway.shutdown()
-    tracker = "multiprocessing.resource_tracker"
 
     def left():
-        return {pid: line for pid, line in processes.descendants().items() if tracker not in line}
+        return {pid: line for pid, line in processes.descendants().items() if TRACKER not in line}
 
     assert processes.wait_gone(left, 5) == {}
 

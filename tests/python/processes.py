@@ -25,6 +25,11 @@ def descendants(root=None):
     return {pid: command_line(pid) for pid in sorted(found)}
 
 
+def children(parent):
+    """Living direct children of a process."""
+    return {pid for pid in _pids() if _state_and_parent(pid)[1] == parent and _state_and_parent(pid)[0] != "Z"}
+
+
 def marked(mark):
     """Living processes that were started with this mark in their environment, whatever became of their parents."""
     wanted = f"{MARK}={mark}".encode()

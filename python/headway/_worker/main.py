@@ -47,7 +47,7 @@ def work(session_fd: int, env: dict[str, str]) -> None:
 def _settle_in(session: _core.Session) -> None:
     """Makes this process look like one that the driver's script had started itself."""
     context = json.loads(session.context_json)
-    setup = context["setup"]
+    setup = json.loads(context["setup"]["json"])
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     for name in set(os.environ) - set(setup["env"]):
         del os.environ[name]
@@ -92,7 +92,7 @@ def _execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
 
 def _train(session: _core.Session, pickled: bytes) -> None:
     try:
-        train_loop, args = cloudpickle.loads(pickled)
+        train_loop, *args = cloudpickle.loads(pickled)
         value = train_loop(*args)
         try:
             pickled_value = cloudpickle.dumps(value)
@@ -112,10 +112,22 @@ def describe(error: BaseException) -> dict[str, Any]:
     """An exception as the driver tells it: its type, its words, the user's frames."""
     return {
         "type": _type_name(type(error)),
-        "message": str(error),
-        "traceback": _user_traceback(error),
+        "message": _words(error),
+        "traceback": _storable(_user_traceback(error)),
         "echo": worker_session.is_echo(error),
     }
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return _storable(str(error))
+    except Exception as failure:
+        return f"(its words cannot be had: {_type_name(type(failure))})"
+
+
+def _storable(text: str) -> str:
+    """Text in which half of a surrogate pair is escaped: UTF-8 has none."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _type_name(kind: type) -> str:
@@ -130,7 +142,7 @@ def _user_traceback(error: BaseException) -> str:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
         link = "Caused by" if error.__cause__ is not None else "Raised while handling"
-        text += f"{link} {_type_name(type(cause))}: {cause}\n" + "".join(
+        text += f"{link} {_type_name(type(cause))}: {_words(cause)}\n" + "".join(
             traceback.format_tb(_skip_own_frames(cause.__traceback__))
         )
     return text

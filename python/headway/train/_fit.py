@@ -143,18 +143,16 @@ class DriverWorkerGroup:
 
     def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
         """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
-        pickled = _pickling.dumps((function, args, kwargs), "the function for the workers")
-        return self._loop.call(dict.fromkeys(self, pickled))
+        return self._loop.call(dict.fromkeys(self, _pickling.dumps_call(function, args, kwargs)))
 
     def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Calls ``function`` in one rank and returns its value."""
         if not 0 <= rank < self.num_workers:
             raise ValueError(f"rank is {rank}; allowed: 0 to {self.num_workers - 1}")
-        return self._loop.call({rank: _pickling.dumps((function, args, kwargs), "the function for the workers")})[0]
+        return self._loop.call({rank: _pickling.dumps_call(function, args, kwargs)})[0]
 
     def execute_each(self, calls: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
         """Calls one function a rank, each with its own arguments, at once."""
         if len(calls) != self.num_workers:
             raise ValueError(f"calls has {len(calls)} entries; allowed: one a rank, {self.num_workers}")
-        pickled = [_pickling.dumps((function, args, {}), "the function for the workers") for function, args in calls]
-        return self._loop.call(dict(enumerate(pickled)))
+        return self._loop.call({rank: _pickling.dumps_call(*call, {}) for rank, call in enumerate(calls)})

@@ -26,8 +26,10 @@ def to_json(metrics: object) -> str:
 def _plain(value: Any, where: str, depth: int) -> Any:
     if depth > 50:
         raise ValueError(f"{where} is nested more than 50 deep (does it hold itself?)")
-    if value is None or isinstance(value, (bool, str, float)):
+    if value is None or isinstance(value, (bool, float)):
         return value
+    if isinstance(value, str):
+        return _text(value, where)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:
             raise ValueError(f"{where} is {value}; allowed: integers of 64 bits")
@@ -44,7 +46,15 @@ def _plain(value: Any, where: str, depth: int) -> Any:
 def _key(key: object, where: str) -> str:
     if not isinstance(key, str):
         raise ValueError(f"{where} has the key {key!r} ({type(key).__name__}); allowed: str")
-    return key
+    return _text(key, f"a key of {where}")
+
+
+def _text(text: str, where: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{where} is {text!r}, which is no text that can be stored: {error.reason}") from None
+    return text
 
 
 def _is_numpy_scalar(value: object) -> bool:

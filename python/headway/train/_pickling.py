@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator
 from typing import Any
@@ -9,21 +10,27 @@ from typing import Any
 import cloudpickle
 
 
-def dumps(value: Any, name: str) -> bytes:
-    """Pickles ``value``, which the user knows as ``name``; lambdas, closures and what ``__main__`` defines go by value.
+def dumps(values: tuple[Any, ...], names: tuple[str, ...]) -> bytes:
+    """Pickles a tuple whose items the user knows by ``names``; lambdas, closures, what ``__main__`` defines go by value.
 
     Raises:
         TypeError: naming the object that can't be pickled, and how it is reached.
     """
     try:
-        return cloudpickle.dumps(value)
+        return cloudpickle.dumps(values)
     except Exception as error:
+        name, value = next((n, v) for n, v in zip(names, values, strict=True) if not _pickles(v))
         path, culprit = _find_culprit(value, name)
         kind = f"{type(culprit).__module__}.{type(culprit).__qualname__}"
         raise TypeError(
             f"{name} cannot be sent to the workers: {path} is a {kind}, "
             f"which cannot be pickled ({error}). Make it inside the training function instead."
         ) from error
+
+
+def dumps_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    """Pickles a call that a backend's hook asks of the workers."""
+    return dumps((function, args, kwargs), ("the function for the workers", "its arguments", "its keyword arguments"))
 
 
 def _find_culprit(value: Any, path: str) -> tuple[str, Any]:
@@ -51,6 +58,8 @@ def _children(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield f"{path}.__self__", value.__self__
     elif inspect.isfunction(value):
         yield from _function_children(value, path)
+    elif isinstance(value, functools.partial):
+        yield from ((f"{path}.{part}", getattr(value, part)) for part in ("func", "args", "keywords"))
     elif isinstance(value, dict):
         yield from ((f"{path}[{key!r}]", item) for key, item in value.items())
     elif isinstance(value, (list, tuple, set, frozenset)):

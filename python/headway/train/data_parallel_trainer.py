@@ -111,9 +111,11 @@ class DataParallelTrainer:
         resume = spec["resume_from_checkpoint"]
         if resume is not None and not is_url(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
-        task = _pickling.dumps((self.train_loop_per_worker, self._args), "train_loop_per_worker")
+        names = ("train_loop_per_worker", "train_loop_config")
+        task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
+        # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         setup = {"env": dict(os.environ), "sys_path": sys.path, "cwd": os.getcwd(), "argv": sys.argv}
-        run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), task)
+        run = get_runtime().start_run(json.dumps(spec), json.dumps({"json": json.dumps(setup)}), task)
         loop = RunLoop(run, self.backend_config.backend_cls(), self.backend_config, Display())
         try:
             end = loop.serve()

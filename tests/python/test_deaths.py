@@ -1,0 +1,169 @@
+"""A rank whose process ends: its rank, pid, how it ended, and the last lines of its log."""
+
+import os
+import re
+
+from headway import train
+
+
+def end_in_rank_1(end):
+    """A training function in which rank 1 ends as ``end`` does, and rank 0 waits for it."""
+
+    def loop():
+        if train.get_context().get_world_rank() == 1:
+            print("one last word", flush=True)
+            end()
+        train.report({})
+
+    return loop
+
+
+def assert_died(error, how):
+    assert re.match(
+        rf"rank 1 \(pid \d+ on .+\) {how} before its training function had returned, in attempt 1\n", str(error)
+    ), str(error)
+    assert set(error.worker_failures) == {1}
+    assert re.search(how, str(error.worker_failures[1]))
+    assert "rank 0: " in str(error)
+    assert "one last word" in str(error)
+
+
+def test_a_rank_is_killed(fail):
+    def end():
+        import signal
+
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGKILL \(signal 9\)")
+
+
+def test_a_rank_reads_where_nothing_is(fail):
+    def end():
+        import ctypes
+
+        ctypes.string_at(0)
+
+    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGSEGV \(signal 11\)")
+
+
+def test_a_rank_aborts(fail):
+    assert_died(fail(end_in_rank_1(lambda: os.abort())), r"was killed by SIGABRT \(signal 6\)")
+
+
+def test_a_rank_leaves_at_once(fail):
+    assert_died(fail(end_in_rank_1(lambda: os._exit(3))), "exited with code 3")
+
+
+def test_a_rank_exits_with_a_code(fail):
+    def end():
+        import sys
+
+        sys.exit(3)
+
+    assert_died(fail(end_in_rank_1(end)), "exited with code 3")
+
+
+def test_a_rank_exits_with_0_before_it_has_finished(fail):
+    def end():
+        import sys
+
+        sys.exit(0)
+
+    assert_died(fail(end_in_rank_1(end)), "exited with code 0")
+
+
+def test_a_rank_exits_with_words(fail):
+    def end():
+        import sys
+
+        sys.exit("out of ideas")
+
+    error = fail(end_in_rank_1(end))
+    assert_died(error, "exited with code 1")
+    assert "out of ideas" in str(error)
+
+
+def test_the_error_has_the_last_lines_of_the_log_and_the_log_has_all(fail, storage):
+    def loop():
+        import sys
+
+        for number in range(100):
+            print(f"line {number}")
+        sys.stdout.write("without a newline")
+        sys.stdout.flush()
+        os._exit(7)
+
+    error = fail(loop, workers=1, name="run")
+    text = str(error)
+    assert "exited with code 7" in text
+    assert "line 99\nwithout a newline\n" in text
+    assert "line 5\n" not in text, "only the last lines"
+    with open(os.path.join(storage, "run", "logs", "rank_0.log")) as log:
+        assert log.read() == "".join(f"line {number}\n" for number in range(100)) + "without a newline"
+
+
+def test_a_rank_that_printed_nothing(fail):
+    assert "It had printed nothing" in str(fail(lambda: os._exit(1), workers=1))
+
+
+def test_log_lines_that_are_no_unicode_do_not_hide_the_error(fail):
+    def loop():
+        os.write(1, b"\xff\xfe bytes\n")
+        os._exit(1)
+
+    error = fail(loop, workers=1)
+    assert "exited with code 1" in str(error)
+    assert " bytes" in str(error)
+
+
+def test_a_rank_dies_in_an_exit_handler_after_it_has_returned(fit, capfd):
+    def loop():
+        import atexit
+
+        if train.get_context().get_world_rank() == 1:
+            atexit.register(os._exit, 9)
+        train.report({"x": 1})
+        return "result"
+
+    result = fit(loop)
+    assert result.return_value == "result"
+    assert result.metrics["x"] == 1
+    warning = capfd.readouterr().err
+    assert "rank 1" in warning
+    assert "exited with code 9 after its training function had returned" in warning
+
+
+def test_exit_handlers_and_buffers_are_served_at_the_end(fit, tmp_path):
+    def loop(config):
+        import atexit
+        import sys
+        import threading
+
+        atexit.register(lambda: print("from the exit handler"))
+        # A thread that is no daemon is waited for, as in a script.
+        threading.Thread(target=lambda: threading.main_thread().join(0.2) or print("from the thread")).start()
+        sys.stdout.write("buffered, ")
+
+    result = fit(loop, workers=1, config={})
+    with open(os.path.join(result.path, "logs", "rank_0.log")) as log:
+        text = log.read()
+    assert text.startswith("buffered, ")
+    assert "from the thread" in text
+    assert text.endswith("from the exit handler\n")
+
+
+def test_a_child_that_a_training_function_forks_is_no_worker(fit):
+    def loop():
+        pid = os.fork()
+        if pid == 0:
+            try:
+                train.report({"from": "the child"})
+            except BaseException:
+                os._exit(5)
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        train.report({"from": "the worker", "child": os.waitstatus_to_exitcode(status)})
+
+    result = fit(loop, workers=1)
+    assert list(result.metrics_dataframe["from"]) == ["the worker"]
+    assert result.metrics["child"] != 0

@@ -1,0 +1,155 @@
+"""A rank that raises: fit() raises with that rank's exception first, its own frames, then what the others did."""
+
+import os
+import re
+
+import headway
+import pytest
+from headway import train
+from headway.train.torch import TorchConfig, TorchTrainer
+
+
+def test_the_first_line_is_the_exception_and_then_come_its_own_frames(fail):
+    def inner(x):
+        return 1 / x
+
+    def loop():
+        if train.get_context().get_world_rank() == 1:
+            inner(0)
+        train.report({})
+
+    error = fail(loop, workers=3, name="run")
+    lines = str(error).splitlines()
+    assert lines[0] == "ZeroDivisionError: division by zero"
+    assert lines[1] == "Traceback (most recent call last):"
+    frames = [line for line in lines if line.startswith("  File")]
+    assert [frame.rpartition(", in ")[2] for frame in frames] == ["loop", "inner"]
+    assert all(os.path.basename(__file__) in frame for frame in frames)
+    text = str(error)
+    assert re.search(r"training function in rank 1 \(pid \d+ on .+\), attempt 1; its log: logs/rank_1.log", text)
+    assert text.index("What the other ranks were doing:") > text.index("rank 1 (pid")
+    assert re.search(r"rank 0: (in report 0|waiting|in the training function)", text)
+    assert "rank 2:" in text
+    assert text.rstrip().endswith("/run")
+    assert isinstance(error.__cause__, ZeroDivisionError)
+    assert set(error.worker_failures) == {1}
+    assert isinstance(error.worker_failures[1], ZeroDivisionError)
+    assert isinstance(error, train.TrainingFailedError)
+    assert error.error_message == text
+
+
+def test_an_exception_that_led_to_another_is_told_too(fail):
+    def loop():
+        try:
+            {}["data"]
+        except KeyError as error:
+            raise RuntimeError("no data") from error
+
+    text = str(fail(loop, workers=1))
+    assert text.startswith("RuntimeError: no data\n")
+    assert "Caused by KeyError: 'data'" in text
+
+
+def test_an_exception_whose_class_cannot_be_pickled(fail):
+    class NeedsTwo(Exception):
+        def __init__(self, a, b):
+            super().__init__(f"{a} and {b}")
+            self.lock = __import__("threading").Lock()
+
+    def loop():
+        raise NeedsTwo(1, 2)
+
+    error = fail(loop, workers=1)
+    assert re.match(r"\S*NeedsTwo: 1 and 2\n", str(error))
+    assert "1 and 2" in str(error.worker_failures[0])
+
+
+def test_an_exception_whose_class_is_only_in_the_worker(fail, tmp_path):
+    (tmp_path / "only_there.py").write_text("class Lost(Exception): pass\n")
+
+    def loop(config):
+        import sys
+
+        sys.path.append(config["folder"])
+        import only_there
+
+        raise only_there.Lost("far away")
+
+    error = fail(loop, workers=1, config={"folder": str(tmp_path)})
+    assert str(error).startswith("only_there.Lost: far away\n")
+    assert set(error.worker_failures) == {0}
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, BaseException])
+def test_exceptions_that_are_no_exception_end_the_run_as_well(fail, kind):
+    def loop():
+        raise kind("unusual")
+
+    text = str(fail(loop, workers=1))
+    assert kind.__name__ in text
+    assert "unusual" in text
+
+
+def test_an_exception_whose_words_cannot_be_had(fail):
+    class Silent(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    def loop():
+        raise Silent
+
+    assert "Silent" in str(fail(loop, workers=1))
+
+
+def test_text_that_is_no_unicode_in_an_exception(fail):
+    def loop():
+        raise ValueError("half a character: \ud800, and a zero: \0")
+
+    assert str(fail(loop, workers=1)).startswith("ValueError: half a character: ")
+
+
+def test_several_ranks_raise_and_one_is_told_first(fail):
+    def loop():
+        raise ValueError(f"rank {train.get_context().get_world_rank()}")
+
+    error = fail(loop, workers=3)
+    first = re.match(r"ValueError: rank (\d)\n", str(error))
+    assert set(error.worker_failures) == {int(first[1])}
+
+
+def test_a_rank_raises_while_the_others_wait_in_an_all_reduce(fail):
+    def loop():
+        import torch
+        import torch.distributed as dist
+
+        if train.get_context().get_world_rank() == 1:
+            raise ValueError("bad batch")
+        dist.all_reduce(torch.ones(1))
+
+    error = fail(loop, trainer=TorchTrainer, torch_config=TorchConfig(timeout_s=30))
+    assert str(error).startswith("ValueError: bad batch\n"), "not the others' broken connection"
+    assert set(error.worker_failures) == {1}
+    assert "rank 0:" in str(error)
+
+
+def test_a_rank_dies_while_the_others_wait_in_an_all_reduce(fail):
+    def loop():
+        import signal
+
+        import torch
+        import torch.distributed as dist
+
+        dist.all_reduce(torch.ones(1))
+        if train.get_context().get_world_rank() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        dist.all_reduce(torch.ones(1))
+
+    error = fail(loop, trainer=TorchTrainer, torch_config=TorchConfig(timeout_s=30))
+    assert re.match(r"rank 1 \(pid \d+ on .+\) was killed by SIGKILL", str(error)), str(error)
+    assert set(error.worker_failures) == {1}
+
+
+def test_the_same_process_runs_again_after_a_failure(fail, fit):
+    fail(lambda: 1 / 0)
+    assert fit(lambda: "fine").return_value == "fine"
+    assert headway.available_resources() == headway.cluster_resources(), "nothing is claimed any more"

@@ -1,0 +1,210 @@
+"""Storage that cannot be written, is taken or is full: said before workers start, or raised in every rank's report."""
+
+import os
+import re
+import resource
+import subprocess
+
+import headway
+import processes
+import pytest
+from headway import train
+
+
+@pytest.fixture
+def no_worker_starts():
+    """The run must be refused before a worker exists; a factory may have been started meanwhile."""
+    headway.shutdown()
+
+
+def run_in(path, name=None, loop=lambda: None):
+    config = train.RunConfig(name=name, storage_path=str(path))
+    return train.DataParallelTrainer(loop, run_config=config, scaling_config=train.ScalingConfig(num_workers=2)).fit()
+
+
+def must_not_run():
+    with open(os.environ["HEADWAY_TEST_RAN"], "w"):
+        pass
+
+
+def assert_nothing_ran(tmp_path, monkeypatch, path, kind, *told, name="run"):
+    monkeypatch.setenv("HEADWAY_TEST_RAN", str(tmp_path / "ran"))
+    with pytest.raises(kind) as caught:
+        run_in(path, name, must_not_run)
+    for text in told:
+        assert text in str(caught.value)
+    assert not (tmp_path / "ran").exists()
+    guards = [pid for pid in processes.children(os.getpid()) if "headway-guard" in processes.command_line(pid)]
+    factories = [child for guard in guards for child in processes.children(guard)]
+    assert [child for factory in factories for child in processes.children(factory)] == [], "no worker was started"
+
+
+@pytest.mark.usefixtures("no_worker_starts")
+def test_a_storage_path_that_is_a_file(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert_nothing_ran(tmp_path, monkeypatch, file, OSError, str(file), "not a directory")
+    assert_nothing_ran(tmp_path, monkeypatch, file / "deeper", OSError, str(file))
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("no_worker_starts")
+def test_a_storage_path_that_cannot_be_made(tmp_path, monkeypatch):
+    assert_nothing_ran(tmp_path, monkeypatch, "/proc/nothing/here", OSError, "/proc/nothing")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.usefixtures("no_worker_starts")
+def test_a_storage_path_without_permission(tmp_path, monkeypatch):
+    folder = tmp_path / "read_only"
+    folder.mkdir(mode=0o555)
+    assert_nothing_ran(tmp_path, monkeypatch, folder, OSError, str(folder), "permission denied")
+
+
+@pytest.mark.usefixtures("no_worker_starts")
+def test_a_name_that_is_taken(tmp_path, monkeypatch):
+    first = run_in(tmp_path / "storage", "run", lambda: train.report({"x": 1}))
+    assert_nothing_ran(
+        tmp_path,
+        monkeypatch,
+        tmp_path / "storage",
+        FileExistsError,
+        "there is already a run in",
+        first.path,
+        "choose another RunConfig.name",
+    )
+    with open(os.path.join(first.path, "result.json")) as lines:
+        assert len(lines.readlines()) == 1, "the earlier run is untouched"
+
+
+def test_a_folder_that_holds_other_things_is_used(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    run_in(tmp_path, "run")
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MiB; None where this user may not mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "headway-test", str(folder)]
+    if subprocess.run(command, capture_output=True, timeout=10, check=False).returncode != 0:
+        pytest.skip("this user cannot mount a small file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], timeout=10, check=True)
+
+
+@pytest.mark.usefixtures("no_worker_starts")
+def test_a_disk_that_is_full_before_the_run(small_disk, tmp_path, monkeypatch):
+    filler = os.open(small_disk / "filler", os.O_WRONLY | os.O_CREAT)
+    with pytest.raises(OSError, match="No space"):
+        while True:
+            os.write(filler, bytes(4096))
+    os.close(filler)
+    assert_nothing_ran(tmp_path, monkeypatch, small_disk, OSError, "no space left on device", str(small_disk))
+
+
+def report_with_2_mb_from_rank_1(config):
+    """Tries a checkpoint that is too large, then one that is not; prints the error."""
+    import tempfile
+
+    rank = train.get_context().get_world_rank()
+    with tempfile.TemporaryDirectory() as directory:
+        checkpoint = train.Checkpoint.from_directory(directory)
+        path = os.path.join(directory, f"rank_{rank}")
+        with open(path, "wb") as file:
+            file.write(bytes(2_000_000 if rank == 1 else 10))
+        if config["limit"] and rank == 1:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+        try:
+            train.report({"n": 1}, checkpoint=checkpoint)
+        except OSError as error:
+            print("refused:", error)
+        with open(path, "wb") as file:
+            file.write(b"small")
+        train.report({"n": 2}, checkpoint=checkpoint)
+
+
+def assert_every_rank_was_told(result, reason):
+    for rank in range(2):
+        with open(os.path.join(result.path, "logs", f"rank_{rank}.log")) as log:
+            text = log.read()
+        assert text.startswith("refused: rank 1 could not store its part of the checkpoint"), text
+        assert reason in text
+    assert list(result.metrics_dataframe["n"]) == [2]
+    folders = [name for name in os.listdir(result.path) if "checkpoint" in name]
+    assert folders == [os.path.basename(result.checkpoint.path)], "the failed one is swept"
+    with open(os.path.join(result.checkpoint.path, "rank_1"), "rb") as file:
+        assert file.read() == b"small"
+
+
+def test_a_disk_that_is_full_during_a_report(fit, small_disk):
+    headway.init(ignore_reinit_error=True)
+    trainer = train.DataParallelTrainer(
+        report_with_2_mb_from_rank_1,
+        train_loop_config={"limit": False},
+        scaling_config=train.ScalingConfig(num_workers=2),
+        run_config=train.RunConfig(name="run", storage_path=str(small_disk)),
+    )
+    assert_every_rank_was_told(trainer.fit(), "no space left on device")
+
+
+def test_a_file_that_may_not_be_so_large(fit):
+    assert_every_rank_was_told(fit(report_with_2_mb_from_rank_1, config={"limit": True}), "file too large")
+
+
+def test_a_run_folder_that_disappears_fails_the_report_in_every_rank(fail):
+    def loop():
+        import shutil
+        import tempfile
+
+        context = train.get_context()
+        train.report({"n": 1})
+        if context.get_world_rank() == 0:
+            shutil.rmtree(context.get_trial_dir())
+            open(context.get_trial_dir(), "w").close()
+        train.report({"n": 2})
+        with tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, "x"), "w") as file:
+                file.write("x")
+            train.report({"n": 3}, checkpoint=train.Checkpoint(directory))
+
+    assert str(fail(loop)).startswith("OSError: the checkpoint could not be begun")
+
+
+SCRIPT_THAT_DIES_IN_AN_UPLOAD = """
+import os, tempfile
+from headway import train
+
+def loop():
+    rank = train.get_context().get_world_rank()
+    newest = train.get_checkpoint()
+    if newest is not None:
+        return sorted(os.listdir(train.get_context().get_trial_dir())), newest.path
+    directory = tempfile.mkdtemp()
+    with open(os.path.join(directory, f"rank_{rank}"), "w") as file:
+        file.write("x")
+    train.report({}, checkpoint=train.Checkpoint(directory), checkpoint_dir_name="first")
+    train.report({}, checkpoint=train.Checkpoint(directory))
+    raise AssertionError("the second upload was to end this process")
+
+names, newest = train.DataParallelTrainer(
+    loop,
+    scaling_config=train.ScalingConfig(num_workers=2),
+    run_config=train.RunConfig(failure_config=train.FailureConfig(max_failures=1)),
+).fit().return_value
+print("newest:", newest)
+print("names:", names)
+"""
+
+
+def test_an_unfinished_checkpoint_is_swept_at_a_restart(script):
+    status, output = script.run(SCRIPT_THAT_DIES_IN_AN_UPLOAD, HEADWAY_FAULT_POINT="upload.file_copied:2")
+    assert status == 0, output
+    assert "was killed by SIGKILL" in output
+    assert re.search("newest: .*/first\n", output)
+    names = re.search("names: (.*)", output)[1]
+    assert "first" in names
+    assert "checkpoint_" not in names
