@@ -82,12 +82,12 @@ MEASUREMENTS = [
     ),
     Measurement(
         "report",
-        {"headway": ["report.py", "headway", "2000", "plain"], "ray": ["report.py", "ray", "8", "plain"]},
+        {"headway": ["report.py", "headway", "2000", "plain"], "ray": ["report.py", "ray", "5", "plain"]},
         [Line("report(metrics), median", "report_s", "≤ 0.3 ms", at_most(0.0003), "ms")],
     ),
     Measurement(
         "report-checkpoint",
-        {"headway": ["report.py", "headway", "300", "checkpoint"], "ray": ["report.py", "ray", "8", "checkpoint"]},
+        {"headway": ["report.py", "headway", "300", "checkpoint"], "ray": ["report.py", "ray", "5", "checkpoint"]},
         [Line("report with a 1 KB checkpoint, median", "report_s", "≤ 5 ms", at_most(0.005), "ms")],
         notes=[("headway", "fsync_s", "the disk's fsync of 1 KB, median")],
     ),
@@ -106,13 +106,21 @@ MEASUREMENTS = [
         {"headway": ["persist.py", "headway", "256", "copy"], "ray": ["persist.py", "ray", "256", "copy"]},
         [Line("report of 2 × 256 MB / plain copy with fsync", "ratio", "≤ 0.9×, fsynced", at_most(0.9), "x")],
         repeats=3,
-        notes=[("headway", "copy_s", "a plain copy of 512 MB with fsync")],
+        notes=[
+            ("headway", "report_s", "report of 2 × 256 MB, copied"),
+            ("headway", "copy_s", "a plain copy of 512 MB with fsync"),
+            ("headway", "sync_s", "an fsync alone of 512 MB that have just been written"),
+        ],
     ),
     Measurement(
         "persist-move",
         {"headway": ["persist.py", "headway", "256", "move"], "ray": ["persist.py", "ray", "256", "move"]},
         [Line("the same, files handed over", "ratio", "≤ 0.1×", at_most(0.1), "x")],
         repeats=3,
+        notes=[
+            ("headway", "report_s", "report of 2 × 256 MB, handed over"),
+            ("headway", "copy_s", "a plain copy beside it"),
+        ],
     ),
     Measurement(
         "training-time",

@@ -44,19 +44,24 @@ def loop(config):
     program.note(config, f"times_{rank}", times)
 
 
-def plain_copy_s(folder, megabytes):
+def sync(path):
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
+def plain_times_s(folder, megabytes):
+    """Medians of a plain copy with fsync, and of an fsync alone, of a file that has just been written."""
     source, target = folder / "source", folder / "target"
-    times = []
-    for _ in range(ROUNDS):
+    actions = {"copy_s": lambda: sync(shutil.copyfile(source, target)), "sync_s": lambda: sync(source)}
+    times = {name: [] for name in actions}
+    for name in list(actions) * ROUNDS:
         write_file(source, megabytes)
         started = time.perf_counter()
-        shutil.copyfile(source, target)
-        with open(target, "rb") as file:
-            os.fsync(file.fileno())
-        times.append(time.perf_counter() - started)
+        actions[name]()
+        times[name].append(time.perf_counter() - started)
         source.unlink()
-        target.unlink()
-    return statistics.median(times)
+        target.unlink(missing_ok=True)
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 def main(library, megabytes, move):
@@ -64,9 +69,9 @@ def main(library, megabytes, move):
     kept = program.train_module(library).CheckpointConfig(num_to_keep=2)
     program.fit(library, "plain", loop, config, program.folder(), checkpoint_config=kept)
     slowest = [max(times) for times in zip(*program.noted(program.folder(), "times_*"), strict=True)]
-    copy_s = plain_copy_s(program.folder(), megabytes * program.WORKERS)
     report_s = statistics.median(slowest)
-    program.finish(report_s=report_s, copy_s=copy_s, ratio=report_s / copy_s)
+    plain = plain_times_s(program.folder(), megabytes * program.WORKERS)
+    program.finish(report_s=report_s, **plain, ratio=report_s / plain["copy_s"])
 
 
 if __name__ == "__main__":

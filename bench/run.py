@@ -10,6 +10,7 @@ import argparse
 import os
 import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,10 @@ def notes_of(measurement: Measurement, results: table.Results) -> list[str]:
 def machine() -> str:
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = os.getloadavg()[0]
+    ray = (ROOT / "requirements/ray.txt").read_text().split("==")[-1].strip()
     return (
-        f"{os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}, Python {platform.python_version()}; "
-        f"load before the start {load:.1f}"
+        f"{os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}, Python {platform.python_version()}, "
+        f"torch {version('torch')}, Ray {ray}; load before the start {load:.1f}"
     )
 
 
@@ -92,6 +94,7 @@ def main() -> None:
         if results["headway"]:
             rows += table.rows_of(measurement, results)
             notes += notes_of(measurement, results)
+    notes.append(f"load at the end {os.getloadavg()[0]:.1f}")
     print("\n" + table.markdown(rows) + "\n\n" + "\n".join(f"- {note}" for note in notes))
 
 
