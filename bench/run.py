@@ -89,13 +89,18 @@ def main() -> None:
     options = parse_arguments()
     chosen = [m for m in MEASUREMENTS if not options.only or m.name in options.only]
     rows, notes = [], [machine()]
+    incomplete = []
     for measurement in chosen:
         results = measure(measurement, options)
+        wanted = [library for library in results if library != "ray" or not options.no_ray]
+        incomplete += [f"{measurement.name} of {library}" for library in wanted if not results[library]]
         if results["headway"]:
             rows += table.rows_of(measurement, results)
             notes += notes_of(measurement, results)
     notes.append(f"load at the end {os.getloadavg()[0]:.1f}")
     print("\n" + table.markdown(rows) + "\n\n" + "\n".join(f"- {note}" for note in notes))
+    if incomplete:
+        sys.exit(f"no result (the reasons are above): {', '.join(incomplete)}")
 
 
 if __name__ == "__main__":

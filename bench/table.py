@@ -62,7 +62,7 @@ def _row(line: Line, results: Results) -> list[str]:
 def _ratio_to_torchrun(line: Line, values: dict[str, list[float]], medians: dict[str, float]) -> str:
     if not values.get("torchrun"):
         return "–"
-    if not line.interval:
+    if not line.interval or len(values["headway"]) != len(values["torchrun"]):
         return f"{medians['headway'] / medians['torchrun']:.2f}"
     ratio, low, high = interval_of_ratio(values["headway"], values["torchrun"])
     return f"{ratio:.3f} ({low:.3f}–{high:.3f})"
