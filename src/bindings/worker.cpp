@@ -53,6 +53,7 @@ nb::tuple next_task(worker::Session& self) {
   {
     const nb::gil_scoped_release released;
     task = self.next_task();
+    if (task.kind == worker::Task::Kind::end) self.finish_uploads();
   }
   const char* kind = task.kind == worker::Task::Kind::execute ? "execute"
                      : task.kind == worker::Task::Kind::train ? "train"
@@ -63,10 +64,10 @@ nb::tuple next_task(worker::Session& self) {
 
 std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
                                   std::optional<std::string> checkpoint_directory,
-                                  std::optional<std::string> checkpoint_name, bool move) {
+                                  std::optional<std::string> checkpoint_name, bool move, bool asynchronous) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
   worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory),
-                                std::move(checkpoint_name), move};
+                                std::move(checkpoint_name), move, asynchronous};
   Result<std::optional<std::string>> answered = [&] {
     const nb::gil_scoped_release released;
     return self.report(request);
@@ -126,7 +127,7 @@ void bind_worker(nb::module_& module) {
           },
           nb::arg("error_json"), nb::arg("exception").none())
       .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
-           nb::arg("checkpoint_name").none(), nb::arg("move"),
+           nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"),
            "The barrier of all ranks; the committed checkpoint's directory, or None.");
 }
 

@@ -85,6 +85,13 @@ struct AnswerReport {
   std::optional<std::string> error;
 };
 
+/// Tell every rank of a checkpoint that was committed after its report had returned.
+struct AnnounceCheckpoint {
+  int attempt = 0;
+  std::int64_t index = 0;
+  std::string name;
+};
+
 /// Add an accepted report to the results (result.json, progress.csv) and to the progress display.
 struct AppendResult {
   ReportLine line;
@@ -139,8 +146,8 @@ struct Finish {
 
 using Command =
     std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
-                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AppendResult,
-                 RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
+                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AnnounceCheckpoint,
+                 AppendResult, RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

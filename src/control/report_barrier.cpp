@@ -24,6 +24,11 @@ bool ReportBarrier::has_checkpoint() const {
   return std::any_of(offers_.begin(), offers_.end(), [](const auto& offer) { return offer && offer->checkpoint; });
 }
 
+bool ReportBarrier::asynchronous() const {
+  return std::all_of(offers_.begin(), offers_.end(),
+                     [](const auto& offer) { return !offer || !offer->checkpoint || offer->checkpoint->asynchronous; });
+}
+
 UploadPlan ReportBarrier::plan_uploads() const {
   UploadPlan plan;
   std::map<std::string, int> owners;

@@ -40,6 +40,8 @@ class ReportBarrier {
   /// Rank 0's metrics; only when complete.
   const JsonObject& metrics() const { return offers_.front()->metrics; }
   bool has_checkpoint() const;
+  /// Whether every rank that gave a checkpoint wants to go on before it is stored.
+  bool asynchronous() const;
 
   /// For each file name the lowest rank that offered it uploads it, alone.
   UploadPlan plan_uploads() const;

@@ -70,6 +70,7 @@ void RunController::start_attempt() {
   attempt_iterations_ = 0;
   failure_.reset();
   echo_.reset();
+  upload_error_.reset();
   timers_.clear();
   group_ = WorkerGroup::place(slots_, now_);
   barrier_ = ReportBarrier(group_.size());
@@ -102,8 +103,16 @@ void RunController::on(const SetupFinished& event) {
 void RunController::on(const RankReturned& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::returned, now_);
-  if (!group_.all_in(RankPhase::returned)) {
-    check_unmatched_report();
+  check_unmatched_report();
+  finish_when_all_returned();
+}
+
+/// Training is over when every rank has returned and every checkpoint that was still under way has come to its end.
+void RunController::finish_when_all_returned() {
+  if (state_ != RunState::running || !pending_.empty() || !group_.all_in(RankPhase::returned)) return;
+  if (upload_error_) {
+    fail_attempt(
+        {ErrorKind::unavailable, *upload_error_ + "\nNo report came after it that could have told the ranks.\n", {}});
     return;
   }
   state_ = RunState::shutting_down;
@@ -148,6 +157,7 @@ void RunController::on(const WorkerExited& event) {
   }
   // A rank that had returned or raised before it died has still done so: others may wait for it, or for its cause.
   if (phase != RankPhase::returned && phase != RankPhase::raised) group_.enter(event.rank, RankPhase::exited, now_);
+  forget_uploads_of(event.rank);
 }
 
 void RunController::fail_attempt(RunFailure failure) {
@@ -169,16 +179,12 @@ void RunController::on(const GroupEnded& event) {
   if (echo_) fail_attempt(std::move(*echo_));  // Nobody is left who could tell its cause.
   group_gone_ = true;
   timers_.clear();
-  group_is_over();
+  settle_reports();
 }
 
-/// Goes on once no process is left and no commit is under way: its outcome decides which checkpoint is the newest.
+/// Goes on once no process is left and every report has come to its end: that decides which checkpoint is the newest.
 void RunController::group_is_over() {
-  if (!group_gone_ || (pending_ && pending_->committing)) return;
-  if (pending_) {
-    out_.push_back(DiscardCheckpoint{pending_->name, "its worker group ended before it was committed"});
-    pending_.reset();
-  }
+  if (!group_gone_ || !pending_.empty()) return;
   if (state_ == RunState::restarting) {
     notify_restart();
     start_attempt();

@@ -8,6 +8,7 @@
 #include "control/run_outcome.hpp"
 #include "control/worker_group.hpp"
 
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,19 +39,29 @@ class RunController {
   /// How long a process may take for its exit handlers, and how long after SIGTERM before SIGKILL.
   static constexpr Duration exit_grace = std::chrono::seconds(30);
   static constexpr Duration terminate_grace = std::chrono::milliseconds(500);
+  /// Asynchronous checkpoints that may be under way at once; the report of one more waits.
+  static constexpr std::size_t asynchronous_max = 2;
   /// How long a failure that looks like another rank's echo waits for the one that caused it.
   static constexpr Duration echo_grace = std::chrono::seconds(1);
 
  private:
   /// A checkpoint between its ranks' offers and its commit.
   struct PendingCheckpoint {
-    std::int64_t index = 0;
     std::string name;
     UploadPlan plan;
+    bool asynchronous = false;
+    bool begun = false;
+    bool committing = false;
     std::set<int> uploading;
     std::vector<FileRecord> files;
     std::optional<std::string> refusal;  ///< Said once no rank writes any more: what they wrote is then discarded.
-    bool committing = false;
+  };
+  /// A report that all ranks have made, until it is recorded. They are recorded, and their checkpoints committed, in order.
+  struct PendingReport {
+    std::int64_t index = 0;
+    JsonObject metrics;
+    std::optional<PendingCheckpoint> checkpoint;
+    bool answered = false;
   };
   enum class TimerPurpose { echo, exit, terminate };
   struct Timer {
@@ -81,11 +92,19 @@ class RunController {
   bool at_work() const { return state_ == RunState::starting || state_ == RunState::running; }
 
   void start_attempt();
-  void begin_checkpoint();
-  void upload_or_commit();
-  void accept_report(std::optional<std::string> checkpoint);
-  void refuse_report(std::string error);
-  void answer_all(const std::optional<std::string>& checkpoint, const std::optional<std::string>& error);
+  void take_report();
+  PendingCheckpoint begin_checkpoint(std::int64_t index);
+  PendingReport* pending(std::int64_t index);
+  void settle_reports();
+  bool settle_first();
+  void commit(const PendingReport& report);
+  void committed(const PendingReport& report);
+  void record(const PendingReport& report);
+  void refuse(const PendingReport& report);
+  void answer_asynchronous();
+  void answer(const PendingReport& report, const std::optional<std::string>& error);
+  void forget_uploads_of(int rank);
+  void finish_when_all_returned();
   void check_unmatched_report();
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
@@ -109,9 +128,10 @@ class RunController {
   ReportBarrier barrier_;
   CheckpointBook book_;
   FailurePolicy policy_;
-  std::optional<PendingCheckpoint> pending_;
-  std::optional<RunFailure> echo_;     ///< A failure that waits for its cause.
-  std::optional<RunFailure> failure_;  ///< Why the current attempt ends.
+  std::deque<PendingReport> pending_;        ///< In order; the first may be under way to its commit.
+  std::optional<std::string> upload_error_;  ///< Of an asynchronous checkpoint; the next report tells it.
+  std::optional<RunFailure> echo_;           ///< A failure that waits for its cause.
+  std::optional<RunFailure> failure_;        ///< Why the current attempt ends.
   std::optional<std::string> abort_reason_;
   bool group_gone_ = true;
   bool warned_same_name_ = false;

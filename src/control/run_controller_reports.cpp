@@ -17,12 +17,10 @@ void RunController::on(const RankReported& event) {
   }
   ++group_.at(event.rank).reports;
   group_.enter(event.rank, RankPhase::reporting, now_);
-  if (!barrier_.complete()) {
-    check_unmatched_report();
-  } else if (barrier_.has_checkpoint()) {
-    begin_checkpoint();
+  if (barrier_.complete()) {
+    take_report();
   } else {
-    accept_report(std::nullopt);
+    check_unmatched_report();
   }
 }
 
@@ -37,88 +35,165 @@ void RunController::check_unmatched_report() {
   fail_attempt(describe_unmatched_report(group_, barrier_.waiting_ranks(), returned, barrier_.index(), attempt_, now_));
 }
 
-void RunController::begin_checkpoint() {
-  PendingCheckpoint pending;
-  pending.index = barrier_.index();
-  pending.plan = barrier_.plan_uploads();
-  if (pending.plan.same_name_warning && !warned_same_name_) {
-    warned_same_name_ = true;
-    out_.push_back(Warn{*pending.plan.same_name_warning});
+/// All ranks have made their report: it takes its place in the queue.
+void RunController::take_report() {
+  PendingReport report;
+  report.index = barrier_.index();
+  if (upload_error_) {
+    answer(report, std::exchange(upload_error_, std::nullopt));
+    barrier_.advance();
+    return;
   }
-  pending.name = pending.plan.directory_name ? *pending.plan.directory_name : book_.next_name();
-  for (const auto& [rank, files] : pending.plan.files) pending.uploading.insert(rank);
-  out_.push_back(BeginCheckpoint{attempt_, pending.index, pending.name});
-  pending_ = std::move(pending);
+  report.metrics = barrier_.metrics();
+  if (barrier_.has_checkpoint()) {
+    report.checkpoint = begin_checkpoint(report.index);
+  } else {
+    answer(report, std::nullopt);
+    report.answered = true;
+  }
+  barrier_.advance();
+  pending_.push_back(std::move(report));
+  settle_reports();
+}
+
+RunController::PendingCheckpoint RunController::begin_checkpoint(std::int64_t index) {
+  PendingCheckpoint checkpoint;
+  checkpoint.plan = barrier_.plan_uploads();
+  checkpoint.asynchronous = barrier_.asynchronous();
+  if (checkpoint.plan.same_name_warning && !warned_same_name_) {
+    warned_same_name_ = true;
+    out_.push_back(Warn{*checkpoint.plan.same_name_warning});
+  }
+  checkpoint.name = checkpoint.plan.directory_name ? *checkpoint.plan.directory_name : book_.next_name();
+  const bool taken = std::any_of(pending_.begin(), pending_.end(), [&](const PendingReport& report) {
+    return report.checkpoint && report.checkpoint->name == checkpoint.name;
+  });
+  if (taken) {
+    checkpoint.begun = true;
+    checkpoint.refusal = "a checkpoint named " + checkpoint.name + " is being stored already";
+  } else {
+    out_.push_back(BeginCheckpoint{attempt_, index, checkpoint.name});
+  }
+  return checkpoint;
+}
+
+RunController::PendingReport* RunController::pending(std::int64_t index) {
+  const auto found =
+      std::find_if(pending_.begin(), pending_.end(), [&](const auto& each) { return each.index == index; });
+  return found != pending_.end() && found->checkpoint ? &*found : nullptr;
 }
 
 void RunController::on(const CheckpointBegun& event) {
-  if (event.attempt != attempt_ || !pending_ || pending_->index != event.index || state_ != RunState::running) return;
-  if (event.error) {
-    refuse_report("the checkpoint could not be begun: " + event.error->message);
+  PendingReport* report = pending(event.index);
+  if (event.attempt != attempt_ || report == nullptr || report->checkpoint->begun || state_ != RunState::running)
     return;
+  PendingCheckpoint& checkpoint = *report->checkpoint;
+  checkpoint.begun = true;
+  if (event.error) {
+    checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
+  } else {
+    for (const auto& [rank, files] : checkpoint.plan.files) {
+      checkpoint.uploading.insert(rank);
+      out_.push_back(UploadFiles{attempt_, rank, report->index, checkpoint.name, files});
+    }
   }
-  for (const auto& [rank, files] : pending_->plan.files) {
-    out_.push_back(UploadFiles{attempt_, rank, pending_->index, pending_->name, files});
-  }
-  upload_or_commit();
+  settle_reports();
 }
 
 void RunController::on(const RankUploaded& event) {
-  if (!current(event.attempt, event.rank) || !pending_ || pending_->index != event.index || state_ != RunState::running)
-    return;
-  if (pending_->uploading.erase(event.rank) == 0) return;
-  if (event.error && !pending_->refusal) {
-    pending_->refusal =
+  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
+  PendingReport* report = pending(event.index);
+  if (report == nullptr || report->checkpoint->uploading.erase(event.rank) == 0) return;
+  PendingCheckpoint& checkpoint = *report->checkpoint;
+  if (event.error && !checkpoint.refusal) {
+    checkpoint.refusal =
         "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
   }
-  pending_->files.insert(pending_->files.end(), event.files.begin(), event.files.end());
-  upload_or_commit();
+  checkpoint.files.insert(checkpoint.files.end(), event.files.begin(), event.files.end());
+  settle_reports();
 }
 
-void RunController::upload_or_commit() {
-  if (!pending_->uploading.empty()) return;
-  if (pending_->refusal) {
-    refuse_report(*pending_->refusal);
-    return;
+/// A process that is gone uploads nothing any more.
+void RunController::forget_uploads_of(int rank) {
+  bool changed = false;
+  for (PendingReport& report : pending_) {
+    if (!report.checkpoint || report.checkpoint->uploading.erase(rank) == 0) continue;
+    report.checkpoint->refusal = group_.name_of(rank) + " ended before it had stored its part of the checkpoint";
+    changed = true;
   }
-  pending_->committing = true;
+  if (changed) settle_reports();
+}
+
+/// Records what is ready, from the front of the queue.
+void RunController::settle_reports() {
+  while (!pending_.empty() && settle_first()) pending_.pop_front();
+  answer_asynchronous();
+  finish_when_all_returned();
+  group_is_over();
+}
+
+/// True when the first report has come to its end.
+bool RunController::settle_first() {
+  PendingReport& report = pending_.front();
+  if (!report.checkpoint) {
+    record(report);
+    return true;
+  }
+  PendingCheckpoint& checkpoint = *report.checkpoint;
+  if (checkpoint.committing) return false;
+  const bool stored = checkpoint.begun && checkpoint.uploading.empty();
+  if (!stored && group_gone_) checkpoint.refusal = "its worker group ended before it was committed";
+  if (!stored && !group_gone_) return false;
+  if (checkpoint.refusal) {
+    refuse(report);
+    return true;
+  }
+  checkpoint.committing = true;
+  commit(report);
+  return false;
+}
+
+void RunController::commit(const PendingReport& report) {
   Manifest manifest;
-  manifest.checkpoint = pending_->name;
+  manifest.checkpoint = report.checkpoint->name;
   manifest.index = iteration_;
   manifest.attempt = attempt_;
   manifest.world_size = group_.size();
-  manifest.metrics = barrier_.metrics();
-  manifest.files = pending_->files;
+  manifest.metrics = report.metrics;
+  manifest.files = report.checkpoint->files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  out_.push_back(CommitCheckpoint{pending_->index, std::move(manifest)});
+  out_.push_back(CommitCheckpoint{report.index, std::move(manifest)});
 }
 
 void RunController::on(const CheckpointCommitted& event) {
-  if (!pending_ || pending_->index != event.index || !pending_->committing) return;
+  PendingReport* report = pending(event.index);
+  if (report == nullptr || !report->checkpoint->committing) return;
+  report->checkpoint->committing = false;
   if (event.error) {
-    pending_->committing = false;
-    if (state_ == RunState::running) {
-      refuse_report("the checkpoint could not be committed: " + event.error->message);
-    } else {
-      group_is_over();
-    }
-    return;
+    report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
+    refuse(*report);
+  } else {
+    committed(*report);
   }
-  const std::string name = pending_->name;
-  pending_.reset();
-  CheckpointBook::Verdict verdict = book_.commit(name, barrier_.metrics());
-  accept_report(name);
+  pending_.pop_front();
+  settle_reports();
+}
+
+void RunController::committed(const PendingReport& report) {
+  const std::string& name = report.checkpoint->name;
+  CheckpointBook::Verdict verdict = book_.commit(name, report.metrics);
+  if (report.answered) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
+  record(report);
   for (const std::string& old : verdict.to_delete) {
     out_.push_back(
         DeleteCheckpoint{old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)"});
   }
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
-  if (state_ != RunState::running) group_is_over();
 }
 
-void RunController::accept_report(std::optional<std::string> checkpoint) {
+void RunController::record(const PendingReport& report) {
   ReportLine line;
-  line.index = barrier_.index();
+  line.index = report.index;
   line.attempt = attempt_;
   line.iteration = ++iteration_;
   line.iterations_since_restore = ++attempt_iterations_;
@@ -128,26 +203,48 @@ void RunController::accept_report(std::optional<std::string> checkpoint) {
   line.pid = group_.at(0).pid;
   line.hostname = group_.at(0).plan.slot.hostname;
   line.node_ip = group_.at(0).plan.slot.node_ip;
-  line.checkpoint = checkpoint;
-  line.metrics = barrier_.metrics();
+  if (report.checkpoint) line.checkpoint = report.checkpoint->name;
+  line.metrics = report.metrics;
   last_report_ = now_;
-  answer_all(checkpoint, std::nullopt);
+  if (!report.answered) answer(report, std::nullopt);
   out_.push_back(AppendResult{std::move(line)});
 }
 
-/// The report fails in every rank alike; nothing of it is recorded.
-void RunController::refuse_report(std::string error) {
-  out_.push_back(DiscardCheckpoint{pending_->name, error});
-  pending_.reset();
-  answer_all(std::nullopt, error);
+/// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report.
+void RunController::refuse(const PendingReport& report) {
+  const std::string& why = *report.checkpoint->refusal;
+  out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
+  if (!report.answered) {
+    answer(report, why);
+  } else if (state_ == RunState::running) {
+    upload_error_ = "the checkpoint " + report.checkpoint->name + " of report " + std::to_string(report.index) +
+                    " was not stored: " + why;
+    out_.push_back(Warn{*upload_error_});
+  }
 }
 
-void RunController::answer_all(const std::optional<std::string>& checkpoint, const std::optional<std::string>& error) {
+/// Only the newest report can wait for its answer; an asynchronous one waits while too many are under way.
+void RunController::answer_asynchronous() {
+  if (pending_.empty() || state_ != RunState::running) return;
+  PendingReport& newest = pending_.back();
+  if (newest.answered || !newest.checkpoint->asynchronous || !newest.checkpoint->begun || newest.checkpoint->refusal)
+    return;
+  const auto under_way = std::count_if(pending_.begin(), pending_.end(), [](const PendingReport& report) {
+    return report.answered && report.checkpoint.has_value();
+  });
+  if (static_cast<std::size_t>(under_way) >= asynchronous_max) return;
+  answer(newest, std::nullopt);
+  newest.answered = true;
+}
+
+void RunController::answer(const PendingReport& report, const std::optional<std::string>& error) {
+  if (state_ != RunState::running) return;  // The group is being ended: nobody goes on from here.
+  std::optional<std::string> checkpoint;
+  if (report.checkpoint && !report.checkpoint->asynchronous && !error) checkpoint = report.checkpoint->name;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (state_ == RunState::running) group_.enter(rank, RankPhase::training, now_);
-    out_.push_back(AnswerReport{attempt_, rank, barrier_.index(), checkpoint, error});
+    group_.enter(rank, RankPhase::training, now_);
+    out_.push_back(AnswerReport{attempt_, rank, report.index, checkpoint, error});
   }
-  barrier_.advance();
 }
 
 }  // namespace headway::control

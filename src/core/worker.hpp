@@ -55,7 +55,8 @@ BOOST_DESCRIBE_STRUCT(RankError, (), (type, message, traceback, echo))
 struct CheckpointOffer {
   std::optional<std::string> directory_name;  ///< The name that the user wants for the checkpoint.
   std::vector<FileRecord> files;
+  bool asynchronous = false;  ///< The report returns before the files are stored.
 };
-BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files))
+BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files, asynchronous))
 
 }  // namespace headway

@@ -74,6 +74,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::DiscardCheckpoint& command);
   void carry_out(const control::DeleteCheckpoint& command);
   void carry_out(const control::AnswerReport& command);
+  void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
   void carry_out(const control::RunTeardown& command);
   void carry_out(const control::EndWorkers& command);

@@ -90,7 +90,12 @@ void Run::carry_out(const control::CommitCheckpoint& command) {
   });
 }
 
-void Run::carry_out(const control::DiscardCheckpoint&) { carry_out(control::SweepStorage{}); }
+void Run::carry_out(const control::DiscardCheckpoint& command) {
+  asio::post(storage_, [self = shared_from_this(), command] {
+    const auto discarded = storage::discard_unfinished(self->folder_->checkpoint_path(command.name));
+    if (!discarded) self->warn("an unfinished checkpoint could not be removed: " + discarded.error().message);
+  });
+}
 
 void Run::carry_out(const control::DeleteCheckpoint& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
@@ -104,6 +109,13 @@ void Run::carry_out(const control::AnswerReport& command) {
   wire::ReportAnswered answer{command.index, std::nullopt, command.error};
   if (command.checkpoint) answer.checkpoint = folder_->checkpoint_path(*command.checkpoint);
   send_to(command.attempt, command.rank, wire::to_frame(answer));
+}
+
+void Run::carry_out(const control::AnnounceCheckpoint& command) {
+  const wire::CheckpointStored stored{command.index, folder_->checkpoint_path(command.name)};
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+    send_to(command.attempt, static_cast<int>(rank), wire::to_frame(stored));
+  }
 }
 
 void Run::carry_out(const control::AppendResult& command) {

@@ -71,9 +71,15 @@ Result<void> remove_checkpoint(const std::string& checkpoint_directory);
 Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory,
                                                std::vector<Error>* unreadable = nullptr);
 
+/// Removes one checkpoint that was begun and not committed; leaves anything else alone.
+Result<void> discard_unfinished(const std::string& checkpoint_directory);
+
 /// Removes what was begun and never committed in a run, and temporaries of ours (`part_prefix`). Nothing else is touched, symbolic
 /// links are not followed. Only while nobody writes to the run. Returns the names removed.
 Result<std::vector<std::string>> sweep(const std::string& run_directory);
+
+/// Removes a directory of the user's that was handed over, with all that is in it. One that is gone already is no error.
+Result<void> remove_directory(const std::string& directory);
 
 /// Replaces a small file whole and durably: temporary name, fsync, rename, fsync of the directory.
 Result<void> replace_file(const std::string& path, std::string_view content);

@@ -5,6 +5,17 @@
 
 namespace headway::storage {
 
+Result<void> remove_directory(const std::string& directory) { return remove_tree(directory); }
+
+Result<void> discard_unfinished(const std::string& checkpoint_directory) {
+  const Result<bool> there = exists(checkpoint_directory);
+  if (!there) return there.error();
+  if (!*there) return {};
+  const Result<Standing> standing = standing_of(checkpoint_directory);
+  if (!standing) return standing.error();
+  return *standing == Standing::begun ? discard(checkpoint_directory) : Result<void>{};
+}
+
 Result<std::vector<std::string>> sweep(const std::string& run_directory) {
   const Result<std::vector<std::string>> names = read_directory(run_directory);
   if (!names) return names.error();

@@ -57,13 +57,21 @@ struct ReportAnswered {
 };
 BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error))
 
+/// A checkpoint whose report had returned before is committed now.
+struct CheckpointStored {
+  static constexpr std::string_view is = "CheckpointStored";
+  std::int64_t index = 0;
+  std::string checkpoint;  ///< Its directory.
+};
+BOOST_DESCRIBE_STRUCT(CheckpointStored, (), (index, checkpoint))
+
 /// Run exit handlers, flush, and exit.
 struct EndSession {
   static constexpr std::string_view is = "EndSession";
 };
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
-using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, EndSession>;
+using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, EndSession>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";

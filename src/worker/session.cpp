@@ -4,6 +4,8 @@
 #include "wire/blocking_channel.hpp"
 #include "wire/fork_guard.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <csignal>
 #include <pthread.h>
 #include <unistd.h>
@@ -57,7 +59,15 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
   } else if (std::holds_alternative<wire::EndSession>(message)) {
     tasks_.push_back({Task::Kind::end, 0, nullptr});
   } else if (auto* upload = std::get_if<wire::Upload>(&message)) {
-    upload_order_ = std::move(*upload);
+    if (const auto request = meanwhile_.find(upload->index); request != meanwhile_.end()) {
+      // The training thread goes on meanwhile.
+      boost::asio::post(*uploads_,
+                        [this, order = *upload, request = request->second] { this->upload(order, request); });
+    } else {
+      upload_order_ = std::move(*upload);
+    }
+  } else if (auto* stored = std::get_if<wire::CheckpointStored>(&message)) {
+    take_stored(*stored);
   } else if (auto* answer = std::get_if<wire::ReportAnswered>(&message)) {
     if (answer->checkpoint) checkpoint_ = answer->checkpoint;
     answer_ = std::move(*answer);
@@ -113,6 +123,7 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
   if (!files) return files.error();
   offer.files = std::move(*files);
+  offer.asynchronous = request.asynchronous;
   return offer;
 }
 
@@ -130,11 +141,23 @@ void Session::upload(const wire::Upload& order, const ReportRequest& request) {
   send(done);
 }
 
+/// What was handed over is removed once it is safe elsewhere, not before.
+void Session::remove_handed_over(const ReportRequest& request) {
+  if (request.move && request.checkpoint_directory) (void)storage::remove_directory(*request.checkpoint_directory);
+}
+
+void Session::take_stored(const wire::CheckpointStored& stored) {
+  checkpoint_ = stored.checkpoint;
+  const auto node = meanwhile_.extract(stored.index);
+  if (node.empty()) return;
+  boost::asio::post(*uploads_, [request = node.mapped()] { remove_handed_over(request); });
+}
+
+void Session::finish_uploads() {
+  if (uploads_) uploads_->join();
+}
+
 Result<std::optional<std::string>> Session::report(const ReportRequest& request) {
-  if (in_child()) {
-    return Error{ErrorKind::internal,
-                 "report() was called in a child process of a rank; only the rank's own process can report"};
-  }
   wire::Reported reported;
   reported.metrics = request.metrics;
   if (request.checkpoint_directory) {
@@ -148,7 +171,18 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
                  "so one call must return before the next"};
   }
   reported.index = report_index_++;
+  if (request.checkpoint_directory && request.asynchronous) {
+    const std::lock_guard lock(mutex_);
+    meanwhile_.emplace(reported.index, request);
+    if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
+  }
   send(reported);
+  const wire::ReportAnswered answer = await_answer(request);
+  if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
+  return answer.checkpoint;
+}
+
+wire::ReportAnswered Session::await_answer(const ReportRequest& request) {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return upload_order_ || answer_; });
@@ -159,9 +193,11 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     lock.lock();
   }
   const wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
+  if (answer.error) meanwhile_.erase(answer.index);
+  lock.unlock();
   reporting_ = false;
-  if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
-  return answer.checkpoint;
+  if (!request.asynchronous && !answer.error) remove_handed_over(request);
+  return answer;
 }
 
 }  // namespace headway::worker

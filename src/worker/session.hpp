@@ -3,10 +3,13 @@
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
 
+#include <boost/asio/thread_pool.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +32,8 @@ struct ReportRequest {
   JsonObject metrics;
   std::optional<std::string> checkpoint_directory;  ///< Local files to put into the checkpoint.
   std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
-  bool move = false;                                ///< The directory is handed over: its files may be moved.
+  bool move = false;  ///< The directory is handed over: its files may be moved, and it is removed when they are stored.
+  bool asynchronous = false;  ///< Return once the driver knows of the checkpoint; it is stored meanwhile.
 };
 
 /// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
@@ -57,7 +61,10 @@ class Session {
   void training_returned(wire::Blob value);
   void training_raised(const RankError& error, wire::Blob exception);
 
-  /// The barrier of all ranks. Returns when the report is accepted and, with a checkpoint, when that is durable; then the committed
+  /// Returns when nothing of asynchronous reports is left to do here. For the end, after Task::Kind::end.
+  void finish_uploads();
+
+  /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
   /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike).
   Result<std::optional<std::string>> report(const ReportRequest& request);
 
@@ -71,6 +78,9 @@ class Session {
   void send(const M& message, wire::Blob blob = nullptr);
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);
+  void take_stored(const wire::CheckpointStored& stored);
+  static void remove_handed_over(const ReportRequest& request);
+  wire::ReportAnswered await_answer(const ReportRequest& request);
 
   int fd_;
   pid_t pid_;
@@ -84,6 +94,8 @@ class Session {
   std::optional<std::string> checkpoint_;
   std::atomic<bool> reporting_{false};
   std::int64_t report_index_ = 0;
+  std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
+  std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
   std::thread listener_;
 };
 

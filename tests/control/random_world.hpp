@@ -17,6 +17,7 @@ class RandomWorld {
   explicit RandomWorld(std::uint64_t seed) : random_(seed), controller_(random_spec()) {
     faults_left_ = below(7);
     reports_planned_ = below(7);
+    asynchronous_ = one_in(2);
     send(StartAsked{});
   }
 
@@ -113,6 +114,10 @@ class RandomWorld {
   }
 
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  /// Whether some rank has ended: its files' upload was open and never will be answered.
+  bool writers_ended() const {
+    return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.phase == Phase::ended; });
+  }
   bool all_ended() const {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.phase == Phase::ended; });
   }
@@ -145,6 +150,7 @@ class RandomWorld {
       at(rank).phase = Phase::waiting;
       std::optional<CheckpointOffer> offer;
       if (one_in(2)) offer = files({one_in(2) ? "model" : "shard_" + std::to_string(rank)});
+      if (offer) offer->asynchronous = asynchronous_ && !one_in(4);
       send_of_attempt(RankReported{attempt_, rank, at(rank).reports++, {{"score", below(4)}}, offer});
     } else {
       at(rank).phase = Phase::done;
@@ -175,7 +181,7 @@ class RandomWorld {
     older_.insert(older_.end(), said_.begin(), said_.end());
     said_.clear();
     group_alive_ = true;
-    uploads_open_ = 0;
+    uploads_open_.clear();
     const bool unequal = fault(8);
     for (Rank& rank : ranks_) rank = {Phase::starting, 0, unequal ? below(5) : reports_planned_, false};
   }
@@ -195,10 +201,10 @@ class RandomWorld {
     later([this, command] { send(CheckpointBegun{command.attempt, command.index, maybe_error()}); });
   }
   void carry_out(const UploadFiles& command) {
-    ++uploads_open_;
+    ++uploads_open_[command.name];
     later([this, command] {
       if (command.attempt != attempt_) return;
-      --uploads_open_;
+      --uploads_open_[command.name];
       if (at(command.rank).phase == Phase::ended) return;
       const auto error = fault(6) ? std::optional<std::string>("fault") : std::nullopt;
       send_of_attempt(RankUploaded{command.attempt, command.rank, command.index, {}, error});
@@ -215,7 +221,8 @@ class RandomWorld {
     });
   }
   void carry_out(const DiscardCheckpoint& command) {
-    check(uploads_open_ == 0 || !group_alive_, "what ranks still write to is discarded");
+    check(uploads_open_[command.name] == 0 || !group_alive_ || writers_ended(),
+          "what ranks still write to is discarded");
     check(std::find(committed_.begin(), committed_.end(), command.name) == committed_.end(),
           "a committed one is discarded");
   }
@@ -229,6 +236,9 @@ class RandomWorld {
     check(answered_.insert({command.attempt, command.rank, command.index}).second, "a report is answered twice");
     if (command.attempt == attempt_ && at(command.rank).phase == Phase::waiting)
       at(command.rank).phase = Phase::training;
+  }
+  void carry_out(const AnnounceCheckpoint& command) {
+    check(!committed_.empty() && committed_.back() == command.name, "a checkpoint is announced that is not the newest");
   }
   void carry_out(const AppendResult& command) {
     const std::pair place(command.line.attempt, command.line.index);
@@ -277,7 +287,8 @@ class RandomWorld {
   bool group_alive_ = false;
   bool finished_ = false;
   int nodes_held_ = 0;
-  int uploads_open_ = 0;
+  std::map<std::string, int> uploads_open_;  ///< By checkpoint.
+  bool asynchronous_ = false;                ///< Whether ranks may report asynchronously in this world.
   int commits_open_ = 0;
   int journals_open_ = 0;
   std::vector<std::function<void()>> answers_;

@@ -8,7 +8,7 @@ from headway.train._checkpoint import Checkpoint
 from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
 from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
-from headway.train._report import report
+from headway.train._report import CheckpointUploadMode, report
 from headway.train._result import Result
 from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
@@ -18,6 +18,7 @@ __all__ = [
     "BackendConfig",
     "Checkpoint",
     "CheckpointConfig",
+    "CheckpointUploadMode",
     "ControllerError",
     "DataParallelTrainer",
     "FailureConfig",

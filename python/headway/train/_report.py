@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import enum
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +13,20 @@ from headway.train._checkpoint import Checkpoint
 from headway.train._remote import is_url
 
 
+class CheckpointUploadMode(enum.Enum):
+    """When :func:`report` returns for a checkpoint."""
+
+    SYNC = "SYNC"
+    """When it is committed."""
+    ASYNC = "ASYNC"
+    """Before; it is stored and committed while training goes on."""
+
+
 def report(
     metrics: Mapping[str, Any],
     checkpoint: Checkpoint | None = None,
     checkpoint_dir_name: str | None = None,
+    checkpoint_upload_mode: CheckpointUploadMode = CheckpointUploadMode.SYNC,
     delete_local_checkpoint_after_upload: bool | None = None,
 ) -> None:
     """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often.
@@ -30,8 +39,12 @@ def report(
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
         checkpoint: A checkpoint of local files, which are copied to the run's folder.
         checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on.
+        checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns as soon as every rank
+            has reported, and the files are stored while training goes on: leave the directory alone from then on.
+            Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them. One
+            that fails is told by the next ``report``, in every rank, or by ``fit()`` when none follows.
         delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
-            be, and the directory is removed. None means False.
+            be, and the directory is removed. None means True for ``ASYNC``, else False.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -54,10 +67,11 @@ def report(
             raise ValueError(
                 f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one"
             )
-    move = delete_local_checkpoint_after_upload
-    if move is not None:
-        check_bool("delete_local_checkpoint_after_upload", move)
+    allowed = "CheckpointUploadMode.SYNC or CheckpointUploadMode.ASYNC"
+    check_instance("checkpoint_upload_mode", checkpoint_upload_mode, CheckpointUploadMode, allowed)
+    asynchronous = checkpoint_upload_mode is CheckpointUploadMode.ASYNC
+    move = asynchronous
+    if delete_local_checkpoint_after_upload is not None:
+        move = check_bool("delete_local_checkpoint_after_upload", delete_local_checkpoint_after_upload)
     directory = checkpoint.path if checkpoint is not None else None
-    core.report(_metrics.to_json(metrics), directory, checkpoint_dir_name, bool(move))
-    if move and directory is not None and os.path.isdir(directory):
-        shutil.rmtree(directory, ignore_errors=True)
+    core.report(_metrics.to_json(metrics), directory, checkpoint_dir_name, move, asynchronous)

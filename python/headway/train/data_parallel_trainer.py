@@ -193,7 +193,7 @@ def _raise_failure(end: dict[str, Any], exceptions: dict[int, Exception], path: 
         raise ValueError(message)
     if kind == "already_exists":
         raise FileExistsError(message)
-    if kind in ("unavailable", "corrupted"):
+    if kind in ("unavailable", "corrupted") and end["attempts"] == 0:
         raise OSError(message)
     if kind == "internal":
         raise ControllerError(RuntimeError(message))
