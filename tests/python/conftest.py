@@ -1,4 +1,4 @@
-"""Fixtures of the Python tests: a run's storage, fit() in short, scripts of their own, and that nothing is left behind."""
+"""Fixtures of the Python tests: storage, fit() in short, scripts of their own, and that nothing is left behind."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Processes seen from outside: who descends from whom, who carries a mark in its environment, and waiting for their ends."""
+"""Processes seen from outside: who descends from whom, who carries a mark in its environment, and their ends."""
 
 import contextlib
 import os
