@@ -103,7 +103,7 @@ class Session:
 
     def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
 
-    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool) -> str | None:
+    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool) -> str | None:
         """
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """

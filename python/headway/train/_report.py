@@ -39,10 +39,10 @@ def report(
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
         checkpoint: A checkpoint of local files, which are copied to the run's folder.
         checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on.
-        checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns as soon as every rank
-            has reported, and the files are stored while training goes on: leave the directory alone from then on.
-            Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them. One
-            that fails is told by the next ``report``, in every rank, or by ``fit()`` when none follows.
+        checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns as soon as every
+            rank has reported, and the files are stored while training goes on: leave the directory alone from then on.
+            Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them.
+            One that fails is told by the next ``report``, in every rank, or by ``fit()`` when none follows.
         delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
             be, and the directory is removed. None means True for ``ASYNC``, else False.
 
