@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(it_has_a_session_of_its_own_an_empty_input_and_no_signals_b
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   ::signal(SIGPIPE, SIG_IGN);
-  const std::string text = output_of("cat; cut -d' ' -f1,6 /proc/$$/stat; grep -E 'Sig(Blk|Ign)' /proc/$$/status");
+  const std::string text =
+      output_of("cat; cut -d' ' -f1,6 /proc/$$/stat; exec grep -E 'Sig(Blk|Ign)' /proc/self/status");
   ::signal(SIGPIPE, SIG_DFL);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   const std::string ids = text.substr(0, text.find('\n'));
