@@ -153,7 +153,10 @@ void FactoryServer::reap() {
   int status = 0;
   for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
     const auto worker = workers_.find(pid);
-    if (worker == workers_.end()) continue;
+    if (worker == workers_.end()) {
+      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) kill_strays();  // What a stray had started itself.
+      continue;
+    }
     kill(-pid, SIGKILL);  // What the worker started in its own session.
     ExitStatus exit{WIFSIGNALED(status), WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), ""};
     const std::int64_t id = worker->second;

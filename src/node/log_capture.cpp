@@ -59,15 +59,21 @@ void LogCapture::take(std::string_view bytes) {
   }
   for (std::size_t newline = bytes.find('\n'); newline != std::string_view::npos; newline = bytes.find('\n')) {
     partial_ += bytes.substr(0, newline);
+    take_long_parts();
     take_line(partial_);
     partial_.clear();
     bytes.remove_prefix(newline + 1);
   }
   partial_ += bytes;
-  while (partial_.size() > line_bytes_max) {
-    take_line(std::string_view(partial_).substr(0, line_bytes_max));
-    partial_.erase(0, line_bytes_max);
+  take_long_parts();
+}
+
+void LogCapture::take_long_parts() {
+  std::size_t taken = 0;
+  for (; partial_.size() - taken > line_bytes_max; taken += line_bytes_max) {
+    take_line(std::string_view(partial_).substr(taken, line_bytes_max));
   }
+  partial_.erase(0, taken);
 }
 
 void LogCapture::take_line(std::string_view line) {

@@ -35,6 +35,7 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// Takes what is there now. False at the end of the stream.
   bool read_some();
   void take(std::string_view bytes);
+  void take_long_parts();
   void take_line(std::string_view line);
 
   static constexpr std::size_t line_bytes_max = 64 << 10;  ///< Longer lines are shown in parts.

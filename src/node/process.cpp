@@ -31,11 +31,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// The descriptors to inherit are lifted above their targets first, so that no dup2 overwrites one still to come.
+/// The descriptors to inherit are lifted above all of them and of their targets first, so that no dup2 overwrites one still
+/// to come.
 void add_descriptors(posix_spawn_file_actions_t& actions, const ProcessLaunch& launch) {
-  constexpr int lift = 200;
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   const int output = launch.output_fd >= 0 ? launch.output_fd : STDERR_FILENO;
+  int lift = std::max(output, 2 + static_cast<int>(launch.inherited.size()));
+  for (const int fd : launch.inherited) lift = std::max(lift, fd);
+  ++lift;
   posix_spawn_file_actions_adddup2(&actions, output, lift);
   for (std::size_t i = 0; i < launch.inherited.size(); ++i) {
     posix_spawn_file_actions_adddup2(&actions, launch.inherited[i], lift + 1 + static_cast<int>(i));

@@ -1,0 +1,104 @@
+#include "node/process.hpp"
+#include "node/scratch.hpp"
+
+/// headway-guard: whichever way the command or its owner ends, nothing of the command is left behind.
+namespace headway::node {
+
+namespace {
+
+/// A guard over a shell script. The script's descriptor 4 is inherited by all that it starts: its end is the end of them all.
+/// What it says there is read with `said`.
+struct Guard {
+  explicit Guard(const std::string& script) : Guard(std::vector<std::string>{"sh", "-c", script}) {}
+  explicit Guard(const std::vector<std::string>& command) : life(make_pipe()), all(make_pipe()) {
+    ProcessLaunch launch;
+    launch.command = {HEADWAY_TEST_GUARD, "3"};
+    launch.command.insert(launch.command.end(), command.begin(), command.end());
+    launch.inherited = {life.a.get(), all.b.get()};
+    const Result<pid_t> started = launch_process(launch);
+    if (!started) BOOST_FAIL(started.error().message);
+    pid = *started;
+    life.a.close();
+    all.b.close();
+  }
+  ~Guard() {
+    life.b.close();
+    if (pid > 0) wait_for(pid);
+  }
+
+  std::string said() const { return read_line(all.a.get()); }
+  pid_t said_pid() const { return std::stoi(said()); }
+  int ends() { return wait_for(std::exchange(pid, 0)); }
+  bool nothing_left() const { return at_end(all.a.get()); }
+
+  Ends life;
+  Ends all;
+  pid_t pid = 0;
+};
+
+const std::string for_ever = "tail -f /dev/null";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(guard_suite)
+
+BOOST_AUTO_TEST_CASE(the_command_ends_and_its_code_is_the_guards) {
+  BOOST_TEST(Guard("exit 3").ends() == 3);
+  BOOST_TEST(Guard("exit 0").ends() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_command_ends_and_leaves_children_behind_that_are_killed) {
+  Guard guard(for_ever + " & setsid " + for_ever + " & exit 3");
+  BOOST_TEST(guard.ends() == 3);
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(the_command_is_killed_and_the_guard_says_so_and_its_orphans_go) {
+  Guard guard("setsid " + for_ever + " & echo $$ >&4; wait");
+  ::kill(guard.said_pid(), SIGKILL);
+  BOOST_TEST(guard.ends() == 128 + SIGKILL);
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(the_owner_goes_and_all_there_is_goes_with_it) {
+  Guard guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
+  BOOST_TEST(guard.said() == "ready");
+  guard.life.b.close();
+  guard.ends();
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_grandchild_that_hid_in_a_session_of_its_own_and_lost_its_parents_is_found) {
+  Guard guard("(setsid sh -c '(echo $$ >&4; trap \"\" TERM HUP; " + for_ever + ") & exit' &) ; " + for_ever);
+  guard.said();
+  guard.life.b.close();
+  guard.ends();
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_ignores_every_signal_that_it_can_is_killed) {
+  Guard guard("trap '' TERM HUP INT; echo ready >&4; while :; do " + for_ever + "; done");
+  guard.said();
+  ::kill(guard.pid, SIGTERM);
+  guard.ends();
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(the_guard_itself_is_killed_and_the_command_gets_sigterm) {
+  Guard guard("echo ready >&4; exec " + for_ever);
+  BOOST_TEST(guard.said() == "ready");
+  ::kill(guard.pid, SIGKILL);
+  BOOST_TEST(guard.nothing_left());
+  BOOST_TEST(guard.ends() == 128 + SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_is_not_there_gives_127_and_a_call_without_one_2) {
+  BOOST_TEST(Guard(std::vector<std::string>{"headway-no-such-program"}).ends() == 127);
+  const Result<pid_t> pid = launch_process({{HEADWAY_TEST_GUARD, "3"}, {}, -1, {}});
+  BOOST_REQUIRE(pid.has_value());
+  BOOST_TEST(wait_for(*pid) == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::node

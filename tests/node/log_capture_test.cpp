@@ -1,0 +1,212 @@
+#include "node/log_capture.hpp"
+
+#include "node/scratch.hpp"
+
+#include <csignal>
+#include <functional>
+#include <thread>
+
+/// A worker's output: all of it and in order, whatever its writer does.
+namespace headway::node {
+
+namespace {
+
+struct Fixture {
+  Fixture() : pipe(make_pipe()) {
+    ::fcntl(pipe.b.get(), F_SETPIPE_SZ, 1 << 20);
+    log_path = scratch.path("rank_0.log");
+    capture = std::make_shared<LogCapture>(loop, pipe.a.release(), log_path, [this](std::string_view line) {
+      lines.emplace_back(line);
+      return --until_pause != 0;
+    });
+    capture->start();
+  }
+  ~Fixture() {
+    capture->finish();
+    loop.restart();
+    loop.run();
+  }
+
+  void print(std::string_view text) { write_all(pipe.b.get(), text); }
+  std::string log() const { return read_file(log_path); }
+
+  boost::asio::io_context loop;
+  Scratch scratch;
+  Ends pipe;
+  std::string log_path;
+  std::vector<std::string> lines;
+  long until_pause = -1;  ///< The sink says false at this line.
+  std::shared_ptr<LogCapture> capture;
+};
+
+using Lines = std::vector<std::string>;
+constexpr std::size_t kib = 1 << 10;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(log_capture_suite)
+
+BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_lines_arrive_complete_and_in_order, Fixture) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(i) + "\n";
+  std::thread writer([&] {
+    write_all(pipe.b.get(), text);
+    pipe.b.close();
+  });
+  loop.run();
+  writer.join();
+  BOOST_REQUIRE(lines.size() == 100'000U);
+  BOOST_TEST(lines.front() == "line 0");
+  BOOST_TEST(lines.back() == "line 99999");
+  std::string again;
+  for (const std::string& line : lines) again += line + "\n";
+  BOOST_TEST((again == text));
+  BOOST_TEST((log() == text));
+}
+
+BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_lines_wait, Fixture) {
+  print("one\n\ntw");
+  loop.poll();
+  BOOST_TEST(lines == (Lines{"one", ""}));
+  BOOST_TEST(log() == "one\n\ntw");
+  print("o\n");
+  loop.poll();
+  BOOST_TEST(lines == (Lines{"one", "", "two"}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Fixture) {
+  print("whole\nnot who");
+  capture->finish();
+  BOOST_TEST(lines == (Lines{"whole", "not who"}));
+  BOOST_TEST(log() == "whole\nnot who");
+  BOOST_TEST(capture->tail() == "whole\nnot who\n");
+}
+
+BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Fixture) {
+  const std::string bytes("\0\xff\r\x1b[31m\n", 9);
+  print(bytes);
+  capture->finish();
+  BOOST_REQUIRE(lines.size() == 1U);
+  BOOST_TEST(lines[0] == bytes.substr(0, 8));
+  BOOST_TEST(log() == bytes);
+}
+
+BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_whole_in_the_file, Fixture) {
+  for (const std::size_t length : {64 * kib, 64 * kib + 1, 100 * kib, 128 * kib, 300 * kib}) {
+    lines.clear();
+    std::string line;
+    for (std::size_t i = 0; i < length; ++i) line += static_cast<char>('a' + i % 26);
+    print(line + "\nshort\n");
+    loop.poll();
+    std::string joined;
+    for (const std::string& part : lines) {
+      BOOST_TEST(part.size() <= 64 * kib);
+      joined += part;
+    }
+    BOOST_TEST((joined == line + "short"));
+    BOOST_TEST(lines.size() == (length + 64 * kib - 1) / (64 * kib) + 1);
+    BOOST_TEST(lines.back() == "short");
+    BOOST_TEST(log().ends_with(line + "\nshort\n"));
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_room, Fixture) {
+  until_pause = 1;
+  std::string text;
+  for (int i = 0; i < 4'000; ++i) text += "0123456789 0123456789 0123456789 0123456789 0123456789 01234567\n";
+  print(text);
+  loop.poll();
+  const std::size_t before = lines.size();
+  BOOST_TEST(before >= 1U);
+  BOOST_TEST(before <= 64 * kib / 64);
+  loop.poll();
+  BOOST_TEST(lines.size() == before);
+  capture->resume();
+  loop.poll();
+  BOOST_TEST(lines.size() == 4'000U);
+  BOOST_TEST((log() == text));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_sink_that_stops_again_and_again_loses_nothing, Fixture) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + "\n";
+  print(text);
+  while (lines.size() < 20'000U) {
+    until_pause = 1;
+    loop.poll();
+    capture->resume();
+  }
+  BOOST_TEST(lines.back() == "19999");
+  BOOST_TEST((log() == text));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_the_sink_is_full_and_all_of_its_output_is_still_taken, Fixture) {
+  until_pause = 1;
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += std::to_string(i) + "\n";
+  print(text);
+  pipe.b.close();
+  loop.poll();
+  BOOST_TEST(lines.size() < 50'000U);
+  capture->finish();
+  BOOST_TEST(lines.size() == 50'000U);
+  BOOST_TEST((log() == text));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_a_grandchild_holds_the_pipe_and_the_capture_ends_all_the_same, Fixture) {
+  const Descriptor grandchild(::fcntl(pipe.b.get(), F_DUPFD_CLOEXEC, 3));
+  print("last words\npart");
+  pipe.b.close();
+  capture->finish();
+  BOOST_TEST(lines == (Lines{"last words", "part"}));
+  pollfd reader_gone{grandchild.get(), 0, 0};
+  BOOST_TEST(::poll(&reader_gone, 1, 0) == 1);
+  BOOST_TEST((reader_gone.revents & POLLERR) != 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_grandchild_that_never_stops_writing_does_not_keep_the_capture_from_ending, Fixture) {
+  std::thread grandchild([&] {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+    const std::string text(64 * kib, 'x');
+    while (::write(pipe.b.get(), text.data(), text.size()) > 0) {
+    }
+  });
+  capture->finish();
+  grandchild.join();
+  BOOST_TEST(lines.size() <= 65U);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_tail_is_the_last_twenty_lines, Fixture) {
+  for (int i = 0; i < 50; ++i) print(std::to_string(i) + "\n");
+  capture->finish();
+  BOOST_TEST(capture->tail().starts_with("30\n31\n"));
+  BOOST_TEST(capture->tail().ends_with("48\n49\n"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_second_attempt_appends_to_the_first_ones_log, Fixture) {
+  print("first\n");
+  capture->finish();
+  Ends next = make_pipe();
+  auto second = std::make_shared<LogCapture>(loop, next.a.release(), log_path, [](std::string_view) { return true; });
+  write_all(next.b.get(), "second\n");
+  second->finish();
+  BOOST_TEST(log() == "first\nsecond\n");
+}
+
+BOOST_FIXTURE_TEST_CASE(without_a_file_to_write_to_the_lines_are_still_shown, Fixture) {
+  Ends next = make_pipe();
+  Lines shown;
+  auto capture_only =
+      std::make_shared<LogCapture>(loop, next.a.release(), "/nowhere/rank_0.log",
+                                   [&](std::string_view line) { return shown.emplace_back(line), true; });
+  write_all(next.b.get(), "shown\n");
+  capture_only->finish();
+  BOOST_TEST(shown == Lines{"shown"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::node

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "wire/sockets.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+/// What tests of processes need: a folder, files, and news of a process's end.
+namespace headway::node {
+
+using wire::at_end;
+using wire::Descriptor;
+using wire::Ends;
+using wire::make_pipe;
+
+/// A temporary directory, gone with the test.
+struct Scratch {
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "headway-node-XXXXXX").string();
+    root = ::mkdtemp(pattern.data());
+  }
+  ~Scratch() { std::filesystem::remove_all(root); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string path(const std::string& name) const { return root + "/" + name; }
+
+  std::string root;
+};
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Writes all of it, and waits where the pipe is full.
+inline void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Until the stream's end.
+inline std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t count = ::read(fd, buffer.data(), buffer.size()); count > 0;
+       count = ::read(fd, buffer.data(), buffer.size())) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+inline std::string read_line(int fd) {
+  std::string line;
+  for (char byte = 0; ::read(fd, &byte, 1) == 1 && byte != '\n';) line += byte;
+  return line;
+}
+
+/// The end of any process, whoever's child it is.
+class Watch {
+ public:
+  explicit Watch(pid_t pid) : fd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
+
+  /// Whether it ends before a time that only a process that stays for ever needs.
+  bool ends() const {
+    if (fd_.get() < 0) return true;
+    pollfd ended{fd_.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 20'000) == 1;
+  }
+
+ private:
+  Descriptor fd_;
+};
+
+/// How a child of this process ended; the exit code, or 128 and the signal.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace headway::node
