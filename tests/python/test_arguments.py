@@ -151,7 +151,7 @@ CASES = [
     (TorchConfig, {"timeout_s": NAN}, ValueError, "TorchConfig.timeout_s", "nan", "finite"),
     (Checkpoint, {"path": 7}, TypeError, "path", "7 (int)", "a path of a directory"),
     (Checkpoint, {"path": None}, TypeError, "path", "None", "a path of a directory"),
-    (Checkpoint, {"path": "s3://bucket/x"}, ValueError, "path", "s3://bucket/x", "local or mounted"),
+    (Checkpoint.from_directory, {"path": "s3://bucket/x"}, ValueError, "path", "s3://bucket/x", "local directory"),
     (Checkpoint, {"path": ""}, ValueError, "path", "''", "a path of a directory"),
     (Checkpoint.from_directory, {"path": "/no/such/place"}, FileNotFoundError, "path", "/no/such/place", "a directory"),
     (Checkpoint.from_directory, {"path": __file__}, NotADirectoryError, "path", __file__, "a directory"),
