@@ -1,4 +1,4 @@
-"""PyTorch: one process group over the ranks, prepared models and loaders, and plain PyTorch code as torchrun runs it."""
+"""PyTorch: one process group over the ranks, prepared models and loaders, and plain code as torchrun runs it."""
 
 import os
 
