@@ -1,4 +1,4 @@
-"""A notebook as the driver: a real Jupyter kernel defines the loop, shows the ranks' output, and survives an interrupt."""
+"""A notebook as the driver: a real Jupyter kernel defines the loop, shows the output, and survives an interrupt."""
 
 import os
 import queue

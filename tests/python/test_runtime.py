@@ -1,5 +1,6 @@
 """init, shutdown, resources, and several runs at a time."""
 
+import itertools
 import threading
 
 import headway
@@ -72,7 +73,7 @@ def test_gpus_that_are_not_there_are_refused(storage):
     headway.init(num_gpus=0)
     scaling = train.ScalingConfig(num_workers=1, use_gpu=True)
     config = train.RunConfig(storage_path=storage)
-    with pytest.raises(ValueError, match="1 worker with {GPU: 1} each can never be placed"):
+    with pytest.raises(ValueError, match=r"1 worker with \{GPU: 1\} each can never be placed"):
         train.DataParallelTrainer(lambda: None, scaling_config=scaling, run_config=config).fit()
 
 
@@ -167,7 +168,7 @@ def test_runs_that_do_not_fit_beside_each_other_queue(storage):
         thread.join(60)
     spans = sorted(order)
     assert len(spans) == 3
-    for earlier, later in zip(spans, spans[1:], strict=False):
+    for earlier, later in itertools.pairwise(spans):
         assert earlier[1] <= later[0], "one begins when the other has ended"
     assert headway.available_resources() == headway.cluster_resources()
 
