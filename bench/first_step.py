@@ -64,6 +64,7 @@ def run_under_torchrun():
     if dist.get_rank() == 0:
         stepped = max(program.noted(program.folder(), "step_*"))
         program.finish(first_step_s=program.since_start_s(stepped), stepped_at=stepped, threads=threads())
+    dist.barrier()  # Gloo aborts a rank whose peer leaves while it still works.
     dist.destroy_process_group()
 
 

@@ -158,6 +158,10 @@ void Session::finish_uploads() {
 }
 
 Result<std::optional<std::string>> Session::report(const ReportRequest& request) {
+  if (in_child()) {
+    return Error{ErrorKind::internal,
+                 "report() was called in a child process of a rank; only the rank's own process can report"};
+  }
   wire::Reported reported;
   reported.metrics = request.metrics;
   if (request.checkpoint_directory) {

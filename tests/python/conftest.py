@@ -136,6 +136,7 @@ class Script:
         self.process = subprocess.Popen(
             [sys.executable, str(path)],
             env={**self._environment(), **env},
+            cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

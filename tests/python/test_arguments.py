@@ -151,7 +151,6 @@ CASES = [
     (TorchConfig, {"timeout_s": NAN}, ValueError, "TorchConfig.timeout_s", "nan", "finite"),
     (Checkpoint, {"path": 7}, TypeError, "path", "7 (int)", "a path of a directory"),
     (Checkpoint, {"path": None}, TypeError, "path", "None", "a path of a directory"),
-    (Checkpoint.from_directory, {"path": "s3://bucket/x"}, ValueError, "path", "s3://bucket/x", "local directory"),
     (Checkpoint, {"path": ""}, ValueError, "path", "''", "a path of a directory"),
     (Checkpoint.from_directory, {"path": "/no/such/place"}, FileNotFoundError, "path", "/no/such/place", "a directory"),
     (Checkpoint.from_directory, {"path": __file__}, NotADirectoryError, "path", __file__, "a directory"),
@@ -251,7 +250,7 @@ def test_a_checkpoint_to_resume_from_must_be_there(storage, tmp_path):
     trainer = DataParallelTrainer(
         loop, run_config=RunConfig(storage_path=storage), resume_from_checkpoint=Checkpoint(tmp_path / "gone")
     )
-    with pytest.raises(FileNotFoundError, match="resume_from_checkpoint is .*gone"):
+    with pytest.raises(FileNotFoundError, match=r"resume_from_checkpoint is .*gone"):
         trainer.fit()
     assert processes.descendants() == {}
 

@@ -171,7 +171,7 @@ def test_what_cannot_be_sent_is_named_with_the_path_to_it(storage, case):
     trainer = train.DataParallelTrainer(
         loop, train_loop_config=config, run_config=train.RunConfig(storage_path=storage)
     )
-    with pytest.raises(TypeError, match="train_loop_.* cannot be sent to the workers") as caught:
+    with pytest.raises(TypeError, match=r"train_loop_.* cannot be sent to the workers") as caught:
         trainer.fit()
     assert told in str(caught.value)
     assert "Make it inside the training function instead" in str(caught.value)

@@ -178,7 +178,7 @@ def test_bad_arguments_of_report(fit, tmp_path):
         with pytest.raises(ValueError, match="checkpoint_dir_name is 'best' without a checkpoint"):
             train.report({}, checkpoint_dir_name="best")
         for name in ("", "..", "a/b", "a\0b", "x" * 300):
-            with pytest.raises(ValueError, match="checkpoint_dir_name is .*; allowed"):
+            with pytest.raises(ValueError, match=r"checkpoint_dir_name is .*; allowed"):
                 train.report({}, checkpoint=checkpoint, checkpoint_dir_name=name)
         with pytest.raises(
             TypeError, match=r"delete_local_checkpoint_after_upload is 1 \(int\); allowed: True or False"

@@ -1,5 +1,6 @@
 """Storage that cannot be written, is taken or is full: said before workers start, or raised in every rank's report."""
 
+import contextlib
 import os
 import re
 import resource
@@ -99,9 +100,9 @@ def small_disk(tmp_path):
 @pytest.mark.usefixtures("no_worker_starts")
 def test_a_disk_that_is_full_before_the_run(small_disk, tmp_path, monkeypatch):
     filler = os.open(small_disk / "filler", os.O_WRONLY | os.O_CREAT)
-    with pytest.raises(OSError, match="No space"):
-        while True:
-            os.write(filler, bytes(4096))
+    with contextlib.suppress(OSError):
+        while os.write(filler, bytes(4096)):
+            pass
     os.close(filler)
     assert_nothing_ran(tmp_path, monkeypatch, small_disk, OSError, "no space left on device", str(small_disk))
 

@@ -17,11 +17,12 @@ def main() -> None:
     always_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
     exec_command = [sys.executable, "-c", code + "from headway._worker.main import main; main()"]
+    # Before the imports: a thread that one of them starts must not take the signals that tell of workers' ends.
+    server = _core.FactoryServer(control_fd, exec_command, always_exec)
     problems = [] if always_exec else _import_all(sys.argv[2:])
     # What is there now is there for good: the collector need not touch (and so copy) its pages in every child.
     gc.collect()
     gc.freeze()
-    server = _core.FactoryServer(control_fd, exec_command, always_exec)
     server.announce(problems)
     worker = server.serve()
     if worker is None:

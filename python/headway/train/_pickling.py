@@ -11,7 +11,7 @@ import cloudpickle
 
 
 def dumps(values: tuple[Any, ...], names: tuple[str, ...]) -> bytes:
-    """Pickles a tuple whose items the user knows by ``names``; lambdas, closures, what ``__main__`` defines go by value.
+    """Pickles a tuple whose items the user knows by ``names``; lambdas and closures go by value.
 
     Raises:
         TypeError: naming the object that can't be pickled, and how it is reached.

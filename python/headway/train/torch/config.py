@@ -75,6 +75,8 @@ class TorchBackend(Backend):
 
     def on_start(self, worker_group: WorkerGroup, backend_config: TorchConfig) -> None:
         """Rank 0 opens a store, then every rank joins the group through it."""
+        # Ranks import at different speeds; that is no part of a collective's time.
+        worker_group.execute(_import_torch)
         host, port = worker_group.execute_single(0, _open_store, len(worker_group), backend_config.timeout_s)
         worker_group.execute(_join_group, host, port, backend_config.backend, backend_config.timeout_s)
 
@@ -94,6 +96,10 @@ def choose_backend(asked: str | None, gpus_of_rank: list[str], gpus_shared: bool
         why = "share a GPU" if gpus_of_rank else "have no GPU (use_gpu=False)"
         raise ValueError(f'TorchConfig.backend is "nccl" while the workers {why}; allowed: None or "gloo"')
     return asked or ("nccl" if own_gpu else "gloo")
+
+
+def _import_torch() -> None:
+    import torch.distributed  # noqa: F401
 
 
 _store: Any = None

@@ -81,42 +81,46 @@ def prepare_data_loader(
     Returns:
         A loader. Call ``.sampler.set_epoch(epoch)`` at the start of each epoch if it shuffles.
     """
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, RandomSampler
 
     if not isinstance(data_loader, DataLoader):
         refuse("data_loader", data_loader, "a torch.utils.data.DataLoader")
     check_bool("add_dist_sampler", add_dist_sampler)
     check_bool("move_to_device", move_to_device)
     context = worker_session.current("prepare_data_loader()").context
-    if add_dist_sampler and context["world_size"] > 1 and _samples_plainly(data_loader):
-        data_loader = _with_dist_sampler(data_loader, context["plan"]["rank"], context["world_size"])
+    sampler = _plain_sampler(data_loader) if add_dist_sampler and context["world_size"] > 1 else None
+    if sampler is not None:
+        shuffle = type(sampler) is RandomSampler
+        data_loader = _with_dist_sampler(data_loader, shuffle, context["plan"]["rank"], context["world_size"])
     device = get_device()
     return _OnDevice(data_loader, device) if move_to_device and device.type != "cpu" else data_loader
 
 
-def _samples_plainly(loader: DataLoader[Any]) -> bool:
-    """Whether the loader samples in one of the two ways that a plain ``DataLoader(...)`` does."""
+def _plain_sampler(loader: DataLoader[Any]) -> Any:
+    """The loader's sampler if it is one of those that ``DataLoader(...)`` makes by itself; None when it is another."""
     from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
-    if isinstance(loader.dataset, IterableDataset):
-        return False
-    plain_batches = loader.batch_sampler is None or type(loader.batch_sampler) is BatchSampler
-    return plain_batches and type(loader.sampler) in (RandomSampler, SequentialSampler)
+    batches = loader.batch_sampler
+    if isinstance(loader.dataset, IterableDataset) or type(batches) not in (BatchSampler, type(None)):
+        return None
+    sampler = batches.sampler if batches is not None else loader.sampler
+    if type(sampler) is RandomSampler:
+        return sampler if not sampler.replacement and sampler._num_samples is None else None
+    return sampler if type(sampler) is SequentialSampler else None
 
 
-def _with_dist_sampler(loader: DataLoader[Any], rank: int, world_size: int) -> DataLoader[Any]:
-    from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
+def _with_dist_sampler(loader: DataLoader[Any], shuffle: bool, rank: int, world_size: int) -> DataLoader[Any]:
+    from torch.utils.data import DataLoader, DistributedSampler
 
-    shuffle = isinstance(loader.sampler, RandomSampler)
-    sampler: DistributedSampler[Any] = DistributedSampler(loader.dataset, world_size, rank, shuffle=shuffle)
+    batches = loader.batch_sampler  # It knows the size too when the user made it himself.
     settings: dict[str, Any] = {
         "dataset": loader.dataset,
-        "batch_size": loader.batch_size,
-        "sampler": sampler,
+        "batch_size": batches.batch_size if batches is not None else None,
+        "drop_last": batches.drop_last if batches is not None else False,
+        "sampler": DistributedSampler(loader.dataset, world_size, rank, shuffle=shuffle),
         "num_workers": loader.num_workers,
         "collate_fn": loader.collate_fn,
         "pin_memory": loader.pin_memory,
-        "drop_last": loader.drop_last,
         "timeout": loader.timeout,
         "worker_init_fn": loader.worker_init_fn,
         "multiprocessing_context": loader.multiprocessing_context,

@@ -1,0 +1,101 @@
+"""A notebook as the driver: a real Jupyter kernel defines the loop, shows the output, and survives an interrupt."""
+
+import os
+import queue
+import time
+
+import processes
+import pytest
+from conftest import PACKAGES
+
+jupyter_client = pytest.importorskip("jupyter_client")
+pytest.importorskip("ipykernel")
+
+CELL_LIMIT_S = 60
+
+
+class Notebook:
+    """A kernel, and cells that run in it."""
+
+    def __init__(self, storage, mark):
+        environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, processes.MARK: mark}
+        self.kernel = jupyter_client.KernelManager(kernel_name="python3")
+        self.kernel.start_kernel(env=environment)
+        self.client = self.kernel.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=CELL_LIMIT_S)
+
+    def run(self, code, interrupt_at=None):
+        """Runs a cell; returns (its stream output, the name of its error or None)."""
+        cell = self.client.execute(code)
+        output, error = "", None
+        deadline = time.monotonic() + CELL_LIMIT_S
+        while time.monotonic() < deadline:
+            try:
+                message = self.client.get_iopub_msg(timeout=1)
+            except queue.Empty:
+                continue
+            if message["parent_header"].get("msg_id") != cell:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                output += content["text"]
+            elif kind == "error":
+                error = content["ename"]
+            elif kind == "status" and content["execution_state"] == "idle":
+                return output, error
+            if interrupt_at is not None and interrupt_at in output:
+                self.kernel.interrupt_kernel()
+                interrupt_at = None
+        raise AssertionError(f"the cell did not end; its output: {output}")
+
+    def close(self):
+        self.client.stop_channels()
+        self.kernel.shutdown_kernel()
+
+
+@pytest.fixture
+def notebook(storage):
+    mark = os.path.basename(os.path.dirname(storage)) + str(os.getpid())
+    notebook = Notebook(storage, mark)
+    yield notebook
+    notebook.close()
+    assert processes.wait_gone(lambda: processes.marked(mark), 10) == {}, "the kernel's end leaves nothing"
+
+
+def test_a_notebook_trains_is_interrupted_and_trains_again(notebook):
+    output, error = notebook.run("""
+from headway import train
+from headway.train.torch import TorchTrainer
+scaling = train.ScalingConfig(num_workers=2)
+offset = 40
+
+def loop(config):
+    import torch
+    import torch.distributed as dist
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    print("hello from", train.get_context().get_world_rank())
+    train.report({"answer": offset + total.item()})
+""")
+    assert (output, error) == ("", None)
+    output, error = notebook.run("print(TorchTrainer(loop, scaling_config=scaling).fit().metrics['answer'])")
+    assert error is None, output
+    for text in ("(rank 0) hello from 0\n", "(rank 1) hello from 1\n", "42.0\n"):
+        assert text in output
+    output, error = notebook.run(
+        """
+def endless():
+    import threading
+    print("waiting", flush=True)
+    threading.Event().wait()
+
+TorchTrainer(endless, scaling_config=scaling).fit()
+""",
+        interrupt_at="(rank 1) waiting",
+    )
+    assert error == "KeyboardInterrupt"
+    assert "stopped by Ctrl-C" in output
+    output, error = notebook.run("print(TorchTrainer(loop, scaling_config=scaling).fit().metrics['answer'])")
+    assert error is None, output
+    assert output.endswith("42.0\n")
