@@ -10,8 +10,8 @@ void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint})) {
     fail_attempt({ErrorKind::internal,
-                  "rank " + std::to_string(event.rank) + " sent report " + std::to_string(event.index) +
-                      " while report " + std::to_string(barrier_.index()) + " is open",
+                  "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
+                      " while report #" + std::to_string(barrier_.index() + 1) + " is open",
                   {}});
     return;
   }
@@ -217,7 +217,7 @@ void RunController::refuse(const PendingReport& report) {
   if (!report.answered) {
     answer(report, why);
   } else if (state_ == RunState::running) {
-    upload_error_ = "the checkpoint " + report.checkpoint->name + " of report " + std::to_string(report.index) +
+    upload_error_ = "the checkpoint " + report.checkpoint->name + " of report #" + std::to_string(report.index + 1) +
                     " was not stored: " + why;
     out_.push_back(Warn{*upload_error_});
   }

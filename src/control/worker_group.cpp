@@ -16,12 +16,12 @@ std::string seconds_text(Duration duration) {
 
 std::string doing(const RankState& rank, Time now) {
   const std::string since = " for " + seconds_text(now - rank.since);
-  const std::string reports = rank.reports == 0 ? "no report yet" : "last report " + std::to_string(rank.reports - 1);
+  const std::string reports = rank.reports == 0 ? "no report yet" : "last report #" + std::to_string(rank.reports);
   switch (rank.phase) {
     case RankPhase::starting: return "starting" + since;
     case RankPhase::ready: return "ready, waiting for the others to start" + since;
     case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
-    case RankPhase::reporting: return "waiting in report " + std::to_string(rank.reports - 1) + since;
+    case RankPhase::reporting: return "waiting in report #" + std::to_string(rank.reports) + since;
     case RankPhase::returned: return "had finished its training function (" + reports + ")";
     case RankPhase::raised: return "had failed too";
     case RankPhase::exited: return "its process was gone";

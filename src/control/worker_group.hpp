@@ -42,7 +42,7 @@ class WorkerGroup {
   /// "rank 1 (pid 4711 on host a)".
   std::string name_of(int rank) const;
 
-  /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report 3 for 1.2 s".
+  /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report #3 for 1.2 s" (reports are counted from 1).
   std::string describe_others(int except, Time now) const;
 
  private:

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_failed_upload_is_told_by_the_next_report_once_and_the_one
   BOOST_TEST(run.count<DiscardCheckpoint>() == 1U);
   BOOST_TEST(contains(run.last<Warn>().text, "no space left on device"));
   run.report(1);
-  BOOST_TEST(contains(run.last<AnswerReport>().error.value(), "checkpoint_000000 of report 0"));
+  BOOST_TEST(contains(run.last<AnswerReport>().error.value(), "checkpoint_000000 of report #1"));
   run.report(2);
   BOOST_TEST(!run.last<AnswerReport>().error.has_value());
   const auto lines = run.all<AppendResult>();

@@ -33,8 +33,8 @@ BOOST_AUTO_TEST_CASE(a_rank_raises_and_its_own_exception_comes_first_then_what_t
              "Raised by the training function in rank 1 (pid 101 on host-a), attempt 1; "
              "its log: logs/rank_1.log in the run's folder\n"
              "What the other ranks were doing:\n"
-             "  rank 0: waiting in report 1 for 1.5 s\n"
-             "  rank 2: in the training function for 1.5 s (last report 0)\n");
+             "  rank 0: waiting in report #2 for 1.5 s\n"
+             "  rank 2: in the training function for 1.5 s (last report #1)\n");
   BOOST_REQUIRE(run.outcome().failure->ranks.size() == 1U);
   BOOST_TEST(run.outcome().failure->ranks[0].text == "ValueError: loss is NaN");
 }

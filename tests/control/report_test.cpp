@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_reports_twice_into_one_barrier_is_a_defect_and_
   run.journals();
   BOOST_TEST(run.outcome().state == "errored");
   BOOST_TEST((run.outcome().failure->kind == ErrorKind::internal));
-  BOOST_TEST(contains(run.failure(), "rank 1 sent report 1 while report 0 is open"));
+  BOOST_TEST(contains(run.failure(), "rank 1 sent report #2 while report #1 is open"));
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_finishes_while_others_wait_in_report_and_is_named_at_once) {
@@ -95,10 +95,10 @@ BOOST_AUTO_TEST_CASE(a_rank_finishes_while_others_wait_in_report_and_is_named_at
   run.journals();
   const std::string text = run.failure();
   BOOST_TEST(
-      text.starts_with("rank 1 finished the training function while ranks 0, 2 wait in report 1, "
+      text.starts_with("rank 1 finished the training function while ranks 0, 2 wait in report #2, "
                        "which rank 1 never called (attempt 1)\n"));
-  BOOST_TEST(contains(text, "rank 0: waiting in report 1 for 2.0 s\n"));
-  BOOST_TEST(contains(text, "rank 1: had finished its training function (last report 0)\n"));
+  BOOST_TEST(contains(text, "rank 0: waiting in report #2 for 2.0 s\n"));
+  BOOST_TEST(contains(text, "rank 1: had finished its training function (last report #1)\n"));
   BOOST_TEST((run.outcome().failure->kind == ErrorKind::user_code));
   BOOST_REQUIRE(run.outcome().failure->ranks.size() == 1U);
   BOOST_TEST(run.outcome().failure->ranks[0].rank == 1);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_rank_reports_after_another_has_finished_and_nobody_waits_
   BOOST_TEST((run.last<EndWorkers>().mode == EndMode::kill));
   run.group_ends();
   run.journals();
-  BOOST_TEST(run.failure().starts_with("rank 0 finished the training function while rank 2 waits in report 0"));
+  BOOST_TEST(run.failure().starts_with("rank 0 finished the training function while rank 2 waits in report #1"));
   BOOST_TEST(contains(run.failure(), "rank 1: in the training function"));
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_has_finished_and_then_lost_its_process_is_still
   BOOST_TEST((run.state() == RunState::shutting_down));
   run.group_ends();
   run.journals();
-  BOOST_TEST(run.failure().starts_with("rank 0 finished the training function while rank 1 waits in report 0"));
+  BOOST_TEST(run.failure().starts_with("rank 0 finished the training function while rank 1 waits in report #1"));
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_that_has_finished_and_then_lost_its_process_does_not_hold_up_the_end_of_the_others) {

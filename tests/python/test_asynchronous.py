@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_stored_is_told_by_a_report_that_follows_in_every_
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))  # As if the disk were full.
         train.report({"x": 0}, large, checkpoint_upload_mode=ASYNC, delete_local_checkpoint_after_upload=False)
-        with pytest.raises(OSError, match="checkpoint_000000 of report 0 was not stored"):
+        with pytest.raises(OSError, match="checkpoint_000000 of report #1 was not stored"):
             report_twice(small)
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         train.report({"x": 2}, checkpoint=small)
@@ -73,7 +73,7 @@ def test_the_last_one_fails_and_fit_says_so(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
         train.report({"x": 0}, checkpoint, checkpoint_upload_mode=ASYNC, delete_local_checkpoint_after_upload=False)
 
-    with pytest.raises(train.TrainingFailedError, match="checkpoint_000000 of report 0 was not stored"):
+    with pytest.raises(train.TrainingFailedError, match="checkpoint_000000 of report #1 was not stored"):
         run(loop, tmp_path, workers=1)
 
 

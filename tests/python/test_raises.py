@@ -28,7 +28,7 @@ def test_the_first_line_is_the_exception_and_then_come_its_own_frames(fail):
     text = str(error)
     assert re.search(r"training function in rank 1 \(pid \d+ on .+\), attempt 1; its log: logs/rank_1.log", text)
     assert text.index("What the other ranks were doing:") > text.index("rank 1 (pid")
-    assert re.search(r"rank 0: (in report 0|waiting|in the training function)", text)
+    assert re.search(r"rank 0: (in report #1|waiting|in the training function)", text)
     assert "rank 2:" in text
     assert text.rstrip().endswith("/run")
     assert isinstance(error.__cause__, ZeroDivisionError)

@@ -220,7 +220,7 @@ def test_two_threads_of_a_rank_cannot_report_at_once(fit):
     try:
         errors = fit(loop).return_value
     except train.WorkerGroupError as error:
-        assert "finished the training function while rank 0 waits in report 1" in str(error)  # noqa: PT017
+        assert "finished the training function while rank 0 waits in report #2" in str(error)  # noqa: PT017
     else:
         assert "two threads of one rank" in errors[0]
 
@@ -232,7 +232,7 @@ def test_unequal_report_counts_end_the_run_with_both_ranks_named(fail):
             train.report({"x": 1})
 
     error = fail(loop)
-    assert str(error).startswith("rank 1 finished the training function while rank 0 waits in report 2")
+    assert str(error).startswith("rank 1 finished the training function while rank 0 waits in report #3")
     assert "Every rank must call report() equally often" in str(error)
     assert set(error.worker_failures) == {1}
 
@@ -243,7 +243,7 @@ def test_a_rank_that_never_reports_does_not_leave_the_others_waiting(fail):
             train.report({"x": 1})
 
     # Ranks 0 and 1, or the one of them that had come so far.
-    pattern = "rank 2 finished the training function while rank.* waits? in report 0, which rank 2 never called"
+    pattern = "rank 2 finished the training function while rank.* waits? in report #1, which rank 2 never called"
     assert re.match(pattern, str(fail(loop, workers=3)))
 
 
