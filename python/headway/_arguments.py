@@ -45,6 +45,15 @@ def check_str(argument: str, value: object, allowed: str) -> str:
     return value
 
 
+def is_utf8(text: str) -> bool:
+    """Whether text can be written as UTF-8: bytes of file names that are none come as halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def check_instance(argument: str, value: Any, kind: type, allowed: str) -> Any:
     """None or an instance of ``kind``."""
     if value is not None and not isinstance(value, kind):

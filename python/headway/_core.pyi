@@ -111,6 +111,16 @@ class Session:
 def download(directory: str, target_directory: str) -> None:
     """Copies a directory's files into another, which is made when missing."""
 
+def list_checkpoints(run_directory: str) -> str:
+    """
+    The manifests of a run's committed checkpoints as a JSON list, oldest first.
+    """
+
+def best_of(metrics_json: str, metric: str, mode: str) -> int | None:
+    """
+    The place of the best in a JSON list of metrics, the later of equals; None when none has the metric.
+    """
+
 def download_url(url: str, target_directory: str, arrow_library: str, arrow_directory: str) -> None:
     """
     Copies the files below a URL into a directory, which is made when missing.

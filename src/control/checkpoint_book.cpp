@@ -1,8 +1,9 @@
 #include "control/checkpoint_book.hpp"
 
+#include "core/score.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 
 namespace headway::control {
@@ -14,11 +15,7 @@ std::string CheckpointBook::next_name() {
 }
 
 std::optional<double> CheckpointBook::score(const KeptCheckpoint& checkpoint) const {
-  const Json* value = find_path(checkpoint.metrics, *config_.checkpoint_score_attribute);
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  const double number = value->to_number<double>();
-  if (std::isnan(number)) return std::nullopt;
-  return config_.checkpoint_score_order == "min" ? -number : number;
+  return score_of(checkpoint.metrics, *config_.checkpoint_score_attribute, config_.checkpoint_score_order);
 }
 
 bool CheckpointBook::worse(const KeptCheckpoint& a, const KeptCheckpoint& b) const {

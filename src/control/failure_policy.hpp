@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/config.hpp"
+#include "core/time.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace headway::control {
@@ -14,6 +16,15 @@ class FailurePolicy {
   /// Counts one failure; true when the group may be started again.
   bool allow_restart() { return ++failures_ <= config_.max_failures || config_.max_failures == -1; }
 
+  /// How long the next attempt should wait. A group that dies again and again before its first report would else be started
+  /// hundreds of times a second: from the second such death on 0.1 s, doubled with each, 30 s at most.
+  Duration restart_wait(bool had_reported) {
+    early_deaths_ = had_reported ? 0 : early_deaths_ + 1;
+    if (early_deaths_ < 2) return Duration::zero();
+    const int doublings = std::min(early_deaths_ - 2, 16);
+    return std::min<Duration>(std::chrono::milliseconds(100) * (1 << doublings), std::chrono::seconds(30));
+  }
+
   int failures() const { return failures_; }
   /// "failure 2 of 3 allowed" or "failure 2, no limit".
   std::string count_text() const {
@@ -25,6 +36,7 @@ class FailurePolicy {
  private:
   FailureConfig config_;
   int failures_ = 0;
+  int early_deaths_ = 0;  ///< In a row.
 };
 
 }  // namespace headway::control

@@ -186,28 +186,43 @@ void RunController::on(const GroupEnded& event) {
 void RunController::group_is_over() {
   if (!group_gone_ || !pending_.empty()) return;
   if (state_ == RunState::restarting) {
-    notify_restart();
-    start_attempt();
+    restart();
   } else {
     close_run();
   }
 }
 
-void RunController::notify_restart() {
+void RunController::restart() {
+  const Duration wait = policy_.restart_wait(attempt_iterations_ > 0);
+  notify_restart(wait);
+  if (wait == Duration::zero()) {
+    start_attempt();
+  } else {
+    set_timer(TimerPurpose::restart, wait);
+  }
+}
+
+void RunController::notify_restart(Duration wait) {
   const auto newest = book_.newest();
   const std::string from =
       newest ? "from " + *newest
              : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
+  const std::string when =
+      wait == Duration::zero()
+          ? ""
+          : " in " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()) +
+                " ms, as it has died again before its first report";
   out_.push_back(
-      Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + ": " + failure_->message});
+      Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + when + ": " + failure_->message});
 }
 
 void RunController::on(const AbortAsked& event) {
-  if (abort_reason_) return;
+  // In closing the run has come to its end already, and its last journal says so.
+  if (abort_reason_ || state_ == RunState::closing) return;
   abort_reason_ = event.reason;
-  if (state_ == RunState::created || state_ == RunState::preparing || state_ == RunState::scheduling) {
+  if (group_gone_ && pending_.empty()) {  // There is nobody to end, be it before the first attempt or between two.
     close_run();
-  } else if (state_ != RunState::closing) {
+  } else {
     state_ = RunState::shutting_down;
     end_group(EndMode::terminate, event.reason);
     set_timer(TimerPurpose::terminate, terminate_grace);
@@ -232,6 +247,9 @@ void RunController::on(const TimerFired& event) {
                  "and are killed; the run's result stands"});
         end_group(EndMode::kill, "did not exit in time");
       }
+      break;
+    case TimerPurpose::restart:
+      if (state_ == RunState::restarting && group_gone_) start_attempt();
       break;
     case TimerPurpose::terminate:
       if (!group_gone_) end_group(EndMode::kill, *abort_reason_);
@@ -278,7 +296,11 @@ void RunController::write_journal() {
   snapshot["attempt_ends"] = boost::json::value_from(attempt_ends_);
   snapshot["reports"] = iteration_;
   snapshot["checkpoints"] = boost::json::value_from(book_.kept());
-  if (failure_ && state_ == RunState::closing) snapshot["failure"] = failure_->message;
+  if (failure_ && state_ == RunState::closing) {
+    snapshot["failure"] = failure_->message;
+    snapshot["failure_kind"] = to_string(failure_->kind);
+    snapshot["failed_ranks"] = boost::json::value_from(failure_->ranks);
+  }
   if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
   snapshot["spec"] = boost::json::value_from(spec_);
   ++journals_under_way_;

@@ -63,7 +63,7 @@ class RunController {
     std::optional<PendingCheckpoint> checkpoint;
     bool answered = false;
   };
-  enum class TimerPurpose { echo, exit, terminate };
+  enum class TimerPurpose { echo, exit, terminate, restart };
   struct Timer {
     std::int64_t id = 0;
     TimerPurpose purpose = TimerPurpose::echo;
@@ -109,7 +109,8 @@ class RunController {
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
   void group_is_over();
-  void notify_restart();
+  void restart();
+  void notify_restart(Duration wait);
   void close_run();
   void write_journal();
   void set_timer(TimerPurpose purpose, Duration from_now);

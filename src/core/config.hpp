@@ -50,10 +50,11 @@ struct RunSpec {
   std::string trainer = "DataParallelTrainer";        ///< For messages and the journal.
   std::string trial_id;                               ///< Stays the same over restarts.
   std::vector<std::string> preload;                   ///< Modules that the worker factory imports before it forks.
+  JsonObject config;                                  ///< The training function's configuration, for params.json.
   std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
-                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, resume_from_checkpoint))
+                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, resume_from_checkpoint))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);

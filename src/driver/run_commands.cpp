@@ -26,7 +26,9 @@ void Run::on_storage(std::function<control::Event()> work) {
 }
 
 void Run::carry_out(const control::PrepareStorage&) {
-  on_storage([folder = folder_]() -> control::Event { return control::StoragePrepared{error_of(folder->prepare())}; });
+  on_storage([folder = folder_, config = spec_.config]() -> control::Event {
+    return control::StoragePrepared{error_of(folder->prepare(config))};
+  });
 }
 
 void Run::carry_out(const control::AcquireNodes& command) {

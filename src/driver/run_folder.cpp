@@ -56,7 +56,7 @@ RunFolder::~RunFolder() {
   if (result_fd_ >= 0) close(result_fd_);
 }
 
-Result<void> RunFolder::prepare() {
+Result<void> RunFolder::prepare(const JsonObject& config) {
   struct stat found{};
   if (stat((path_ + "/run.json").c_str(), &found) == 0) {
     return Error{ErrorKind::already_exists,
@@ -67,7 +67,7 @@ Result<void> RunFolder::prepare() {
   if (mkdir((path_ + "/logs").c_str(), 0755) != 0 && errno != EEXIST) {
     return Error{ErrorKind::unavailable, "cannot make " + path_ + "/logs: " + std::strerror(errno)};
   }
-  return {};
+  return storage::replace_file(path_ + "/params.json", json_text(config) + "\n");
 }
 
 Result<void> RunFolder::append(const std::string& line) {

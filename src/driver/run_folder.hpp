@@ -20,8 +20,9 @@ class RunFolder {
   std::string checkpoint_path(const std::string& name) const { return path_ + "/" + name; }
   std::string log_path(int rank) const { return path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
 
-  /// Makes the folder and proves that it can be written. Errors: `already_exists` when an earlier run is there, `unavailable`.
-  Result<void> prepare();
+  /// Makes the folder, proves that it can be written, and writes params.json.
+  /// Errors: `already_exists` when an earlier run is there, `unavailable`.
+  Result<void> prepare(const JsonObject& config);
 
   /// Adds a line to result.json; it survives the death of this process from then on.
   Result<void> append(const std::string& line);

@@ -41,6 +41,7 @@ Result<void> FactoryServer::announce(const std::vector<std::string>& problems) {
 }
 
 std::optional<ForkedWorker> FactoryServer::serve() {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   pollfd watch[2] = {{control_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
   while (!done_) {
     if (poll(watch, 2, -1) < 0 && errno != EINTR) break;

@@ -55,8 +55,9 @@ pid_t start(char** command, int life_fd, const sigset_t& old_mask) {
   if (pid != 0) return pid;
   close(life_fd);
   sigprocmask(SIG_SETMASK, &old_mask, nullptr);
-  // The factory ends its workers itself when the guard is the one that was killed.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // When the guard is the one that was killed. From FactoryServer::serve on the factory asks for SIGTERM instead, and ends its
+  // workers before itself.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guard) _exit(1);
   execvp(command[0], command);
   std::fprintf(stderr, "headway-guard: cannot run %s: %s\n", command[0], std::strerror(errno));

@@ -38,10 +38,7 @@ Result<bool> receive_all(int fd, std::span<char> bytes, std::vector<int>& fds, b
 }  // namespace
 
 Result<void> send_frame(int fd, const Frame& frame) {
-  FrameHeader header;
-  header.json_size = static_cast<std::uint32_t>(frame.json.size());
-  header.fd_count = static_cast<std::uint32_t>(frame.fds.size());
-  header.blob_size = frame.blob ? frame.blob->size() : 0;
+  const FrameHeader header = header_of(frame);
   if (auto ok = check_header(header); !ok) return ok;
   std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
   head += frame.json;

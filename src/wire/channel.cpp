@@ -28,7 +28,7 @@ void Channel::start(FrameHandler on_frame, ClosedHandler on_closed) {
 }
 
 void Channel::send(Frame frame) {
-  if (closed_) {
+  if (closed_ || !check_header(header_of(frame))) {
     for (int fd : frame.fds) ::close(fd);
     return;
   }
@@ -114,10 +114,7 @@ asio::awaitable<void> Channel::write_loop() {
     }
     Frame frame = std::move(outbox_.front());
     outbox_.pop_front();
-    FrameHeader header;
-    header.json_size = static_cast<std::uint32_t>(frame.json.size());
-    header.fd_count = static_cast<std::uint32_t>(frame.fds.size());
-    header.blob_size = frame.blob ? frame.blob->size() : 0;
+    const FrameHeader header = header_of(frame);
     std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
     head += frame.json;
     bool sent = co_await write_all(head, frame.fds);

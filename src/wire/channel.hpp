@@ -25,7 +25,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   void start(FrameHandler on_frame, ClosedHandler on_closed);
 
-  /// Queues a frame; frames leave in order. The frame's descriptors are closed after they are sent. Ignored after the end.
+  /// Queues a frame; frames leave in order. The frame's descriptors are closed after they are sent. Dropped after
+  /// the end, and when it is beyond the bounds of frame.hpp.
   void send(Frame frame);
 
   /// Ends the stream now; what is still queued is dropped. `on_closed` is not called for it.

@@ -35,6 +35,8 @@ struct Frame {
   std::vector<int> fds;
 };
 
+FrameHeader header_of(const Frame& frame);
+
 /// `corrupted` when a header's numbers are beyond the bounds.
 Result<void> check_header(const FrameHeader& header);
 

@@ -120,8 +120,10 @@ BOOST_AUTO_TEST_CASE(a_budget_of_2_survives_two_failures_and_tells_the_third) {
   run.killed(0);
   run.group_ends();
   BOOST_TEST(
-      run.last<Notify>().text.starts_with("Restarting the worker group (failure 2 of 2 allowed) from the beginning: "
+      run.last<Notify>().text.starts_with("Restarting the worker group (failure 2 of 2 allowed) from the beginning in "
+                                          "100 ms, as it has died again before its first report: "
                                           "rank 0 (pid 200 on host-a) was killed by SIGKILL"));
+  run.advance(100ms);
   run.restart();
   run.raises(0, "three");
   to_the_end(run);
@@ -138,12 +140,58 @@ BOOST_AUTO_TEST_CASE(a_budget_of_minus_1_has_no_end) {
     run.killed(0);
     run.group_ends();
     BOOST_TEST(contains(run.last<Notify>().text, "(failure " + std::to_string(failure) + ", no limit)"));
+    run.advance(30s);
     run.restart();
   }
   run.finish_all();
   BOOST_TEST(run.outcome().state == "finished");
   BOOST_TEST(!run.outcome().failure);
   BOOST_TEST(run.outcome().attempts == 51);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_dies_again_and_again_before_its_first_report_is_started_ever_more_slowly) {
+  Rig run(spec_of(1, -1));
+  run.to_running();
+  std::vector<Duration> waits;
+  for (int death = 0; death < 14; ++death) {
+    const std::size_t attempts = run.count<StartWorkers>();
+    const Time died = run.now;
+    run.killed(0);
+    run.group_ends();
+    while (run.count<StartWorkers>() == attempts) run.advance(50ms);
+    waits.push_back(run.now - died);
+    run.restart();
+  }
+  const std::vector<Duration> expected{0ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms};
+  BOOST_TEST((std::vector(waits.begin(), waits.begin() + 7) == expected));
+  BOOST_TEST((waits.back() == 30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_has_reported_is_started_again_at_once_however_often_it_dies) {
+  Rig run(spec_of(1, -1));
+  run.to_running();
+  for (int death = 0; death < 5; ++death) {
+    run.send(RankReported{run.attempt(), 0, 0, {{"step", death}}, {}});
+    run.killed(0);
+    run.group_ends();
+    BOOST_TEST(run.count<StartWorkers>() == static_cast<std::size_t>(death) + 2);
+    run.restart();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_abort_between_two_attempts_ends_the_run_at_once) {
+  Rig run(spec_of(1, -1));
+  run.to_running();
+  run.killed(0);
+  run.group_ends();
+  run.restart();
+  run.killed(0);
+  run.group_ends();
+  run.send(AbortAsked{"Ctrl-C"});
+  run.journals();
+  BOOST_TEST(run.outcome().state == "aborted");
+  run.advance(1min);
+  BOOST_TEST(run.count<StartWorkers>() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(one_group_with_many_dead_ranks_is_one_failure) {

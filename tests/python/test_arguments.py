@@ -128,6 +128,8 @@ CASES = [
     (RunConfig, {"name": "a\0b"}, ValueError, "RunConfig.name", "a\\u0000b", "a folder name"),
     (RunConfig, {"name": "x" * 201}, ValueError, "RunConfig.name", "xxx", "200 bytes"),
     (RunConfig, {"storage_path": 7}, TypeError, "RunConfig.storage_path", "7 (int)", "a path"),
+    (RunConfig, {"name": "caf\udce9"}, ValueError, "RunConfig.name", "caf", "UTF-8"),
+    (RunConfig, {"storage_path": "/tmp/caf\udce9"}, ValueError, "RunConfig.storage_path", "caf", "UTF-8"),
     (RunConfig, {"storage_path": ""}, ValueError, "RunConfig.storage_path", '""', "path"),
     (
         RunConfig,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from headway import _core
-from headway._arguments import check_bool, check_instance, check_int, check_resources, check_str, refuse
+from headway._arguments import check_bool, check_instance, check_int, check_resources, check_str, is_utf8, refuse
 
 
 @dataclass
@@ -126,5 +126,8 @@ class RunConfig:
             )
             or CheckpointConfig()
         )
+        for argument, text in (("RunConfig.name", self.name or ""), ("RunConfig.storage_path", self.storage_path)):
+            if not is_utf8(text):
+                raise ValueError(f"{argument} is {text!r}; allowed: text that UTF-8 has")
         name = self.name if self.name is not None else "unnamed"
         _core.check_run_config(json.dumps({"name": name, "storage_path": self.storage_path}))

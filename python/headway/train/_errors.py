@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class TrainingFailedError(RuntimeError):
     """Training ended without a result."""
@@ -35,3 +37,29 @@ class ControllerError(TrainingFailedError):
     def __init__(self, controller_failure: Exception):
         super().__init__(str(controller_failure))
         self.controller_failure = controller_failure
+
+
+def to_exception(
+    end: dict[str, Any], exceptions: dict[int, Exception], path: str
+) -> tuple[Exception, Exception | None]:
+    """How a run's end is raised: the exception, and the training function's own one as its cause.
+
+    Args:
+        end: The run's outcome, with ``kind``, ``message``, ``ranks`` and ``attempts``.
+        exceptions: What ranks had raised, as far as it could be pickled.
+        path: The run's folder.
+    """
+    kind, message = end["kind"], end["message"]
+    if kind == "invalid_argument":
+        return ValueError(message), None
+    if kind == "already_exists":
+        return FileExistsError(message), None
+    if kind in ("unavailable", "corrupted") and end["attempts"] == 0:
+        return OSError(message), None
+    if kind == "internal":
+        return ControllerError(RuntimeError(message)), None
+    if kind == "aborted":
+        return RuntimeError(message), None
+    failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
+    cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
+    return WorkerGroupError(f"{message.rstrip()}\nThe run's folder: {path}", failures), cause

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, NoReturn
+from typing import Any
 
 import cloudpickle
 
@@ -21,10 +21,10 @@ from headway.train import _pickling
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train._display import Display
-from headway.train._errors import ControllerError, WorkerGroupError
+from headway.train._errors import to_exception
 from headway.train._fit import RunLoop
 from headway.train._remote import is_url
-from headway.train._result import Result, read_reports
+from headway.train._result import Result, last_metrics
 from headway.train.backend import BackendConfig
 
 TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
@@ -125,16 +125,15 @@ class DataParallelTrainer:
                 print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
             raise
         if end["state"] != "finished":
-            _raise_failure(end, loop.exceptions, run.path)
+            error, cause = to_exception(end, loop.exceptions, run.path)
+            raise error from cause
         return self._result(end, loop, run.path)
 
     def _spec(self) -> dict[str, Any]:
+        trial_id = uuid.uuid4().hex[:8]
         name = self.run_config.name
         if name is None:
-            trial_id = uuid.uuid4().hex[:8]
             name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[:4]}"
-        else:
-            trial_id = uuid.uuid4().hex[:8]
         resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config.storage_path},
@@ -144,20 +143,29 @@ class DataParallelTrainer:
             "trainer": type(self).__name__,
             "trial_id": trial_id,
             "preload": preload_modules(self.backend_config.preload),
+            "config": _as_json(self.train_loop_config),
             "resume_from_checkpoint": resume.path if resume is not None else None,
         }
 
     def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:
         kept = [(Checkpoint(os.path.join(path, entry["name"])), entry["metrics"]) for entry in end["checkpoints"]]
-        reports = read_reports(path)
         return Result(
-            metrics={**reports[-1], "done": True, "config": self.train_loop_config} if reports else None,
+            metrics=last_metrics(path, self.train_loop_config, done=True),
             checkpoint=kept[-1][0] if kept else None,
             error=None,
             path=path,
             best_checkpoints=kept,
+            config=self.train_loop_config,
             return_value=cloudpickle.loads(loop.return_value) if loop.return_value else None,
         )
+
+
+def _as_json(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration for people to read: what JSON does not have is shown as Python shows it."""
+    try:
+        return json.loads(json.dumps(config, default=repr, skipkeys=True).encode(errors="replace"))
+    except (ValueError, RecursionError):
+        return {key: repr(value) for key, value in config.items() if isinstance(key, str)}
 
 
 def _check_loop_config(config: object) -> dict[str, Any]:
@@ -185,20 +193,3 @@ def _loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]
             "allowed: none, or one (the configuration)"
         )
     return (config,) if positional else ()
-
-
-def _raise_failure(end: dict[str, Any], exceptions: dict[int, Exception], path: str) -> NoReturn:
-    kind, message = end["kind"], end["message"]
-    if kind == "invalid_argument":
-        raise ValueError(message)
-    if kind == "already_exists":
-        raise FileExistsError(message)
-    if kind in ("unavailable", "corrupted") and end["attempts"] == 0:
-        raise OSError(message)
-    if kind == "internal":
-        raise ControllerError(RuntimeError(message))
-    if kind == "aborted":
-        raise RuntimeError(message)
-    failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
-    cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
-    raise WorkerGroupError(f"{message.rstrip()}\nThe run's folder: {path}", failures) from cause
