@@ -64,6 +64,11 @@ class Runtime:
 def exit_now(code: int) -> None:
     """Flushes C streams and ends the process at once."""
 
+def keep_freed_memory() -> None:
+    """
+    Has this process keep up to 512 MiB of freed memory for its next allocations.
+    """
+
 def die_with(parent: int) -> None:
     """Has this process killed when its parent ends."""
 

@@ -1,6 +1,7 @@
 #include "bindings/module.hpp"
 #include "node/factory_server.hpp"
 #include "node/process.hpp"
+#include "worker/memory.hpp"
 #include "worker/session.hpp"
 
 #include <nanobind/stl/map.h>
@@ -87,6 +88,8 @@ void exit_now(int code) {
 
 void bind_worker(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
+  module.def("keep_freed_memory", &worker::keep_freed_memory,
+             "Has this process keep up to 512 MiB of freed memory for its next allocations.");
   module.def(
       "die_with", [](int parent) { node::die_with(parent); }, nb::arg("parent"),
       "Has this process killed when its parent ends.");

@@ -63,6 +63,7 @@ def _settle_in(session: _core.Session) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     set_threads(context["plan"]["slot"]["cpus"], setup["env"])
+    _core.keep_freed_memory()
     if "numpy" in sys.modules:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
         sys.modules["numpy"].random.seed()
