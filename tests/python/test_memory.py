@@ -8,13 +8,12 @@ import headway
 import pytest
 from headway import train
 
-
 ROUNDS, BLOCKS, BLOCK_BYTES = 20, 40, 1 << 20
 PAGES = ROUNDS * BLOCKS * BLOCK_BYTES // 4096
 
 
 def faults_of_steps():
-    """Page faults of steps that allocate, fill and free the same blocks, as a training step does with its activations."""
+    """Page faults of steps that allocate, fill and free the same blocks, as training does with activations."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
     libc.free.argtypes = [ctypes.c_void_p]
