@@ -29,4 +29,4 @@ build:
 
 # The environment in .venv stays; `rm -rf .venv` removes it too.
 clean:
-	rm -rf build dist python/headway/bin python/headway/_core*.so .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist python/headway/bin python/headway/lib python/headway/_core*.so .mypy_cache .ruff_cache .pytest_cache

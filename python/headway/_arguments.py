@@ -28,7 +28,10 @@ def check_number(argument: str, value: object, allowed: str) -> float:
     """An int or float that is no bool."""
     if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "__index__")):
         refuse(argument, value, allowed)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{argument} is {value!r:.40}...; allowed: {allowed}") from None
 
 
 def check_bool(argument: str, value: object) -> bool:

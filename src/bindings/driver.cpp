@@ -2,6 +2,8 @@
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 
+#include <unistd.h>
+
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -16,14 +18,31 @@ namespace {
 
 wire::Blob to_blob(const nb::bytes& bytes) { return std::make_shared<const std::string>(bytes.c_str(), bytes.size()); }
 
+/// Left alone in a forked child of the process that made it: its threads are not there, and could not be joined.
+template <class T>
+class OfThisProcess {
+ public:
+  explicit OfThisProcess(std::shared_ptr<T> held) : held_(std::move(held)), pid_(getpid()) {}
+  OfThisProcess(OfThisProcess&&) = default;
+  ~OfThisProcess() {
+    if (held_ && getpid() != pid_) new std::shared_ptr<T>(std::move(held_));
+  }
+  T* operator->() const { return held_.get(); }
+  const std::shared_ptr<T>& shared() const { return held_; }
+
+ private:
+  std::shared_ptr<T> held_;
+  pid_t pid_;
+};
+
 /// A run with the runtime that it needs for as long as it lives.
 struct PyRun {
-  std::shared_ptr<driver::Runtime> runtime;
-  std::shared_ptr<driver::Run> run;
+  OfThisProcess<driver::Runtime> runtime;
+  OfThisProcess<driver::Run> run;
 };
 
 struct PyRuntime {
-  std::shared_ptr<driver::Runtime> runtime;
+  OfThisProcess<driver::Runtime> runtime;
 };
 
 std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std::string> factory_command,
@@ -34,13 +53,14 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
                                num_gpus,
                                std::move(resources)};
   unwrap(driver::validate(config));
-  return std::make_unique<PyRuntime>(PyRuntime{std::make_shared<driver::Runtime>(std::move(config))});
+  return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
 }
 
 PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& setup_json, const nb::bytes& task) {
   RunSpec spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
   Json setup = unwrap(parse_json(setup_json, "a worker's set-up"));
-  return {self.runtime, unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task)))};
+  auto run = unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task)));
+  return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
 nb::list take_events(PyRun& self) {

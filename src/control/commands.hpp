@@ -92,7 +92,7 @@ struct AnnounceCheckpoint {
   std::string name;
 };
 
-/// Add an accepted report to the results (result.json, progress.csv) and to the progress display.
+/// Add an accepted report to the results (result.json) and to the progress display.
 struct AppendResult {
   ReportLine line;
 };

@@ -302,7 +302,9 @@ void RunController::write_journal() {
     snapshot["failed_ranks"] = boost::json::value_from(failure_->ranks);
   }
   if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
-  snapshot["spec"] = boost::json::value_from(spec_);
+  RunSpec spec = spec_;
+  spec.config.clear();  // It has its own file, and may be large.
+  snapshot["spec"] = boost::json::value_from(spec);
   ++journals_under_way_;
   out_.push_back(WriteJournal{std::move(snapshot)});
 }

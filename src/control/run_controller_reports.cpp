@@ -16,7 +16,7 @@ void RunController::on(const RankReported& event) {
     return;
   }
   ++group_.at(event.rank).reports;
-  group_.enter(event.rank, RankPhase::reporting, now_);
+  if (group_.at(event.rank).phase == RankPhase::training) group_.enter(event.rank, RankPhase::reporting, now_);
   if (barrier_.complete()) {
     take_report();
   } else {
@@ -242,7 +242,8 @@ void RunController::answer(const PendingReport& report, const std::optional<std:
   std::optional<std::string> checkpoint;
   if (report.checkpoint && !report.checkpoint->asynchronous && !error) checkpoint = report.checkpoint->name;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    group_.enter(rank, RankPhase::training, now_);
+    // One that has returned meanwhile (a thread of it had made the report) has still returned.
+    if (group_.at(rank).phase == RankPhase::reporting) group_.enter(rank, RankPhase::training, now_);
     out_.push_back(AnswerReport{attempt_, rank, report.index, checkpoint, error});
   }
 }

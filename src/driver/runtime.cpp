@@ -12,6 +12,7 @@ namespace headway::driver {
 namespace asio = boost::asio;
 
 Result<void> validate(const RuntimeConfig& config) {
+  constexpr double gpus_max = 1024;
   const auto refused = [](const std::string& argument, double given, const char* allowed) {
     return Error{ErrorKind::invalid_argument,
                  argument + " is " + resources_text({{"given", given}}).substr(8) + "; allowed: " + allowed};
@@ -20,8 +21,8 @@ Result<void> validate(const RuntimeConfig& config) {
   if (config.num_cpus && bad(*config.num_cpus)) {
     return refused("num_cpus", *config.num_cpus, "None (what the machine has) or a number that is not negative");
   }
-  if (config.num_gpus && (bad(*config.num_gpus) || *config.num_gpus != std::floor(*config.num_gpus))) {
-    return refused("num_gpus", *config.num_gpus, "None (what the machine has) or a whole number that is not negative");
+  if (config.num_gpus && (bad(*config.num_gpus) || *config.num_gpus > gpus_max || *config.num_gpus != std::floor(*config.num_gpus))) {
+    return refused("num_gpus", *config.num_gpus, "None (what the machine has) or a whole number from 0 to 1024");
   }
   for (const auto& [name, amount] : config.resources) {
     if (name.empty()) {
@@ -56,7 +57,8 @@ void Runtime::run_loop() {
 Runtime::~Runtime() { shutdown(); }
 
 void Runtime::shutdown() {
-  if (!thread_.joinable()) return;
+  const std::lock_guard lock(shutdown_mutex_);
+  if (std::exchange(stopped_, true)) return;
   asio::post(loop_, [this] {
     for (auto& [id, run] : runs_) run->detach();
     runs_.clear();
@@ -77,6 +79,8 @@ void Runtime::warm(std::vector<std::string> preload) {
 
 Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task) {
   if (auto ok = headway::validate(spec); !ok) return ok.error();
+  const std::lock_guard lock(shutdown_mutex_);
+  if (stopped_) return Error{ErrorKind::aborted, "headway.shutdown() was called"};
   auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task));
   asio::post(loop_, [this, run] {
     run->start(next_run_id_);
@@ -88,7 +92,8 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, 
 Resources Runtime::total_resources() { return engine_.total(); }
 
 Resources Runtime::available_resources() {
-  if (!thread_.joinable()) return engine_.available();
+  const std::lock_guard lock(shutdown_mutex_);
+  if (stopped_) return engine_.available();
   std::promise<Resources> answer;
   asio::post(loop_, [&] { answer.set_value(engine_.available()); });
   return answer.get_future().get();

@@ -78,6 +78,8 @@ class Runtime : public node::AgentSink {
   std::int64_t next_worker_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
+  std::mutex shutdown_mutex_;  ///< Nothing is handed to the loop while, or after, it is stopped.
+  bool stopped_ = false;
 };
 
 }  // namespace headway::driver

@@ -25,7 +25,11 @@ Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink)
     : loop_(loop), config_(std::move(config)), sink_(sink) {}
 
 Agent::~Agent() {
-  for (auto& [id, worker] : workers_) worker.session->close();
+  // Their coroutines may live on for a moment; none of them may call the sink any more.
+  for (auto& [id, worker] : workers_) {
+    worker.session->close();
+    worker.output->abandon();
+  }
 }
 
 Result<void> Agent::warm(const std::vector<std::string>& preload) {

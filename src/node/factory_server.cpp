@@ -44,7 +44,10 @@ std::optional<ForkedWorker> FactoryServer::serve() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   pollfd watch[2] = {{control_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
   while (!done_) {
-    if (poll(watch, 2, -1) < 0 && errno != EINTR) break;
+    if (poll(watch, 2, -1) < 0) {
+      if (errno != EINTR) break;
+      continue;
+    }
     if (watch[1].revents != 0) {
       signalfd_siginfo info{};
       while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
@@ -167,10 +170,11 @@ void FactoryServer::reap() {
   }
 }
 
-/// Whoever is our child and no worker was orphaned by a worker's end.
+/// Whoever is our child and no worker was orphaned: by a worker's end, unless it is in the session of one that lives and has merely
+/// let it go.
 void FactoryServer::kill_strays() {
   for (pid_t child : children_of_this_process()) {
-    if (!workers_.contains(child)) kill(child, SIGKILL);
+    if (!workers_.contains(child) && !workers_.contains(getsid(child))) kill(child, SIGKILL);
   }
 }
 

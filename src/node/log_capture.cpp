@@ -100,6 +100,11 @@ void LogCapture::finish() {
   if (log_fd_ >= 0) ::close(std::exchange(log_fd_, -1));
 }
 
+void LogCapture::abandon() {
+  sink_ = [](std::string_view) { return true; };
+  finish();
+}
+
 std::string LogCapture::tail() const {
   std::string text;
   for (const std::string& line : tail_) text += to_utf8(line) + "\n";

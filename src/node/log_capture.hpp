@@ -27,6 +27,9 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// The process is gone: takes what is still in the pipe and ends, though a grandchild may hold the pipe open.
   void finish();
 
+  /// Ends without another word to the sink.
+  void abandon();
+
   /// The last lines of the output, at most 20.
   std::string tail() const;
 

@@ -29,12 +29,15 @@ Result<std::vector<FileRecord>> list_files(const std::string& directory);
 /// Errors: `already_exists` when a committed checkpoint, or anything that is not ours, is there.
 Result<void> begin_checkpoint(const std::string& checkpoint_directory);
 
-enum class Transfer { copy, move };
+enum class Transfer {
+  copy,
+  link  ///< For directories that are handed over: nobody writes to their files any more.
+};
 
 /// Brings the named files from `source_directory` into `checkpoint_directory`, in parallel, checksummed on the way, and makes them
-/// durable: on return each file and each directory that holds one is fsynced. `move` renames where source and target are on one
-/// file system (checksumming by a read of the page cache), else copies and deletes. Hard links are never used: a file with several
-/// names, or reached through a symbolic link, is copied. What a symbolic link points to is never moved or deleted.
+/// durable: on return each file and each directory that holds one is fsynced. `link` gives a file a second name where source and
+/// target are on one file system (checksumming by a read of the page cache), and copies what is elsewhere, has several names already, or
+/// is reached through a symbolic link. The sources stay: they are the caller's to remove once the checkpoint is committed.
 /// When several ranks upload one name, the last one's file stays, whole; `settle` says whose it is.
 /// Returns the records with size and checksum, in the order of `names`; `rank` is written into each.
 /// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished, is not a

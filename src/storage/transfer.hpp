@@ -25,29 +25,25 @@ inline constexpr std::size_t batch_files_max = 128;
 /// Copies every file and fsyncs it. The directories' entries are the caller's to fsync.
 Result<void> copy_files(std::span<FileJob> jobs);
 
-/// Brings files by renaming them, and remembers how to take that back when a later step fails: the user's only copy never ends
-/// in a checkpoint that will be swept.
+/// Brings files by giving them a second name in the checkpoint, and remembers how to take that back when a later step fails. The
+/// sources are the caller's to remove, once the checkpoint is committed: until then they may be the user's only copy.
 class Moves {
  public:
   explicit Moves(std::string source_directory) : source_directory_(std::move(source_directory)) {}
 
-  /// The jobs must outlive this object. Renames, checksums and fsyncs. A file that has other hard links, is reached through a symbolic link or lies on another file
-  /// system is copied instead, for a rename would leave a second name for it, or take it from a place that is not the source's.
+  /// The jobs must outlive this object. Links, checksums and fsyncs. A file that has other hard links already, is reached through a
+  /// symbolic link or lies on another file system is copied instead.
   Result<void> bring(std::span<FileJob> jobs, const std::string& checkpoint_directory);
 
-  /// Renames back what was renamed, as far as that goes.
+  /// Takes the second names back.
   void undo();
-
-  /// Removes the sources of what had to be copied. Only once all is durable.
-  Result<void> remove_copied_sources();
 
  private:
   Result<void> bring_batch(std::span<FileJob> jobs, std::uint64_t target_device);
   bool is_reached_through_link(const std::string& name) const;
 
   std::string source_directory_;
-  std::vector<const FileJob*> renamed_;
-  std::vector<std::string> copied_sources_;
+  std::vector<const FileJob*> linked_;
 };
 
 }  // namespace headway::storage

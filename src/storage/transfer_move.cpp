@@ -44,28 +44,28 @@ Result<void> Moves::bring_batch(std::span<FileJob> jobs, std::uint64_t target_de
   std::vector<File> files;
   std::vector<FileJob> to_copy;
   std::vector<FileJob*> copied;
-  const auto copy_instead = [&](FileJob& job, bool foreign) {
+  const auto copy_instead = [&](FileJob& job) {
     to_copy.push_back(job);
     copied.push_back(&job);
-    if (!foreign) copied_sources_.push_back(job.source);
   };
   for (FileJob& job : jobs) {
     Result<File> file = open_regular_file(job.source, ErrorKind::invalid_argument);
     if (!file) return file.error();
     const Result<struct ::stat> status = file->status();
     if (!status) return status.error();
-    const bool foreign = is_reached_through_link(job.name);
-    if (foreign || is_link(job.source) || status->st_nlink > 1 || status->st_dev != target_device) {
-      copy_instead(job, foreign);
+    if (is_reached_through_link(job.name) || is_link(job.source) || status->st_nlink > 1 ||
+        status->st_dev != target_device) {
+      copy_instead(job);
       continue;
     }
-    if (::rename(job.source.c_str(), job.target.c_str()) != 0) {
-      if (errno != EXDEV) return system_error("move " + job.source + " to", job.target, errno);
-      copy_instead(job, foreign);  // Bind mounts and project quotas refuse renames within one device.
+    // A second name, not a rename: the source stays until the checkpoint is committed, whatever becomes of other ranks' parts.
+    if (::link(job.source.c_str(), job.target.c_str()) != 0) {
+      copy_instead(
+          job);  // Bind mounts, project quotas and some file systems refuse links; so does a name that is taken.
       continue;
     }
-    fault_point("upload.file_renamed");
-    renamed_.push_back(&job);
+    fault_point("upload.file_linked");
+    linked_.push_back(&job);
     moved.push_back(&job);
     files.push_back(std::move(*file));
   }
@@ -88,15 +88,8 @@ Result<void> Moves::bring(std::span<FileJob> jobs, const std::string& checkpoint
 }
 
 void Moves::undo() {
-  for (const FileJob* job : renamed_) ::rename(job->target.c_str(), job->source.c_str());
-  renamed_.clear();
-}
-
-Result<void> Moves::remove_copied_sources() {
-  for (const std::string& source : copied_sources_) {
-    if (::unlink(source.c_str()) != 0 && errno != ENOENT) return system_error("remove", source, errno);
-  }
-  return {};
+  for (const FileJob* job : linked_) ::unlink(job->target.c_str());
+  linked_.clear();
 }
 
 }  // namespace headway::storage

@@ -61,7 +61,7 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
                     {}});
   }
   Moves moves(source_directory);
-  Result<void> brought = transfer == Transfer::move ? moves.bring(jobs, checkpoint_directory) : copy_files(jobs);
+  Result<void> brought = transfer == Transfer::link ? moves.bring(jobs, checkpoint_directory) : copy_files(jobs);
   if (brought) {
     fault_point("upload.files_synced");
     brought = sync_all(directories);
@@ -71,7 +71,6 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
     return brought.error();
   }
   fault_point("upload.directories_synced");
-  if (Result<void> ended = moves.remove_copied_sources(); !ended) return ended.error();
 
   std::vector<FileRecord> records;
   for (std::size_t index = 0; index < jobs.size(); ++index) {

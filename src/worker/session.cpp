@@ -6,7 +6,10 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -76,12 +79,20 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
 }
 
 template <class M>
-void Session::send(const M& message, wire::Blob blob) {
-  if (in_child()) return;
+Result<void> Session::send(const M& message, wire::Blob blob) {
+  if (in_child()) return {};
   const wire::Frame frame = wire::to_frame(message, std::move(blob));
+  if (auto fits = wire::check_header(wire::header_of(frame)); !fits) {
+    return Error{ErrorKind::invalid_argument, fits.error().message};
+  }
   const std::lock_guard lock(send_mutex_);
-  // A driver that is gone is noticed by the listener, which ends the process.
-  (void)wire::send_frame(fd_, frame);
+  const Result<void> sent = wire::send_frame(fd_, frame);
+  if (sent) return {};
+  // The driver is gone, or the training function has closed the socket: nothing that is done here reaches anybody any more.
+  std::fprintf(stderr, "headway: this worker has lost its connection to the driver (%s) and ends\n",
+               sent.error().message.c_str());
+  std::fflush(nullptr);
+  _exit(1);
 }
 
 std::optional<std::string> Session::checkpoint() const {
@@ -89,7 +100,7 @@ std::optional<std::string> Session::checkpoint() const {
   return checkpoint_;
 }
 
-void Session::announce() { send(wire::SessionReady{getpid()}); }
+void Session::announce() { (void)send(wire::SessionReady{getpid()}); }
 
 Task Session::next_task() {
   if (in_child()) return {};
@@ -101,23 +112,33 @@ Task Session::next_task() {
 }
 
 void Session::answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value) {
-  send(wire::Executed{call_id, error}, std::move(value));
+  const Result<void> sent = send(wire::Executed{call_id, error}, std::move(value));
+  if (!sent) (void)send(wire::Executed{call_id, RankError{"ValueError", sent.error().message, "", false}});
 }
 
-void Session::training_returned(wire::Blob value) { send(wire::TrainingReturned{}, std::move(value)); }
+void Session::training_returned(wire::Blob value) {
+  function_over_ = true;
+  const Result<void> sent = send(wire::TrainingReturned{}, std::move(value));
+  if (!sent) training_raised({"ValueError", "the return value: " + sent.error().message, "", false}, nullptr);
+}
 
 void Session::training_raised(const RankError& error, wire::Blob exception) {
-  send(wire::TrainingRaised{error}, std::move(exception));
+  function_over_ = true;
+  if (!send(wire::TrainingRaised{error}, std::move(exception))) (void)send(wire::TrainingRaised{error});
 }
 
 Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   CheckpointOffer offer;
   offer.directory_name = request.checkpoint_name;
   if (request.checkpoint_name) {
-    if (auto ok = check_file_name(*request.checkpoint_name);
-        !ok || request.checkpoint_name->find('/') != std::string::npos || request.checkpoint_name->size() > 200) {
-      return Error{ErrorKind::invalid_argument, "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
-                                                    "; allowed: one folder name of 1 to 200 bytes without '/'"};
+    constexpr std::array reserved{"result.json", "run.json", "params.json", "logs"};
+    const bool taken = std::find(reserved.begin(), reserved.end(), *request.checkpoint_name) != reserved.end();
+    if (auto ok = check_file_name(*request.checkpoint_name); !ok || taken ||
+                                                             request.checkpoint_name->find('/') != std::string::npos ||
+                                                             request.checkpoint_name->size() > 200) {
+      return Error{ErrorKind::invalid_argument,
+                   "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
+                       "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
     }
   }
   Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
@@ -130,7 +151,7 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
 void Session::upload(const wire::Upload& order, const ReportRequest& request) {
   wire::Uploaded done;
   done.index = order.index;
-  const auto transfer = request.move ? storage::Transfer::move : storage::Transfer::copy;
+  const auto transfer = request.move ? storage::Transfer::link : storage::Transfer::copy;
   auto records =
       storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
   if (records) {
@@ -138,7 +159,7 @@ void Session::upload(const wire::Upload& order, const ReportRequest& request) {
   } else {
     done.error = records.error().message;
   }
-  send(done);
+  (void)send(done);
 }
 
 /// What was handed over is removed once it is safe elsewhere, not before.
@@ -162,6 +183,10 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     return Error{ErrorKind::internal,
                  "report() was called in a child process of a rank; only the rank's own process can report"};
   }
+  if (function_over_) {
+    return Error{ErrorKind::invalid_argument,
+                 "report() was called after the training function had returned (by a thread that it left behind?)"};
+  }
   wire::Reported reported;
   reported.metrics = request.metrics;
   if (request.checkpoint_directory) {
@@ -180,7 +205,13 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     meanwhile_.emplace(reported.index, request);
     if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
   }
-  send(reported);
+  if (Result<void> sent = send(reported); !sent) {
+    --report_index_;
+    reporting_ = false;
+    const std::lock_guard lock(mutex_);
+    meanwhile_.erase(reported.index);
+    return Error{ErrorKind::invalid_argument, "the report cannot be sent: " + sent.error().message};
+  }
   const wire::ReportAnswered answer = await_answer(request);
   if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
   return answer.checkpoint;
@@ -197,10 +228,12 @@ wire::ReportAnswered Session::await_answer(const ReportRequest& request) {
     lock.lock();
   }
   const wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
-  if (answer.error) meanwhile_.erase(answer.index);
+  // With a checkpoint in the answer it was synchronous for all, because it was for one of them.
+  const bool stored = !answer.error && (!request.asynchronous || answer.checkpoint);
+  if (answer.error || stored) meanwhile_.erase(answer.index);
   lock.unlock();
   reporting_ = false;
-  if (!request.asynchronous && !answer.error) remove_handed_over(request);
+  if (stored) remove_handed_over(request);
   return answer;
 }
 

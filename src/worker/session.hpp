@@ -74,8 +74,9 @@ class Session {
   bool in_child() const;
   void listen();
   void take(wire::ToWorker message, wire::Blob blob);
+  /// Errors: `invalid_argument` when it is too large; nothing was sent then.
   template <class M>
-  void send(const M& message, wire::Blob blob = nullptr);
+  Result<void> send(const M& message, wire::Blob blob = nullptr);
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);
   void take_stored(const wire::CheckpointStored& stored);
@@ -93,6 +94,7 @@ class Session {
   std::optional<wire::ReportAnswered> answer_;
   std::optional<std::string> checkpoint_;
   std::atomic<bool> reporting_{false};
+  std::atomic<bool> function_over_{false};
   std::int64_t report_index_ = 0;
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_rank_dies_at_each_step_of_copying_and_there_is_a_whole_ch
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_dies_at_each_step_of_moving_and_there_is_a_whole_checkpoint_or_none) {
-  die_at_each_step_of_saving(*this, Transfer::move);
+  die_at_each_step_of_saving(*this, Transfer::link);
 }
 
 BOOST_AUTO_TEST_CASE(a_process_dies_at_each_step_of_removing_and_the_checkpoint_is_whole_or_gone) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -32,6 +33,7 @@ def work(session_fd: int, env: dict[str, str]) -> None:
     try:
         os.environ.update(env)
         session = _core.Session(session_fd)
+        _leave_on_sigterm()
         _settle_in(session)
         session.announce()
         _serve(session)
@@ -42,6 +44,16 @@ def work(session_fd: int, env: dict[str, str]) -> None:
         traceback.print_exc()
     finally:
         _end(code)
+
+
+def _leave_on_sigterm() -> None:
+    """An aborted run's ranks are asked to go half a second before they are killed: ``finally`` blocks run."""
+
+    def leave(signum: int, frame: object) -> None:
+        raise SystemExit(128 + signum)
+
+    signal.signal(signal.SIGTERM, leave)
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 def _settle_in(session: _core.Session) -> None:
@@ -138,14 +150,27 @@ def _type_name(kind: type) -> str:
 
 
 def _user_traceback(error: BaseException) -> str:
-    """The frames below Headway's own, the innermost last, and then the exceptions that led to this one."""
-    text = "Traceback (most recent call last):\n" + "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None:
-        link = "Caused by" if error.__cause__ is not None else "Raised while handling"
-        text += f"{link} {_type_name(type(cause))}: {_words(cause)}\n" + "".join(
-            traceback.format_tb(_skip_own_frames(cause.__traceback__))
-        )
+    """The frames below Headway's own, the innermost last; then the exceptions that led to this one, newest first."""
+    text = "Traceback (most recent call last):\n" + _frames(error)
+    seen = {id(error)}
+    while True:
+        explicit = error.__cause__ is not None
+        cause = error.__cause__ if explicit else (None if error.__suppress_context__ else error.__context__)
+        if cause is None or id(cause) in seen or len(seen) > 20:
+            return text
+        link = "Caused by" if explicit else "Raised while handling"
+        text += f"{link} {_type_name(type(cause))}: {_words(cause)}\n" + _frames(cause)
+        seen.add(id(cause))
+        error = cause
+
+
+def _frames(error: BaseException) -> str:
+    """The user's frames, the notes that were added to the exception, and a group's members."""
+    text = "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
+    text += "".join(f"Note: {note}\n" for note in getattr(error, "__notes__", ()))
+    for member in getattr(error, "exceptions", ()):
+        if isinstance(member, BaseException):
+            text += f"In the group, {_type_name(type(member))}: {_words(member)}\n" + _frames(member)
     return text
 
 

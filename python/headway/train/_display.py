@@ -63,7 +63,7 @@ class Display:
     def flush(self) -> None:
         """What was printed is seen now."""
         if not self._muted:
-            sys.stdout.flush()
+            print(end="", flush=True)  # Not sys.stdout.flush(): it is None where standard output is closed.
 
     def finish(self) -> None:
         """The end: the last report's row if it was held back."""
@@ -77,7 +77,7 @@ class Display:
             self._columns = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
         cells = [str(line["training_iteration"])]
         cells += [_cell(line.get(column, "")) for column in self._columns]
-        cells += [f"{line['time_total_s']:.2f}", line.get("checkpoint_dir_name", "")]
+        cells += [_cell(line["time_total_s"]), str(line.get("checkpoint_dir_name") or "")]
         if first:
             titles = ["report", *self._columns, "time_s", "checkpoint"]
             self._widths = [max(8, len(title), len(cell)) for title, cell in zip(titles, cells, strict=True)]
@@ -96,7 +96,7 @@ class Display:
         try:
             print(text)
         except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
-            encoding = sys.stdout.encoding or "ascii"
+            encoding = getattr(sys.stdout, "encoding", None) or "ascii"
             print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 

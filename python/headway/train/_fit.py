@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import select
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ class RunLoop:
         self._display = display
         self._poll = select.poll()
         self._poll.register(run.event_fd, select.POLLIN)
+        self._events: collections.deque[tuple[str, str, bytes | None]] = collections.deque()
         self._calls = 0
         self._answers: dict[tuple[int, int], tuple[dict[str, Any] | None, bytes | None]] = {}
         self._group: DriverWorkerGroup | None = None
@@ -72,12 +74,15 @@ class RunLoop:
         if error is None:
             return cloudpickle.loads(value) if value is not None else None
         text = f"rank {rank}: {error['type']}: {error['message']}\n{error['traceback']}"
-        cause = cloudpickle.loads(value) if value else None
-        raise RuntimeError(text) from cause
+        raise RuntimeError(text) from (self._load_exception(value) if value else None)
 
     def _wait(self) -> None:
-        self._poll.poll()
-        for kind, text, blob in self._run.take_events():
+        if not self._events:
+            self._poll.poll()
+        self._events.extend(self._run.take_events())
+        # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
+        while self._events:
+            kind, text, blob = self._events.popleft()
             self._take(kind, json.loads(text), blob)
         self._display.flush()
 
@@ -98,15 +103,27 @@ class RunLoop:
         elif kind == "return_value":
             self.return_value = blob
         elif kind == "exception" and blob:
-            self._take_exception(event["rank"], blob)
+            self.exceptions[event["rank"]] = self._load_exception(blob)
         elif kind == "finished":
             self.end = event
 
-    def _take_exception(self, rank: int, blob: bytes) -> None:
+    def _load_exception(self, blob: bytes) -> Exception:
         try:
-            self.exceptions[rank] = cloudpickle.loads(blob)
+            return cloudpickle.loads(blob)
         except Exception as error:  # Its class is not importable here; its words are in the message all the same.
-            self.exceptions[rank] = RuntimeError(f"an exception that cannot be loaded here: {error}")
+            return RuntimeError(f"an exception that cannot be loaded here: {error}")
+
+    def load_return_value(self) -> Any:
+        """What rank 0 returned; None, with a warning, when it can't be loaded in this process."""
+        if not self.return_value:
+            return None
+        try:
+            return cloudpickle.loads(self.return_value)
+        except Exception as error:
+            self._display.say(
+                "warning", f"rank 0's return value cannot be loaded here: {type(error).__name__}: {error}"
+            )
+            return None
 
     def _set_up(self, attempt: int, workers: int) -> None:
         self._group = DriverWorkerGroup(self, workers)

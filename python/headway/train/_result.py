@@ -126,8 +126,24 @@ def read_reports(path: str) -> list[dict[str, Any]]:
 
 def last_metrics(path: str, config: dict[str, Any] | None, done: bool) -> dict[str, Any] | None:
     """The last report of a run with what is known of the run itself."""
-    reports = read_reports(path)
-    return {**reports[-1], "done": done, "config": config} if reports else None
+    line = _last_line(os.path.join(path, "result.json"))
+    return {**json.loads(line), "done": done, "config": config} if line else None
+
+
+def _last_line(path: str, chunk_bytes: int = 1 << 16) -> bytes | None:
+    """Of a file whose lines end with a newline; read from its end, for it may be long."""
+    try:
+        with open(path, "rb") as file:
+            start = file.seek(0, os.SEEK_END)
+            tail = b""
+            while start > 0 and tail.rstrip(b"\n").count(b"\n") < 2:
+                size = min(chunk_bytes, start)
+                start = file.seek(start - size)
+                tail = file.read(size) + tail
+    except FileNotFoundError:
+        return None
+    whole = tail[: tail.rfind(b"\n") + 1].splitlines()
+    return whole[-1] if whole else None
 
 
 def _read_json(path: str) -> dict[str, Any] | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import reprlib
 import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
-
-import cloudpickle
 
 from headway._arguments import check_instance, refuse
 from headway._runtime import get_runtime, preload_modules
@@ -26,6 +25,9 @@ from headway.train._fit import RunLoop
 from headway.train._remote import is_url
 from headway.train._result import Result, last_metrics
 from headway.train.backend import BackendConfig
+
+# Characters of one entry of the configuration that params.json shows.
+_SHOWN_MAX = 4096
 
 TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
 
@@ -125,8 +127,8 @@ class DataParallelTrainer:
                 print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
             raise
         if end["state"] != "finished":
-            error, cause = to_exception(end, loop.exceptions, run.path)
-            raise error from cause
+            failure, cause = to_exception(end, loop.exceptions, run.path)
+            raise failure from cause
         return self._result(end, loop, run.path)
 
     def _spec(self) -> dict[str, Any]:
@@ -156,16 +158,29 @@ class DataParallelTrainer:
             path=path,
             best_checkpoints=kept,
             config=self.train_loop_config,
-            return_value=cloudpickle.loads(loop.return_value) if loop.return_value else None,
+            return_value=loop.load_return_value(),
         )
 
 
-def _as_json(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration for people to read: what JSON does not have is shown as Python shows it."""
+def _as_json(config: dict[str, Any]) -> dict[str, str | Any]:
+    """The configuration for people to read: what JSON does not have, or what is long, is shown as Python shows it."""
+    return {str(key).encode(errors="replace").decode(): _readable(value) for key, value in config.items()}
+
+
+def _readable(value: Any) -> Any:
     try:
-        return json.loads(json.dumps(config, default=repr, skipkeys=True).encode(errors="replace"))
-    except (ValueError, RecursionError):
-        return {key: repr(value) for key, value in config.items() if isinstance(key, str)}
+        if isinstance(value, (str, bytes)) and len(value) > _SHOWN_MAX:
+            value = value[:_SHOWN_MAX]
+        text = json.dumps(value, ensure_ascii=True)
+        if len(text) <= _SHOWN_MAX and text.count("[") + text.count("{") < 50 and "\\ud" not in text:
+            return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        shown = reprlib.repr(value)
+    except Exception:
+        shown = f"a {type(value).__name__}"
+    return shown.encode(errors="backslashreplace").decode()
 
 
 def _check_loop_config(config: object) -> dict[str, Any]:
