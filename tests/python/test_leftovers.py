@@ -9,19 +9,31 @@ import pytest
 
 # Each rank has a child of a DataLoader's kind, a grandchild in a session of its own, and one whose parent has gone.
 BUSY = """
-import multiprocessing, os, subprocess, sys, threading
+import multiprocessing, os, signal, subprocess, sys, threading
 from headway import train
 
 def child(ready):
     ready.send("up")
     threading.Event().wait()
 
+def daemon():
+    up, there = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        os.setsid()
+        if os.fork() > 0:
+            os._exit(0)
+        os.write(there, b"u")
+        signal.pause()
+    os.read(up, 1)
+    os.waitpid(parent, 0)
+
 def loop():
     ready, there = multiprocessing.get_context("fork").Pipe()
     multiprocessing.get_context("fork").Process(target=child, args=(there,), daemon=True).start()
     ready.recv()
     subprocess.Popen(["tail", "-f", "/dev/null"], start_new_session=True)
-    subprocess.run(["sh", "-c", "setsid tail -f /dev/null >/dev/null 2>&1 &"])
+    daemon()
     print("at work", os.getpid(), os.getppid(), flush=True)
     threading.Event().wait()
 

@@ -123,15 +123,12 @@ def test_a_directory_handed_over_asynchronously_beside_a_synchronous_one_is_remo
 def test_a_thread_that_reports_after_the_function_has_returned_is_refused(fit):
     def loop():
         def late():
-            main.join()
+            threading.main_thread().join(0.3)  # It has returned from the loop by then.
             try:
                 train.report({"late": 1})
             except ValueError as error:
                 print(error)
 
-        main = threading.Thread(target=lambda: None)
-        returned = threading.main_thread()
-        main.join = lambda: returned.join(0.3)
         threading.Thread(target=late).start()
 
     result = fit(loop, workers=1)
