@@ -21,7 +21,8 @@ Result<void> validate(const RuntimeConfig& config) {
   if (config.num_cpus && bad(*config.num_cpus)) {
     return refused("num_cpus", *config.num_cpus, "None (what the machine has) or a number that is not negative");
   }
-  if (config.num_gpus && (bad(*config.num_gpus) || *config.num_gpus > gpus_max || *config.num_gpus != std::floor(*config.num_gpus))) {
+  if (config.num_gpus &&
+      (bad(*config.num_gpus) || *config.num_gpus > gpus_max || *config.num_gpus != std::floor(*config.num_gpus))) {
     return refused("num_gpus", *config.num_gpus, "None (what the machine has) or a whole number from 0 to 1024");
   }
   for (const auto& [name, amount] : config.resources) {

@@ -219,7 +219,7 @@ def test_a_daemon_of_a_live_rank_survives_the_end_of_another_run(fit, tmp_path):
     os.mkfifo(pipe)
 
     def long_loop(config):
-        os.system("sleep 60 & echo $! > " + config["pid"])
+        os.system("tail -f /dev/null & echo $! > " + config["pid"])
         with open(config["pipe"]) as file:
             file.read()
         os.kill(int(Path(config["pid"]).read_text()), 0)
