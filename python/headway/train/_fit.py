@@ -14,6 +14,7 @@ from headway import _core
 from headway._worker.main import describe
 from headway.train import _pickling
 from headway.train._display import Display
+from headway.train._wakeup import signals_wake
 from headway.train.backend import Backend, BackendConfig
 
 
@@ -78,7 +79,8 @@ class RunLoop:
 
     def _wait(self) -> None:
         if not self._events:
-            self._poll.poll()
+            with signals_wake(self._poll):
+                self._poll.poll()
         self._events.extend(self._run.take_events())
         # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
         while self._events:
