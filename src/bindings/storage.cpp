@@ -1,6 +1,6 @@
+#include "storage/storage.hpp"
 #include "bindings/module.hpp"
 #include "core/score.hpp"
-#include "storage/local.hpp"
 #include "storage/remote.hpp"
 
 #include <nanobind/stl/optional.h>

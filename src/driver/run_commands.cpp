@@ -1,6 +1,6 @@
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <csignal>
 #include <set>

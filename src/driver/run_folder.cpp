@@ -1,6 +1,6 @@
 #include "driver/run_folder.hpp"
 
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include <headway/checkpoint.hpp>
 
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <filesystem>
 #include <system_error>

@@ -1,8 +1,8 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
-#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
+#include "storage/storage.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 #include "storage/copy.hpp"
 #include "storage/directory.hpp"
-#include "storage/local.hpp"
 #include "storage/parallel.hpp"
+#include "storage/storage.hpp"
 
 #include <set>
 

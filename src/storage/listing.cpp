@@ -1,7 +1,7 @@
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
-#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
+#include "storage/storage.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <set>
 

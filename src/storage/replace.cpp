@@ -2,7 +2,7 @@
 #include "core/manifest.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <unistd.h>
 

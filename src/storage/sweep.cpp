@@ -1,7 +1,7 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
-#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
+#include "storage/storage.hpp"
 
 namespace headway::storage {
 

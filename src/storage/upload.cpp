@@ -1,7 +1,7 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
-#include "storage/local.hpp"
 #include "storage/parallel.hpp"
+#include "storage/storage.hpp"
 #include "storage/transfer.hpp"
 
 #include <set>

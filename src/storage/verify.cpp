@@ -1,8 +1,8 @@
 #include "storage/checksum.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
-#include "storage/local.hpp"
 #include "storage/parallel.hpp"
+#include "storage/storage.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "worker/session.hpp"
 
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 #include "wire/blocking_channel.hpp"
 #include "wire/fork_guard.hpp"
 

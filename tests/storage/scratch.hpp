@@ -1,6 +1,6 @@
 #pragma once
 
-#include "storage/local.hpp"
+#include "storage/storage.hpp"
 
 #include <boost/test/unit_test.hpp>
 
