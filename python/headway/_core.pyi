@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 
 version: str = '0.1.0'
@@ -108,7 +108,7 @@ class Session:
 
     def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
 
-    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool) -> str | None:
+    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None) -> str | None:
         """
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """

@@ -63,12 +63,43 @@ nb::tuple next_task(worker::Session& self) {
   return nb::make_tuple(kind, task.call_id, function);
 }
 
+/// A function of the training script's that is called, and let go, on threads of the session's.
+class UserFunction {
+ public:
+  explicit UserFunction(nb::callable function)
+      : function_(new nb::callable(std::move(function)), [](nb::callable* held) {
+          const nb::gil_scoped_acquire acquired;
+          delete held;
+        }) {}
+
+  /// Errors: `unavailable` with the exception's type and words.
+  Result<std::string> operator()(const std::string& name) const {
+    const nb::gil_scoped_acquire acquired;
+    try {
+      return nb::cast<std::string>((*function_)(name));
+    } catch (nb::python_error& raised) {
+      const std::string type = nb::cast<std::string>(raised.type().attr("__name__"));
+      const std::string words = nb::cast<std::string>(nb::str(raised.value()));
+      return Error{ErrorKind::unavailable, type + ": " + words};
+    }
+  }
+
+ private:
+  std::shared_ptr<nb::callable> function_;
+};
+
 std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
                                   std::optional<std::string> checkpoint_directory,
-                                  std::optional<std::string> checkpoint_name, bool move, bool asynchronous) {
+                                  std::optional<std::string> checkpoint_name, bool move, bool asynchronous, bool placed,
+                                  std::optional<nb::callable> store) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
   worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory),
                                 std::move(checkpoint_name), move, asynchronous};
+  if (placed) request.source = CheckpointSource::placed;
+  if (store) {
+    request.source = CheckpointSource::function;
+    request.store = UserFunction(std::move(*store));
+  }
   Result<std::optional<std::string>> answered = [&] {
     const nb::gil_scoped_release released;
     return self.report(request);
@@ -130,7 +161,11 @@ void bind_worker(nb::module_& module) {
           },
           nb::arg("error_json"), nb::arg("exception").none())
       .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
-           nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"),
+           nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"), nb::arg("placed") = false,
+           nb::arg("store") = nb::none(),
+           nb::sig("def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, "
+                   "move: bool, asynchronous: bool, placed: bool = False, "
+                   "store: collections.abc.Callable[[str], str] | None = None) -> str | None"),
            "The barrier of all ranks; the committed checkpoint's directory, or None.");
 }
 

@@ -30,6 +30,8 @@ bool CheckpointBook::worse(const KeptCheckpoint& a, const KeptCheckpoint& b) con
 
 CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metrics) {
   Verdict verdict;
+  // A directory of the user's may be reported again: it is then the newest, with its new metrics.
+  std::erase_if(kept_, [&](const KeptCheckpoint& kept) { return kept.name == name; });
   kept_.push_back({std::move(name), commits_++, std::move(metrics)});
   if (config_.checkpoint_score_attribute && !warned_ && !score(kept_.back())) {
     warned_ = true;

@@ -50,7 +50,7 @@ struct BeginCheckpoint {
   std::string name;
 };
 
-/// → RankUploaded.
+/// Upload these files, or, when there are none, have the user's function store the checkpoint under the name → RankUploaded.
 struct UploadFiles {
   int attempt = 0;
   int rank = 0;
@@ -59,10 +59,11 @@ struct UploadFiles {
   std::vector<std::string> files;
 };
 
-/// Write the manifest → CheckpointCommitted.
+/// Write the manifest → CheckpointCommitted. What the user has stored himself is listed as it is found.
 struct CommitCheckpoint {
   std::int64_t index = 0;
   Manifest manifest;
+  CheckpointSource source = CheckpointSource::files;
 };
 
 /// Remove what was begun and will not be committed.

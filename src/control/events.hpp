@@ -62,6 +62,8 @@ struct RankUploaded {
   std::int64_t index = 0;
   std::vector<FileRecord> files;
   std::optional<std::string> error;
+  std::optional<std::string> stored_name =
+      std::nullopt;  ///< Of the source `function`: the directory that the user's function made.
 };
 
 struct CheckpointCommitted {

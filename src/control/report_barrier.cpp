@@ -29,15 +29,51 @@ bool ReportBarrier::asynchronous() const {
                      [](const auto& offer) { return !offer || !offer->checkpoint || offer->checkpoint->asynchronous; });
 }
 
+namespace {
+
+const char* mode_of(CheckpointSource source) {
+  switch (source) {
+    case CheckpointSource::files: return "files to upload";
+    case CheckpointSource::placed: return "a directory that is not to be uploaded (NO_UPLOAD)";
+    case CheckpointSource::function: return "a checkpoint_upload_fn";
+  }
+  return "files to upload";
+}
+
+}  // namespace
+
 UploadPlan ReportBarrier::plan_uploads() const {
   UploadPlan plan;
+  std::optional<int> first;
+  for (std::size_t i = 0; i < offers_.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    if (!offers_[i] || !offers_[i]->checkpoint) continue;
+    const CheckpointOffer& offer = *offers_[i]->checkpoint;
+    if (!first) {
+      first = rank;
+      plan.source = offer.source;
+    }
+    if (!plan.directory_name) plan.directory_name = offer.directory_name;
+    const std::string ranks = "ranks " + std::to_string(*first) + " and " + std::to_string(rank);
+    if (offer.source != plan.source) {
+      plan.conflict = ranks + " cannot make one checkpoint: one has " + mode_of(plan.source) + ", the other " +
+                      mode_of(offer.source);
+    } else if (offer.source == CheckpointSource::placed && offer.directory_name != plan.directory_name) {
+      plan.conflict = ranks + " report different directories with NO_UPLOAD: " + plan.directory_name.value_or("") +
+                      " and " + offer.directory_name.value_or("");
+    }
+    if (offer.source == CheckpointSource::function) plan.files[rank] = {};
+  }
+  if (plan.source == CheckpointSource::files && !plan.conflict) plan_files(plan);
+  return plan;
+}
+
+void ReportBarrier::plan_files(UploadPlan& plan) const {
   std::map<std::string, int> owners;
   for (std::size_t i = 0; i < offers_.size(); ++i) {
     const int rank = static_cast<int>(i);
     if (!offers_[i] || !offers_[i]->checkpoint) continue;
-    const CheckpointOffer& checkpoint = *offers_[i]->checkpoint;
-    if (!plan.directory_name) plan.directory_name = checkpoint.directory_name;
-    for (const FileRecord& file : checkpoint.files) {
+    for (const FileRecord& file : offers_[i]->checkpoint->files) {
       const auto [owner, is_first] = owners.try_emplace(file.name, rank);
       if (is_first) {
         plan.files[rank].push_back(file.name);
@@ -49,7 +85,6 @@ UploadPlan ReportBarrier::plan_uploads() const {
       }
     }
   }
-  return plan;
 }
 
 void ReportBarrier::advance() {

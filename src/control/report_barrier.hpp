@@ -12,9 +12,12 @@ namespace headway::control {
 
 /// Which rank uploads which files of one checkpoint.
 struct UploadPlan {
-  std::map<int, std::vector<std::string>> files;  ///< By rank; ranks that upload nothing are missing.
-  std::optional<std::string> directory_name;      ///< From the lowest rank that named one.
-  std::optional<std::string> same_name_warning;   ///< When several ranks offered one file name.
+  CheckpointSource source = CheckpointSource::files;
+  /// By rank; ranks that upload nothing are missing. With the source `function` each rank that has one is there, without names.
+  std::map<int, std::vector<std::string>> files;
+  std::optional<std::string> directory_name;     ///< From the lowest rank that named one.
+  std::optional<std::string> same_name_warning;  ///< When several ranks offered one file name.
+  std::optional<std::string> conflict;           ///< Why the ranks' offers cannot be one checkpoint.
 };
 
 /// One report of all ranks: each rank's n-th call belongs together.
@@ -50,6 +53,8 @@ class ReportBarrier {
   void advance();
 
  private:
+  void plan_files(UploadPlan& plan) const;
+
   std::vector<std::optional<Offer>> offers_;
   int waiting_ = 0;
   std::int64_t index_ = 0;

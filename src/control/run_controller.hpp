@@ -54,7 +54,8 @@ class RunController {
     bool committing = false;
     std::set<int> uploading;
     std::vector<FileRecord> files;
-    std::optional<std::string> refusal;  ///< Said once no rank writes any more: what they wrote is then discarded.
+    std::optional<std::string> stored_name;  ///< Where the user's function has put it.
+    std::optional<std::string> refusal;      ///< Said once no rank writes any more: what they wrote is then discarded.
   };
   /// A report that all ranks have made, until it is recorded. They are recorded, and their checkpoints committed, in order.
   struct PendingReport {
@@ -94,6 +95,7 @@ class RunController {
   void start_attempt();
   void take_report();
   PendingCheckpoint begin_checkpoint(std::int64_t index);
+  void order_uploads(std::int64_t index, PendingCheckpoint& checkpoint);
   PendingReport* pending(std::int64_t index);
   void settle_reports();
   bool settle_first();

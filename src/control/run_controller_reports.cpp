@@ -68,11 +68,17 @@ RunController::PendingCheckpoint RunController::begin_checkpoint(std::int64_t in
   const bool taken = std::any_of(pending_.begin(), pending_.end(), [&](const PendingReport& report) {
     return report.checkpoint && report.checkpoint->name == checkpoint.name;
   });
-  if (taken) {
-    checkpoint.begun = true;
+  // What the user stores himself is not marked as begun: it is never ours to sweep.
+  const bool own_upload = checkpoint.plan.source == CheckpointSource::files;
+  checkpoint.begun = taken || checkpoint.plan.conflict || !own_upload;
+  if (checkpoint.plan.conflict) {
+    checkpoint.refusal = checkpoint.plan.conflict;
+  } else if (taken) {
     checkpoint.refusal = "a checkpoint named " + checkpoint.name + " is being stored already";
-  } else {
+  } else if (own_upload) {
     out_.push_back(BeginCheckpoint{attempt_, index, checkpoint.name});
+  } else {
+    order_uploads(index, checkpoint);
   }
   return checkpoint;
 }
@@ -92,12 +98,16 @@ void RunController::on(const CheckpointBegun& event) {
   if (event.error) {
     checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
   } else {
-    for (const auto& [rank, files] : checkpoint.plan.files) {
-      checkpoint.uploading.insert(rank);
-      out_.push_back(UploadFiles{attempt_, rank, report->index, checkpoint.name, files});
-    }
+    order_uploads(report->index, checkpoint);
   }
   settle_reports();
+}
+
+void RunController::order_uploads(std::int64_t index, PendingCheckpoint& checkpoint) {
+  for (const auto& [rank, files] : checkpoint.plan.files) {
+    checkpoint.uploading.insert(rank);
+    out_.push_back(UploadFiles{attempt_, rank, index, checkpoint.name, files});
+  }
 }
 
 void RunController::on(const RankUploaded& event) {
@@ -110,6 +120,13 @@ void RunController::on(const RankUploaded& event) {
         "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
   }
   checkpoint.files.insert(checkpoint.files.end(), event.files.begin(), event.files.end());
+  if (event.stored_name && !checkpoint.refusal) {
+    if (checkpoint.stored_name && *checkpoint.stored_name != *event.stored_name) {
+      checkpoint.refusal = "the ranks' checkpoint_upload_fn put one checkpoint into two directories, " +
+                           *checkpoint.stored_name + " and " + *event.stored_name;
+    }
+    checkpoint.stored_name = event.stored_name;
+  }
   settle_reports();
 }
 
@@ -149,6 +166,7 @@ bool RunController::settle_first() {
     return true;
   }
   checkpoint.committing = true;
+  if (checkpoint.stored_name) checkpoint.name = *checkpoint.stored_name;
   commit(report);
   return false;
 }
@@ -162,7 +180,7 @@ void RunController::commit(const PendingReport& report) {
   manifest.metrics = report.metrics;
   manifest.files = report.checkpoint->files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  out_.push_back(CommitCheckpoint{report.index, std::move(manifest)});
+  out_.push_back(CommitCheckpoint{report.index, std::move(manifest), report.checkpoint->plan.source});
 }
 
 void RunController::on(const CheckpointCommitted& event) {
@@ -213,7 +231,8 @@ void RunController::record(const PendingReport& report) {
 /// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report.
 void RunController::refuse(const PendingReport& report) {
   const std::string& why = *report.checkpoint->refusal;
-  out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
+  if (report.checkpoint->plan.source == CheckpointSource::files)
+    out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
   if (!report.answered) {
     answer(report, why);
   } else if (state_ == RunState::running) {

@@ -51,12 +51,21 @@ struct RankError {
 };
 BOOST_DESCRIBE_STRUCT(RankError, (), (type, message, traceback, echo))
 
+/// Where the files of a reported checkpoint come from.
+enum class CheckpointSource {
+  files,    ///< A local directory of the rank's; the session uploads them.
+  placed,   ///< The user has put them into the run's folder himself (or is about to): they are taken as they are.
+  function  ///< A function of the user's will put them into the run's folder, under the name that it is told.
+};
+BOOST_DESCRIBE_ENUM(CheckpointSource, files, placed, function)
+
 /// The checkpoint part of one rank's report: names and sizes first, bytes only after the controller has said which.
 struct CheckpointOffer {
-  std::optional<std::string> directory_name;  ///< The name that the user wants for the checkpoint.
-  std::vector<FileRecord> files;
-  bool asynchronous = false;  ///< The report returns before the files are stored.
+  std::optional<std::string> directory_name;  ///< The name that the user wants, or, when placed, that it has.
+  std::vector<FileRecord> files;              ///< Only of the source `files`.
+  bool asynchronous = false;                  ///< The report returns before the files are stored.
+  CheckpointSource source = CheckpointSource::files;
 };
-BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files, asynchronous))
+BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files, asynchronous, source))
 
 }  // namespace headway

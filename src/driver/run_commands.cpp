@@ -78,8 +78,9 @@ void Run::carry_out(const control::BeginCheckpoint& command) {
 }
 
 void Run::carry_out(const control::UploadFiles& command) {
-  send_to(command.attempt, command.rank,
-          wire::to_frame(wire::Upload{command.index, folder_->checkpoint_path(command.name), command.files}));
+  send_to(
+      command.attempt, command.rank,
+      wire::to_frame(wire::Upload{command.index, folder_->checkpoint_path(command.name), command.name, command.files}));
 }
 
 void Run::carry_out(const control::CommitCheckpoint& command) {
@@ -87,7 +88,9 @@ void Run::carry_out(const control::CommitCheckpoint& command) {
     Manifest manifest = command.manifest;
     manifest.created_unix_s =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    const auto committed = storage::commit(folder->checkpoint_path(manifest.checkpoint), manifest);
+    const std::string directory = folder->checkpoint_path(manifest.checkpoint);
+    const auto committed = command.source == CheckpointSource::files ? storage::commit(directory, manifest)
+                                                                     : storage::commit_placed(directory, manifest);
     return control::CheckpointCommitted{command.index, error_of(committed)};
   });
 }

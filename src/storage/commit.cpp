@@ -62,18 +62,7 @@ Result<void> commit(const std::string& checkpoint_directory, const Manifest& man
   if (*standing == Standing::foreign) {
     return Error{ErrorKind::invalid_argument, "checkpoint " + checkpoint_directory + " has not been begun"};
   }
-  const std::string part = join(checkpoint_directory, std::string(part_prefix) + "manifest");
-  if (Result<void> written = write_whole(part, to_json_text(manifest) + "\n"); !written) {
-    ::unlink(part.c_str());
-    return written;
-  }
-  fault_point("commit.manifest_written");
-  if (Result<void> renamed = rename_path(part, join(checkpoint_directory, manifest_name), true); !renamed)
-    return renamed;
-  fault_point("commit.manifest_renamed");
-  if (Result<void> synced = sync_directory(checkpoint_directory); !synced) return synced;
-  if (Result<void> synced = sync_directory(parent_of(checkpoint_directory)); !synced) return synced;
-  fault_point("commit.directories_synced");
+  if (Result<void> written = write_manifest(checkpoint_directory, manifest); !written) return written;
   // Last, and not fsynced: a marker that comes back after a loss of power changes nothing, one that goes too early loses the
   // checkpoint to nobody's sweep.
   ::unlink(join(checkpoint_directory, begun_marker_name).c_str());

@@ -5,6 +5,8 @@
 #include "storage/file.hpp"
 #include "storage/storage.hpp"
 
+#include <unistd.h>
+
 #include <set>
 
 namespace headway::storage {
@@ -48,6 +50,22 @@ Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
   if (!manifest) return manifest;
   if (Result<void> valid = check_manifest(*manifest, path, ErrorKind::corrupted); !valid) return valid.error();
   return manifest;
+}
+
+Result<void> write_manifest(const std::string& checkpoint_directory, const Manifest& manifest) {
+  const std::string part = join(checkpoint_directory, std::string(part_prefix) + "manifest");
+  if (Result<void> written = write_whole(part, to_json_text(manifest) + "\n"); !written) {
+    ::unlink(part.c_str());
+    return written;
+  }
+  fault_point("commit.manifest_written");
+  if (Result<void> renamed = rename_path(part, join(checkpoint_directory, manifest_name), true); !renamed)
+    return renamed;
+  fault_point("commit.manifest_renamed");
+  if (Result<void> synced = sync_directory(checkpoint_directory); !synced) return synced;
+  if (Result<void> synced = sync_directory(parent_of(checkpoint_directory)); !synced) return synced;
+  fault_point("commit.directories_synced");
+  return {};
 }
 
 Result<void> discard(const std::string& checkpoint_directory) {

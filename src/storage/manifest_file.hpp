@@ -19,6 +19,9 @@ Result<Standing> standing_of(const std::string& checkpoint_directory);
 /// Known version, permitted names, none twice. Errors: `kind`, naming `subject` and what is wrong.
 Result<void> check_manifest(const Manifest& manifest, const std::string& subject, ErrorKind kind);
 
+/// Writes the manifest durably: temporary name, fsync, rename, fsync of the directory and of its parent.
+Result<void> write_manifest(const std::string& checkpoint_directory, const Manifest& manifest);
+
 /// Takes a checkpoint's directory away: renames it to one of our temporary names, so that it is gone at once and whole, and
 /// then removes it. Should the process die in between, `sweep` finds the rest by its name.
 Result<void> discard(const std::string& checkpoint_directory);

@@ -38,7 +38,7 @@ enum class Transfer {
 /// durable: on return each file and each directory that holds one is fsynced. `link` gives a file a second name where source and
 /// target are on one file system (checksumming by a read of the page cache), and copies what is elsewhere, has several names already, or
 /// is reached through a symbolic link. The sources stay: they are the caller's to remove once the checkpoint is committed.
-/// When several ranks upload one name, the last one's file stays, whole; `settle` says whose it is.
+/// When several ranks upload one name, the last one's file stays, whole.
 /// Returns the records with size and checksum, in the order of `names`; `rank` is written into each.
 /// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished, is not a
 /// regular file or became shorter meanwhile, or when the checkpoint has not been begun. After an error the sources are where they
@@ -46,21 +46,28 @@ enum class Transfer {
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer);
 
-/// All ranks' records for the manifest, sorted by name, each name once: of several records for one name, the one that the file says
-/// is its own (read again only then). Errors: `corrupted` when the file is none of them.
-Result<std::vector<FileRecord>> settle(const std::string& checkpoint_directory, std::vector<FileRecord> records);
-
 /// Commits: writes the manifest beside the files (temporary name, fsync, rename), fsyncs the directory and its parent, and removes
 /// the begun marker. After a return without error the checkpoint survives a loss of power.
 /// Errors: `already_exists` when it is committed; `invalid_argument` when it has not been begun or the manifest has a bad or double
 /// name; `unavailable`. After an error from an fsync it may be committed all the same: `read_manifest` tells.
 Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest);
 
+/// Commits what the user has put into `checkpoint_directory` himself: the files that are there, be it none, are listed with their
+/// sizes and without checksums (`manifest.files` is not used), and the manifest is written as `commit` does. They are never swept.
+/// A directory that is not there is made; a manifest that is there is replaced.
+/// Errors: `already_exists` when a checkpoint of ours was begun there; `invalid_argument` as `list_files`; `unavailable`.
+Result<void> commit_placed(const std::string& checkpoint_directory, Manifest manifest);
+
+/// The name of `directory` in `run_directory`, of which it must be a direct child; it need not exist. Symbolic links are followed.
+/// Errors: `invalid_argument`.
+Result<std::string> name_in_run(const std::string& run_directory, const std::string& directory);
+
 /// The manifest of a committed checkpoint. Errors: `not_found` without one; `corrupted`, naming the file, when it is truncated, of
 /// an unknown version or names a file badly or twice.
 Result<Manifest> read_manifest(const std::string& checkpoint_directory);
 
-/// Reads every file again and compares size and checksum with the manifest.
+/// Reads every file again and compares size and checksum with the manifest. Those that were committed by `commit_placed` need only be
+/// there.
 /// Errors: `corrupted`, naming the first bad file, what was expected and what was found.
 Result<void> verify(const std::string& checkpoint_directory);
 

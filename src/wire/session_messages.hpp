@@ -39,14 +39,16 @@ struct Train {
 };
 BOOST_DESCRIBE_STRUCT(Train, (), ())
 
-/// Bring these of your files of report `index` into `directory`.
+/// Bring these of your files of report `index` into `directory`, which is called `name` in the run's folder; or have the user's
+/// function do it, if the report came with one.
 struct Upload {
   static constexpr std::string_view is = "Upload";
   std::int64_t index = 0;
   std::string directory;
+  std::string name;
   std::vector<std::string> files;
 };
-BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, files))
+BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, name, files))
 
 /// Report `index` is over: accepted, or refused for everybody with an error.
 struct ReportAnswered {
@@ -100,8 +102,9 @@ struct Uploaded {
   std::int64_t index = 0;
   std::vector<FileRecord> files;
   std::optional<std::string> error;
+  std::optional<std::string> stored_name;  ///< Where the user's function has put the checkpoint, in the run's folder.
 };
-BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error))
+BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error, stored_name))
 
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {

@@ -127,30 +127,63 @@ void Session::training_raised(const RankError& error, wire::Blob exception) {
   if (!send(wire::TrainingRaised{error}, std::move(exception))) (void)send(wire::TrainingRaised{error});
 }
 
+namespace {
+
+Result<void> check_checkpoint_name(const std::string& name) {
+  constexpr std::array reserved{"result.json", "run.json", "params.json", "logs"};
+  const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
+  return Error{ErrorKind::invalid_argument,
+               "checkpoint_dir_name is " + json_text(Json(name)) +
+                   "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+}
+
+}  // namespace
+
 Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   CheckpointOffer offer;
+  offer.source = request.source;
+  offer.asynchronous = request.asynchronous;
   offer.directory_name = request.checkpoint_name;
-  if (request.checkpoint_name) {
-    constexpr std::array reserved{"result.json", "run.json", "params.json", "logs"};
-    const bool taken = std::find(reserved.begin(), reserved.end(), *request.checkpoint_name) != reserved.end();
-    if (auto ok = check_file_name(*request.checkpoint_name); !ok || taken ||
-                                                             request.checkpoint_name->find('/') != std::string::npos ||
-                                                             request.checkpoint_name->size() > 200) {
+  if (request.source == CheckpointSource::placed) {
+    Result<std::string> name = storage::name_in_run(context_.run_directory, *request.checkpoint_directory);
+    if (!name)
+      return Error{name.error().kind, "the checkpoint is not to be uploaded (NO_UPLOAD): " + name.error().message};
+    if (request.checkpoint_name && *request.checkpoint_name != *name) {
       return Error{ErrorKind::invalid_argument,
                    "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
-                       "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+                       " with NO_UPLOAD; allowed: None, or the name that the directory has, \"" + *name + "\""};
     }
+    offer.directory_name = std::move(*name);
   }
-  Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
-  if (!files) return files.error();
-  offer.files = std::move(*files);
-  offer.asynchronous = request.asynchronous;
+  if (offer.directory_name) {
+    if (Result<void> fits = check_checkpoint_name(*offer.directory_name); !fits) return fits.error();
+  }
+  if (request.source == CheckpointSource::files) {
+    Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
+    if (!files) return files.error();
+    offer.files = std::move(*files);
+  }
   return offer;
 }
 
-void Session::upload(const wire::Upload& order, const ReportRequest& request) {
+void Session::upload(const wire::Upload& order, const ReportRequest& request) { (void)send(store(order, request)); }
+
+wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& request) const {
   wire::Uploaded done;
   done.index = order.index;
+  if (request.source == CheckpointSource::function) {
+    const Result<std::string> directory = request.store(order.name);
+    Result<std::string> name =
+        directory ? storage::name_in_run(context_.run_directory, *directory) : Result<std::string>(directory.error());
+    const Result<void> fits = name ? check_checkpoint_name(*name) : Result<void>(name.error());
+    if (fits) {
+      done.stored_name = std::move(*name);
+    } else {
+      done.error = "checkpoint_upload_fn: " + fits.error().message;
+    }
+    return done;
+  }
   const auto transfer = request.move ? storage::Transfer::link : storage::Transfer::copy;
   auto records =
       storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
@@ -159,19 +192,22 @@ void Session::upload(const wire::Upload& order, const ReportRequest& request) {
   } else {
     done.error = records.error().message;
   }
-  (void)send(done);
+  return done;
 }
 
 /// What was handed over is removed once it is safe elsewhere, not before.
-void Session::remove_handed_over(const ReportRequest& request) {
-  if (request.move && request.checkpoint_directory) (void)storage::remove_directory(*request.checkpoint_directory);
+void Session::remove_handed_over(const ReportRequest& request) const {
+  if (!request.move || !request.checkpoint_directory) return;
+  // A function of the user's may have made a checkpoint of the directory where it lies.
+  if (storage::name_in_run(context_.run_directory, *request.checkpoint_directory)) return;
+  (void)storage::remove_directory(*request.checkpoint_directory);
 }
 
 void Session::take_stored(const wire::CheckpointStored& stored) {
   checkpoint_ = stored.checkpoint;
   const auto node = meanwhile_.extract(stored.index);
   if (node.empty()) return;
-  boost::asio::post(*uploads_, [request = node.mapped()] { remove_handed_over(request); });
+  boost::asio::post(*uploads_, [this, request = node.mapped()] { remove_handed_over(request); });
 }
 
 void Session::finish_uploads() {

@@ -34,6 +34,11 @@ struct ReportRequest {
   std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
   bool move = false;  ///< The directory is handed over: its files may be moved, and it is removed when they are stored.
   bool asynchronous = false;  ///< Return once the driver knows of the checkpoint; it is stored meanwhile.
+  /// `placed`: `checkpoint_directory` lies in the run's folder, with its files, or will.
+  CheckpointSource source = CheckpointSource::files;
+  /// Of the source `function`: stores the checkpoint under the name in the run's folder that it is told, and returns the directory
+  /// where it has put it. Called on the thread that reports, or, with an asynchronous report, on one of the session's own.
+  std::function<Result<std::string>(const std::string& name)> store = nullptr;
 };
 
 /// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
@@ -78,9 +83,10 @@ class Session {
   template <class M>
   Result<void> send(const M& message, wire::Blob blob = nullptr);
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
+  wire::Uploaded store(const wire::Upload& order, const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);
   void take_stored(const wire::CheckpointStored& stored);
-  static void remove_handed_over(const ReportRequest& request);
+  void remove_handed_over(const ReportRequest& request) const;
   wire::ReportAnswered await_answer(const ReportRequest& request);
 
   int fd_;

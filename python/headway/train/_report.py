@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from headway._arguments import check_bool, check_instance, check_str
+from headway._arguments import check_bool, check_instance, check_str, refuse
 from headway._worker import session as worker_session
 from headway.train import _metrics
 from headway.train._checkpoint import Checkpoint
@@ -20,6 +21,11 @@ class CheckpointUploadMode(enum.Enum):
     """When it is committed."""
     ASYNC = "ASYNC"
     """Before; it is stored and committed while training goes on."""
+    NO_UPLOAD = "NO_UPLOAD"
+    """When it is recorded: its files lie in the run's folder already, or will."""
+
+
+UploadFunction = Callable[[Checkpoint, str], Checkpoint]
 
 
 def report(
@@ -28,6 +34,7 @@ def report(
     checkpoint_dir_name: str | None = None,
     checkpoint_upload_mode: CheckpointUploadMode = CheckpointUploadMode.SYNC,
     delete_local_checkpoint_after_upload: bool | None = None,
+    checkpoint_upload_fn: UploadFunction | None = None,
 ) -> None:
     """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often.
 
@@ -43,8 +50,15 @@ def report(
             rank has reported, and the files are stored while training goes on: leave the directory alone from then on.
             Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them.
             One that fails is told by the next ``report``, in every rank, or by ``fit()`` when none follows.
+            ``NO_UPLOAD`` records a directory that lies right in the run's folder
+            (``get_context().get_storage().build_checkpoint_path_from_name(name)``) with what is in it, be it nothing
+            yet.
         delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
             be, and the directory is removed. None means True for ``ASYNC``, else False.
+        checkpoint_upload_fn: Called in each rank that gives a checkpoint, with it and with the checkpoint's name, in
+            place of Headway's own upload. It puts the files into the run's folder and returns the checkpoint there,
+            the same directory in all ranks; its files are recorded without checksums. With ``ASYNC`` it is called on
+            a thread of its own while training goes on.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -59,19 +73,59 @@ def report(
     """
     core = worker_session.current("report()").core
     check_instance("checkpoint", checkpoint, Checkpoint, "a headway.train.Checkpoint or None")
-    if checkpoint is not None and is_url(checkpoint.path):
-        raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
     if checkpoint_dir_name is not None:
         check_str("checkpoint_dir_name", checkpoint_dir_name, "None or a folder name")
         if checkpoint is None:
             raise ValueError(
                 f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one"
             )
-    allowed = "CheckpointUploadMode.SYNC or CheckpointUploadMode.ASYNC"
-    check_instance("checkpoint_upload_mode", checkpoint_upload_mode, CheckpointUploadMode, allowed)
+    if not isinstance(checkpoint_upload_mode, CheckpointUploadMode):
+        refuse(
+            "checkpoint_upload_mode", checkpoint_upload_mode, "a member of CheckpointUploadMode: SYNC, ASYNC, NO_UPLOAD"
+        )
+    if checkpoint_upload_fn is not None and not callable(checkpoint_upload_fn):
+        refuse("checkpoint_upload_fn", checkpoint_upload_fn, "None or a function of a checkpoint and its name")
     asynchronous = checkpoint_upload_mode is CheckpointUploadMode.ASYNC
     move = asynchronous
     if delete_local_checkpoint_after_upload is not None:
         move = check_bool("delete_local_checkpoint_after_upload", delete_local_checkpoint_after_upload)
+    placed = checkpoint_upload_mode is CheckpointUploadMode.NO_UPLOAD
+    if placed:
+        _check_placed(move, checkpoint_upload_fn)
+    elif checkpoint is not None and checkpoint_upload_fn is None and is_url(checkpoint.path):
+        raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
     directory = checkpoint.path if checkpoint is not None else None
-    core.report(_metrics.to_json(metrics), directory, checkpoint_dir_name, move, asynchronous)
+    store = None
+    if checkpoint is not None and checkpoint_upload_fn is not None:
+        store = _storing(checkpoint_upload_fn, checkpoint)
+    core.report(
+        _metrics.to_json(metrics),
+        directory,
+        checkpoint_dir_name,
+        move,
+        asynchronous,
+        placed and checkpoint is not None,
+        store,
+    )
+
+
+def _check_placed(move: bool, function: UploadFunction | None) -> None:
+    mode = "with NO_UPLOAD, which takes the checkpoint as it lies"
+    if move:
+        raise ValueError(f"delete_local_checkpoint_after_upload is True {mode}; allowed: None or False")
+    if function is not None:
+        raise ValueError(f"checkpoint_upload_fn is {function!r} {mode}; allowed: None")
+
+
+def _storing(function: UploadFunction, checkpoint: Checkpoint) -> Callable[[str], str]:
+    def store(name: str) -> str:
+        try:
+            stored = function(checkpoint, name)
+            if not isinstance(stored, Checkpoint):
+                refuse("what checkpoint_upload_fn returned", stored, "a headway.train.Checkpoint in the run's folder")
+        except Exception:
+            traceback.print_exc()
+            raise
+        return stored.path
+
+    return store
