@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace headway {
 
@@ -40,6 +41,37 @@ Result<void> check_file_name(std::string_view name) {
     start = slash + 1;
   }
   return {};
+}
+
+Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind) {
+  const std::string start = std::string(subject) + ": ";
+  if (manifest.version != manifest_version) {
+    return Error{kind, start + "manifest version " + std::to_string(manifest.version) +
+                           " is not known; this Headway reads version " + std::to_string(manifest_version)};
+  }
+  std::set<std::string_view> seen;
+  for (const FileRecord& file : manifest.files) {
+    if (Result<void> fits = check_file_name(file.name); !fits) return Error{kind, start + fits.error().message};
+    if (!seen.insert(file.name).second) return Error{kind, start + "the file " + file.name + " is listed twice"};
+  }
+  return {};
+}
+
+Result<Manifest> parse_manifest(std::string_view text, std::string_view subject) {
+  const Result<Json> json = parse_json(text, subject);
+  if (!json) return json.error();
+  // Before all else: what a newer version has changed would be told as damage.
+  const Json* version = json->is_object() ? json->as_object().if_contains("version") : nullptr;
+  if (version != nullptr && version->is_int64() && version->as_int64() > manifest_version) {
+    return Error{ErrorKind::invalid_argument, std::string(subject) +
+                                                  " was written by a newer Headway (manifest version " +
+                                                  std::to_string(version->as_int64()) + "; this one reads version " +
+                                                  std::to_string(manifest_version) + ")"};
+  }
+  Result<Manifest> manifest = from_json<Manifest>(*json, subject);
+  if (!manifest) return manifest;
+  if (Result<void> valid = check_manifest(*manifest, subject, ErrorKind::corrupted); !valid) return valid.error();
+  return manifest;
 }
 
 }  // namespace headway

@@ -18,6 +18,10 @@ inline constexpr std::string_view begun_marker_name = ".headway.begun";
 /// process that died in the middle, and is ours to sweep.
 inline constexpr std::string_view part_prefix = ".headway.part.";
 
+/// What users tell about a checkpoint (`Checkpoint.set_metadata`): one of its files, and the only one that may be written after the
+/// commit. So its checksum, as that of the reported file, does not count.
+inline constexpr std::string_view metadata_name = ".metadata.json";
+
 struct FileRecord {
   std::string name;        ///< Path relative to the checkpoint directory, with '/' between parts.
   std::uint64_t size = 0;  ///< Bytes.
@@ -26,8 +30,11 @@ struct FileRecord {
 };
 BOOST_DESCRIBE_STRUCT(FileRecord, (), (name, size, checksum, rank))
 
+/// The version of manifests that this Headway writes, and the highest that it reads.
+inline constexpr int manifest_version = 1;
+
 struct Manifest {
-  int version = 1;
+  int version = manifest_version;
   std::string checkpoint;  ///< The directory's name, such as "checkpoint_000003".
   std::int64_t index = 0;  ///< The report's index in the run, from 0.
   int attempt = 1;         ///< Which life of the worker group wrote it, from 1.
@@ -44,5 +51,12 @@ bool is_own_name(std::string_view name);
 /// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, none of our own names, UTF-8 without NUL.
 /// Errors: `invalid_argument`, naming the file.
 Result<void> check_file_name(std::string_view name);
+
+/// Known version, permitted names, none twice. Errors: `kind`, naming `subject` and what is wrong.
+Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind);
+
+/// A manifest's text, checked: known version, permitted names, none twice. Errors: `corrupted`, naming `subject` and what is wrong;
+/// `invalid_argument` when a newer version of Headway wrote it.
+Result<Manifest> parse_manifest(std::string_view text, std::string_view subject);
 
 }  // namespace headway

@@ -43,7 +43,7 @@ Result<Buffer> Buffer::make(std::size_t bytes) {
   return buffer;
 }
 
-Result<Content> read_content(const File& file) {
+Result<Content> read_content(const File& file, const OnBytes& on_bytes) {
   const Result<struct ::stat> status = file.status();
   if (!status) return status.error();
   const auto expected = static_cast<std::size_t>(status->st_size);
@@ -56,6 +56,7 @@ Result<Content> read_content(const File& file) {
     if (!got) return got.error();
     checksum.add(buffer->span().first(*got));
     content.size += *got;
+    if (on_bytes) on_bytes(*got);
     if (*got < buffer->span().size()) break;
   }
   content.checksum = checksum.text();

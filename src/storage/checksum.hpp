@@ -1,5 +1,7 @@
 #pragma once
 
+#include "storage/progress.hpp"
+
 #include <headway/result.hpp>
 
 #include <cstddef>
@@ -53,7 +55,7 @@ struct Content {
   std::string checksum;
 };
 
-/// Reads `file` from start to end.
-Result<Content> read_content(const File& file);
+/// Reads `file` from start to end, telling what is read.
+Result<Content> read_content(const File& file, const OnBytes& on_bytes = {});
 
 }  // namespace headway::storage

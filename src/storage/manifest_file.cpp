@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-#include <set>
-
 namespace headway::storage {
 
 Result<Standing> standing_of(const std::string& checkpoint_directory) {
@@ -23,21 +21,6 @@ Result<Standing> standing_of(const std::string& checkpoint_directory) {
   return *begun ? Standing::begun : Standing::foreign;
 }
 
-Result<void> check_manifest(const Manifest& manifest, const std::string& subject, ErrorKind kind) {
-  constexpr int known_version = 1;
-  if (manifest.version != known_version) {
-    return Error{kind, subject + ": manifest version " + std::to_string(manifest.version) +
-                           " is not known; this Headway reads version " + std::to_string(known_version)};
-  }
-  std::set<std::string_view> seen;
-  for (const FileRecord& file : manifest.files) {
-    if (Result<void> fits = check_file_name(file.name); !fits)
-      return Error{kind, subject + ": " + fits.error().message};
-    if (!seen.insert(file.name).second) return Error{kind, subject + ": the file " + file.name + " is listed twice"};
-  }
-  return {};
-}
-
 Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
   const std::string path = join(checkpoint_directory, manifest_name);
   const Result<std::string> text = read_whole(path);
@@ -46,10 +29,7 @@ Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
     return Error{ErrorKind::not_found,
                  "no committed checkpoint at " + checkpoint_directory + ": it has no " + std::string(manifest_name)};
   }
-  Result<Manifest> manifest = from_json_text<Manifest>(*text, path);
-  if (!manifest) return manifest;
-  if (Result<void> valid = check_manifest(*manifest, path, ErrorKind::corrupted); !valid) return valid.error();
-  return manifest;
+  return parse_manifest(*text, path);
 }
 
 Result<void> write_manifest(const std::string& checkpoint_directory, const Manifest& manifest) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What a directory in a run is to us, and the checks of its manifest.
+/// What a directory in a run is to us, and its manifest.
 namespace headway::storage {
 
 enum class Standing {
@@ -15,9 +15,6 @@ enum class Standing {
 
 /// Symbolic links as the last part of the path are foreign.
 Result<Standing> standing_of(const std::string& checkpoint_directory);
-
-/// Known version, permitted names, none twice. Errors: `kind`, naming `subject` and what is wrong.
-Result<void> check_manifest(const Manifest& manifest, const std::string& subject, ErrorKind kind);
 
 /// Writes the manifest durably: temporary name, fsync, rename, fsync of the directory and of its parent.
 Result<void> write_manifest(const std::string& checkpoint_directory, const Manifest& manifest);

@@ -60,11 +60,20 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_lies_is_refused) {
     BOOST_TEST(contains(error.message, run + "/c/.headway.json"));
     BOOST_TEST(contains(error.message, why), error.message);
   };
-  Manifest newer = manifest_of("c", 0, {});
-  newer.version = 2;
-  refused(newer, "version 2 is not known");
+  Manifest older = manifest_of("c", 0, {});
+  older.version = 0;
+  refused(older, "version 0 is not known");
   refused(manifest_of("c", 0, {{"../../etc/passwd", 1, "xxh3:0", 0}}), "'..' part");
   refused(manifest_of("c", 0, {{"a", 1, "xxh3:0", 0}, {"a", 1, "xxh3:0", 1}}), "a is listed twice");
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_of_a_newer_version_says_so_whatever_else_it_holds) {
+  write("run/c/.headway.json", R"({"version": 2, "files": "in another way"})");
+  const Error error = error_of(read_manifest(run + "/c"));
+  BOOST_TEST((error.kind == ErrorKind::invalid_argument));
+  BOOST_TEST(error.message == run +
+                                  "/c/.headway.json was written by a newer Headway (manifest version 2; this one "
+                                  "reads version 1)");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
