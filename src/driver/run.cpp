@@ -29,7 +29,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
       setup_(std::move(setup)),
       task_(std::move(task)),
       controller_(spec_),
-      folder_(std::make_shared<RunFolder>(spec_.run.storage_path + "/" + spec_.run.name, spec_.trial_id)),
+      folder_(std::make_shared<RunFolder>(spec_.run.storage_path + "/" + spec_.run.name)),
       front_(std::make_shared<FrontQueue>()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_) {}

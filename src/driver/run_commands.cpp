@@ -1,3 +1,4 @@
+#include "driver/result_line.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 #include "storage/storage.hpp"
@@ -12,6 +13,10 @@ namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
 namespace {
+
+double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 template <class Outcome>
 std::optional<Error> error_of(const Outcome& outcome) {
@@ -86,8 +91,7 @@ void Run::carry_out(const control::UploadFiles& command) {
 void Run::carry_out(const control::CommitCheckpoint& command) {
   on_storage([folder = folder_, command]() -> control::Event {
     Manifest manifest = command.manifest;
-    manifest.created_unix_s =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    manifest.created_unix_s = unix_seconds();
     const std::string directory = folder->checkpoint_path(manifest.checkpoint);
     const auto committed = command.source == CheckpointSource::files ? storage::commit(directory, manifest)
                                                                      : storage::commit_placed(directory, manifest);
@@ -125,10 +129,13 @@ void Run::carry_out(const control::AnnounceCheckpoint& command) {
 
 void Run::carry_out(const control::AppendResult& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
-    const std::string text = json_text(result_line(command.line, self->spec_.trial_id));
+    const double now = unix_seconds();
+    const JsonObject line = result_line(command.line, self->spec_.trial_id, now);
+    const std::string text = json_text(line);
     const auto appended = self->folder_->append(text);
     if (!appended) self->warn("a report is not in result.json: " + appended.error().message);
     self->front_->push_report(text);
+    for (const std::string& warning : self->folder_->views().append(command.line, line, now)) self->warn(warning);
   });
   wake_display();
 }
@@ -187,7 +194,10 @@ void Run::carry_out(const control::Finish& command) {
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
-  asio::post(storage_, [self = shared_from_this(), end] { self->tell_front("finished", end); });
+  asio::post(storage_, [self = shared_from_this(), end] {
+    for (const std::string& warning : self->folder_->views().finish()) self->warn(warning);
+    self->tell_front("finished", end);
+  });
   runtime_->forget_run(run_id_);
   detached_ = true;
 }

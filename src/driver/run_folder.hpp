@@ -1,20 +1,17 @@
 #pragma once
 
-#include "control/run_outcome.hpp"
 #include "core/json.hpp"
+#include "driver/append_file.hpp"
+#include "driver/report_views.hpp"
 
-#include <cstdio>
 #include <string>
 
 namespace headway::driver {
 
-/// A run's folder on storage: result.json, run.json, logs/ and the checkpoints. Used from one storage strand; every call may block.
+/// A run's folder on storage: what it says of its reports, run.json, logs/ and the checkpoints. Used from one storage strand; every call may block.
 class RunFolder {
  public:
-  RunFolder(std::string path, std::string trial_id) : path_(std::move(path)), trial_id_(std::move(trial_id)) {}
-  ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
+  explicit RunFolder(std::string path) : path_(std::move(path)), results_(path_ + "/result.json"), views_(path_) {}
 
   const std::string& path() const { return path_; }
   std::string checkpoint_path(const std::string& name) const { return path_ + "/" + name; }
@@ -27,16 +24,16 @@ class RunFolder {
   /// Adds a line to result.json; it survives the death of this process from then on.
   Result<void> append(const std::string& line);
 
+  /// What is written from result.json for other programs. Its line is there before a report is shown to them.
+  ReportViews& views() { return views_; }
+
   /// Replaces run.json durably.
   Result<void> write_journal(JsonObject snapshot);
 
  private:
   std::string path_;
-  std::string trial_id_;
-  int result_fd_ = -1;
+  AppendFile results_;
+  ReportViews views_;
 };
-
-/// A report as one line of result.json: the user's metrics, and beside them the automatic ones.
-JsonObject result_line(const control::ReportLine& line, const std::string& trial_id);
 
 }  // namespace headway::driver

@@ -130,7 +130,7 @@ void Session::training_raised(const RankError& error, wire::Blob exception) {
 namespace {
 
 Result<void> check_checkpoint_name(const std::string& name) {
-  constexpr std::array reserved{"result.json", "run.json", "params.json", "logs"};
+  constexpr std::array reserved{"result.json", "progress.csv", "run.json", "params.json", "logs", "artifacts"};
   const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
   if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
   return Error{ErrorKind::invalid_argument,
