@@ -63,7 +63,8 @@ struct RankUploaded {
   std::vector<FileRecord> files;
   std::optional<std::string> error;
   std::optional<std::string> stored_name =
-      std::nullopt;  ///< Of the source `function`: the directory that the user's function made.
+      std::nullopt;     ///< Of the source `function`: the directory that the user's function made.
+  bool unseen = false;  ///< The rank's node does not see the directory that was made for the checkpoint.
 };
 
 struct CheckpointCommitted {

@@ -1,5 +1,8 @@
 #include "control/failure_text.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace headway::control {
 namespace {
 
@@ -69,6 +72,19 @@ RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int 
   failure.message += "Raised while the backend set up the group of " + std::to_string(group.size()) +
                      " workers, attempt " + std::to_string(attempt) + "\n";
   return failure;
+}
+
+std::string describe_unshared_storage(const WorkerGroup& group, std::vector<int> ranks,
+                                      const std::string& storage_path) {
+  std::sort(ranks.begin(), ranks.end());
+  std::map<std::string, std::vector<int>> by_node;
+  for (int rank : ranks) by_node[group.at(rank).plan.slot.hostname].push_back(rank);
+  std::string nodes;
+  for (const auto& [hostname, its_ranks] : by_node)
+    nodes += (nodes.empty() ? "" : ", ") + hostname + " (" + rank_list(its_ranks) + ")";
+  return "the storage path " + storage_path +
+         " is not shared by all nodes: what the driver made there is not seen on " + nodes +
+         ". Checkpoints need a RunConfig.storage_path that every node shares, such as a mounted NFS folder or s3://...";
 }
 
 std::string headline(const RunFailure& failure) { return failure.message.substr(0, failure.message.find('\n')); }

@@ -21,6 +21,10 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt);
 
+/// Why a checkpoint cannot be stored: the nodes of `ranks` do not see the directory that the driver has made for it.
+std::string describe_unshared_storage(const WorkerGroup& group, std::vector<int> ranks,
+                                      const std::string& storage_path);
+
 /// The first line of a failure's message.
 std::string headline(const RunFailure& failure);
 

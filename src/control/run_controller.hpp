@@ -55,6 +55,7 @@ class RunController {
     std::set<int> uploading;
     std::vector<FileRecord> files;
     std::optional<std::string> stored_name;  ///< Where the user's function has put it.
+    std::vector<int> unseen_by;              ///< Ranks whose nodes do not see the checkpoint's directory.
     std::optional<std::string> refusal;      ///< Said once no rank writes any more: what they wrote is then discarded.
   };
   /// A report that all ranks have made, until it is recorded. They are recorded, and their checkpoints committed, in order.

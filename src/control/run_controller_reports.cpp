@@ -115,7 +115,9 @@ void RunController::on(const RankUploaded& event) {
   PendingReport* report = pending(event.index);
   if (report == nullptr || report->checkpoint->uploading.erase(event.rank) == 0) return;
   PendingCheckpoint& checkpoint = *report->checkpoint;
-  if (event.error && !checkpoint.refusal) {
+  if (event.unseen) {
+    checkpoint.unseen_by.push_back(event.rank);
+  } else if (event.error && !checkpoint.refusal) {
     checkpoint.refusal =
         "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
   }
@@ -161,6 +163,8 @@ bool RunController::settle_first() {
   const bool stored = checkpoint.begun && checkpoint.uploading.empty();
   if (!stored && group_gone_) checkpoint.refusal = "its worker group ended before it was committed";
   if (!stored && !group_gone_) return false;
+  if (!checkpoint.unseen_by.empty())
+    checkpoint.refusal = describe_unshared_storage(group_, checkpoint.unseen_by, spec_.run.storage_path);
   if (checkpoint.refusal) {
     refuse(report);
     return true;

@@ -132,7 +132,8 @@ void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&)
 }
 
 void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&) {
-  handle(control::RankUploaded{attempt_, rank, message.index, message.files, message.error, message.stored_name});
+  handle(control::RankUploaded{attempt_, rank, message.index, message.files, message.error, message.stored_name,
+                               message.unseen});
 }
 
 void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {

@@ -41,7 +41,7 @@ enum class Transfer {
 /// When several ranks upload one name, the last one's file stays, whole.
 /// Returns the records with size and checksum, in the order of `names`; `rank` is written into each.
 /// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished, is not a
-/// regular file or became shorter meanwhile, or when the checkpoint has not been begun. After an error the sources are where they
+/// regular file or became shorter meanwhile; `not_found` when the checkpoint has not been begun, or not where this node sees it. After an error the sources are where they
 /// were; what was partly written is only inside the begun directory.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer);

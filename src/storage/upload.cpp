@@ -43,7 +43,7 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   if (Result<void> fit = check_names(names); !fit) return fit.error();
   const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
   if (!begun) return begun.error();
-  if (!*begun) return Error{ErrorKind::invalid_argument, "checkpoint " + checkpoint_directory + " has not been begun"};
+  if (!*begun) return Error{ErrorKind::not_found, "checkpoint " + checkpoint_directory + " has not been begun"};
 
   const std::set<std::string> directories = directories_of(checkpoint_directory, names);
   for (const std::string& directory : directories) {

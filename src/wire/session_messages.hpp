@@ -103,8 +103,9 @@ struct Uploaded {
   std::vector<FileRecord> files;
   std::optional<std::string> error;
   std::optional<std::string> stored_name;  ///< Where the user's function has put the checkpoint, in the run's folder.
+  bool unseen = false;                     ///< This node does not see the directory that was made for the checkpoint.
 };
-BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error, stored_name))
+BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error, stored_name, unseen))
 
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {

@@ -191,6 +191,7 @@ wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& re
     done.files = std::move(*records);
   } else {
     done.error = records.error().message;
+    done.unseen = records.error().kind == ErrorKind::not_found;
   }
   return done;
 }

@@ -185,6 +185,33 @@ BOOST_AUTO_TEST_CASE(what_num_to_keep_gives_up_is_deleted_after_the_answers_with
   BOOST_TEST(run.outcome().checkpoints[0].name == "checkpoint_000001");
 }
 
+BOOST_AUTO_TEST_CASE(a_storage_path_that_nodes_do_not_share_is_told_with_the_nodes_that_do_not_see_it) {
+  RunSpec spec = spec_of(3);
+  spec.run.storage_path = "/local/results";
+  Rig run(spec);
+  run.start();
+  run.storage_ready();
+  const Slot here{"node-a", "host-a", "10.0.0.1", 1, {}};
+  const Slot there{"node-b", "host-b", "10.0.0.2", 1, {}};
+  run.send(NodesGranted{{here, there, there}, {}});
+  run.all_ready();
+  run.setup_done();
+  for (int rank = 0; rank < 3; ++rank) run.report(rank, {}, files({"part" + std::to_string(rank)}));
+  run.begun();
+  run.send(RankUploaded{run.attempt(), 2, 0, {}, "checkpoint has not been begun", {}, true});
+  run.send(RankUploaded{run.attempt(), 1, 0, {}, "checkpoint has not been begun", {}, true});
+  BOOST_TEST(run.count<AnswerReport>() == 0U);
+  run.uploaded(0);
+  BOOST_TEST(
+      run.last<AnswerReport>().error.value() ==
+      "the storage path /local/results is not shared by all nodes: what the driver made there is not seen on host-b "
+      "(ranks 1, 2). Checkpoints need a RunConfig.storage_path that every node shares, such as a mounted NFS folder or "
+      "s3://...");
+  BOOST_TEST(run.count<DiscardCheckpoint>() == 1U);
+  run.report_all({{"loss", 1}});
+  BOOST_TEST(run.count<AppendResult>() == 1U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

@@ -1,10 +1,14 @@
 """Storage that cannot be written, is taken or is full: said before workers start, or raised in every rank's report."""
 
 import contextlib
+import ctypes
 import os
 import re
 import resource
+import socket
 import subprocess
+import tempfile
+from pathlib import Path
 
 import headway
 import processes
@@ -209,3 +213,39 @@ def test_an_unfinished_checkpoint_is_swept_at_a_restart(script):
     names = re.search("names: (.*)", output)[1]
     assert "first" in names
     assert "checkpoint_" not in names
+
+
+def hide(path):
+    """Puts an empty file system over ``path``, in this thread's view alone, as on a node that does not share it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_namespace, private, recursive = 0x00020000, 1 << 18, 1 << 14
+    steps = (
+        libc.unshare(new_namespace),
+        libc.mount(b"none", b"/", None, private | recursive, None),
+        libc.mount(b"none", str(path).encode(), b"tmpfs", 0, None),
+    )
+    assert steps == (0, 0, 0), os.strerror(ctypes.get_errno())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can have a mount of its own")
+def test_a_path_that_a_node_does_not_share_fails_the_first_checkpoint_but_no_metrics(tmp_path):
+    storage = tmp_path / "storage"
+
+    def loop():
+        if train.get_context().get_world_rank() == 1:
+            hide(storage)
+        train.report({"x": 1})
+        directory = tempfile.mkdtemp(dir=tmp_path)
+        Path(directory, f"rank_{train.get_context().get_world_rank()}").write_text("weights")
+        checkpoint = train.Checkpoint.from_directory(directory)
+        with pytest.raises(OSError, match=rf"storage is not shared by all nodes: .* {socket.gethostname()} \(rank 1\)"):
+            train.report({"x": 2}, checkpoint)
+        train.report({"x": 3})
+
+    result = train.DataParallelTrainer(
+        loop,
+        scaling_config=train.ScalingConfig(num_workers=2),
+        run_config=train.RunConfig(storage_path=storage, name="run"),
+    ).fit()
+    assert list(result.metrics_dataframe["x"]) == [1, 3]
+    assert result.checkpoint is None
