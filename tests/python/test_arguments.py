@@ -87,6 +87,22 @@ CASES = [
     (FailureConfig, {"max_failures": None}, TypeError, "FailureConfig.max_failures", "None", "-1 (no limit)"),
     (FailureConfig, {"max_failures": -2}, ValueError, "FailureConfig.max_failures", "-2", "-1 (no limit)"),
     (CheckpointConfig, {"num_to_keep": 0}, ValueError, "CheckpointConfig.num_to_keep", "0", AT_LEAST_1),
+    (
+        CheckpointConfig,
+        {"checkpoint_frequency": -1},
+        ValueError,
+        "CheckpointConfig.checkpoint_frequency",
+        "-1",
+        "None or an integer of at least 0",
+    ),
+    (
+        CheckpointConfig,
+        {"checkpoint_at_end": 1},
+        TypeError,
+        "CheckpointConfig.checkpoint_at_end",
+        "1",
+        "True or False",
+    ),
     (CheckpointConfig, {"num_to_keep": -3}, ValueError, "CheckpointConfig.num_to_keep", "-3", AT_LEAST_1),
     (CheckpointConfig, {"num_to_keep": "all"}, TypeError, "CheckpointConfig.num_to_keep", "'all'", "None (keep all)"),
     (
@@ -282,3 +298,10 @@ def test_paths_with_a_home_and_from_the_environment(monkeypatch, tmp_path):
     assert RunConfig().storage_path == "/from/ray"
     monkeypatch.setenv("HEADWAY_STORAGE", "/from/headway")
     assert RunConfig().storage_path == "/from/headway"
+
+
+@pytest.mark.parametrize("given", [{"checkpoint_frequency": 2}, {"checkpoint_at_end": True}])
+def test_a_trainer_of_a_training_function_makes_no_checkpoints_of_its_own(given):
+    config = RunConfig(checkpoint_config=CheckpointConfig(**given))
+    with pytest.raises(ValueError, match=f"CheckpointConfig.{next(iter(given))} is .* allowed: the default"):
+        DataParallelTrainer(lambda: None, run_config=config)

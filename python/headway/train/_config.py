@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from headway import _core
 from headway._arguments import check_bool, check_instance, check_int, check_resources, check_str, is_utf8, refuse
@@ -20,8 +21,7 @@ class ScalingConfig:
         use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
         resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
             they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU,
-            as
-            advice only: more workers than CPUs start with a warning.
+            as advice only: more workers than CPUs start with a warning.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -70,11 +70,16 @@ class CheckpointConfig:
         checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys (``"eval/loss"``);
             None ranks the newer higher. A missing or NaN score ranks last.
         checkpoint_score_order: ``"max"`` (default) or ``"min"``.
+        checkpoint_frequency: For trainers that run the training loop themselves: a checkpoint every so many iterations;
+            0 (default) or None: none. A trainer with a training function refuses it: that function reports its own.
+        checkpoint_at_end: For the same trainers: a checkpoint of the end, too.
     """
 
     num_to_keep: int | None = None
     checkpoint_score_attribute: str | None = None
     checkpoint_score_order: str = "max"
+    checkpoint_frequency: int | None = 0
+    checkpoint_at_end: bool | None = None
 
     def __post_init__(self) -> None:
         if self.num_to_keep is not None:
@@ -84,7 +89,19 @@ class CheckpointConfig:
             allowed = "None or the key of a reported metric"
             check_str("CheckpointConfig.checkpoint_score_attribute", self.checkpoint_score_attribute, allowed)
         check_str("CheckpointConfig.checkpoint_score_order", self.checkpoint_score_order, '"max" or "min"')
-        _core.check_checkpoint_config(json.dumps(asdict(self)))
+        if self.checkpoint_frequency is not None:
+            allowed = "None or an integer of at least 0"
+            frequency = check_int("CheckpointConfig.checkpoint_frequency", self.checkpoint_frequency, allowed)
+            if frequency < 0:
+                raise ValueError(f"CheckpointConfig.checkpoint_frequency is {frequency}; allowed: {allowed}")
+        if self.checkpoint_at_end is not None:
+            check_bool("CheckpointConfig.checkpoint_at_end", self.checkpoint_at_end)
+        _core.check_checkpoint_config(json.dumps(self.retention()))
+
+    def retention(self) -> dict[str, Any]:
+        """What decides which checkpoints are kept, as the core reads it."""
+        fields = ("num_to_keep", "checkpoint_score_attribute", "checkpoint_score_order")
+        return {name: getattr(self, name) for name in fields}
 
 
 @dataclass

@@ -88,6 +88,7 @@ class DataParallelTrainer:
         self.run_config: RunConfig = (
             check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
         )
+        _check_reports_its_own(self.run_config)
         self.resume_from_checkpoint: Checkpoint | None = check_instance(
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
         )
@@ -141,7 +142,7 @@ class DataParallelTrainer:
             "run": {"name": name, "storage_path": self.run_config.storage_path},
             "scaling": asdict(self.scaling_config),
             "failure": asdict(self.run_config.failure_config),
-            "checkpoint": asdict(self.run_config.checkpoint_config),
+            "checkpoint": self.run_config.checkpoint_config.retention(),
             "trainer": type(self).__name__,
             "trial_id": trial_id,
             "preload": preload_modules(self.backend_config.preload),
@@ -181,6 +182,16 @@ def _readable(value: Any) -> Any:
     except Exception:
         shown = f"a {type(value).__name__}"
     return shown.encode(errors="backslashreplace").decode()
+
+
+def _check_reports_its_own(run_config: RunConfig) -> None:
+    config = run_config.checkpoint_config
+    for name in ("checkpoint_frequency", "checkpoint_at_end"):
+        if value := getattr(config, name):
+            raise ValueError(
+                f"CheckpointConfig.{name} is {value!r} with a training function, which reports its own checkpoints; "
+                "allowed: the default (report a checkpoint whenever one is wanted)"
+            )
 
 
 def _check_loop_config(config: object) -> dict[str, Any]:
