@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_was_not_begun_takes_no_upload) {
   write("source/a", "a");
   write("run/users/own.pt", "mine");
   const Error error = error_of(upload(path("source"), run + "/users", {"a"}, 0, Transfer::copy));
-  BOOST_TEST((error.kind == ErrorKind::invalid_argument));
+  BOOST_TEST((error.kind == ErrorKind::not_found));
   BOOST_TEST(contains(error.message, "has not been begun"));
   BOOST_TEST(!fs::exists(run + "/users/a"));
 }
