@@ -184,6 +184,14 @@ def test_a_return_value_that_cannot_be_sent_is_named(fail):
     assert str(error).startswith("TypeError: the training function returned a lock that cannot be pickled")
 
 
+def test_only_rank_0_s_return_value_travels(fit):
+    def loop():
+        rank = train.get_context().get_world_rank()
+        return "rank 0's" if rank == 0 else threading.Lock()
+
+    assert fit(loop, workers=2).return_value == "rank 0's"
+
+
 def test_fit_inside_a_training_function_is_refused(fail):
     def loop():
         train.DataParallelTrainer(lambda: None).fit()

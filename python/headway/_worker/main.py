@@ -107,6 +107,8 @@ def _train(session: _core.Session, pickled: bytes) -> None:
     try:
         train_loop, *args = cloudpickle.loads(pickled)
         value = train_loop(*args)
+        if worker_session.current("the training function").context["plan"]["rank"] != 0:
+            value = None  # fit() returns rank 0's; another's need not travel, nor be picklable.
         try:
             pickled_value = cloudpickle.dumps(value)
         except Exception as error:
