@@ -72,6 +72,7 @@ struct DiscardCheckpoint {
   std::string reason;
 };
 
+/// Remove a checkpoint that is kept no longer → CheckpointDeleted.
 struct DeleteCheckpoint {
   std::string name;
   std::string reason;

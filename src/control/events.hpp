@@ -72,6 +72,11 @@ struct CheckpointCommitted {
   std::optional<Error> error;
 };
 
+struct CheckpointDeleted {
+  std::string name;
+  std::optional<Error> error;  ///< `not_found`: it is gone already.
+};
+
 struct RankReturned {
   int attempt = 0;
   int rank = 0;
@@ -112,8 +117,9 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
-                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, RankReturned, RankRaised,
-                           WorkerExited, GroupEnded, TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
+using Event =
+    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
+                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, RankReturned, RankRaised,
+                 WorkerExited, GroupEnded, TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

@@ -262,16 +262,9 @@ void RunController::set_timer(TimerPurpose purpose, Duration from_now) {
   out_.push_back(SetTimer{timers_.back().id, now_ + from_now});
 }
 
-void RunController::close_run() {
-  const bool asked_for_nodes = state_ != RunState::created && state_ != RunState::preparing;
-  state_ = RunState::closing;
-  if (asked_for_nodes) out_.push_back(ReleaseNodes{});
-  write_journal();
-}
-
 void RunController::on(const JournalWritten& event) {
   if (event.error) out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
-  if (--journals_under_way_ > 0 || state_ != RunState::closing) return;
+  if (--journals_under_way_ > 0 || !last_journal_) return;
   state_ = RunState::over;
   RunOutcome outcome;
   outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
@@ -296,6 +289,7 @@ void RunController::write_journal() {
   snapshot["attempt_ends"] = boost::json::value_from(attempt_ends_);
   snapshot["reports"] = iteration_;
   snapshot["checkpoints"] = boost::json::value_from(book_.kept());
+  snapshot["to_delete"] = boost::json::value_from(deletions_.names());
   if (failure_ && state_ == RunState::closing) {
     snapshot["failure"] = failure_->message;
     snapshot["failure_kind"] = to_string(failure_->kind);

@@ -2,6 +2,7 @@
 
 #include "control/checkpoint_book.hpp"
 #include "control/commands.hpp"
+#include "control/deletion_list.hpp"
 #include "control/events.hpp"
 #include "control/failure_policy.hpp"
 #include "control/report_barrier.hpp"
@@ -81,6 +82,7 @@ class RunController {
   void on(const CheckpointBegun& event);
   void on(const RankUploaded& event);
   void on(const CheckpointCommitted& event);
+  void on(const CheckpointDeleted& event);
   void on(const RankReturned& event);
   void on(const RankRaised& event);
   void on(const WorkerExited& event);
@@ -114,7 +116,9 @@ class RunController {
   void group_is_over();
   void restart();
   void notify_restart(Duration wait);
+  void delete_old();
   void close_run();
+  void write_last_journal();
   void write_journal();
   void set_timer(TimerPurpose purpose, Duration from_now);
 
@@ -131,6 +135,7 @@ class RunController {
   WorkerGroup group_;
   ReportBarrier barrier_;
   CheckpointBook book_;
+  DeletionList deletions_;
   FailurePolicy policy_;
   std::deque<PendingReport> pending_;        ///< In order; the first may be under way to its commit.
   std::optional<std::string> upload_error_;  ///< Of an asynchronous checkpoint; the next report tells it.
@@ -143,6 +148,7 @@ class RunController {
   std::vector<Timer> timers_;
   std::int64_t timers_set_ = 0;
   int journals_under_way_ = 0;
+  bool last_journal_ = false;  ///< It is ordered.
   Commands out_;
 };
 

@@ -207,9 +207,9 @@ void RunController::committed(const PendingReport& report) {
   if (report.answered) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
   record(report);
   for (const std::string& old : verdict.to_delete) {
-    out_.push_back(
-        DeleteCheckpoint{old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)"});
+    deletions_.add(old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
   }
+  delete_old();
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
 }
 

@@ -107,10 +107,9 @@ void Run::carry_out(const control::DiscardCheckpoint& command) {
 }
 
 void Run::carry_out(const control::DeleteCheckpoint& command) {
-  asio::post(storage_, [self = shared_from_this(), command] {
-    const auto removed = storage::remove_checkpoint(self->folder_->checkpoint_path(command.name));
-    if (!removed)
-      self->warn("the old checkpoint " + command.name + " could not be deleted: " + removed.error().message);
+  on_storage([folder = folder_, command]() -> control::Event {
+    return control::CheckpointDeleted{command.name,
+                                      error_of(storage::remove_checkpoint(folder->checkpoint_path(command.name)))};
   });
 }
 

@@ -74,6 +74,11 @@ Result<void> remove_checkpoint(const std::string& checkpoint_directory) {
   const Result<Standing> standing = standing_of(checkpoint_directory);
   if (!standing) return standing.error();
   if (*standing == Standing::foreign) {
+    // Another try: what has been renamed away and could not be removed then.
+    const std::string removed = removed_path(checkpoint_directory);
+    const Result<bool> left = exists(removed);
+    if (!left) return left.error();
+    if (*left) return remove_tree(removed);
     return Error{ErrorKind::not_found, checkpoint_directory + " holds no checkpoint of Headway's"};
   }
   return discard(checkpoint_directory);

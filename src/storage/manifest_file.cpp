@@ -48,10 +48,13 @@ Result<void> write_manifest(const std::string& checkpoint_directory, const Manif
   return {};
 }
 
+std::string removed_path(const std::string& checkpoint_directory) {
+  return join(parent_of(checkpoint_directory), std::string(part_prefix) + "removed." + last_part(checkpoint_directory));
+}
+
 Result<void> discard(const std::string& checkpoint_directory) {
   const std::string run_directory = parent_of(checkpoint_directory);
-  const std::string removed =
-      join(run_directory, std::string(part_prefix) + "removed." + last_part(checkpoint_directory));
+  const std::string removed = removed_path(checkpoint_directory);
   if (Result<void> cleared = remove_tree(removed); !cleared) return cleared;
   if (Result<void> renamed = rename_path(checkpoint_directory, removed, false); !renamed) return renamed;
   fault_point("remove.renamed");

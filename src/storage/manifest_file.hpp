@@ -23,4 +23,7 @@ Result<void> write_manifest(const std::string& checkpoint_directory, const Manif
 /// then removes it. Should the process die in between, `sweep` finds the rest by its name.
 Result<void> discard(const std::string& checkpoint_directory);
 
+/// Where `discard` renames a checkpoint to before it removes the files.
+std::string removed_path(const std::string& checkpoint_directory);
+
 }  // namespace headway::storage

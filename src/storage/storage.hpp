@@ -72,7 +72,7 @@ Result<Manifest> read_manifest(const std::string& checkpoint_directory);
 Result<void> verify(const std::string& checkpoint_directory);
 
 /// Removes a checkpoint, committed or begun: it is renamed away, from then on it is not listed and a sweep takes what may be left,
-/// and then deleted. Errors: `not_found` when nothing of ours is there.
+/// and then deleted. Another call goes on where one has failed. Errors: `not_found` when nothing of ours is there.
 Result<void> remove_checkpoint(const std::string& checkpoint_directory);
 
 /// The committed checkpoints of a run, by their index, oldest first; `checkpoint` is the directory's name as it is now.

@@ -230,7 +230,11 @@ class RandomWorld {
     const auto found = std::find(committed_.begin(), committed_.end(), command.name);
     check(found != committed_.end(), "what was never committed, or is gone already, is deleted");
     check(command.name != committed_.back(), "a checkpoint is deleted before a newer one is committed");
-    committed_.erase(found);
+    later([this, command] {
+      const auto error = maybe_error();
+      if (!error) std::erase(committed_, command.name);
+      send(CheckpointDeleted{command.name, error});
+    });
   }
   void carry_out(const AnswerReport& command) {
     check(answered_.insert({command.attempt, command.rank, command.index}).second, "a report is answered twice");
@@ -257,7 +261,9 @@ class RandomWorld {
   }
   void carry_out(const SweepStorage&) { check(!group_alive_ && commits_open_ == 0, "a sweep while somebody writes"); }
   void carry_out(const SetTimer& command) { timers_.push_back(command); }
-  void carry_out(const WriteJournal&) {
+  void carry_out(const WriteJournal& command) {
+    to_delete_.clear();
+    for (const Json& name : command.snapshot.at("to_delete").get_array()) to_delete_.emplace_back(name.get_string());
     ++journals_open_;
     later([this] {
       --journals_open_;
@@ -273,7 +279,10 @@ class RandomWorld {
     check(command.outcome.failure.has_value() == (command.outcome.state != "finished"), "a failure without its state");
     std::vector<std::string> kept;
     for (const KeptCheckpoint& checkpoint : command.outcome.checkpoints) kept.push_back(checkpoint.name);
-    check(kept == committed_, "the outcome does not name the checkpoints that are there");
+    kept.insert(kept.end(), to_delete_.begin(), to_delete_.end());
+    std::sort(kept.begin(), kept.end());
+    std::sort(committed_.begin(), committed_.end());
+    check(kept == committed_, "the outcome and the journal do not name the checkpoints that are there");
     finished_ = true;
   }
 
@@ -296,6 +305,7 @@ class RandomWorld {
   std::vector<Event> said_;   ///< Of this attempt.
   std::vector<Event> older_;  ///< Of those before; they come again at any time.
   std::set<std::string> names_;
+  std::vector<std::string> to_delete_;  ///< As the newest journal says.
   std::vector<std::string> committed_;  ///< And not deleted, in order of commit.
   std::set<std::tuple<int, int, std::int64_t>> answered_;
   std::pair<int, std::int64_t> last_appended_{0, -1};

@@ -97,6 +97,13 @@ class Rig {
     committed();
     return last<CommitCheckpoint>().manifest.checkpoint;
   }
+  /// The oldest DeleteCheckpoint that has no answer yet has come to its end.
+  void deleted(std::optional<Error> error = {}) {
+    BOOST_REQUIRE(!deletions_open.empty());
+    const std::string name = deletions_open.front();
+    deletions_open.erase(deletions_open.begin());
+    send(CheckpointDeleted{name, std::move(error)});
+  }
   void returns(int rank) { send(RankReturned{attempt(), rank}); }
   void raises(int rank, const std::string& message, bool echo = false) {
     send(RankRaised{
@@ -142,6 +149,7 @@ class Rig {
     for (int rank = 0; rank < workers; ++rank) returns(rank);
     teardown_done();
     group_ends({false, 0, ""});
+    while (!deletions_open.empty()) deleted();
     journals();
   }
 
@@ -191,6 +199,7 @@ class Rig {
   std::vector<std::int64_t> reports;
   std::vector<bool> gone;
   int journals_open = 0;
+  std::vector<std::string> deletions_open;
 
  private:
   template <class C>
@@ -221,6 +230,8 @@ class Rig {
       timers.push_back(*timer);
     } else if (std::holds_alternative<WriteJournal>(command)) {
       ++journals_open;
+    } else if (const auto* deletion = std::get_if<DeleteCheckpoint>(&command)) {
+      deletions_open.push_back(deletion->name);
     }
   }
 };

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import re
 import resource
@@ -109,6 +110,33 @@ def test_a_disk_that_is_full_before_the_run(small_disk, tmp_path, monkeypatch):
             pass
     os.close(filler)
     assert_nothing_ran(tmp_path, monkeypatch, small_disk, OSError, "no space left on device", str(small_disk))
+
+
+def keep_a_checkpoint_busy(config):
+    """Three checkpoints, of which the first cannot be deleted: a file system is mounted in it."""
+    local = Path(config["local"])
+    for step in range(3):
+        train.report({"step": step}, checkpoint=train.Checkpoint.from_directory(local))
+        if step == 0:
+            subprocess.run(["mount", "--bind", config["disk"], config["busy"]], timeout=10, check=True)
+
+
+def test_a_checkpoint_that_cannot_be_deleted_ends_no_run(small_disk, tmp_path, fit, capfd):
+    local, folder = tmp_path / "local", tmp_path / "storage" / "run"
+    (local / "busy").mkdir(parents=True)
+    (local / "busy" / "model.pt").write_text("weights")
+    busy = folder / "checkpoint_000000" / "busy"
+    config = {"local": str(local), "disk": str(small_disk), "busy": str(busy)}
+    result = fit(keep_a_checkpoint_busy, 1, config=config, name="run", keep=train.CheckpointConfig(num_to_keep=1))
+    left = folder / ".headway.part.removed.checkpoint_000000" / "busy"
+    subprocess.run(["umount", "-l", str(left)], timeout=10, check=True)
+    assert [os.path.basename(kept.path) for kept, _ in result.best_checkpoints] == ["checkpoint_000002"]
+    assert sorted(path.name for path in folder.glob("checkpoint_*")) == ["checkpoint_000002"]
+    assert json.loads((folder / "run.json").read_text())["to_delete"] == ["checkpoint_000000"]
+    warnings = [line for line in capfd.readouterr().err.splitlines() if "old checkpoint" in line]
+    assert len(warnings) == 2
+    assert "checkpoint_000000 could not be deleted" in warnings[0]
+    assert "checkpoint_000000 is still there" in warnings[1]
 
 
 def report_with_2_mb_from_rank_1(config):

@@ -75,6 +75,15 @@ BOOST_AUTO_TEST_CASE(a_removed_checkpoint_leaves_nothing_behind_and_the_users_di
   BOOST_TEST(read(run + "/users/own.pt") == "mine");
 }
 
+BOOST_AUTO_TEST_CASE(a_removal_that_failed_after_the_checkpoint_was_renamed_away_is_gone_on_with) {
+  write("source/model.pt", "weights");
+  const std::string directory = save(*this, "c", 0, path("source"));
+  fs::rename(directory, run + "/.headway.part.removed.c");
+  must(remove_checkpoint(directory));
+  BOOST_TEST(fs::is_empty(run));
+  BOOST_TEST((error_of(remove_checkpoint(directory)).kind == ErrorKind::not_found));
+}
+
 BOOST_AUTO_TEST_CASE(removing_a_checkpoint_with_a_link_in_it_leaves_what_the_link_points_to) {
   write("elsewhere/precious", "p");
   write("source/model.pt", "weights");
