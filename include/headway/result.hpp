@@ -16,6 +16,7 @@ enum class ErrorKind {
   not_found,         ///< What was named is not there.
   already_exists,    ///< What was to be made is there already; nothing was changed.
   unavailable,       ///< A resource is missing or full now (disk, processes, memory); the same call may succeed later.
+  refused,           ///< Storage says no, and will again: rights, credentials, no such bucket, no space.
   corrupted,         ///< Stored bytes are not what was written; the message names file, expected and found.
   user_code,         ///< The user's own function failed; the message begins with its failure.
   worker_died,       ///< A worker process ended without having finished.

@@ -114,7 +114,9 @@ class Session:
         """
 
 def download(directory: str, target_directory: str) -> None:
-    """Copies a directory's files into another, which is made when missing."""
+    """
+    Copies the files of a directory at a location into a local one, which is made when missing.
+    """
 
 def list_checkpoints(run_directory: str) -> str:
     """
@@ -126,10 +128,26 @@ def best_of(metrics_json: str, metric: str, mode: str) -> int | None:
     The place of the best in a JSON list of metrics, the later of equals; None when none has the metric.
     """
 
-def download_url(url: str, target_directory: str, arrow_library: str, arrow_directory: str) -> None:
-    """
-    Copies the files below a URL into a directory, which is made when missing.
-    """
+def is_remote(location: str) -> bool:
+    """Whether a location is a URL or on a Python filesystem."""
+
+def join_location(location: str, name: str) -> str:
+    """The location of a name below a location."""
+
+def shown_location(location: str) -> str:
+    """A location as people may read it, without secrets."""
+
+def read_file(location: str) -> bytes:
+    """The whole of a small file."""
+
+def replace_file(location: str, content: bytes) -> None:
+    """Replaces a small file whole."""
+
+def register_files(scheme: str, files: object) -> None:
+    """Makes a scheme stand for a filesystem of Python's."""
+
+def set_arrow_libraries(library: str, directory: str) -> None:
+    """Where libheadway_arrow.so and the pyarrow package lie."""
 
 def finish_remote() -> None:
     """To be called once, at the process's end."""

@@ -17,7 +17,7 @@ ROOMS: dict[str, set[str]] = {
     "wire": {"headway", "core"},
     "control": {"headway", "core"},
     "storage": {"headway", "core"},
-    "arrow": {"headway", "core"},
+    "arrow": {"headway", "core", "storage"},
     "node": {"headway", "core", "wire"},
     "engine": {"headway", "core", "wire", "node"},
     "driver": {"headway", "core", "wire", "control", "storage", "node", "engine"},

@@ -11,6 +11,7 @@ void raise(const Error& error) {
     case ErrorKind::not_found: type = PyExc_FileNotFoundError; break;
     case ErrorKind::already_exists: type = PyExc_FileExistsError; break;
     case ErrorKind::unavailable:
+    case ErrorKind::refused:
     case ErrorKind::corrupted: type = PyExc_OSError; break;
     default: break;
   }

@@ -1,5 +1,7 @@
 #include "storage/storage.hpp"
 #include "bindings/module.hpp"
+#include "bindings/python_files.hpp"
+#include "core/location.hpp"
 #include "core/score.hpp"
 #include "storage/remote.hpp"
 
@@ -34,26 +36,62 @@ std::string list_checkpoints(const std::string& run_directory) {
   return json_text(boost::json::value_from(unwrap(listed)));
 }
 
-void download_url(const std::string& url, const std::string& target_directory, const std::string& arrow_library,
-                  const std::string& arrow_directory) {
+nb::bytes read_file(const std::string& location) {
+  const auto content = [&] {
+    const nb::gil_scoped_release released;
+    return storage::read_file(location);
+  }();
+  const std::string text = unwrap(content);
+  return nb::bytes(text.data(), text.size());
+}
+
+void replace_file(const std::string& location, const nb::bytes& content) {
+  const std::string text(content.c_str(), content.size());
   unwrap([&] {
     const nb::gil_scoped_release released;
-    return storage::download_url(url, target_directory, {arrow_library, arrow_directory});
+    return storage::replace_file(location, text);
   }());
+}
+
+void finish_remote() {
+  const nb::gil_scoped_release released;
+  storage::finish_remote();
 }
 
 }  // namespace
 
 void bind_storage(nb::module_& module) {
   module.def("download", &download, nb::arg("directory"), nb::arg("target_directory"),
-             "Copies a directory's files into another, which is made when missing.");
+             "Copies the files of a directory at a location into a local one, which is made when missing.");
   module.def("list_checkpoints", &list_checkpoints, nb::arg("run_directory"),
              "The manifests of a run's committed checkpoints as a JSON list, oldest first.");
   module.def("best_of", &best_of, nb::arg("metrics_json"), nb::arg("metric"), nb::arg("mode"),
              "The place of the best in a JSON list of metrics, the later of equals; None when none has the metric.");
-  module.def("download_url", &download_url, nb::arg("url"), nb::arg("target_directory"), nb::arg("arrow_library"),
-             nb::arg("arrow_directory"), "Copies the files below a URL into a directory, which is made when missing.");
-  module.def("finish_remote", &storage::finish_remote, "To be called once, at the process's end.");
+  module.def(
+      "is_remote", [](const std::string& location) { return is_remote(location); }, nb::arg("location"),
+      "Whether a location is a URL or on a Python filesystem.");
+  module.def(
+      "join_location",
+      [](const std::string& location, const std::string& name) { return join_location(location, name); },
+      nb::arg("location"), nb::arg("name"), "The location of a name below a location.");
+  module.def(
+      "shown_location", [](const std::string& location) { return shown_location(location); }, nb::arg("location"),
+      "A location as people may read it, without secrets.");
+  module.def("read_file", &read_file, nb::arg("location"), "The whole of a small file.");
+  module.def("replace_file", &replace_file, nb::arg("location"), nb::arg("content"), "Replaces a small file whole.");
+  module.def(
+      "register_files",
+      [](const std::string& scheme, const nb::object& files) {
+        storage::register_files(scheme, std::make_shared<PythonFiles>(files));
+      },
+      nb::arg("scheme"), nb::arg("files"), "Makes a scheme stand for a filesystem of Python's.");
+  module.def(
+      "set_arrow_libraries",
+      [](std::string library, std::string directory) {
+        storage::set_arrow_libraries({std::move(library), std::move(directory)});
+      },
+      nb::arg("library"), nb::arg("directory"), "Where libheadway_arrow.so and the pyarrow package lie.");
+  module.def("finish_remote", &finish_remote, "To be called once, at the process's end.");
 }
 
 }  // namespace headway::bindings

@@ -8,6 +8,7 @@ const char* to_string(ErrorKind kind) {
     case ErrorKind::not_found: return "not_found";
     case ErrorKind::already_exists: return "already_exists";
     case ErrorKind::unavailable: return "unavailable";
+    case ErrorKind::refused: return "refused";
     case ErrorKind::corrupted: return "corrupted";
     case ErrorKind::user_code: return "user_code";
     case ErrorKind::worker_died: return "worker_died";

@@ -8,7 +8,8 @@
 namespace headway {
 
 bool is_own_name(std::string_view name) {
-  return name == manifest_name || name == begun_marker_name || name.starts_with(part_prefix);
+  return name == manifest_name || name == begun_marker_name || name.starts_with(begun_marker_prefix) ||
+         name.starts_with(part_prefix);
 }
 
 namespace {

@@ -14,6 +14,8 @@ namespace headway {
 inline constexpr std::string_view manifest_name = ".headway.json";
 /// Present from the moment we begin a checkpoint until it is committed: what has it, and no manifest, is ours to sweep.
 inline constexpr std::string_view begun_marker_name = ".headway.begun";
+/// On storage without rename the marker of `<run>/<name>` is `<run>/.headway.begun.<name>`.
+inline constexpr std::string_view begun_marker_prefix = ".headway.begun.";
 /// Our temporary files and directories begin so, in a run's directory and in a checkpoint's. What is called this was left by a
 /// process that died in the middle, and is ours to sweep.
 inline constexpr std::string_view part_prefix = ".headway.part.";

@@ -1,7 +1,7 @@
 #include "driver/run.hpp"
 
+#include "core/location.hpp"
 #include "driver/runtime.hpp"
-#include "storage/remote.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -17,7 +17,7 @@ Time decision_now() { return Time(steady_clock::now().time_since_epoch()); }
 
 /// The result folders' checkpoint that a restart goes on from is one of the run's own; the first attempt's may lie anywhere.
 std::string absolute_checkpoint(const RunFolder& folder, const std::string& checkpoint) {
-  return checkpoint.front() == '/' || storage::is_url(checkpoint) ? checkpoint : folder.checkpoint_path(checkpoint);
+  return checkpoint.front() == '/' || is_remote(checkpoint) ? checkpoint : folder.checkpoint_path(checkpoint);
 }
 
 }  // namespace

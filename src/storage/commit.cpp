@@ -1,6 +1,7 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
+#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
 #include "storage/storage.hpp"
 
@@ -32,7 +33,7 @@ Result<void> free_name(const std::string& checkpoint_directory) {
 
 }  // namespace
 
-Result<void> begin_checkpoint(const std::string& checkpoint_directory) {
+Result<void> local::begin_checkpoint(const std::string& checkpoint_directory) {
   if (Result<void> freed = free_name(checkpoint_directory); !freed) return freed;
   // Marked under another name first, so that there is never a directory of ours without the marker, which nobody would sweep.
   const std::string run_directory = parent_of(checkpoint_directory);
@@ -52,7 +53,7 @@ Result<void> begin_checkpoint(const std::string& checkpoint_directory) {
   return {};
 }
 
-Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest) {
+Result<void> local::commit(const std::string& checkpoint_directory, const Manifest& manifest) {
   if (Result<void> valid = check_manifest(manifest, checkpoint_directory, ErrorKind::invalid_argument); !valid)
     return valid;
   const Result<Standing> standing = standing_of(checkpoint_directory);
@@ -70,7 +71,7 @@ Result<void> commit(const std::string& checkpoint_directory, const Manifest& man
   return {};
 }
 
-Result<void> remove_checkpoint(const std::string& checkpoint_directory) {
+Result<void> local::remove_checkpoint(const std::string& checkpoint_directory) {
   const Result<Standing> standing = standing_of(checkpoint_directory);
   if (!standing) return standing.error();
   if (*standing == Standing::foreign) {

@@ -1,5 +1,6 @@
 #include "storage/copy.hpp"
 #include "storage/directory.hpp"
+#include "storage/local.hpp"
 #include "storage/parallel.hpp"
 #include "storage/storage.hpp"
 
@@ -7,7 +8,7 @@
 
 namespace headway::storage {
 
-Result<void> download(const std::string& directory, const std::string& target_directory) {
+Result<void> local::download(const std::string& directory, const std::string& target_directory) {
   const Result<std::vector<FileRecord>> files = list_files(directory);
   if (!files) return files.error();
   if (Result<void> made = make_directories(target_directory); !made) return made;

@@ -1,5 +1,6 @@
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
+#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
 #include "storage/storage.hpp"
 
@@ -59,7 +60,7 @@ class FileWalk {
 
 }  // namespace
 
-Result<std::vector<FileRecord>> list_files(const std::string& directory) {
+Result<std::vector<FileRecord>> local::list_files(const std::string& directory) {
   struct ::stat status = {};
   if (::stat(directory.c_str(), &status) != 0)
     return system_error("list the files of", directory, errno, ErrorKind::invalid_argument);
@@ -73,7 +74,8 @@ Result<std::vector<FileRecord>> list_files(const std::string& directory) {
   return records;
 }
 
-Result<std::vector<Manifest>> list_checkpoints(const std::string& run_directory, std::vector<Error>* unreadable) {
+Result<std::vector<Manifest>> local::list_checkpoints(const std::string& run_directory,
+                                                      std::vector<Error>* unreadable) {
   const Result<std::vector<std::string>> names = read_directory(run_directory);
   if (!names) return names.error();
   std::vector<Manifest> manifests;

@@ -3,6 +3,7 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
+#include "storage/local.hpp"
 #include "storage/storage.hpp"
 
 #include <unistd.h>
@@ -21,7 +22,7 @@ Result<Standing> standing_of(const std::string& checkpoint_directory) {
   return *begun ? Standing::begun : Standing::foreign;
 }
 
-Result<Manifest> read_manifest(const std::string& checkpoint_directory) {
+Result<Manifest> local::read_manifest(const std::string& checkpoint_directory) {
   const std::string path = join(checkpoint_directory, manifest_name);
   const Result<std::string> text = read_whole(path);
   if (!text) {

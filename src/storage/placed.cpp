@@ -1,4 +1,5 @@
 #include "storage/directory.hpp"
+#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
 #include "storage/storage.hpp"
 
@@ -7,7 +8,7 @@
 /// Checkpoints whose files the user has put into the run's folder himself.
 namespace headway::storage {
 
-Result<std::string> name_in_run(const std::string& run_directory, const std::string& directory) {
+Result<std::string> local::name_in_run(const std::string& run_directory, const std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code failure;
   const fs::path run = fs::weakly_canonical(run_directory, failure);
@@ -21,7 +22,7 @@ Result<std::string> name_in_run(const std::string& run_directory, const std::str
   return name;
 }
 
-Result<void> commit_placed(const std::string& checkpoint_directory, Manifest manifest) {
+Result<void> local::commit_placed(const std::string& checkpoint_directory, Manifest manifest) {
   if (Result<void> made = make_directory(checkpoint_directory); !made) return made;
   const Result<Standing> standing = standing_of(checkpoint_directory);
   if (!standing) return standing.error();

@@ -1,63 +1,118 @@
 #include "storage/remote.hpp"
 
-#include <cstdlib>
+#include "core/location.hpp"
+
 #include <dlfcn.h>
+
+#include <map>
 #include <mutex>
 
 namespace headway::storage {
 namespace {
 
-using Download = char* (*)(const char*, const char*, const char*);
+/// As arrow/open_files.hpp declares them.
+using Open = bool (*)(const std::string& url, const std::string& arrow_directory, std::shared_ptr<Files>* files,
+                      Error* error);
 using Finalize = void (*)();
 
-struct ArrowLibrary {
-  Download download = nullptr;
+struct Process {
+  std::mutex mutex;
+  ArrowLibraries libraries;
+  Open open = nullptr;
   Finalize finalize = nullptr;
+  std::map<std::string, std::shared_ptr<Files>> files;  ///< By scheme, or by all of a URL but its path.
 };
 
-std::mutex mutex;
-ArrowLibrary loaded;
+/// Never destroyed: filesystems of Python must not be given back when the interpreter is gone.
+Process& process() {
+  static auto* one = new Process;
+  return *one;
+}
 
 Error load_error() {
   const char* why = dlerror();
-  return {ErrorKind::unavailable,
-          std::string("reading URLs needs pyarrow of the version that Headway was built with (pip install "
-                      "'pyarrow==" HEADWAY_PYARROW_SERIES "'): ") +
-              (why != nullptr ? why : "it is not installed")};
+  return {ErrorKind::refused, std::string("URLs need pyarrow of the version that Headway was built with (pip install "
+                                          "'pyarrow==" HEADWAY_PYARROW_SERIES "'): ") +
+                                  (why != nullptr ? why : "it is not installed")};
 }
 
 /// The wheel's libarrow first, by its path: the loader then takes it for the name that our library asks for.
-Result<ArrowLibrary> load(const ArrowLocation& arrow) {
-  const std::lock_guard lock(mutex);
-  if (loaded.download != nullptr) return loaded;
-  const std::string libarrow = arrow.directory + "/" HEADWAY_LIBARROW_NAME;
+Result<void> load(Process& here) {
+  if (here.open != nullptr) return {};
+  if (here.libraries.library.empty()) {
+    return Error{ErrorKind::refused,
+                 "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES "'"};
+  }
+  const std::string libarrow = here.libraries.directory + "/" HEADWAY_LIBARROW_NAME;
   if (dlopen(libarrow.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return load_error();
-  void* library = dlopen(arrow.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(here.libraries.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return load_error();
-  auto* download = reinterpret_cast<Download>(dlsym(library, "headway_arrow_download"));
-  auto* finalize = reinterpret_cast<Finalize>(dlsym(library, "headway_arrow_finalize"));
-  if (download == nullptr || finalize == nullptr) return load_error();
-  loaded = {download, finalize};
-  return loaded;
+  here.open = reinterpret_cast<Open>(dlsym(library, "headway_arrow_open"));
+  here.finalize = reinterpret_cast<Finalize>(dlsym(library, "headway_arrow_finalize"));
+  if (here.open == nullptr || here.finalize == nullptr) return load_error();
+  return {};
+}
+
+/// What tells one filesystem from another: all of a URL but its path.
+std::string key_of(const std::string& location) {
+  const std::string_view scheme = scheme_of(location);
+  if (scheme.starts_with(python_scheme_prefix)) return std::string(scheme);
+  const std::size_t query = std::min(location.find('?'), location.size());
+  const std::size_t slash = std::min(location.find('/', scheme.size() + 3), query);
+  return location.substr(0, slash) + location.substr(query);
+}
+
+Result<std::shared_ptr<Files>> files_for(const std::string& location) {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  const std::string key = key_of(location);
+  if (const auto found = here.files.find(key); found != here.files.end()) return found->second;
+  if (key.starts_with(python_scheme_prefix)) {
+    return Error{ErrorKind::invalid_argument,
+                 location + " lies on a Python filesystem that this process does not have; give the filesystem again"};
+  }
+  if (Result<void> loaded = load(here); !loaded) return loaded.error();
+  std::shared_ptr<Files> files;
+  Error error;
+  if (!here.open(location, here.libraries.directory, &files, &error)) return error;
+  here.files[key] = files;
+  return files;
 }
 
 }  // namespace
 
-bool is_url(const std::string& location) { return location.find("://") != std::string::npos; }
+void set_arrow_libraries(ArrowLibraries libraries) {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  here.libraries = std::move(libraries);
+}
 
-Result<void> download_url(const std::string& url, const std::string& target_directory, const ArrowLocation& arrow) {
-  Result<ArrowLibrary> library = load(arrow);
-  if (!library) return library.error();
-  char* failure = library->download(url.c_str(), target_directory.c_str(), arrow.directory.c_str());
-  if (failure == nullptr) return {};
-  Error error{static_cast<ErrorKind>(failure[0] - '0'), failure + 1};
-  std::free(failure);
-  return error;
+void register_files(const std::string& scheme, std::shared_ptr<Files> files) {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  here.files.emplace(scheme, std::move(files));
+}
+
+bool is_registered(const std::string& scheme) {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  return here.files.contains(scheme);
+}
+
+Result<Remote> open_remote(const std::string& location) {
+  const Result<std::shared_ptr<Files>> files = files_for(location);
+  if (!files) {
+    return Error{files.error().kind, "cannot use " + shown_location(location) + ": " + files.error().message};
+  }
+  Result<std::string> path = (*files)->path_of(location);
+  if (!path) return Error{path.error().kind, "cannot use " + shown_location(location) + ": " + path.error().message};
+  return Remote{Store(*files, policy_from_environment(), real_patience()), std::move(*path)};
 }
 
 void finish_remote() {
-  const std::lock_guard lock(mutex);
-  if (loaded.finalize != nullptr) loaded.finalize();
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  if (here.finalize != nullptr) here.finalize();
 }
 
 }  // namespace headway::storage

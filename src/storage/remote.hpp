@@ -1,27 +1,37 @@
 #pragma once
 
-#include <headway/result.hpp>
+#include "storage/store.hpp"
 
+#include <memory>
 #include <string>
 
-/// Files behind a URL, read through libheadway_arrow.so, which is loaded on first use.
+/// From a location to its filesystem. This process's list of them: it begins empty, and what is opened stays open to the end.
 namespace headway::storage {
 
-/// "s3://…" and the like, as against a path.
-bool is_url(const std::string& location);
-
-/// Where the two libraries lie that reading a URL needs.
-struct ArrowLocation {
+/// Where the two libraries lie that a URL needs.
+struct ArrowLibraries {
   std::string library;    ///< libheadway_arrow.so.
   std::string directory;  ///< The pyarrow package, with libarrow.so in it.
 };
 
-/// Copies every file below `url` into `target_directory`, which is made when missing. Blocks; any thread.
-/// Errors: `not_found` (no such directory), `invalid_argument` (a URL of no known kind), `unavailable` (network, credentials, or a
-/// pyarrow of another version than the one that Headway was built with).
-Result<void> download_url(const std::string& url, const std::string& target_directory, const ArrowLocation& arrow);
+/// To be said before the first URL is opened; they are loaded then.
+void set_arrow_libraries(ArrowLibraries libraries);
 
-/// To be called once, at the end of a process, when no download is under way. Does nothing if no URL was ever read.
+/// Makes `scheme` ("python-1a2b3c4d") stand for a filesystem in this process. A second one of the same scheme is taken for the same.
+void register_files(const std::string& scheme, std::shared_ptr<Files> files);
+bool is_registered(const std::string& scheme);
+
+/// A place on a remote filesystem.
+struct Remote {
+  Store store;
+  std::string path;
+};
+
+/// Errors: `invalid_argument` (a scheme that nobody knows, a URL that is none), `unavailable` (no pyarrow, or one of another version
+/// than Headway was built with).
+Result<Remote> open_remote(const std::string& location);
+
+/// To be called once, at the end of a process, when nothing is under way. Does nothing if no URL was ever opened.
 void finish_remote();
 
 }  // namespace headway::storage

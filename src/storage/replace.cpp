@@ -2,6 +2,7 @@
 #include "core/manifest.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
+#include "storage/local.hpp"
 #include "storage/storage.hpp"
 
 #include <unistd.h>
@@ -10,7 +11,7 @@
 
 namespace headway::storage {
 
-Result<void> probe(const std::string& run_directory) {
+Result<void> local::probe(const std::string& run_directory) {
   const auto refuse = [&](const Error& why) {
     return Error{ErrorKind::unavailable, "the run directory " + run_directory + " can't be used: " + why.message};
   };
@@ -28,7 +29,7 @@ Result<void> probe(const std::string& run_directory) {
   return {};
 }
 
-Result<void> replace_file(const std::string& path, std::string_view content) {
+Result<void> local::replace_file(const std::string& path, std::string_view content) {
   const std::string part = join(parent_of(path), std::string(part_prefix) + last_part(path));
   if (Result<void> written = write_whole(part, content); !written) {
     ::unlink(part.c_str());

@@ -7,14 +7,19 @@
 #include <string_view>
 #include <vector>
 
-/// Checkpoints on a local (or mounted) POSIX file system. All functions block; they are called from a storage thread of the
-/// driver or from the training thread of a worker, never from an I/O thread. All paths are absolute.
+/// Checkpoints on storage: what a run keeps them with. Where something lies is a *location* (core/location.hpp): an absolute path, a
+/// URL, or a place on a filesystem that was registered (storage/remote.hpp). Local and mounted file systems are served by POSIX
+/// calls (storage/local.hpp), all others through a few primitives (storage/files.hpp, storage/remote_checkpoint.hpp).
+///
+/// All functions block; they are called from a storage thread of the driver or from the training thread of a worker, never from
+/// an I/O thread. On remote storage `unavailable` comes after the last retry (storage/retry.hpp); and it may be `refused` instead.
 ///
 /// The order that makes a checkpoint durable (Law 4): `begin_checkpoint`, then every rank's `upload`, then `commit`.
 namespace headway::storage {
 
 /// Makes `run_directory` (with parents) and proves that it can be written: writes, reads and deletes a marker file.
-/// Errors: `unavailable`, naming the path and the system's reason (read-only, no space, not a directory, permission).
+/// Remote storage gets two attempts within a few seconds, as somebody waits for the answer.
+/// Errors: `unavailable` or `refused`, naming the path and the system's reason (read-only, no space, not a directory, permission).
 Result<void> probe(const std::string& run_directory);
 
 /// Every regular file below `directory`, as relative name and size, sorted by name. Symbolic links to files count as the files
@@ -91,10 +96,13 @@ Result<std::vector<std::string>> sweep(const std::string& run_directory);
 /// Removes a directory of the user's that was handed over, with all that is in it. One that is gone already is no error.
 Result<void> remove_directory(const std::string& directory);
 
-/// Replaces a small file whole and durably: temporary name, fsync, rename, fsync of the directory.
+/// The whole of a small file. Errors: `not_found`.
+Result<std::string> read_file(const std::string& path);
+
+/// Replaces a small file whole and durably: temporary name, fsync, rename, fsync of the directory; on remote storage as one object.
 Result<void> replace_file(const std::string& path, std::string_view content);
 
-/// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into `target_directory`, which is made when missing.
+/// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into a local directory, made when missing.
 /// Files of the same names there are replaced. Not fsynced.
 Result<void> download(const std::string& directory, const std::string& target_directory);
 

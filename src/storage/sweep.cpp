@@ -1,5 +1,6 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
+#include "storage/local.hpp"
 #include "storage/manifest_file.hpp"
 #include "storage/storage.hpp"
 
@@ -7,7 +8,7 @@ namespace headway::storage {
 
 Result<void> remove_directory(const std::string& directory) { return remove_tree(directory); }
 
-Result<void> discard_unfinished(const std::string& checkpoint_directory) {
+Result<void> local::discard_unfinished(const std::string& checkpoint_directory) {
   const Result<bool> there = exists(checkpoint_directory);
   if (!there) return there.error();
   if (!*there) return {};
@@ -16,7 +17,7 @@ Result<void> discard_unfinished(const std::string& checkpoint_directory) {
   return *standing == Standing::begun ? discard(checkpoint_directory) : Result<void>{};
 }
 
-Result<std::vector<std::string>> sweep(const std::string& run_directory) {
+Result<std::vector<std::string>> local::sweep(const std::string& run_directory) {
   const Result<std::vector<std::string>> names = read_directory(run_directory);
   if (!names) return names.error();
   std::vector<std::string> removed;

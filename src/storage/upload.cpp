@@ -1,5 +1,6 @@
 #include "core/fault_point.hpp"
 #include "storage/directory.hpp"
+#include "storage/local.hpp"
 #include "storage/parallel.hpp"
 #include "storage/storage.hpp"
 #include "storage/transfer.hpp"
@@ -38,8 +39,9 @@ Result<void> sync_all(const std::set<std::string>& directories) {
 
 }  // namespace
 
-Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
-                                       const std::vector<std::string>& names, int rank, Transfer transfer) {
+Result<std::vector<FileRecord>> local::upload(const std::string& source_directory,
+                                              const std::string& checkpoint_directory,
+                                              const std::vector<std::string>& names, int rank, Transfer transfer) {
   if (Result<void> fit = check_names(names); !fit) return fit.error();
   const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
   if (!begun) return begun.error();

@@ -1,6 +1,7 @@
 #include "storage/checksum.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
+#include "storage/local.hpp"
 #include "storage/parallel.hpp"
 #include "storage/storage.hpp"
 
@@ -32,7 +33,7 @@ Result<void> verify_file(const std::string& path, const FileRecord& expected) {
 
 }  // namespace
 
-Result<void> verify(const std::string& checkpoint_directory) {
+Result<void> local::verify(const std::string& checkpoint_directory) {
   const Result<Manifest> manifest = read_manifest(checkpoint_directory);
   if (!manifest) return manifest.error();
   const std::vector<FileRecord>& files = manifest->files;

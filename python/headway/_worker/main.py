@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import base64
 import json
 import os
 import signal
@@ -80,6 +81,19 @@ def _settle_in(session: _core.Session) -> None:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
         sys.modules["numpy"].random.seed()
     worker_session.begin(session, context)
+    _reach_storage(context, setup)
+
+
+def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:
+    """Makes remote storage usable here; a run that has none imports nothing for it."""
+    remote = [each for each in (context["run_directory"], context["checkpoint"]) if each and _core.is_remote(each)]
+    if not remote and not setup["filesystems"]:
+        return
+    from headway.train import _locations
+
+    _locations.adopt((scheme, base64.b64decode(pickled)) for scheme, pickled in setup["filesystems"])
+    for location in remote:
+        _locations.prepare(location)
 
 
 def _serve(session: _core.Session) -> None:

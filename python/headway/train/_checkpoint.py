@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from headway import _core
 from headway._arguments import refuse
-from headway.train import _remote
+from headway.train import _locations
 
 
 class Checkpoint:
@@ -38,7 +37,7 @@ class Checkpoint:
         text = os.fspath(path)
         if not text:
             raise ValueError("path is ''; allowed: a path of a directory")
-        self.path: str = text.rstrip("/") if _remote.is_url(text) else os.path.abspath(os.path.expanduser(text))
+        self.path: str = _locations.location_of(text)
 
     @classmethod
     def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
@@ -48,7 +47,7 @@ class Checkpoint:
             FileNotFoundError, NotADirectoryError: there is no such directory.
         """
         checkpoint = cls(path)
-        if _remote.is_url(checkpoint.path):
+        if _locations.is_remote(checkpoint.path):
             raise ValueError(f"path is {checkpoint.path!r}; allowed: a local directory (a URL: Checkpoint(path))")
         if not os.path.exists(checkpoint.path):
             raise FileNotFoundError(f"path is {checkpoint.path!r}, which does not exist; allowed: a directory")
@@ -67,10 +66,7 @@ class Checkpoint:
         if target is None:
             target = tempfile.mkdtemp(prefix="headway_checkpoint_")
         try:
-            if _remote.is_url(self.path):
-                _remote.download(self.path, target)
-            else:
-                _core.download(self.path, target)
+            _locations.download(self.path, target)
         except BaseException:
             if made:
                 shutil.rmtree(target, ignore_errors=True)
@@ -83,7 +79,7 @@ class Checkpoint:
 
         It is the checkpoint's own one, not a copy; that of a URL is a download, removed when the context ends.
         """
-        if _remote.is_url(self.path):
+        if _locations.is_remote(self.path):
             downloaded = self.to_directory()
             try:
                 yield downloaded

@@ -54,7 +54,7 @@ def to_exception(
         return ValueError(message), None
     if kind == "already_exists":
         return FileExistsError(message), None
-    if kind in ("unavailable", "corrupted") and end["attempts"] == 0:
+    if kind in ("unavailable", "refused", "corrupted") and end["attempts"] == 0:
         return OSError(message), None
     if kind == "internal":
         return ControllerError(RuntimeError(message)), None

@@ -9,9 +9,8 @@ from typing import Any
 
 from headway._arguments import check_bool, check_instance, check_str, refuse
 from headway._worker import session as worker_session
-from headway.train import _metrics
+from headway.train import _locations, _metrics
 from headway.train._checkpoint import Checkpoint
-from headway.train._remote import is_url
 
 
 class CheckpointUploadMode(enum.Enum):
@@ -92,7 +91,7 @@ def report(
     placed = checkpoint_upload_mode is CheckpointUploadMode.NO_UPLOAD
     if placed:
         _check_placed(move, checkpoint_upload_fn)
-    elif checkpoint is not None and checkpoint_upload_fn is None and is_url(checkpoint.path):
+    elif checkpoint is not None and checkpoint_upload_fn is None and _locations.is_remote(checkpoint.path):
         raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
     directory = checkpoint.path if checkpoint is not None else None
     store = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import json
 import os
@@ -16,13 +17,12 @@ from typing import Any
 from headway._arguments import check_instance, refuse
 from headway._runtime import get_runtime, preload_modules
 from headway._worker import session as worker_session
-from headway.train import _pickling
+from headway.train import _locations, _pickling
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train._display import Display
 from headway.train._errors import to_exception
 from headway.train._fit import RunLoop
-from headway.train._remote import is_url
 from headway.train._result import Result, last_metrics
 from headway.train.backend import BackendConfig
 
@@ -112,12 +112,18 @@ class DataParallelTrainer:
             )
         spec = self._spec()
         resume = spec["resume_from_checkpoint"]
-        if resume is not None and not is_url(resume) and not os.path.isdir(resume):
+        if resume is not None and not _locations.is_remote(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         names = ("train_loop_per_worker", "train_loop_config")
         task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
-        setup = {"env": dict(os.environ), "sys_path": sys.path, "cwd": os.getcwd(), "argv": sys.argv}
+        setup = {
+            "env": dict(os.environ),
+            "sys_path": sys.path,
+            "cwd": os.getcwd(),
+            "argv": sys.argv,
+            "filesystems": _filesystems_for_workers(spec),
+        }
         run = get_runtime().start_run(json.dumps(spec), json.dumps({"json": json.dumps(setup)}), task)
         loop = RunLoop(run, self.backend_config.backend_cls(), self.backend_config, Display())
         try:
@@ -161,6 +167,12 @@ class DataParallelTrainer:
             config=self.train_loop_config,
             return_value=loop.load_return_value(),
         )
+
+
+def _filesystems_for_workers(spec: dict[str, Any]) -> list[tuple[str, str]]:
+    """The Python filesystems that workers need for what the run names, each with its scheme."""
+    locations = (spec["run"]["storage_path"], spec["resume_from_checkpoint"])
+    return [(scheme, base64.b64encode(pickled).decode()) for scheme, pickled in _locations.registrations(locations)]
 
 
 def _as_json(config: dict[str, Any]) -> dict[str, str | Any]:

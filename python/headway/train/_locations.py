@@ -1,0 +1,219 @@
+"""Where storage lies: from a path, perhaps on a filesystem, to a *location*, the text that the core takes, and back.
+
+A location is an absolute path, a URL (``s3://bucket/path?region=...``), or ``python-<id>://path``: a path on a Python
+filesystem that this process has registered under that scheme. The id comes from the pickled filesystem, so that the
+driver and its workers mean the same by it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib.util
+import os
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import cloudpickle
+
+from headway import _core
+from headway._arguments import refuse
+from headway._worker import session as worker_session
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+
+_PYTHON = "python-"
+_lock = threading.Lock()
+_prepared = False
+# By scheme: the filesystem and its pickled form.
+_filesystems: dict[str, tuple[Any, bytes]] = {}
+
+
+def is_remote(location: str) -> bool:
+    """Whether it is a URL or lies on a Python filesystem, as against a path or ``file://``."""
+    return _core.is_remote(location)
+
+
+def join(location: str, *names: str) -> str:
+    """The location of a name below a location; a URL's query stays at its end."""
+    for name in names:
+        location = _core.join_location(location, name)
+    return location
+
+
+def location_of(
+    path: str | os.PathLike[str], filesystem: pyarrow.fs.FileSystem | None = None, *, argument: str = "path"
+) -> str:
+    """The location that a user's path stands for; ready to be used in this process.
+
+    Args:
+        path: A path (made absolute, ``~`` is the home directory) or a URL; with ``filesystem`` a path on it.
+        filesystem: A ``pyarrow.fs.FileSystem``. A local one's paths are plain paths.
+        argument: What the user calls ``path``, for errors.
+
+    Raises:
+        TypeError: a path that is none, or a filesystem that is none or cannot be pickled.
+        ValueError: an empty path, or a URL together with a filesystem.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        refuse(argument, path, "a path or a URL")
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        refuse(argument, path, "a path or a URL as text")
+    if not text:
+        raise ValueError(f"{argument} is ''; allowed: a path or a URL")
+    if filesystem is None:
+        return _without_filesystem(text, argument)
+    scheme = register(filesystem, argument=_filesystem_argument(argument))
+    if "://" in text:
+        raise ValueError(
+            f"{argument} is {text!r} together with {_filesystem_argument(argument)}; allowed: a path on that "
+            f"filesystem without {text.split('://')[0]}://, such as 'bucket/path'"
+        )
+    if scheme is None:
+        return os.path.abspath(text)
+    return f"{scheme}://{text if text == '/' else text.rstrip('/')}"
+
+
+def split(location: str) -> tuple[str, pyarrow.fs.FileSystem]:
+    """The path and the ``pyarrow.fs`` filesystem that a location stands for."""
+    import pyarrow.fs
+
+    scheme, separator, path = location.partition("://")
+    if not is_remote(location):
+        return (local_path(location) if separator else location), pyarrow.fs.LocalFileSystem()
+    if scheme.startswith(_PYTHON):
+        return path, _registered(scheme)[0]
+    filesystem, path = pyarrow.fs.FileSystem.from_uri(location)
+    return path, filesystem
+
+
+def path_of(location: str) -> str:
+    """The path on its filesystem that a location stands for: ``bucket/run`` of ``s3://bucket/run?region=...``."""
+    if not is_remote(location):
+        return local_path(location)
+    scheme, _, rest = location.partition("://")
+    return rest if scheme.startswith(_PYTHON) else split(location)[0]
+
+
+def local_path(location: str) -> str:
+    """The path that an absolute path or ``file:///path`` stands for."""
+    return unquote(urlsplit(location).path) if location.startswith("file://") else location
+
+
+def register(filesystem: pyarrow.fs.FileSystem, *, argument: str = "filesystem") -> str | None:
+    """Registers a filesystem in this process.
+
+    Returns:
+        Its scheme, the same for equal pickles; None for a local filesystem, whose paths are plain paths.
+
+    Raises:
+        TypeError: it is no ``pyarrow.fs.FileSystem``, or it cannot be pickled (workers need it too).
+    """
+    import pyarrow.fs
+
+    if not isinstance(filesystem, pyarrow.fs.FileSystem):
+        allowed = "a pyarrow.fs.FileSystem (an fsspec one: pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(...)))"
+        refuse(argument, filesystem, allowed)
+    if type(filesystem) is pyarrow.fs.LocalFileSystem:
+        return None
+    try:
+        pickled = cloudpickle.dumps(filesystem)
+    except Exception as error:
+        raise TypeError(
+            f"{argument} is {filesystem!r}, which cannot be sent to the workers: it cannot be pickled ({error})"
+        ) from error
+    scheme = _PYTHON + hashlib.blake2b(pickled, digest_size=4).hexdigest()
+    _keep(scheme, filesystem, pickled)
+    return scheme
+
+
+def prepare(location: str) -> str:
+    """Makes a location usable in this process; returns it. Cheap: libraries are loaded when it is used first."""
+    global _prepared
+    if not is_remote(location) or location.startswith(_PYTHON):
+        return location
+    with _lock:
+        if _prepared:
+            return location
+        _prepared = True
+    pyarrow = importlib.util.find_spec("pyarrow")
+    if pyarrow is not None and pyarrow.submodule_search_locations:
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        library = os.path.join(package, "lib", "libheadway_arrow.so")
+        _core.set_arrow_libraries(library, pyarrow.submodule_search_locations[0])
+    # A worker ends without the destructors that the threads would disturb.
+    if not worker_session.in_worker():
+        atexit.register(_finish)
+    return location
+
+
+def registrations(locations: Iterable[str | None]) -> list[tuple[str, bytes]]:
+    """What another process needs for these locations: ``(scheme, pickled filesystem)`` of each Python filesystem."""
+    schemes = {location.partition("://")[0] for location in locations if location and location.startswith(_PYTHON)}
+    return [(scheme, _registered(scheme)[1]) for scheme in sorted(schemes)]
+
+
+def adopt(registered: Iterable[tuple[str, bytes]]) -> None:
+    """Takes over another process's registrations. Unpickling imports pyarrow: never in the worker factory."""
+    for scheme, pickled in registered:
+        if scheme not in _filesystems:
+            _keep(scheme, cloudpickle.loads(pickled), pickled)
+
+
+def read_file(location: str) -> bytes:
+    """The whole of a small file. Raises FileNotFoundError when it is not there."""
+    return _core.read_file(prepare(location))
+
+
+def replace_file(location: str, content: bytes) -> None:
+    """Replaces a small file whole, and durably where that can be had."""
+    _core.replace_file(prepare(location), content)
+
+
+def download(location: str, target: str) -> None:
+    """Copies the files of a directory at a location into a local directory, which is made when missing."""
+    _core.download(prepare(location), target)
+
+
+def _without_filesystem(text: str, argument: str) -> str:
+    scheme, separator, _ = text.partition("://")
+    if not separator or text.startswith("/"):
+        return os.path.abspath(os.path.expanduser(text))
+    if scheme == "file":
+        path = local_path(text)
+        if not path.startswith("/") or urlsplit(text).netloc:
+            raise ValueError(f"{argument} is {text!r}; allowed: file:///path, a path or a URL")
+        return os.path.abspath(path)
+    head, question, query = text.partition("?")
+    return prepare(head.rstrip("/") + question + query)
+
+
+def _filesystem_argument(argument: str) -> str:
+    return {"RunConfig.storage_path": "RunConfig.storage_filesystem", "path": "filesystem"}.get(argument, "filesystem")
+
+
+def _registered(scheme: str) -> tuple[Any, bytes]:
+    if scheme not in _filesystems:
+        raise ValueError(f"{scheme}:// stands for no filesystem of this process; give the filesystem again")
+    return _filesystems[scheme]
+
+
+def _keep(scheme: str, filesystem: Any, pickled: bytes) -> None:
+    from headway.train._files import PythonFiles
+
+    with _lock:
+        if scheme not in _filesystems:
+            _core.register_files(scheme, PythonFiles(filesystem))
+            _filesystems[scheme] = (filesystem, pickled)
+
+
+def _finish() -> None:
+    """At this process's end, after all that uses storage: Arrow's threads must be gone before the interpreter is."""
+    from headway import _runtime
+
+    _runtime.shutdown()
+    _core.finish_remote()

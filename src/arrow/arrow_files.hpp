@@ -1,0 +1,32 @@
+#pragma once
+
+#include "storage/files.hpp"
+
+#include <arrow/filesystem/api.h>
+
+namespace headway::arrow_library {
+
+/// An Arrow filesystem as Headway uses it.
+class ArrowFiles : public storage::Files {
+ public:
+  explicit ArrowFiles(std::shared_ptr<arrow::fs::FileSystem> filesystem);
+
+  Result<std::string> path_of(const std::string& location) override;
+  std::string shown(const std::string& path) override;
+  Result<storage::Entry> info(const std::string& path) override;
+  Result<std::vector<storage::Entry>> list(const std::string& path, bool recursive) override;
+  Result<std::unique_ptr<storage::Reader>> open_reader(const std::string& path) override;
+  Result<std::unique_ptr<storage::Writer>> open_writer(const std::string& path, std::size_t memory_bytes) override;
+  Result<void> make_directory(const std::string& path) override;
+  Result<void> remove_file(const std::string& path) override;
+  Result<void> remove_tree(const std::string& path) override;
+
+ private:
+  std::shared_ptr<arrow::fs::FileSystem> filesystem_;
+  bool has_directories_;  ///< Object stores have none: making one costs a request and an empty object.
+};
+
+/// An Arrow error with the kind that says what to do about it.
+Error to_error(const arrow::Status& status);
+
+}  // namespace headway::arrow_library

@@ -1,0 +1,69 @@
+#include "arrow/open_files.hpp"
+
+#include "arrow/arrow_files.hpp"
+
+#include <arrow/filesystem/filesystem_library.h>
+#include <arrow/filesystem/s3fs.h>
+#include <arrow/util/config.h>
+
+#include <any>
+#include <mutex>
+
+namespace headway::arrow_library {
+namespace {
+
+namespace fs = arrow::fs;
+
+/// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
+/// told at once (the SDK's own way takes six seconds to say that nobody listens).
+class BriefRetries : public fs::S3RetryStrategy {
+ public:
+  bool ShouldRetry(const AWSErrorDetail& error, int64_t attempted_retries) override {
+    return error.should_retry && attempted_retries < 2;
+  }
+  int64_t CalculateDelayBeforeNextRetry(const AWSErrorDetail&, int64_t attempted_retries) override {
+    return attempted_retries == 0 ? 50 : 200;
+  }
+};
+
+/// S3 is a library of its own in the wheel; it registers its scheme once.
+arrow::Status load_s3(const std::string& arrow_directory) {
+  static std::once_flag once;
+  static arrow::Status loaded;
+  std::call_once(once, [&] {
+    const std::string version = std::to_string(ARROW_VERSION_MAJOR) + "00";
+    loaded = fs::LoadFileSystemFactories((arrow_directory + "/libarrow_s3.so." + version).c_str());
+  });
+  return loaded;
+}
+
+arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url, const std::string& arrow_directory) {
+  ARROW_RETURN_NOT_OK(load_s3(arrow_directory));
+  // A small file is one request then, and not three.
+  if (url.find("allow_delayed_open=") == std::string::npos) {
+    url += url.find('?') == std::string::npos ? "?" : "&";
+    url += "allow_delayed_open=true";
+  }
+  const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
+  return fs::FileSystemFromUriAndOptions(url, {{"retry_strategy", std::any(retries)}});
+}
+
+arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url, const std::string& arrow_directory) {
+  return url.starts_with("s3://") ? open_s3(url, arrow_directory) : fs::FileSystemFromUri(url);
+}
+
+}  // namespace
+}  // namespace headway::arrow_library
+
+bool headway_arrow_open(const std::string& url, const std::string& arrow_directory,
+                        std::shared_ptr<headway::storage::Files>* files, headway::Error* error) {
+  auto opened = headway::arrow_library::open(url, arrow_directory);
+  if (!opened.ok()) {
+    *error = headway::arrow_library::to_error(opened.status());
+    return false;
+  }
+  *files = std::make_shared<headway::arrow_library::ArrowFiles>(std::move(*opened));
+  return true;
+}
+
+void headway_arrow_finalize() { arrow::fs::EnsureFinalized(); }

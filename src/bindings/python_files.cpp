@@ -1,0 +1,173 @@
+#include "bindings/python_files.hpp"
+
+#include "core/location.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace headway::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+ErrorKind kind_of(const nb::python_error& raised, const std::string& words) {
+  const auto is = [&](PyObject* type) { return raised.matches(type); };
+  if (is(PyExc_FileNotFoundError)) return ErrorKind::not_found;
+  for (PyObject* type : {PyExc_PermissionError, PyExc_NotADirectoryError, PyExc_IsADirectoryError, PyExc_TypeError,
+                         PyExc_ValueError, PyExc_AttributeError, PyExc_NotImplementedError, PyExc_ImportError}) {
+    if (is(type)) return ErrorKind::refused;
+  }
+  if (is(PyExc_OSError)) {
+    const nb::object number = nb::getattr(raised.value(), "errno", nb::none());
+    const int code = PyLong_Check(number.ptr()) ? nb::cast<int>(number) : 0;
+    for (int lasting : {ENOSPC, EDQUOT, EROFS, EACCES, EPERM, ENAMETOOLONG}) {
+      if (code == lasting) return ErrorKind::refused;
+    }
+  }
+  return storage::is_lasting_reason(words) ? ErrorKind::refused : ErrorKind::unavailable;
+}
+
+/// What `call` gives, or the exception as an error. Takes the interpreter's lock.
+template <class T, class Call>
+Result<T> guarded(Call call) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    if constexpr (std::is_void_v<T>) {
+      call();
+      return {};
+    } else {
+      return call();
+    }
+  } catch (nb::python_error& raised) {
+    const std::string type = nb::cast<std::string>(nb::getattr(raised.type(), "__name__"));
+    const std::string words = type + ": " + nb::cast<std::string>(nb::str(raised.value()));
+    return Error{kind_of(raised, words), words};
+  } catch (const std::exception& thrown) {
+    return Error{ErrorKind::refused, std::string("the filesystem's answer is none: ") + thrown.what()};
+  }
+}
+
+/// A Python stream, closed when it goes; its errors then are nobody's.
+class Stream {
+ public:
+  explicit Stream(nb::object stream) : stream_(std::move(stream)) {}
+  ~Stream() {
+    if (!stream_.is_valid()) return;
+    (void)guarded<void>([&] { stream_.attr("close")(); });
+    const nb::gil_scoped_acquire lock;
+    stream_.reset();
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Result<void> call(const char* method) {
+    return guarded<void>([&] { stream_.attr(method)(); });
+  }
+  const nb::object& object() const { return stream_; }
+
+ private:
+  nb::object stream_;
+};
+
+class PythonReader : public storage::Reader {
+ public:
+  explicit PythonReader(nb::object stream) : stream_(std::move(stream)) {}
+
+  Result<std::size_t> read(std::span<std::byte> buffer) override {
+    return guarded<std::size_t>([&]() -> std::size_t {
+      std::size_t filled = 0;
+      while (filled < buffer.size()) {
+        const nb::bytes piece = nb::cast<nb::bytes>(stream_.object().attr("read")(buffer.size() - filled));
+        if (piece.size() == 0) break;
+        std::memcpy(buffer.data() + filled, piece.c_str(), std::min(piece.size(), buffer.size() - filled));
+        filled += std::min(piece.size(), buffer.size() - filled);
+      }
+      return filled;
+    });
+  }
+
+ private:
+  Stream stream_;
+};
+
+class PythonWriter : public storage::Writer {
+ public:
+  PythonWriter(nb::object stream, std::size_t memory_bytes) : stream_(std::move(stream)), memory_bytes_(memory_bytes) {}
+
+  Result<void> write(std::span<const std::byte> bytes) override {
+    if (pending_ > 0 && pending_ + bytes.size() > memory_bytes_) {
+      if (Result<void> flushed = stream_.call("flush"); !flushed) return flushed;
+      pending_ = 0;
+    }
+    pending_ += bytes.size();
+    return guarded<void>(
+        [&] { stream_.object().attr("write")(nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size())); });
+  }
+
+  Result<void> finish() override { return stream_.call("close"); }
+
+ private:
+  Stream stream_;
+  std::size_t memory_bytes_;
+  std::size_t pending_ = 0;
+};
+
+storage::Entry entry_of(nb::handle answer) {
+  const nb::tuple parts = nb::cast<nb::tuple>(answer);
+  return {nb::cast<std::string>(parts[0]), nb::cast<bool>(parts[1]), nb::cast<std::uint64_t>(parts[2])};
+}
+
+}  // namespace
+
+Result<std::string> PythonFiles::path_of(const std::string& location) {
+  std::string path = location.substr(scheme_of(location).size() + 3);
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::string PythonFiles::shown(const std::string& path) {
+  const Result<std::string> text =
+      guarded<std::string>([&] { return nb::cast<std::string>(files_.attr("shown")(path)); });
+  return text ? *text : path;
+}
+
+Result<storage::Entry> PythonFiles::info(const std::string& path) {
+  return guarded<storage::Entry>([&] { return entry_of(files_.attr("info")(path)); });
+}
+
+Result<std::vector<storage::Entry>> PythonFiles::list(const std::string& path, bool recursive) {
+  return guarded<std::vector<storage::Entry>>([&] {
+    std::vector<storage::Entry> entries;
+    for (const nb::handle entry : files_.attr("list")(path, recursive)) entries.push_back(entry_of(entry));
+    return entries;
+  });
+}
+
+Result<std::unique_ptr<storage::Reader>> PythonFiles::open_reader(const std::string& path) {
+  return guarded<std::unique_ptr<storage::Reader>>([&]() -> std::unique_ptr<storage::Reader> {
+    return std::make_unique<PythonReader>(files_.attr("open_reader")(path));
+  });
+}
+
+Result<std::unique_ptr<storage::Writer>> PythonFiles::open_writer(const std::string& path, std::size_t memory_bytes) {
+  return guarded<std::unique_ptr<storage::Writer>>([&]() -> std::unique_ptr<storage::Writer> {
+    return std::make_unique<PythonWriter>(files_.attr("open_writer")(path), memory_bytes);
+  });
+}
+
+Result<void> PythonFiles::make_directory(const std::string& path) {
+  return guarded<void>([&] { files_.attr("make_directory")(path); });
+}
+
+Result<void> PythonFiles::remove_file(const std::string& path) {
+  return guarded<void>([&] { files_.attr("remove_file")(path); });
+}
+
+Result<void> PythonFiles::remove_tree(const std::string& path) {
+  return guarded<void>([&] { files_.attr("remove_tree")(path); });
+}
+
+}  // namespace headway::bindings

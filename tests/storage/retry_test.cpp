@@ -1,0 +1,110 @@
+#include "storage/retry.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <vector>
+
+namespace headway::storage {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+/// A clock that goes on only when somebody waits, and remembers for how long.
+struct ManualPatience : Patience {
+  milliseconds now() override { return time; }
+  bool wait(milliseconds duration) override {
+    if (lost) return false;
+    waits.push_back(duration);
+    time += duration;
+    return true;
+  }
+  double random() override { return chance; }
+
+  milliseconds time{1000};
+  std::vector<milliseconds> waits;
+  double chance = 1;
+  bool lost = false;
+};
+
+/// An attempt that fails so often, and then succeeds.
+struct Fragile {
+  int failures = 0;
+  ErrorKind kind = ErrorKind::unavailable;
+  int made = 0;
+  Result<void> operator()() {
+    return ++made <= failures ? Result<void>(Error{kind, "the network is down"}) : Result<void>();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(retry_suite)
+
+BOOST_AUTO_TEST_CASE(what_fails_for_now_is_tried_again_with_doubled_waits) {
+  ManualPatience patience;
+  Fragile fragile{4};
+  BOOST_TEST(with_retries({}, patience, std::ref(fragile)).has_value());
+  BOOST_TEST(fragile.made == 5);
+  const std::vector<milliseconds> expected{milliseconds(200), milliseconds(400), milliseconds(800), milliseconds(1600)};
+  BOOST_TEST((patience.waits == expected));
+}
+
+BOOST_AUTO_TEST_CASE(waits_are_spread_so_that_ranks_do_not_come_back_all_at_once) {
+  ManualPatience patience;
+  patience.chance = 0;
+  Fragile fragile{1};
+  BOOST_TEST(with_retries({}, patience, std::ref(fragile)).has_value());
+  BOOST_TEST((patience.waits == std::vector<milliseconds>{milliseconds(100)}));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_failure_says_how_often_it_was_tried) {
+  ManualPatience patience;
+  Fragile fragile{100};
+  const Result<void> outcome = with_retries({}, patience, std::ref(fragile));
+  BOOST_TEST(fragile.made == 5);
+  BOOST_TEST(outcome.error().message == "the network is down (tried 5 times within 3.0 s of the first failure)");
+}
+
+BOOST_AUTO_TEST_CASE(what_fails_for_good_is_not_tried_again) {
+  for (const ErrorKind kind : {ErrorKind::refused, ErrorKind::not_found, ErrorKind::invalid_argument}) {
+    ManualPatience patience;
+    Fragile fragile{1, kind};
+    const Result<void> outcome = with_retries({}, patience, std::ref(fragile));
+    BOOST_TEST(fragile.made == 1);
+    BOOST_TEST(outcome.error().message == "the network is down");
+    BOOST_TEST(patience.waits.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_attempt_is_begun_after_the_total_time) {
+  ManualPatience patience;
+  RetryPolicy policy;
+  policy.attempts_max = 100;
+  policy.total_max = milliseconds(1000);
+  Fragile fragile{1000};
+  BOOST_TEST(!with_retries(policy, patience, std::ref(fragile)));
+  BOOST_TEST(fragile.made == 3);  // 200 and 400 ms are waited; 800 more would be too long.
+}
+
+BOOST_AUTO_TEST_CASE(waits_do_not_grow_beyond_the_longest) {
+  ManualPatience patience;
+  RetryPolicy policy;
+  policy.attempts_max = 12;
+  policy.total_max = std::chrono::hours(1);
+  Fragile fragile{11};
+  BOOST_TEST(with_retries(policy, patience, std::ref(fragile)).has_value());
+  BOOST_TEST((patience.waits.back() == milliseconds(10'000)));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_ends_does_not_wait) {
+  ManualPatience patience;
+  patience.lost = true;
+  Fragile fragile{1};
+  BOOST_TEST(!with_retries({}, patience, std::ref(fragile)));
+  BOOST_TEST(fragile.made == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::storage
