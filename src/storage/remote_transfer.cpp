@@ -85,8 +85,7 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   const Result<bool> begun = is_file(checkpoint.store, marker_of(checkpoint.path));
   if (!begun) return begun.error();
   if (!*begun) {
-    return Error{ErrorKind::not_found,
-                 "checkpoint " + checkpoint.store.shown(checkpoint.path) + " has not been begun"};
+    return Error{ErrorKind::not_found, "checkpoint " + checkpoint.store.shown(checkpoint.path) + " has not been begun"};
   }
   for (const std::string& directory : directories_of(names)) {
     const Result<void> made = checkpoint.store.make_directory(below(checkpoint.path, directory));
