@@ -103,7 +103,7 @@ def test_models_that_need_no_wrapping(fit_torch):
         assert prepare_model(frozen) is frozen
         with pytest.raises(TypeError, match=r"model is .* \(function\); allowed: a torch.nn.Module"):
             prepare_model(lambda x: x)
-        with pytest.raises(TypeError, match=r"move_to_device is 1 \(int\); allowed: True or False"):
+        with pytest.raises(TypeError, match=r"move_to_device is 1 \(int\); allowed: True, False or a torch.device"):
             prepare_model(frozen, move_to_device=1)
         with pytest.raises(TypeError, match=r"data_loader is \[1\] \(list\); allowed: a torch.utils.data.DataLoader"):
             prepare_data_loader([1])

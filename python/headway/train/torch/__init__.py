@@ -4,10 +4,27 @@ Importing this module does not import torch: the driver needs none, and workers 
 """
 
 from headway.train.torch.config import TorchConfig
+from headway.train.torch.data_loader import prepare_data_loader
+from headway.train.torch.devices import get_device, get_devices
+from headway.train.torch.mixed_precision import accelerate, backward, prepare_optimizer
+from headway.train.torch.model import prepare_model
+from headway.train.torch.reproducibility import enable_reproducibility
+from headway.train.torch.torch_checkpoint import TorchCheckpoint
 from headway.train.torch.torch_trainer import TorchTrainer
-from headway.train.torch.train_loop_utils import get_device, prepare_data_loader, prepare_model
 
-__all__ = ["TorchConfig", "TorchTrainer", "get_device", "prepare_data_loader", "prepare_model"]
+__all__ = [
+    "TorchCheckpoint",
+    "TorchConfig",
+    "TorchTrainer",
+    "accelerate",
+    "backward",
+    "enable_reproducibility",
+    "get_device",
+    "get_devices",
+    "prepare_data_loader",
+    "prepare_model",
+    "prepare_optimizer",
+]
 
 for _name in __all__:
     globals()[_name].__module__ = __name__

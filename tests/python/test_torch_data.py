@@ -1,0 +1,134 @@
+"""Prepared data loaders: what is left alone, and batches on their way to a device."""
+
+import collections
+
+import pytest
+from headway import train
+from headway.train.torch import TorchTrainer, get_device, prepare_data_loader
+
+Pair = collections.namedtuple("Pair", ["x", "y"])
+
+
+@pytest.fixture
+def fit_torch(fit):
+    def run(loop, workers=2, **options):
+        return fit(loop, workers, trainer=TorchTrainer, **options)
+
+    return run
+
+
+def test_loaders_that_are_left_alone(fit_torch):
+    def loop():
+        import torch
+        from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, IterableDataset, SequentialSampler
+
+        class Stream(IterableDataset):
+            def __iter__(self):
+                return iter(range(4))
+
+        class Pairs(BatchSampler):
+            pass
+
+        data = list(range(8))
+        for loader in (
+            DataLoader(Stream(), batch_size=2),
+            DataLoader(data, batch_sampler=Pairs(SequentialSampler(data), 2, False)),
+            DataLoader(data, sampler=DistributedSampler(data, 2, 0, seed=5)),
+        ):
+            assert prepare_data_loader(loader) is loader
+        with pytest.raises(TypeError, match=r"auto_transfer is 1 \(int\); allowed: True or False"):
+            prepare_data_loader(DataLoader(data), auto_transfer=1)
+        # A data set that yields whole batches: no batch size, one index at a time.
+        whole = prepare_data_loader(DataLoader(data, batch_size=None))
+        assert isinstance(whole.sampler, DistributedSampler)
+        assert len(list(whole)) == 4
+        assert torch.utils.data.get_worker_info() is None
+
+    fit_torch(loop)
+
+
+def test_a_loader_with_processes_keeps_their_settings_and_its_generator(fit_torch):
+    def loop():
+        import torch
+        from torch.utils.data import DataLoader
+
+        def seed_note(worker):
+            return None
+
+        original = DataLoader(
+            torch.arange(12), batch_size=3, num_workers=1, multiprocessing_context="fork", worker_init_fn=seed_note,
+            persistent_workers=True, prefetch_factor=4, generator=torch.Generator().manual_seed(9), in_order=False,
+        )  # fmt: skip
+        prepared = prepare_data_loader(original)
+        assert prepared is not original
+        for name in ("multiprocessing_context", "worker_init_fn", "persistent_workers", "prefetch_factor", "generator",
+                     "in_order", "num_workers", "batch_size"):  # fmt: skip
+            assert getattr(prepared, name) == getattr(original, name), name
+        return sorted(number for batch in prepared for number in batch.tolist())
+
+    assert fit_torch(loop).return_value == [0, 2, 4, 6, 8, 10]
+
+
+def test_batches_are_moved_whatever_holds_the_tensors():
+    import torch
+    from headway.train.torch._device_loader import DeviceLoader
+    from torch.utils.data import DataLoader
+
+    class Own:
+        def __init__(self, device="cpu"):
+            self.device = device
+
+        def to(self, device):
+            return Own(device.type)
+
+    one = torch.zeros(1)
+    batch = {"pair": Pair(one, [one, (one,)]), "text": "as it is", "own": Own(), "count": 3}
+    loader = DataLoader([batch, batch, batch], batch_size=None, collate_fn=lambda batch: batch)
+    on_device = DeviceLoader(loader, torch.device("meta"), auto_transfer=True)
+    assert isinstance(on_device, DataLoader)
+    assert len(on_device) == 3
+    assert on_device.dataset is loader.dataset
+    assert on_device.sampler is loader.sampler
+    assert on_device.num_workers == 0
+    moved = list(on_device)
+    assert len(moved) == 3
+    for got in moved:
+        assert type(got["pair"]) is Pair
+        tensors = [got["pair"].x, got["pair"].y[0], got["pair"].y[1][0]]
+        assert [tensor.device.type for tensor in tensors] == ["meta"] * 3
+        assert (type(got["pair"].y), type(got["pair"].y[1])) == (list, tuple)
+        assert (got["text"], got["own"].device, got["count"]) == ("as it is", "meta", 3)
+    with pytest.raises(AttributeError, match="no_such"):
+        on_device.no_such  # noqa: B018
+    with pytest.raises(ValueError, match="batch_size"):
+        on_device.batch_size = 3
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ahead", [True, False])
+def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, ahead):
+    def loop():
+        import torch
+        from torch.nn.utils.rnn import pack_sequence
+        from torch.utils.data import DataLoader
+
+        data = torch.arange(64 * 1000, dtype=torch.float32).reshape(64, 1000)
+
+        def collate(rows):
+            return {"rows": torch.stack(rows), "packed": pack_sequence([rows[0]])}
+
+        loader = prepare_data_loader(DataLoader(data, batch_size=4, collate_fn=collate), auto_transfer=ahead)
+        sums = []
+        stream = torch.cuda.Stream()
+        for batch in loader:
+            assert batch["rows"].device == batch["packed"].data.device == get_device()
+            # Work that is still under way on the batch's memory when the next ones arrive.
+            with torch.cuda.stream(stream):
+                stream.wait_stream(torch.cuda.default_stream())
+                sums.append(batch["rows"].double().sum() + batch["packed"].data.double().sum() * 0)
+                batch["rows"].record_stream(stream)
+        torch.cuda.synchronize()
+        expected = [rows.double().sum().item() for rows in data.split(4)]
+        assert [total.item() for total in sums] == expected
+
+    fit_torch(loop, 1, scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True))
