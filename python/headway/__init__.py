@@ -5,6 +5,17 @@
 """
 
 from headway._core import version as __version__
+from headway._nodes import nodes
+from headway._ray import as_ray
 from headway._runtime import available_resources, cluster_resources, init, is_initialized, shutdown
 
-__all__ = ["__version__", "available_resources", "cluster_resources", "init", "is_initialized", "shutdown"]
+__all__ = [
+    "__version__",
+    "as_ray",
+    "available_resources",
+    "cluster_resources",
+    "init",
+    "is_initialized",
+    "nodes",
+    "shutdown",
+]

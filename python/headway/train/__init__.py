@@ -7,6 +7,7 @@ In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_conte
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
+from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
 from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
 from headway.train._report import CheckpointUploadMode, report
 from headway.train._result import Result
@@ -14,12 +15,14 @@ from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
 
 __all__ = [
+    "TRAIN_DATASET_KEY",
     "Backend",
     "BackendConfig",
     "Checkpoint",
     "CheckpointConfig",
     "CheckpointUploadMode",
     "ControllerError",
+    "DataConfig",
     "DataParallelTrainer",
     "FailureConfig",
     "Result",
@@ -30,9 +33,10 @@ __all__ = [
     "WorkerGroupError",
     "get_checkpoint",
     "get_context",
+    "get_dataset_shard",
     "report",
 ]
 
 # Users meet these under the name that they import, in tracebacks and in documentation.
-for _name in __all__:
+for _name in set(__all__) - {"TRAIN_DATASET_KEY"}:
     globals()[_name].__module__ = __name__

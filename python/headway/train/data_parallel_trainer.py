@@ -20,11 +20,13 @@ from headway._worker import session as worker_session
 from headway.train import _locations, _pickling
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
+from headway.train._datasets import refuse_datasets
 from headway.train._display import Display
 from headway.train._errors import to_exception
 from headway.train._fit import RunLoop
 from headway.train._result import Result, last_metrics
 from headway.train.backend import BackendConfig
+from headway.train.base_trainer import BaseTrainer
 
 # Characters of one entry of the configuration that params.json shows.
 _SHOWN_MAX = 4096
@@ -32,7 +34,7 @@ _SHOWN_MAX = 4096
 TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
 
 
-class DataParallelTrainer:
+class DataParallelTrainer(BaseTrainer):
     """Runs a training function in every worker of a group, restarts the group when it fails, and keeps what it reports.
 
     Args:
@@ -70,10 +72,7 @@ class DataParallelTrainer:
         resume_from_checkpoint: Checkpoint | None = None,
     ):
         if datasets or dataset_config is not None:
-            raise NotImplementedError(
-                "datasets and dataset_config need Headway's data engine, which this version does not have; "
-                "read the data in the training function, for example with a torch DataLoader"
-            )
+            refuse_datasets("datasets" if datasets else "dataset_config")
         self.train_loop_per_worker = train_loop_per_worker
         self.train_loop_config = _check_loop_config(train_loop_config)
         self._args = _loop_arguments(train_loop_per_worker, self.train_loop_config)

@@ -1,0 +1,55 @@
+"""Imports of ``ray.x`` answered with ``headway.x``: the same module object under a second name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_WORDS = {
+    "data": "Headway has no data engine yet; read the data in the training function, with a torch DataLoader, say",
+    "tune": "Headway has no tuning yet; call fit() for each configuration",
+}
+
+
+class Finder(MetaPathFinder):
+    """Answers for every module below ``ray``. Stands first, so that an installed Ray is never looked at."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A spec for whatever is below ``ray``; that there is no such module is said when it is loaded, in words."""
+        return ModuleSpec(fullname, _Alias(fullname)) if fullname.startswith("ray.") else None
+
+
+class _Alias(Loader):
+    def __init__(self, name: str):
+        self._name = name
+        self._own = f"headway.{name.removeprefix('ray.')}"
+        self._own_spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        try:
+            module = importlib.import_module(self._own)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{self._own}.".startswith(f"{error.name}."):
+                raise  # It is there, and misses a library.
+            subject = self._name.split(".")[1]
+            words = _WORDS.get(subject, "Headway has no such module; docs/compatibility.md lists what there is")
+            # Not the alias's name: `from ray import x` swallows an error of that one, and with it the words.
+            raise ModuleNotFoundError(f"{self._name}: {words}", name=self._own) from None
+        self._own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # It ran when it was imported under its own name; the import system has just written the alias's spec into it.
+        module.__spec__ = self._own_spec
+
+
+def install() -> None:
+    """Puts the finder first, once."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Finder())

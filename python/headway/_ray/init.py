@@ -1,0 +1,104 @@
+"""``ray.init`` with the arguments that scripts give it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import headway
+from headway._arguments import refuse
+
+_WITHOUT_EFFECT = (
+    "configure_logging",
+    "dashboard_host",
+    "dashboard_port",
+    "include_dashboard",
+    "job_config",
+    "log_to_driver",
+    "logging_config",
+    "logging_format",
+    "logging_level",
+    "namespace",
+    "object_store_memory",
+)
+
+
+class RayContext:
+    """What ``ray.init()`` returns: a context that shuts down at its end.
+
+    Attributes:
+        dashboard_url: None: there is no dashboard.
+        address_info: The machine's own address, under the keys that scripts read.
+    """
+
+    dashboard_url = None
+
+    def __init__(self) -> None:
+        self.address_info = {"address": "local", "node_ip_address": "127.0.0.1"}
+
+    def __enter__(self) -> RayContext:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        headway.shutdown()
+
+
+def init(
+    address: str | None = None,
+    *,
+    num_cpus: float | None = None,
+    num_gpus: float | None = None,
+    resources: Mapping[str, float] | None = None,
+    ignore_reinit_error: bool = False,
+    runtime_env: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> RayContext:
+    """:func:`headway.init` for a script that was written for ``ray.init``.
+
+    Args:
+        address: As for :func:`headway.init`, like the next four.
+        num_cpus: CPUs that runs may claim.
+        num_gpus: GPUs that runs may claim.
+        resources: Amounts of further resources.
+        ignore_reinit_error: Do nothing when Headway is started already.
+        runtime_env: ``{"env_vars": {...}}``, which is set in this process: workers get its environment.
+        settings: Those of Ray's dashboard, logging and object store are accepted and named in a notice: they have no
+            effect here. So are those whose names begin with ``_``.
+
+    Returns:
+        A context that can be used with ``with``.
+
+    Raises:
+        TypeError: an argument that ``ray.init`` does not have either.
+        ValueError: something that a script would rely on, such as packages in ``runtime_env``.
+    """
+    idle = [name for name in settings if name in _WITHOUT_EFFECT or name.startswith("_")]
+    if unknown := sorted(set(settings) - set(idle)):
+        raise TypeError(f"ray.init() got {unknown[0]!r}, which it does not have under Headway")
+    variables = _variables(runtime_env)
+    headway.init(
+        address, num_cpus=num_cpus, num_gpus=num_gpus, resources=resources, ignore_reinit_error=ignore_reinit_error
+    )
+    os.environ.update(variables)
+    if idle:
+        print(f"headway: without effect here: ray.init's {', '.join(sorted(idle))}", file=sys.stderr)
+    return RayContext()
+
+
+def _variables(runtime_env: object) -> dict[str, str]:
+    if runtime_env is None:
+        return {}
+    if not isinstance(runtime_env, Mapping):
+        refuse("runtime_env", runtime_env, "None or a dict with env_vars")
+    if others := sorted(set(runtime_env) - {"env_vars"}):
+        raise ValueError(
+            f"runtime_env has {others[0]!r}; allowed: env_vars (workers have the driver's packages and directory)"
+        )
+    variables = runtime_env.get("env_vars") or {}
+    if not isinstance(variables, Mapping) or not all(
+        isinstance(text, str) for pair in variables.items() for text in pair
+    ):
+        refuse("runtime_env['env_vars']", variables, "a dict of strings")
+    return dict(variables)

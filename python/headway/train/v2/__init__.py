@@ -1,0 +1,1 @@
+"""Names of :mod:`headway.train` where newer code imports them from."""

@@ -1,0 +1,124 @@
+"""Scripts that import ray, run by Headway: in the driver, in workers, with Ray installed or not."""
+
+import os
+import sys
+
+import pytest
+from conftest import PACKAGES
+
+ALIASES = """
+import sys
+import ray
+import ray.train as train
+import ray.air
+from ray import air
+from ray.air import session
+from ray.train import Checkpoint, RunConfig, ScalingConfig
+from ray.train.torch import TorchTrainer
+import headway.train.torch
+
+assert ray.train is headway.train and air is headway.air is ray.air
+assert ray.train.torch is headway.train.torch is sys.modules["ray.train.torch"]
+assert TorchTrainer is headway.train.torch.TorchTrainer and ray.is_initialized is headway.is_initialized
+assert headway.train.__name__ == headway.train.__spec__.name == "headway.train"
+print("one and the same")
+"""
+
+TRAINING = """
+import ray
+import ray.train.torch
+from ray.train import Checkpoint, RunConfig, ScalingConfig
+
+helper = ray  # a module among the function's globals
+
+
+def loop(config):
+    import os, tempfile
+    import torch
+    from ray.air import session
+    from ray.train.torch import get_device, prepare_model
+
+    context = ray.train.get_context()
+    model = ray.train.torch.prepare_model(torch.nn.Linear(2, 1).to(get_device()))
+    model(torch.ones(1, 2)).sum().backward()
+    with tempfile.TemporaryDirectory() as directory:
+        torch.save(model.state_dict(), os.path.join(directory, "model.pt"))
+        helper.train.report({"rank": context.get_world_rank()}, Checkpoint.from_directory(directory))
+    return session.get_world_size(), config["x"], ray.__file__, os.environ["FROM_RUNTIME_ENV"]
+
+
+if __name__ == "__main__":
+    with ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"FROM_RUNTIME_ENV": "yes"}}):
+        assert ray.is_initialized() and ray.cluster_resources()["CPU"] == ray.nodes()[0]["Resources"]["CPU"] == 2
+        trainer = ray.train.torch.TorchTrainer(
+            loop,
+            train_loop_config={"x": 5},
+            scaling_config=ScalingConfig(num_workers=2),
+            run_config=RunConfig(name="r"),
+        )
+        result = trainer.fit()
+    assert result.metrics["rank"] == 0 and result.checkpoint is not None
+    assert result.return_value == (2, 5, ray.__file__, "yes"), result.return_value
+    assert not ray.is_initialized()
+    print("trained")
+"""
+
+
+@pytest.fixture
+def other_ray(tmp_path):
+    """A folder with another package of that name, as if Ray were installed."""
+    package = tmp_path / "installed" / "ray"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('the real Ray was imported')")
+    return str(package.parent)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_script_written_for_ray_trains(script, other_ray, installed):
+    paths = os.pathsep.join([PACKAGES, other_ray] if installed else [PACKAGES])
+    code, output = script.run("import headway\nheadway.as_ray()\n" + TRAINING, PYTHONPATH=paths)
+    assert (code, "trained" in output) == (0, True), output
+    assert "without effect here: ray.init's include_dashboard" in output
+
+
+def test_names_of_ray_are_headways_own(script):
+    code, output = script.run("import headway\nheadway.as_ray()\nheadway.as_ray()\n" + ALIASES)
+    assert (code, output.strip()) == (0, "one and the same"), output
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("ray.get(1)", "NotImplementedError: ray.get belongs to Ray Core (tasks, actors, objects)"),
+        ("from ray import remote\n@remote\ndef f(): pass", "NotImplementedError: ray.remote belongs to Ray Core"),
+        ("@ray.remote(num_gpus=1)\nclass Actor: pass", "NotImplementedError: ray.remote belongs to Ray Core"),
+        ("ray.ObjectRef", "AttributeError: ray.ObjectRef belongs to Ray Core"),
+        ("import ray.util.queue", "ModuleNotFoundError: ray.util: Headway has no such module; docs/compatibility.md"),
+        ("import ray.data", "ModuleNotFoundError: ray.data: Headway has no data engine yet; read the data in"),
+        ("from ray import tune", "ModuleNotFoundError: ray.tune: Headway has no tuning yet; call fit() for each"),
+        ("ray.data.range(3)", "AttributeError: ray.data: Headway has no data engine yet"),
+        ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
+        ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),
+        ("ray.init('auto')", "ValueError: address is 'auto'; allowed: None or"),
+        ("ray.init(no_such=1)", "TypeError: ray.init() got 'no_such'"),
+        ("ray.init(runtime_env={'pip': []})", "ValueError: runtime_env has 'pip'; allowed: env_vars"),
+        ("ray.init(runtime_env={'env_vars': {'A': 1}})", "TypeError: runtime_env['env_vars'] is {'A': 1} (dict)"),
+    ],
+)
+def test_what_is_not_there_says_so(script, code, error):
+    status, output = script.run(f"import headway\nheadway.as_ray()\nimport ray\n{code}\n")
+    assert status == 1
+    assert output.splitlines()[-1].startswith(error), output
+
+
+def test_it_comes_before_the_real_ray(script, other_ray):
+    (other := os.path.join(other_ray, "ray", "__init__.py"))
+    with open(other, "w") as file:
+        file.write("")
+    code, output = script.run("import ray, headway\nheadway.as_ray()", PYTHONPATH=f"{PACKAGES}{os.pathsep}{other_ray}")
+    assert code == 1
+    assert f"RuntimeError: ray is imported already, from {other}; call headway.as_ray() before" in output
+
+
+def test_this_process_has_not_been_touched():
+    assert "ray" not in sys.modules

@@ -1,0 +1,86 @@
+"""docs/compatibility.md says what is so: every row is looked up, and every public name has a row."""
+
+import builtins
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import headway
+import headway.train.torch
+import pytest
+from headway import train
+
+TABLE = Path(__file__).parents[2] / "docs" / "compatibility.md"
+STATES = ("works", "differs", "not here")
+
+
+def rows():
+    """(name, state, note) of each row; a name is dotted, with one parameter in parentheses if it is about that."""
+    found = re.findall(r"^\| `(headway[^`]*)` \| ([a-z ]+?) \| ?(.*?) ?\|$", TABLE.read_text(), re.MULTILINE)
+    assert len(found) > 100
+    return found
+
+
+def look_up(name):
+    """The object of a dotted name: the longest module of it, then attributes."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def parameters_of(name):
+    return inspect.signature(look_up(name)).parameters
+
+
+CALLS = {
+    "headway.train.DataParallelTrainer(datasets)": lambda: train.DataParallelTrainer(print, datasets={"train": [1]}),
+    "headway.train.DataParallelTrainer(dataset_config)": lambda: train.DataParallelTrainer(print, dataset_config=1),
+    "headway.train.base_trainer.BaseTrainer.as_trainable": lambda: train.DataParallelTrainer(print).as_trainable(),
+}
+
+
+@pytest.mark.parametrize(("name", "state", "note"), [pytest.param(*row, id=row[0]) for row in rows()])
+def test_a_row_is_true(name, state, note):
+    assert state in STATES
+    dotted, _, parameter = name.rstrip(")").partition("(")
+    if state != "not here":
+        assert note or state == "works", "a difference needs its words"
+        if parameter:
+            assert parameter in parameters_of(dotted)
+        else:
+            look_up(dotted)
+        return
+    error = re.match(r"(absent|raises `(\w+)`)", note)
+    assert error, "a row of what is not here begins with `absent` or with the error"
+    if error[1] == "absent":
+        if parameter:
+            assert parameter not in parameters_of(dotted)
+        else:
+            # In a dataclass's field list too: an attribute without a default is found only there.
+            with pytest.raises((AttributeError, ModuleNotFoundError)):
+                look_up(dotted)
+        return
+    call = CALLS.get(name) or look_up(dotted)
+    with pytest.raises(getattr(builtins, error[2])):
+        call()
+
+
+def test_every_public_name_has_a_row():
+    listed = {row[0] for row in rows()}
+    public = {
+        f"{module.__name__}.{name}" for module in (headway, train, headway.train.torch) for name in module.__all__
+    }
+    assert public - listed == set()
+
+
+def test_a_name_has_one_row():
+    names = [row[0] for row in rows()]
+    assert len(names) == len(set(names))

@@ -1,0 +1,109 @@
+"""Older and newer places of the same names, and what is named but not there yet."""
+
+import importlib
+
+import headway
+import pytest
+from headway import train
+from headway.train import session
+
+CONFIGURATIONS = ("CheckpointConfig", "FailureConfig", "RunConfig", "ScalingConfig")
+PLACES = {
+    "headway.air": (*CONFIGURATIONS, "Checkpoint", "Result"),
+    "headway.air.config": CONFIGURATIONS,
+    "headway.air.checkpoint": ("Checkpoint",),
+    "headway.air.result": ("Result",),
+    "headway.air.session": ("get_checkpoint", "get_dataset_shard", "report"),
+    "headway.train.backend": ("Backend", "BackendConfig"),
+    "headway.train.base_trainer": ("TrainingFailedError",),
+    "headway.train.constants": ("TRAIN_DATASET_KEY",),
+    "headway.train.context": ("TrainContext", "get_context"),
+    "headway.train.data_parallel_trainer": ("DataParallelTrainer",),
+    "headway.train.session": ("get_checkpoint", "get_dataset_shard", "report"),
+    "headway.train.trainer": ("TrainingFailedError",),
+    "headway.train.v2.api.config": CONFIGURATIONS,
+    "headway.train.v2.api.context": ("TrainContext",),
+    "headway.train.v2.api.data_parallel_trainer": ("DataParallelTrainer",),
+    "headway.train.v2.api.exceptions": ("ControllerError", "TrainingFailedError", "WorkerGroupError"),
+    "headway.train.v2.api.report_config": ("CheckpointUploadMode",),
+    "headway.train.v2.api.result": ("Result",),
+    "headway.train.v2.api.train_fn_utils": ("get_checkpoint", "get_context", "get_dataset_shard", "report"),
+}
+TORCH_PLACES = {
+    "headway.train.torch.config": ("TorchConfig",),
+    "headway.train.torch.torch_checkpoint": ("TorchCheckpoint",),
+    "headway.train.torch.torch_trainer": ("TorchTrainer",),
+    "headway.train.torch.train_loop_utils": (
+        "accelerate", "backward", "enable_reproducibility", "get_device", "get_devices", "prepare_data_loader",
+        "prepare_model", "prepare_optimizer",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_name_is_the_same_object_wherever_it_is_imported_from(place):
+    module = importlib.import_module(place)
+    for name in PLACES[place]:
+        assert getattr(module, name) is getattr(train, name), name
+
+
+@pytest.mark.parametrize("place", TORCH_PLACES)
+def test_a_name_for_torch_is_the_same_object_wherever_it_is_imported_from(place):
+    import headway.train.torch
+
+    module = importlib.import_module(place)
+    for name in TORCH_PLACES[place]:
+        assert getattr(module, name) is getattr(headway.train.torch, name), name
+
+
+def test_the_session_of_older_code_says_what_the_context_says(fit):
+    from headway import air
+
+    assert air.session.get_world_rank is session.get_world_rank
+
+    def loop():
+        context = train.get_context()
+        names = ("world_size", "world_rank", "local_rank", "local_world_size", "node_rank", "experiment_name",
+                 "trial_name", "trial_id", "trial_dir")  # fmt: skip
+        session.report({"rank": session.get_world_rank()})
+        assert session.get_checkpoint() is None
+        return [(getattr(session, f"get_{name}")(), getattr(context, f"get_{name}")()) for name in names]
+
+    pairs = fit(loop, name="seen-by-both").return_value
+    assert len(pairs) == 9
+    assert all(old == new for old, new in pairs)
+    assert pairs[0][0] == 2
+    assert pairs[5][0] == "seen-by-both"
+    with pytest.raises(RuntimeError, match="outside of a training function"):
+        session.get_world_rank()
+
+
+def test_every_trainer_is_a_base_trainer_which_itself_is_none():
+    from headway.train.torch import TorchTrainer
+    from headway.train.trainer import BaseTrainer
+
+    assert issubclass(TorchTrainer, BaseTrainer)
+    with pytest.raises(TypeError, match="abstract"):
+        BaseTrainer()
+    with pytest.raises(NotImplementedError, match="which this version does not have; call fit"):
+        train.DataParallelTrainer(print).as_trainable()
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (train.get_dataset_shard, r"get_dataset_shard\(\)"),
+        (lambda: train.get_dataset_shard("evaluation"), r"get_dataset_shard\(\)"),
+        (train.DataConfig, "DataConfig"),
+        (lambda: train.DataParallelTrainer(print, datasets={train.TRAIN_DATASET_KEY: [1]}), "datasets"),
+    ],
+)
+def test_data_sets_raise_one_error_until_there_is_an_engine(call, what):
+    with pytest.raises(NotImplementedError, match=what + r".* needs? Headway's data engine, which this version"):
+        call()
+
+
+def test_the_nodes_are_this_machine():
+    (node,) = headway.nodes()
+    assert node["Alive"]
+    assert node["Resources"] == headway.cluster_resources()
