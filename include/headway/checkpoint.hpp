@@ -4,6 +4,7 @@
 #include <headway/result.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,18 +14,41 @@ namespace headway {
 struct CheckpointFile {
   std::string name;        ///< Relative to the checkpoint's directory.
   std::uint64_t size = 0;  ///< Bytes.
-  std::string checksum;    ///< "xxh3:" and 16 hexadecimal digits.
+  std::string checksum;    ///< "xxh3:" and 16 hexadecimal digits; empty for a file that was recorded as it was found.
   int rank = 0;            ///< The world rank that wrote it.
 };
 
-/// A committed checkpoint on local storage, opened for reading. A value: it may be copied and used from any thread.
+/// A file that is not what was written.
+struct CheckpointDamage {
+  std::string file;      ///< Where it is.
+  std::string expected;  ///< "10 bytes", "checksum xxh3:0123456789abcdef".
+  std::string found;     ///< "4 bytes", "no such file", "checksum xxh3:…".
+};
+
+/// How far reading or copying is.
+struct CheckpointProgress {
+  std::uint64_t bytes = 0;
+  std::uint64_t bytes_total = 0;
+  std::uint64_t files = 0;
+  std::uint64_t files_total = 0;
+};
+
+/// Called at the start, after every megabyte or so and after every file; on any thread, never on two at once. It must not throw.
+using OnCheckpointProgress = std::function<void(const CheckpointProgress&)>;
+
+/// A committed checkpoint, opened for reading. A value: it may be copied and used from any thread.
 ///
 ///     headway::Checkpoint best = headway::Checkpoint::open("/data/run/checkpoint_000003").value();
 ///     for (const headway::CheckpointFile& file : best.files()) std::cout << file.name << ' ' << file.size << '\n';
 class HEADWAY_API Checkpoint {
  public:
-  /// Errors: `not_found` when there is no committed checkpoint at `path`, `corrupted` when its manifest can't be read.
+  /// Errors: `not_found` when there is no committed checkpoint at `path`, `corrupted` when its manifest can't be read,
+  /// `invalid_argument` when a newer version of Headway wrote it.
   static Result<Checkpoint> open(const std::string& path);
+
+  /// The newest checkpoint in a run's folder whose files are all as they were written, found by reading them, newest first.
+  /// Errors: `not_found` when there is none, or no such folder.
+  static Result<Checkpoint> newest_good(const std::string& run_directory);
 
   const std::string& path() const { return path_; }
   const std::vector<CheckpointFile>& files() const { return files_; }
@@ -33,8 +57,19 @@ class HEADWAY_API Checkpoint {
   /// The report's index in its run, from 0.
   std::int64_t index() const { return index_; }
 
-  /// Reads every file again. Errors: `corrupted`, naming the file, the expected and the found size or checksum.
-  Result<void> verify() const;
+  /// Reads every file again. Errors: `corrupted`, naming the first bad file, the expected and the found size or checksum.
+  Result<void> verify(const OnCheckpointProgress& on_progress = {}) const;
+
+  /// Reads every file again and tells all that is damaged; nothing when all is well. Errors: `not_found` when the checkpoint is gone
+  /// by now, `unavailable` when something could not be read.
+  Result<std::vector<CheckpointDamage>> examine(const OnCheckpointProgress& on_progress = {}) const;
+
+  /// Copies it to a directory that is not there yet, compared with the manifest on the way; the copy is durable, and a committed
+  /// checkpoint itself. Errors: `already_exists`; `corrupted`, with the newest good checkpoint of the same run, when this one is
+  /// damaged; `unavailable`. After an error nothing is left at `target`.
+  ///
+  ///     headway::Result<headway::Checkpoint> kept = best.copy_to("/backup/best");
+  Result<Checkpoint> copy_to(const std::string& target, const OnCheckpointProgress& on_progress = {}) const;
 
  private:
   Checkpoint() = default;

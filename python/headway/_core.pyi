@@ -5,6 +5,9 @@ version: str = '0.1.0'
 
 pyarrow_version: str = '26.0.1'
 
+class CorruptedError(OSError):
+    """Stored bytes are not what was written."""
+
 def check_scaling_config(json: str) -> None:
     """Raises ValueError for a bad ScalingConfig."""
 
@@ -113,11 +116,6 @@ class Session:
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """
 
-def download(directory: str, target_directory: str) -> None:
-    """
-    Copies the files of a directory at a location into a local one, which is made when missing.
-    """
-
 def list_checkpoints(run_directory: str) -> str:
     """
     The manifests of a run's committed checkpoints as a JSON list, oldest first.
@@ -133,6 +131,12 @@ def is_remote(location: str) -> bool:
 
 def join_location(location: str, name: str) -> str:
     """The location of a name below a location."""
+
+def parent_location(location: str) -> str:
+    """The location of the directory that a location lies in."""
+
+def name_of(location: str) -> str:
+    """A location's own name, the last part of its path."""
 
 def shown_location(location: str) -> str:
     """A location as people may read it, without secrets."""
@@ -151,3 +155,49 @@ def set_arrow_libraries(library: str, directory: str) -> None:
 
 def finish_remote() -> None:
     """To be called once, at the process's end."""
+
+class SharedDownload:
+    """
+    A directory's files on this machine, shared by the processes that use it now.
+    """
+
+    @property
+    def directory(self) -> str: ...
+
+    def release(self) -> None:
+        """The files are not needed any more; the last one removes them."""
+
+def share_download(location: str) -> SharedDownload:
+    """
+    Downloads a checkpoint, or waits for and shares another process's download.
+    """
+
+def temporary_directory(name: str) -> SharedDownload:
+    """
+    An empty directory of this process, removed when it is released, or after the process was killed.
+    """
+
+def fetch(location: str, target_directory: str) -> None:
+    """
+    Copies a checkpoint's files into a local directory, compared with its manifest on the way.
+    """
+
+def survey(location: str) -> str:
+    """
+    What lies at a location, a run or a checkpoint, with its manifests: JSON.
+    """
+
+def examine(checkpoint: str, told: Callable | None = None) -> str:
+    """
+    Reads a checkpoint whole and compares it with its manifest: JSON. told(bytes, bytes_total, files, files_total) is called meanwhile, on any thread.
+    """
+
+def newest_good(run_directory: str) -> str | None:
+    """
+    The name of a run's newest checkpoint that is whole, found by reading; None when there is none.
+    """
+
+def copy_checkpoint(source: str, target: str, told: Callable | None = None) -> str:
+    """
+    Copies a committed checkpoint, compared with its manifest on the way; the copy's manifest as JSON.
+    """

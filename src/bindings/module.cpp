@@ -4,6 +4,20 @@ namespace headway::bindings {
 
 namespace nb = nanobind;
 
+namespace {
+
+/// An OSError of its own, so that damage can be told from storage that is away. It lives as long as the process.
+PyObject* corrupted_error = nullptr;
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+  corrupted_error = PyErr_NewExceptionWithDoc("headway._core.CorruptedError", "Stored bytes are not what was written.",
+                                              PyExc_OSError, nullptr);
+  if (corrupted_error == nullptr) throw nb::python_error();
+  module.attr("CorruptedError") = nb::borrow(corrupted_error);
+}
+
 void raise(const Error& error) {
   PyObject* type = PyExc_RuntimeError;
   switch (error.kind) {
@@ -11,8 +25,8 @@ void raise(const Error& error) {
     case ErrorKind::not_found: type = PyExc_FileNotFoundError; break;
     case ErrorKind::already_exists: type = PyExc_FileExistsError; break;
     case ErrorKind::unavailable:
-    case ErrorKind::refused:
-    case ErrorKind::corrupted: type = PyExc_OSError; break;
+    case ErrorKind::refused: type = PyExc_OSError; break;
+    case ErrorKind::corrupted: type = corrupted_error; break;
     default: break;
   }
   PyErr_SetString(type, error.message.c_str());
@@ -24,8 +38,10 @@ void raise(const Error& error) {
 NB_MODULE(_core, module) {
   module.attr("version") = HEADWAY_VERSION;
   module.attr("pyarrow_version") = HEADWAY_PYARROW_VERSION;
+  headway::bindings::bind_errors(module);
   headway::bindings::bind_config(module);
   headway::bindings::bind_driver(module);
   headway::bindings::bind_worker(module);
   headway::bindings::bind_storage(module);
+  headway::bindings::bind_checkpoint(module);
 }

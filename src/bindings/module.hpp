@@ -7,10 +7,12 @@
 /// The Python module `headway._core`: one file a subject, no logic.
 namespace headway::bindings {
 
+void bind_errors(nanobind::module_& module);
 void bind_config(nanobind::module_& module);
 void bind_driver(nanobind::module_& module);
 void bind_worker(nanobind::module_& module);
 void bind_storage(nanobind::module_& module);
+void bind_checkpoint(nanobind::module_& module);
 
 /// Raises the Python exception that fits the error's kind.
 [[noreturn]] void raise(const Error& error);

@@ -15,13 +15,6 @@ namespace nb = nanobind;
 
 namespace {
 
-void download(const std::string& directory, const std::string& target_directory) {
-  unwrap([&] {
-    const nb::gil_scoped_release released;
-    return storage::download(directory, target_directory);
-  }());
-}
-
 std::optional<std::size_t> best_of(const std::string& metrics_json, const std::string& metric,
                                    const std::string& mode) {
   const auto metrics = unwrap(from_json_text<std::vector<JsonObject>>(metrics_json, "metrics"));
@@ -61,8 +54,6 @@ void finish_remote() {
 }  // namespace
 
 void bind_storage(nb::module_& module) {
-  module.def("download", &download, nb::arg("directory"), nb::arg("target_directory"),
-             "Copies the files of a directory at a location into a local one, which is made when missing.");
   module.def("list_checkpoints", &list_checkpoints, nb::arg("run_directory"),
              "The manifests of a run's committed checkpoints as a JSON list, oldest first.");
   module.def("best_of", &best_of, nb::arg("metrics_json"), nb::arg("metric"), nb::arg("mode"),
@@ -74,6 +65,12 @@ void bind_storage(nb::module_& module) {
       "join_location",
       [](const std::string& location, const std::string& name) { return join_location(location, name); },
       nb::arg("location"), nb::arg("name"), "The location of a name below a location.");
+  module.def(
+      "parent_location", [](const std::string& location) { return parent_location(location); }, nb::arg("location"),
+      "The location of the directory that a location lies in.");
+  module.def(
+      "name_of", [](const std::string& location) { return name_of(location); }, nb::arg("location"),
+      "A location's own name, the last part of its path.");
   module.def(
       "shown_location", [](const std::string& location) { return shown_location(location); }, nb::arg("location"),
       "A location as people may read it, without secrets.");

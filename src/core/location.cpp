@@ -68,6 +68,27 @@ std::string shown_setting(std::string_view setting) {
                                                     : std::string(setting);
 }
 
+/// A location taken apart: what stands before the path, the path without '/' at its end, and a URL's query with its '?'.
+struct Parts {
+  std::string start;
+  std::string_view path;
+  std::string query;
+  bool is_url = false;
+};
+
+Parts parts_of(std::string_view location) {
+  Parts parts;
+  const std::string_view scheme = scheme_of(location);
+  parts.is_url = !scheme.empty() && !scheme.starts_with(python_scheme_prefix);
+  const std::size_t begin = scheme.empty() ? 0 : scheme.size() + separator.size();
+  const std::size_t end = parts.is_url ? std::min(location.find('?'), location.size()) : location.size();
+  parts.start = location.substr(0, begin);
+  parts.path = location.substr(begin, end - begin);
+  parts.query = location.substr(end);
+  while (parts.path.size() > 1 && parts.path.ends_with('/')) parts.path.remove_suffix(1);
+  return parts;
+}
+
 }  // namespace
 
 std::string_view scheme_of(std::string_view location) {
@@ -110,6 +131,22 @@ Result<std::string> name_below(std::string_view directory, std::string_view loca
   }
   return Error{ErrorKind::invalid_argument, shown_location(location) + " is not in the run's folder " +
                                                 shown_location(directory) + "; allowed: a directory right in it"};
+}
+
+std::string parent_location(std::string_view location) {
+  const Parts parts = parts_of(location);
+  const std::size_t slash = parts.path.rfind('/');
+  if (slash == std::string_view::npos) return parts.start + parts.query;
+  const std::string_view directory = parts.path.substr(0, slash == 0 ? 1 : slash);
+  return parts.start + std::string(directory) + parts.query;
+}
+
+std::string name_of(std::string_view location) {
+  const Parts parts = parts_of(location);
+  const std::string_view name = parts.path.substr(parts.path.rfind('/') + 1);
+  if (!parts.is_url) return std::string(name);
+  const Result<std::string> plain = unescaped(name);
+  return plain ? *plain : std::string(name);
 }
 
 std::string shown_location(std::string_view location) {

@@ -32,6 +32,11 @@ std::string join_location(std::string_view location, std::string_view name);
 /// Errors: `invalid_argument`.
 Result<std::string> name_below(std::string_view directory, std::string_view location);
 
+/// What a location lies in, and its own name, as it was before it was joined: "s3://bucket/run?x=1" and "checkpoint_000003" of
+/// "s3://bucket/run/checkpoint_000003?x=1". A '/' at the end does not count.
+std::string parent_location(std::string_view location);
+std::string name_of(std::string_view location);
+
 /// As people may read it: without user and password, and without the query's values that look like secrets.
 std::string shown_location(std::string_view location);
 

@@ -1,6 +1,9 @@
 #include <headway/checkpoint.hpp>
 
+#include "core/location.hpp"
+#include "storage/checkpoint_copy.hpp"
 #include "storage/storage.hpp"
+#include "storage/verification.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -12,6 +15,7 @@ namespace {
 // Storage takes absolute paths only; a program's working directory may change after the checkpoint was opened.
 Result<std::string> absolute_path(const std::string& path) {
   if (path.empty()) return Error{ErrorKind::invalid_argument, "path is empty; a checkpoint's directory is needed"};
+  if (!scheme_of(path).empty()) return path;
   std::error_code failure;
   const std::filesystem::path absolute = std::filesystem::absolute(path, failure);
   if (failure) return Error{ErrorKind::unavailable, path + ": " + failure.message()};
@@ -25,6 +29,13 @@ std::vector<CheckpointFile> to_files(std::vector<FileRecord> records) {
     files.push_back({std::move(record.name), record.size, std::move(record.checksum), record.rank});
   }
   return files;
+}
+
+storage::OnProgress to_storage(const OnCheckpointProgress& on_progress) {
+  if (!on_progress) return {};
+  return [&on_progress](const storage::Progress& progress) {
+    on_progress({progress.bytes, progress.bytes_total, progress.files, progress.files_total});
+  };
 }
 
 }  // namespace
@@ -43,6 +54,37 @@ Result<Checkpoint> Checkpoint::open(const std::string& path) {
   return checkpoint;
 }
 
-Result<void> Checkpoint::verify() const { return storage::verify(path_); }
+Result<Checkpoint> Checkpoint::newest_good(const std::string& run_directory) {
+  const Result<std::string> absolute = absolute_path(run_directory);
+  if (!absolute) return absolute.error();
+  const Result<std::optional<Manifest>> good = storage::newest_good(*absolute);
+  if (!good) return good.error();
+  if (*good) return open(join_location(*absolute, (*good)->checkpoint));
+  return Error{ErrorKind::not_found, "there is no good checkpoint in " + *absolute};
+}
+
+Result<void> Checkpoint::verify(const OnCheckpointProgress& on_progress) const {
+  const Result<std::vector<CheckpointDamage>> damaged = examine(on_progress);
+  if (!damaged) return damaged.error();
+  if (damaged->empty()) return {};
+  const CheckpointDamage& first = damaged->front();
+  return Error{ErrorKind::corrupted, storage::to_text({first.file, first.expected, first.found})};
+}
+
+Result<std::vector<CheckpointDamage>> Checkpoint::examine(const OnCheckpointProgress& on_progress) const {
+  const Result<storage::Verification> found = storage::examine(path_, to_storage(on_progress));
+  if (!found) return found.error();
+  std::vector<CheckpointDamage> damaged;
+  for (const storage::Damage& each : found->damaged) damaged.push_back({each.file, each.expected, each.found});
+  return damaged;
+}
+
+Result<Checkpoint> Checkpoint::copy_to(const std::string& target, const OnCheckpointProgress& on_progress) const {
+  const Result<std::string> absolute = absolute_path(target);
+  if (!absolute) return absolute.error();
+  const Result<Manifest> copied = storage::copy_checkpoint(path_, *absolute, to_storage(on_progress));
+  if (!copied) return copied.error();
+  return open(*absolute);
+}
 
 }  // namespace headway

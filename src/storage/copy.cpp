@@ -16,12 +16,13 @@ namespace {
 /// So much is copied before the system is told to begin writing it.
 constexpr std::uint64_t writeback_bytes = std::uint64_t{8} << 20;
 
-Result<Copied> copy_to(const File& from, const std::string& path, int creation_flags, CopyFor purpose) {
+Result<Copied> copy_to(const File& from, const std::string& path, int creation_flags, CopyFor purpose,
+                       const OnBytes& on_bytes) {
   const Result<struct ::stat> status = from.status();
   if (!status) return status.error();
   Result<File> to = open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW | creation_flags, 0600);
   if (!to) return to.error();
-  Result<Content> content = copy_content(from, *to, purpose);
+  Result<Content> content = copy_content(from, *to, purpose, on_bytes);
   if (content && ::fchmod(to->descriptor(), status->st_mode & 07777) != 0) {
     content = system_error("set the permissions of", path, errno);
   }
@@ -43,11 +44,11 @@ Result<void> read_exactly(const File& from, std::span<std::byte> piece, std::uin
                                                 std::to_string(offset + *got)};
 }
 
-Result<Content> copy_content(const File& from, const File& to, CopyFor purpose) {
+Result<Content> copy_content(const File& from, const File& to, CopyFor purpose, const OnBytes& on_bytes) {
   const Result<struct ::stat> status = from.status();
   if (!status) return status.error();
   const auto size = static_cast<std::uint64_t>(status->st_size);
-  if (purpose == CopyFor::keeping && begin_direct(to, size)) return copy_content_direct(from, to, size);
+  if (purpose == CopyFor::keeping && begin_direct(to, size)) return copy_content_direct(from, to, size, on_bytes);
   const Result<Buffer> buffer = Buffer::make(std::min<std::uint64_t>(step_bytes, size + 1));
   if (!buffer) return buffer.error();
   Checksum checksum;
@@ -60,6 +61,7 @@ Result<Content> copy_content(const File& from, const File& to, CopyFor purpose) 
     Result<void> put = to.write_at(wanted, offset, size);
     if (!put) return put.error();
     offset += wanted.size();
+    if (on_bytes) on_bytes(wanted.size());
     if (purpose == CopyFor::keeping && offset - written_until >= writeback_bytes) {
       start_writing(to, written_until, offset - written_until);
       written_until = offset;
@@ -72,13 +74,13 @@ void start_writing(const File& file, std::uint64_t offset, std::uint64_t bytes) 
   ::sync_file_range(file.descriptor(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
 }
 
-Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part,
-                         CopyFor purpose) {
+Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part, CopyFor purpose,
+                         const OnBytes& on_bytes) {
   const Result<File> from = open_regular_file(source, ErrorKind::invalid_argument);
   if (!from) return from.error();
-  Result<Copied> copied = copy_to(*from, target, O_EXCL, purpose);
+  Result<Copied> copied = copy_to(*from, target, O_EXCL, purpose, on_bytes);
   if (copied || copied.error().kind != ErrorKind::already_exists) return copied;
-  copied = copy_to(*from, part, O_TRUNC, purpose);
+  copied = copy_to(*from, part, O_TRUNC, purpose, on_bytes);
   if (!copied) return copied;
   Result<void> renamed = rename_path(part, target, true);
   if (renamed) return copied;

@@ -12,7 +12,7 @@ enum class CopyFor { keeping, reading };
 
 /// Copies what `from` holds into the empty file `to`, checksumming on the way. A copy for keeping is
 /// written to the disk meanwhile, so that the fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
-Result<Content> copy_content(const File& from, const File& to, CopyFor purpose);
+Result<Content> copy_content(const File& from, const File& to, CopyFor purpose, const OnBytes& on_bytes = {});
 
 /// Fills `piece` with what `from` holds at `offset`. Errors: `invalid_argument` when a file of `size` bytes ends before.
 Result<void> read_exactly(const File& from, std::span<std::byte> piece, std::uint64_t offset, std::uint64_t size);
@@ -26,7 +26,7 @@ struct Copied {
   File file;  ///< The target, still open: to be fsynced.
   Content content;
 };
-Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part,
-                         CopyFor purpose);
+Result<Copied> copy_file(const std::string& source, const std::string& target, const std::string& part, CopyFor purpose,
+                         const OnBytes& on_bytes = {});
 
 }  // namespace headway::storage

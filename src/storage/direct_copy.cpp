@@ -106,7 +106,7 @@ bool begin_direct(const File& to, std::uint64_t size) {
   return flags >= 0 && ::fcntl(to.descriptor(), F_SETFL, flags | O_DIRECT) == 0;
 }
 
-Result<Content> copy_content_direct(const File& from, const File& to, std::uint64_t size) {
+Result<Content> copy_content_direct(const File& from, const File& to, std::uint64_t size, const OnBytes& on_bytes) {
   std::array<Buffer, 2> buffers;
   for (Buffer& buffer : buffers) {
     Result<Buffer> made = Buffer::make(step_bytes);
@@ -121,6 +121,7 @@ Result<Content> copy_content_direct(const File& from, const File& to, std::uint6
     if (Result<void> got = read_exactly(from, piece, offset, size); !got) return got.error();
     checksum.add(piece);
     pipeline.filled();
+    if (on_bytes) on_bytes(piece.size());
   }
   if (Result<void> written = pipeline.finish(); !written) return written.error();
   end_direct(to);
@@ -128,6 +129,7 @@ Result<Content> copy_content_direct(const File& from, const File& to, std::uint6
   if (Result<void> got = read_exactly(from, rest, pipeline.blocks(), size); !got) return got.error();
   checksum.add(rest);
   if (Result<void> written = to.write_at(rest, pipeline.blocks(), size); !written) return written.error();
+  if (on_bytes) on_bytes(rest.size());
   return Content{size, checksum.text()};
 }
 

@@ -13,6 +13,6 @@ namespace headway::storage {
 bool begin_direct(const File& to, std::uint64_t size);
 
 /// As `copy_content` does, once `begin_direct` said yes: one thread reads and checksums while another writes.
-Result<Content> copy_content_direct(const File& from, const File& to, std::uint64_t size);
+Result<Content> copy_content_direct(const File& from, const File& to, std::uint64_t size, const OnBytes& on_bytes = {});
 
 }  // namespace headway::storage

@@ -8,22 +8,31 @@
 
 namespace headway::storage {
 
-Result<void> local::download(const std::string& directory, const std::string& target_directory) {
-  const Result<std::vector<FileRecord>> files = list_files(directory);
-  if (!files) return files.error();
-  if (Result<void> made = make_directories(target_directory); !made) return made;
+Result<std::vector<FileRecord>> local::download(const std::string& directory, const std::string& target_directory,
+                                                const OnBytes& on_bytes) {
+  const Result<bool> there = exists(directory);
+  if (!there) return there.error();
+  if (!*there) return Error{ErrorKind::not_found, "there is no directory " + directory};
+  Result<std::vector<FileRecord>> files = list_files(directory);
+  if (!files) return files;
+  if (Result<void> made = make_directories(target_directory); !made) return made.error();
   std::set<std::string> parents;
   for (const FileRecord& file : *files) parents.insert(parent_of(join(target_directory, file.name)));
   for (const std::string& parent : parents) {
-    if (Result<void> made = make_directories(parent); !made) return made;
+    if (Result<void> made = make_directories(parent); !made) return made.error();
   }
-  return parallel_for(files->size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
-    const std::string& name = (*files)[index].name;
+  const Result<void> copied = parallel_for(files->size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
+    FileRecord& file = (*files)[index];
     const std::string part = join(target_directory, std::string(part_prefix) + "download." + std::to_string(index));
-    const Result<Copied> copied =
-        copy_file(join(directory, name), join(target_directory, name), part, CopyFor::reading);
-    return copied ? Result<void>() : copied.error();
+    Result<Copied> one =
+        copy_file(join(directory, file.name), join(target_directory, file.name), part, CopyFor::reading, on_bytes);
+    if (!one) return one.error();
+    file.size = one->content.size;
+    file.checksum = std::move(one->content.checksum);
+    return {};
   });
+  if (!copied) return copied.error();
+  return files;
 }
 
 }  // namespace headway::storage

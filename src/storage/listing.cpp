@@ -89,6 +89,8 @@ Result<std::vector<Manifest>> local::list_checkpoints(const std::string& run_dir
     if (manifest) {
       manifest->checkpoint = name;
       manifests.push_back(std::move(*manifest));
+    } else if (manifest.error().kind == ErrorKind::not_found) {
+      continue;  // Removed a moment ago, by a run that goes on.
     } else if (unreadable != nullptr) {
       unreadable->push_back(manifest.error());
     } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,10 +43,16 @@ class ProgressMeter {
     if (told_) add(bytes_left, 1);
   }
 
+  /// All of them are done.
+  void finish() {
+    if (told_) add(progress_.bytes_total, progress_.files_total - progress_.files);
+  }
+
  private:
   void add(std::uint64_t bytes, std::size_t files) {
     const std::lock_guard lock(mutex_);
-    progress_.bytes += bytes;
+    // What was read again after a failure counts once.
+    progress_.bytes = std::min(progress_.bytes + bytes, progress_.bytes_total);
     progress_.files += files;
     told_(progress_);
   }

@@ -18,16 +18,16 @@ Result<void> begin_checkpoint(const Remote& checkpoint);
 /// At most `upload_memory_bytes` of parts are held at a time, whatever the files' number and sizes, and a piece for each of
 /// `uploads_max` files that are sent at once.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const Remote& checkpoint,
-                                       const std::vector<std::string>& names, int rank);
+                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes = {});
 Result<void> commit(const Remote& checkpoint, const Manifest& manifest);
 Result<void> commit_placed(const Remote& checkpoint, Manifest manifest);
 Result<Manifest> read_manifest(const Remote& checkpoint);
-Result<void> verify(const Remote& checkpoint);
 Result<void> remove_checkpoint(const Remote& checkpoint);
 Result<std::vector<Manifest>> list_checkpoints(const Remote& run, std::vector<Error>* unreadable);
 Result<void> discard_unfinished(const Remote& checkpoint);
 Result<std::vector<std::string>> sweep(const Remote& run);
-Result<void> download(const Remote& directory, const std::string& target_directory);
+Result<std::vector<FileRecord>> download(const Remote& directory, const std::string& target_directory,
+                                         const OnBytes& on_bytes = {});
 
 inline constexpr std::size_t uploads_max = 4;
 inline constexpr std::size_t upload_memory_bytes = std::size_t{128} << 20;

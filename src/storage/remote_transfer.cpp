@@ -23,32 +23,6 @@ std::set<std::string> directories_of(const std::vector<std::string>& names) {
   return directories;
 }
 
-Result<void> compare(const Remote& checkpoint, const FileRecord& expected) {
-  const std::string path = below(checkpoint.path, expected.name);
-  const std::string shown = checkpoint.store.shown(path);
-  if (expected.checksum.empty() || expected.name == metadata_name) {
-    // The user's own, listed as they were found: he may have gone on writing. So with the metadata.
-    const Result<bool> there = is_file(checkpoint.store, path);
-    if (!there) return there.error();
-    return *there ? Result<void>() : Error{ErrorKind::corrupted, shown + " is missing"};
-  }
-  const Result<Content> found = checkpoint.store.digest(path);
-  if (!found) {
-    if (found.error().kind != ErrorKind::not_found) return found.error();
-    return Error{ErrorKind::corrupted,
-                 shown + " is missing, expected a file of " + std::to_string(expected.size) + " bytes"};
-  }
-  if (found->size != expected.size) {
-    return Error{ErrorKind::corrupted, shown + " is damaged: expected " + std::to_string(expected.size) +
-                                           " bytes, found " + std::to_string(found->size)};
-  }
-  if (found->checksum != expected.checksum) {
-    return Error{ErrorKind::corrupted,
-                 shown + " is damaged: expected checksum " + expected.checksum + ", found " + found->checksum};
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<FileRecord>> list_files(const Remote& directory) {
@@ -75,7 +49,7 @@ Result<std::vector<FileRecord>> list_files(const Remote& directory) {
 }
 
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const Remote& checkpoint,
-                                       const std::vector<std::string>& names, int rank) {
+                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (Result<void> fits = check_file_name(name); !fits) return fits.error();
@@ -95,8 +69,9 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   const std::size_t at_once = std::clamp<std::size_t>(names.size(), 1, uploads_max);
   std::vector<FileRecord> records(names.size());
   const Result<void> sent = parallel_for(names.size(), at_once, [&](std::size_t index) -> Result<void> {
-    const Result<Content> content = checkpoint.store.put(
-        join(source_directory, names[index]), below(checkpoint.path, names[index]), upload_memory_bytes / at_once);
+    const Result<Content> content =
+        checkpoint.store.put(join(source_directory, names[index]), below(checkpoint.path, names[index]),
+                             upload_memory_bytes / at_once, on_bytes);
     if (!content) return content.error();
     records[index] = {names[index], content->size, content->checksum, rank};
     fault_point("remote.upload.one_sent");
@@ -106,33 +81,30 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   return records;
 }
 
-Result<void> verify(const Remote& checkpoint) {
-  const Result<Manifest> manifest = read_manifest(checkpoint);
-  if (!manifest) return manifest.error();
-  return parallel_for(manifest->files.size(), storage_threads_max,
-                      [&](std::size_t index) { return compare(checkpoint, manifest->files[index]); });
-}
-
-Result<void> download(const Remote& directory, const std::string& target_directory) {
-  const Result<std::vector<FileRecord>> files = list_files(directory);
+Result<std::vector<FileRecord>> download(const Remote& directory, const std::string& target_directory,
+                                         const OnBytes& on_bytes) {
+  Result<std::vector<FileRecord>> files = list_files(directory);
   if (!files) {
     const bool missing = files.error().kind == ErrorKind::invalid_argument;
     return Error{missing ? ErrorKind::not_found : files.error().kind, files.error().message};
   }
   std::vector<std::string> names;
   for (const FileRecord& file : *files) names.push_back(file.name);
-  if (Result<void> made = make_directories(target_directory); !made) return made;
+  if (Result<void> made = make_directories(target_directory); !made) return made.error();
   for (const std::string& below : directories_of(names)) {
-    if (Result<void> made = make_directories(join(target_directory, below)); !made) return made;
+    if (Result<void> made = make_directories(join(target_directory, below)); !made) return made.error();
   }
-  return parallel_for(files->size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
-    const FileRecord& file = (*files)[index];
+  const Result<void> read = parallel_for(files->size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
+    FileRecord& file = (*files)[index];
     const std::string part = join(target_directory, std::string(part_prefix) + "download." + std::to_string(index));
-    Result<void> got = directory.store.get(below(directory.path, file.name), file.size, part);
-    if (got) got = rename_path(part, join(target_directory, file.name), true);
-    if (!got) ::unlink(part.c_str());
-    return got;
+    const Result<Content> got = directory.store.get(below(directory.path, file.name), file.size, part, on_bytes);
+    Result<void> named = got ? rename_path(part, join(target_directory, file.name), true) : got.error();
+    if (!named) ::unlink(part.c_str());
+    if (got) file.checksum = got->checksum;
+    return named;
   });
+  if (!read) return read.error();
+  return files;
 }
 
 }  // namespace headway::storage::remote

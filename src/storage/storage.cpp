@@ -42,10 +42,12 @@ Result<void> begin_checkpoint(const std::string& checkpoint) {
 }
 
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint,
-                                       const std::vector<std::string>& names, int rank, Transfer transfer) {
+                                       const std::vector<std::string>& names, int rank, Transfer transfer,
+                                       const OnBytes& on_bytes) {
   return dispatch(
-      checkpoint, [&](const std::string& path) { return local::upload(source_directory, path, names, rank, transfer); },
-      [&](const Remote& remote) { return remote::upload(source_directory, remote, names, rank); });
+      checkpoint,
+      [&](const std::string& path) { return local::upload(source_directory, path, names, rank, transfer, on_bytes); },
+      [&](const Remote& remote) { return remote::upload(source_directory, remote, names, rank, on_bytes); });
 }
 
 Result<void> commit(const std::string& checkpoint, const Manifest& manifest) {
@@ -68,8 +70,6 @@ Result<std::string> name_in_run(const std::string& run, const std::string& direc
 Result<Manifest> read_manifest(const std::string& checkpoint) {
   return dispatch(checkpoint, local::read_manifest, remote::read_manifest);
 }
-
-Result<void> verify(const std::string& checkpoint) { return dispatch(checkpoint, local::verify, remote::verify); }
 
 Result<void> remove_checkpoint(const std::string& checkpoint) {
   return dispatch(checkpoint, local::remove_checkpoint, remote::remove_checkpoint);
@@ -97,10 +97,11 @@ Result<void> replace_file(const std::string& location, std::string_view content)
       [&](const Remote& remote) { return remote.store.write(remote.path, content); });
 }
 
-Result<void> download(const std::string& directory, const std::string& target_directory) {
+Result<std::vector<FileRecord>> download(const std::string& directory, const std::string& target_directory,
+                                         const OnBytes& on_bytes) {
   return dispatch(
-      directory, [&](const std::string& path) { return local::download(path, target_directory); },
-      [&](const Remote& remote) { return remote::download(remote, target_directory); });
+      directory, [&](const std::string& path) { return local::download(path, target_directory, on_bytes); },
+      [&](const Remote& remote) { return remote::download(remote, target_directory, on_bytes); });
 }
 
 }  // namespace headway::storage

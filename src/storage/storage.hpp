@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/manifest.hpp"
+#include "storage/progress.hpp"
 
 #include <cstdint>
 #include <string>
@@ -43,13 +44,14 @@ enum class Transfer {
 /// durable: on return each file and each directory that holds one is fsynced. `link` gives a file a second name where source and
 /// target are on one file system (checksumming by a read of the page cache), and copies what is elsewhere, has several names already, or
 /// is reached through a symbolic link. The sources stay: they are the caller's to remove once the checkpoint is committed.
-/// When several ranks upload one name, the last one's file stays, whole.
+/// When several ranks upload one name, the last one's file stays, whole. `on_bytes` is told of what is copied, not of links.
 /// Returns the records with size and checksum, in the order of `names`; `rank` is written into each.
 /// Errors: `unavailable` (disk full, permission), naming the file; `invalid_argument` when a named file has vanished, is not a
 /// regular file or became shorter meanwhile; `not_found` when the checkpoint has not been begun, or not where this node sees it. After an error the sources are where they
 /// were; what was partly written is only inside the begun directory.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
-                                       const std::vector<std::string>& names, int rank, Transfer transfer);
+                                       const std::vector<std::string>& names, int rank, Transfer transfer,
+                                       const OnBytes& on_bytes = {});
 
 /// Commits: writes the manifest beside the files (temporary name, fsync, rename), fsyncs the directory and its parent, and removes
 /// the begun marker. After a return without error the checkpoint survives a loss of power.
@@ -71,8 +73,7 @@ Result<std::string> name_in_run(const std::string& run_directory, const std::str
 /// an unknown version or names a file badly or twice.
 Result<Manifest> read_manifest(const std::string& checkpoint_directory);
 
-/// Reads every file again and compares size and checksum with the manifest. Those that were committed by `commit_placed` need only be
-/// there.
+/// Reads every file again and compares size and checksum with the manifest, as `examine` (storage/verification.hpp) does.
 /// Errors: `corrupted`, naming the first bad file, what was expected and what was found.
 Result<void> verify(const std::string& checkpoint_directory);
 
@@ -103,7 +104,10 @@ Result<std::string> read_file(const std::string& path);
 Result<void> replace_file(const std::string& path, std::string_view content);
 
 /// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into a local directory, made when missing.
-/// Files of the same names there are replaced. Not fsynced.
-Result<void> download(const std::string& directory, const std::string& target_directory);
+/// Files of the same names there are replaced. Not fsynced. Returns what was read, with sizes and checksums. Nothing is compared:
+/// `fetch` (storage/fetch.hpp) does that. `on_bytes` may be told of bytes twice, when reading them was tried again.
+/// Errors: `not_found` when there is no such directory.
+Result<std::vector<FileRecord>> download(const std::string& directory, const std::string& target_directory,
+                                         const OnBytes& on_bytes = {});
 
 }  // namespace headway::storage

@@ -90,8 +90,8 @@ Result<void> Store::write(const std::string& path, std::string_view content) con
   });
 }
 
-Result<Content> Store::put_once(const std::string& local_file, const std::string& path,
-                                std::size_t memory_bytes) const {
+Result<Content> Store::put_once(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
+                                const OnBytes& on_bytes) const {
   const Result<File> file = open_regular_file(local_file, ErrorKind::invalid_argument);
   // The local side is not what retries are for.
   if (!file) return Error{ErrorKind::invalid_argument, file.error().message};
@@ -110,15 +110,17 @@ Result<Content> Store::put_once(const std::string& local_file, const std::string
     checksum.add(piece);
     if (Result<void> written = (*writer)->write(piece); !written) return written.error();
     done += piece.size();
+    if (on_bytes) on_bytes(piece.size());
   }
   if (Result<void> finished = (*writer)->finish(); !finished) return finished.error();
   return Content{size, checksum.text()};
 }
 
-Result<Content> Store::put(const std::string& local_file, const std::string& path, std::size_t memory_bytes) const {
+Result<Content> Store::put(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
+                           const OnBytes& on_bytes) const {
   Content content;
   const Result<void> done = retried("write", path, [&]() -> Result<void> {
-    Result<Content> sent = put_once(local_file, path, memory_bytes);
+    Result<Content> sent = put_once(local_file, path, memory_bytes, on_bytes);
     if (!sent) return sent.error();
     content = *sent;
     const Result<Entry> there = files_->info(path);
@@ -135,8 +137,10 @@ Result<Content> Store::put(const std::string& local_file, const std::string& pat
   return content;
 }
 
-Result<void> Store::get(const std::string& path, std::uint64_t size, const std::string& local_file) const {
-  return retried("read", path, [&]() -> Result<void> {
+Result<Content> Store::get(const std::string& path, std::uint64_t size, const std::string& local_file,
+                           const OnBytes& on_bytes) const {
+  Content got;
+  const Result<void> done = retried("read", path, [&]() -> Result<void> {
     const Result<File> file = open_file(local_file, O_WRONLY | O_CREAT | O_TRUNC);
     if (!file) return Error{ErrorKind::refused, file.error().message};
     std::uint64_t written = 0;
@@ -144,20 +148,27 @@ Result<void> Store::get(const std::string& path, std::uint64_t size, const std::
       if (Result<void> put = file->write_at(bytes, written, size); !put)
         return Error{ErrorKind::refused, put.error().message};
       written += bytes.size();
+      if (on_bytes) on_bytes(bytes.size());
       return {};
     };
     const Result<Content> content = read_through(path, take);
     if (!content) return content.error();
+    got = *content;
     if (content->size == size) return {};
     return Error{ErrorKind::unavailable,
                  "it ended after " + std::to_string(content->size) + " of " + std::to_string(size) + " bytes"};
   });
+  if (!done) return done.error();
+  return got;
 }
 
-Result<Content> Store::digest(const std::string& path) const {
+Result<Content> Store::digest(const std::string& path, const OnBytes& on_bytes) const {
   Content content;
   const Result<void> done = retried("read", path, [&]() -> Result<void> {
-    Result<Content> found = read_through(path, [](std::span<const std::byte>) { return Result<void>(); });
+    Result<Content> found = read_through(path, [&](std::span<const std::byte> bytes) {
+      if (on_bytes) on_bytes(bytes.size());
+      return Result<void>();
+    });
     if (!found) return found.error();
     content = *found;
     return {};

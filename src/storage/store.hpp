@@ -12,7 +12,7 @@
 namespace headway::storage {
 
 /// Whole operations on a remote filesystem, each tried again as the policy says. Errors name what was tried and the path as people
-/// know it. Copies share one filesystem; any thread.
+/// know it. Copies share one filesystem; any thread. `on_bytes` is told of bytes again when they are read or sent again.
 class Store {
  public:
   Store(std::shared_ptr<Files> files, RetryPolicy policy, std::shared_ptr<Patience> patience)
@@ -35,11 +35,13 @@ class Store {
 
   /// Brings a local file, in pieces of `piece_bytes`, and asks for its size afterwards. At most `memory_bytes` are held beside one
   /// piece. A file that changes its size meanwhile: `invalid_argument`.
-  Result<Content> put(const std::string& local_file, const std::string& path, std::size_t memory_bytes) const;
+  Result<Content> put(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
+                      const OnBytes& on_bytes = {}) const;
   /// Fetches a file of `size` bytes into a new local file, which a failure leaves behind.
-  Result<void> get(const std::string& path, std::uint64_t size, const std::string& local_file) const;
+  Result<Content> get(const std::string& path, std::uint64_t size, const std::string& local_file,
+                      const OnBytes& on_bytes = {}) const;
   /// Reads a file and says what it holds.
-  Result<Content> digest(const std::string& path) const;
+  Result<Content> digest(const std::string& path, const OnBytes& on_bytes = {}) const;
 
   Result<void> make_directory(const std::string& path) const;
   Result<void> remove_file(const std::string& path) const;
@@ -50,7 +52,8 @@ class Store {
 
  private:
   Result<void> retried(const char* doing, const std::string& path, const std::function<Result<void>()>& attempt) const;
-  Result<Content> put_once(const std::string& local_file, const std::string& path, std::size_t memory_bytes) const;
+  Result<Content> put_once(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
+                           const OnBytes& on_bytes) const;
   Result<Content> read_through(const std::string& path,
                                const std::function<Result<void>(std::span<const std::byte>)>& take) const;
 

@@ -23,7 +23,7 @@ struct FileJob {
 inline constexpr std::size_t batch_files_max = 128;
 
 /// Copies every file and fsyncs it. The directories' entries are the caller's to fsync.
-Result<void> copy_files(std::span<FileJob> jobs);
+Result<void> copy_files(std::span<FileJob> jobs, const OnBytes& on_bytes = {});
 
 /// Brings files by giving them a second name in the checkpoint, and remembers how to take that back when a later step fails. The
 /// sources are the caller's to remove, once the checkpoint is committed: until then they may be the user's only copy.

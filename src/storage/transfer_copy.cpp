@@ -10,11 +10,11 @@ namespace headway::storage {
 namespace {
 
 /// Copies the jobs first and fsyncs them then, so that the file system can write them all with few commits of its journal.
-Result<void> copy_batch(std::span<FileJob> jobs) {
+Result<void> copy_batch(std::span<FileJob> jobs, const OnBytes& on_bytes) {
   std::vector<File> written(jobs.size());
   Result<void> copied = parallel_for(jobs.size(), storage_threads_max, [&](std::size_t index) -> Result<void> {
     FileJob& job = jobs[index];
-    Result<Copied> done = copy_file(job.source, job.target, job.part, CopyFor::keeping);
+    Result<Copied> done = copy_file(job.source, job.target, job.part, CopyFor::keeping, on_bytes);
     if (!done) return done.error();
     job.content = std::move(done->content);
     written[index] = std::move(done->file);
@@ -27,9 +27,9 @@ Result<void> copy_batch(std::span<FileJob> jobs) {
 
 }  // namespace
 
-Result<void> copy_files(std::span<FileJob> jobs) {
+Result<void> copy_files(std::span<FileJob> jobs, const OnBytes& on_bytes) {
   for (std::size_t first = 0; first < jobs.size(); first += batch_files_max) {
-    Result<void> copied = copy_batch(jobs.subspan(first, std::min(batch_files_max, jobs.size() - first)));
+    Result<void> copied = copy_batch(jobs.subspan(first, std::min(batch_files_max, jobs.size() - first)), on_bytes);
     if (!copied) return copied;
   }
   return {};

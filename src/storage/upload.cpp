@@ -41,7 +41,8 @@ Result<void> sync_all(const std::set<std::string>& directories) {
 
 Result<std::vector<FileRecord>> local::upload(const std::string& source_directory,
                                               const std::string& checkpoint_directory,
-                                              const std::vector<std::string>& names, int rank, Transfer transfer) {
+                                              const std::vector<std::string>& names, int rank, Transfer transfer,
+                                              const OnBytes& on_bytes) {
   if (Result<void> fit = check_names(names); !fit) return fit.error();
   const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
   if (!begun) return begun.error();
@@ -63,7 +64,8 @@ Result<std::vector<FileRecord>> local::upload(const std::string& source_director
                     {}});
   }
   Moves moves(source_directory);
-  Result<void> brought = transfer == Transfer::link ? moves.bring(jobs, checkpoint_directory) : copy_files(jobs);
+  Result<void> brought =
+      transfer == Transfer::link ? moves.bring(jobs, checkpoint_directory) : copy_files(jobs, on_bytes);
   if (brought) {
     fault_point("upload.files_synced");
     brought = sync_all(directories);

@@ -60,6 +60,20 @@ BOOST_AUTO_TEST_CASE(people_are_not_shown_passwords) {
   BOOST_TEST(shown_location("/data/run") == "/data/run");
 }
 
+BOOST_AUTO_TEST_CASE(a_location_is_taken_apart_as_it_was_joined) {
+  for (const char* run : {"/data/run", "s3://bucket/run?region=x&scheme=http", "gs://bucket", "python-0a1b://run",
+                          "hdfs://host:9000/runs", "python-0a1b://run/a?b"}) {
+    for (const char* name : {"checkpoint_000003", "with space", "50%", "größe"}) {
+      const std::string joined = join_location(run, name);
+      BOOST_TEST(parent_location(joined) == run);
+      BOOST_TEST(name_of(joined) == name);
+    }
+  }
+  BOOST_TEST(parent_location("/data") == "/");
+  BOOST_TEST(parent_location("/data/run/") == "/data");
+  BOOST_TEST(name_of("s3://bucket/run/?region=x") == "run");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway

@@ -114,3 +114,95 @@ def test_the_extension_itself_needs_no_arrow():
         print("libarrow" in maps)
     """)
     assert output.strip() == "False"
+
+
+def test_the_ranks_of_a_machine_share_one_download_that_the_last_one_removes(s3, tmp_path):
+    output = run(f"""
+        import os, pathlib
+        from headway import train
+        folder = pathlib.Path("{tmp_path}")
+        def loop():
+            rank = train.get_context().get_world_rank()
+            with train.get_checkpoint().as_directory() as directory:
+                (folder / str(rank)).write_text(directory)
+                train.report({{}})  # A barrier: all are in it at once.
+                assert len((pathlib.Path(directory) / "model.bin").read_bytes()) == 7000
+        train.DataParallelTrainer(
+            loop,
+            scaling_config=train.ScalingConfig(num_workers=3),
+            run_config=train.RunConfig(storage_path=folder / "runs"),
+            resume_from_checkpoint=train.Checkpoint("{BUCKET}?{s3}"),
+        ).fit()
+        directories = {{(folder / str(rank)).read_text() for rank in range(3)}}
+        print(len(directories), os.path.exists(directories.pop()))
+    """)
+    assert output.splitlines()[-1] == "1 False"
+
+
+def test_metadata_of_a_checkpoint_in_s3(s3):
+    output = run(f"""
+        import pickle
+        from headway.train import Checkpoint
+        checkpoint = Checkpoint("{BUCKET}?{s3}")
+        print(checkpoint.get_metadata())
+        checkpoint.set_metadata({{"epoch": 7}})
+        checkpoint.update_metadata({{"note": "best"}})
+        print(pickle.loads(pickle.dumps(checkpoint)).get_metadata(), checkpoint.path, checkpoint)
+        print(checkpoint.filesystem.get_file_info(checkpoint.path + "/model.bin").size)
+        checkpoint.filesystem.delete_file(checkpoint.path + "/.metadata.json")
+    """)
+    path = BUCKET.removeprefix("s3://")
+    assert output.splitlines() == [
+        "{}",
+        f"{{'epoch': 7, 'note': 'best'}} {path} Checkpoint(filesystem=s3, path='{path}')",
+        "7000",
+    ]
+
+
+def test_the_command_line_on_s3(s3):
+    fixture = os.path.join(os.path.dirname(os.path.dirname(__file__)), "fixtures", "run_v1")
+    output = run(f"""
+        import subprocess, sys
+        from pyarrow import fs
+        def headway(*arguments):
+            command = [sys.executable, "-m", "headway", "checkpoint", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True)
+            print(done.returncode, (done.stdout + done.stderr).strip())
+        there = "s3://runs/copied/checkpoint_000001?{s3}"
+        headway("cp", "{fixture}/checkpoint_000001", there)
+        headway("verify", there)
+        headway("ls", "s3://runs/copied?{s3}")
+        headway("cp", there, "s3://runs/copied/again?{s3}")
+        s3, _ = fs.FileSystem.from_uri("s3://runs?{s3}")
+        with s3.open_output_stream("runs/copied/again/model.txt") as stream:
+            stream.write(b"weights after epoch 9\\n")
+        headway("verify", "s3://runs/copied/again?{s3}")
+        headway("cp", "s3://runs/copied/again?{s3}", "/tmp/never")
+    """)
+    lines = output.splitlines()
+    assert lines[0].startswith("0 copied: ")
+    assert lines[1] == f"0 good: s3://runs/copied/checkpoint_000001?{s3} (3 files, 58 B)"
+    assert lines[2].startswith("0 checkpoint")
+    assert lines[3].split()[:4] == ["checkpoint_000001", "2", "1", "3"]
+    assert lines[4].startswith("0 copied: ")
+    assert lines[5].startswith("1 damaged: s3://runs/copied/again/model.txt: expected checksum xxh3:")
+    assert lines[6] == f"the newest good checkpoint is s3://runs/copied/checkpoint_000001?{s3}"
+    assert lines[7].startswith("1 headway: s3://runs/copied/again/model.txt is damaged: expected checksum xxh3:")
+    assert not os.path.exists("/tmp/never")
+
+
+def test_the_result_of_a_run_in_s3(s3):
+    fixture = os.path.join(os.path.dirname(os.path.dirname(__file__)), "fixtures", "run_v1")
+    output = run(f"""
+        from headway.train import Result
+        from pyarrow import fs
+        s3, _ = fs.FileSystem.from_uri("s3://runs?{s3}")
+        fs.copy_files("{fixture}", "runs/fixture", destination_filesystem=s3)
+        for result in (Result.from_path("s3://runs/fixture?{s3}"), Result.from_path("runs/fixture", s3)):
+            print(result.path, result.filesystem.type_name, result.metrics["epoch"], len(result.metrics_dataframe))
+            best = result.get_best_checkpoint("eval/loss", "min")
+            with best.as_directory() as directory:
+                print(best.path, open(directory + "/parts/rank_1.txt").read())
+    """)
+    expected = "runs/fixture s3 3 4\nruns/fixture/checkpoint_000002 epoch 2 of rank 1\n\n"
+    assert output == 2 * expected

@@ -1,8 +1,11 @@
 """What a run's folder gives again later: in this process, and in another."""
 
+import concurrent.futures
 import json
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -93,3 +96,105 @@ def _selector(path):
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds no run"):
         train.Result.from_path(tmp_path)
+
+
+def test_a_run_on_a_filesystem_of_ones_own(tmp_path):
+    from pyarrow import fs
+
+    result = fit(tmp_path)
+    filesystem = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    again = train.Result.from_path("run", storage_filesystem=filesystem)
+    assert again.path == "run"
+    assert isinstance(again.filesystem, fs.SubTreeFileSystem)
+    assert again.metrics["epoch"] == result.metrics["epoch"]
+    assert again.config == {**result.config, "seen": "{1, 2}"}
+    assert [metrics for _, metrics in again.best_checkpoints] == [metrics for _, metrics in result.best_checkpoints]
+    assert again.checkpoint.path == "run/checkpoint_000002"
+    with again.get_best_checkpoint("eval/loss", "min").as_directory() as directory:
+        assert Path(directory, "state").read_text() == "1"
+    assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
+    with pytest.raises(FileNotFoundError, match="holds no run"):
+        train.Result.from_path("nothing", filesystem)
+    assert train.Result.from_path((tmp_path / "run").as_uri()).checkpoint == result.checkpoint
+
+
+def test_a_run_is_read_while_it_goes_on_and_deletes_checkpoints(tmp_path):
+    def loop(config):
+        for epoch in range(300):
+            train.report({"epoch": epoch}, checkpoint=save(config["tmp"], str(epoch)))
+
+    def read_until(done):
+        seen = []
+        while not done.is_set():
+            try:
+                result = train.Result.from_path(tmp_path / "run")
+            except FileNotFoundError:
+                continue  # It has not begun.
+            reports = result.metrics_dataframe
+            seen.append(0 if reports is None else len(reports))
+            assert len(result.best_checkpoints) <= 3
+            assert result.metrics is None or result.metrics["done"] in (False, True)
+        return seen
+
+    done = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read_until, done)
+        try:
+            train.DataParallelTrainer(
+                loop,
+                train_loop_config={"tmp": str(tmp_path / "local")},
+                run_config=train.RunConfig(
+                    storage_path=tmp_path, name="run", checkpoint_config=train.CheckpointConfig(num_to_keep=1)
+                ),
+            ).fit()
+        finally:
+            done.set()
+        seen = reading.result()
+    assert len(seen) > 1
+    assert seen == sorted(seen)
+    assert len(train.Result.from_path(tmp_path / "run").best_checkpoints) == 1
+
+
+def damage(result, how):
+    """Damages the newest checkpoint's file or manifest; returns the damaged file and what is told of it."""
+    folder = Path(result.checkpoint.path)
+    state, manifest = folder / "state", folder / ".headway.json"
+    if how == "a flipped bit":
+        state.write_bytes(bytes([state.read_bytes()[0] ^ 1]))
+        return state, r"expected checksum xxh3:\w{16}, found checksum xxh3:\w{16}"
+    if how == "cut short":
+        state.write_bytes(b"")
+        return state, "expected 1 bytes, found 0 bytes"
+    if how == "missing":
+        state.unlink()
+        return state, "expected a file of 1 bytes, found no such file"
+    manifest.write_bytes(manifest.read_bytes()[: 30 if how == "a cut manifest" else 0])
+    return manifest, "expected a whole manifest, found one that is not JSON"
+
+
+@pytest.mark.parametrize("how", ["a flipped bit", "cut short", "missing", "a cut manifest", "an empty manifest"])
+def test_a_damaged_checkpoint_is_told_with_the_newest_good_one(tmp_path, how):
+    result = fit(tmp_path)
+    file, told = damage(result, how)
+    good = result.best_checkpoints[1][0].path
+    told = f"{re.escape(str(file))} is damaged: {told}.*the newest good checkpoint of this run is {re.escape(good)}"
+    with pytest.raises(OSError, match=told):
+        result.checkpoint.to_directory(tmp_path / "copy")
+    if "manifest" not in how:
+        assert train.Result.from_path(result.path).checkpoint == result.checkpoint, "its files are not read for it"
+        return
+    with pytest.warns(
+        UserWarning, match=f"left out: {re.escape(str(file))}.*newest good checkpoint is {re.escape(good)}"
+    ):
+        again = train.Result.from_path(result.path)
+    assert [checkpoint for checkpoint, _ in again.best_checkpoints] == [
+        entry[0] for entry in result.best_checkpoints[:2]
+    ]
+    assert again.checkpoint.path == good
+
+
+def test_a_damaged_journal_is_told(tmp_path):
+    fit(tmp_path)
+    (tmp_path / "run" / "run.json").write_text('{"state"')
+    with pytest.raises(OSError, match=r"run/run\.json is damaged: expected JSON, found 8 bytes"):
+        train.Result.from_path(tmp_path / "run")

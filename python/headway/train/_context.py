@@ -72,5 +72,5 @@ def get_checkpoint() -> Checkpoint | None:
     Raises:
         RuntimeError: called outside of a training function.
     """
-    path = worker_session.current("get_checkpoint()").core.checkpoint
-    return Checkpoint(path) if path is not None else None
+    location = worker_session.current("get_checkpoint()").core.checkpoint
+    return Checkpoint._at(location) if location is not None else None

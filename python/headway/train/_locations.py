@@ -44,6 +44,31 @@ def join(location: str, *names: str) -> str:
     return location
 
 
+def parent(location: str) -> str:
+    """The location of the directory that a location lies in."""
+    return _core.parent_location(location)
+
+
+def name_of(location: str) -> str:
+    """A location's own name, the last part of its path."""
+    return _core.name_of(location)
+
+
+def shown(location: str) -> str:
+    """A location as people may read it, without secrets."""
+    return _core.shown_location(location)
+
+
+def kind_of(location: str) -> str:
+    """The kind of filesystem in a word: ``"local"``, ``"s3"``, or what a Python filesystem calls itself."""
+    if not is_remote(location):
+        return "local"
+    scheme = location.partition("://")[0]
+    if not scheme.startswith(_PYTHON):
+        return scheme
+    return _filesystems[scheme][0].type_name if scheme in _filesystems else scheme
+
+
 def location_of(
     path: str | os.PathLike[str], filesystem: pyarrow.fs.FileSystem | None = None, *, argument: str = "path"
 ) -> str:
@@ -92,11 +117,19 @@ def split(location: str) -> tuple[str, pyarrow.fs.FileSystem]:
 
 
 def path_of(location: str) -> str:
-    """The path on its filesystem that a location stands for: ``bucket/run`` of ``s3://bucket/run?region=...``."""
+    """The path on its filesystem that a location stands for: ``bucket/run`` of ``s3://bucket/run?region=...``.
+
+    Nothing is opened for it: making an S3 filesystem may ask the network for the bucket's region.
+    """
     if not is_remote(location):
         return local_path(location)
     scheme, _, rest = location.partition("://")
-    return rest if scheme.startswith(_PYTHON) else split(location)[0]
+    if scheme.startswith(_PYTHON):
+        return rest
+    if scheme not in ("s3", "gs", "gcs"):
+        return split(location)[0]
+    bucket, slash, path = rest.partition("?")[0].partition("/")
+    return unquote(bucket.rpartition("@")[2] + slash + path)
 
 
 def local_path(location: str) -> str:
@@ -175,8 +208,8 @@ def replace_file(location: str, content: bytes) -> None:
 
 
 def download(location: str, target: str) -> None:
-    """Copies the files of a directory at a location into a local directory, which is made when missing."""
-    _core.download(prepare(location), target)
+    """Copies the files of a directory at a location into a local one; a checkpoint's are compared with its manifest."""
+    _core.fetch(prepare(location), target)
 
 
 def _without_filesystem(text: str, argument: str) -> str:

@@ -11,7 +11,7 @@ from headway._arguments import refuse
 _ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
 
 
-def to_json(metrics: object) -> str:
+def to_json(metrics: object, argument: str = "metrics") -> str:
     """Metrics as JSON text (NaN and infinities as Python writes them).
 
     Raises:
@@ -19,8 +19,8 @@ def to_json(metrics: object) -> str:
         ValueError: a value that JSON does not have, such as a tensor; the message names its key.
     """
     if not isinstance(metrics, Mapping):
-        refuse("metrics", metrics, "a dict from names to " + _ALLOWED)
-    return json.dumps(_plain(metrics, "metrics", 0))
+        refuse(argument, metrics, "a dict from names to " + _ALLOWED)
+    return json.dumps(_plain(metrics, argument, 0))
 
 
 def _plain(value: Any, where: str, depth: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from headway._arguments import check_bool, check_instance, check_str, refuse
 from headway._worker import session as worker_session
-from headway.train import _locations, _metrics
+from headway.train import _dict_checkpoint, _locations, _metrics
 from headway.train._checkpoint import Checkpoint
 
 
@@ -91,9 +91,11 @@ def report(
     placed = checkpoint_upload_mode is CheckpointUploadMode.NO_UPLOAD
     if placed:
         _check_placed(move, checkpoint_upload_fn)
-    elif checkpoint is not None and checkpoint_upload_fn is None and _locations.is_remote(checkpoint.path):
+    elif checkpoint is not None and checkpoint_upload_fn is None and _locations.is_remote(checkpoint._location):
         raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
-    directory = checkpoint.path if checkpoint is not None else None
+    directory = checkpoint._location if checkpoint is not None else None
+    if asynchronous and checkpoint is not None:
+        _dict_checkpoint.keep(checkpoint._held)
     store = None
     if checkpoint is not None and checkpoint_upload_fn is not None:
         store = _storing(checkpoint_upload_fn, checkpoint)
@@ -125,6 +127,6 @@ def _storing(function: UploadFunction, checkpoint: Checkpoint) -> Callable[[str]
         except Exception:
             traceback.print_exc()
             raise
-        return stored.path
+        return stored._location
 
     return store

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._arguments import check_str
+from headway.train import _locations, _run_files
 from headway.train._checkpoint import Checkpoint
 from headway.train._errors import to_exception
 
@@ -27,7 +30,7 @@ class Result:
             without any.
         checkpoint: The newest committed checkpoint, or None.
         error: Why the run failed, or None.
-        path: The run's folder.
+        path: The run's folder, on ``filesystem``.
         best_checkpoints: ``(checkpoint, its report's metrics)`` of all that are kept, oldest first.
         config: The training function's configuration; what JSON does not have comes as text from :meth:`from_path`.
         return_value: What rank 0's training function returned; None from :meth:`from_path`.
@@ -40,38 +43,75 @@ class Result:
     best_checkpoints: list[tuple[Checkpoint, dict[str, Any]]] = field(default_factory=list)
     config: dict[str, Any] | None = None
     return_value: Any = None
+    _location: str = field(default="", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self._location:
+            self._location = self.path
 
     @classmethod
-    def from_path(cls, path: str | os.PathLike[str]) -> Result:
+    def _at(
+        cls,
+        location: str,
+        *,
+        checkpoints: Sequence[tuple[str, dict[str, Any]]],
+        config: dict[str, Any] | None,
+        done: bool,
+        error: Exception | None = None,
+        return_value: Any = None,
+    ) -> Result:
+        """The result of the run at a location, with its checkpoints' names and metrics, oldest first."""
+        kept = [(Checkpoint._at(_locations.join(location, name)), metrics) for name, metrics in checkpoints]
+        last = _run_files.last_report(location)
+        return cls(
+            metrics={**last, "done": done, "config": config} if last is not None else None,
+            checkpoint=kept[-1][0] if kept else None,
+            error=error,
+            path=_locations.path_of(location),
+            best_checkpoints=kept,
+            config=config,
+            return_value=return_value,
+            _location=location,
+        )
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> Result:
         """The result of the run in a folder, from this or another process, while it runs or later.
+
+        A checkpoint whose manifest is damaged is left out, with a warning that says what is wrong with it and which
+        is the newest good one.
+
+        Args:
+            path: The run's folder: a path or a URL; with ``storage_filesystem`` a path on that.
+            storage_filesystem: A ``pyarrow.fs.FileSystem``; default: the URL's, or the local one.
 
         Raises:
             FileNotFoundError: there is no run in ``path``.
+            ValueError: a newer version of Headway wrote it.
+            OSError: the storage could not be read, or the run's journal is damaged.
 
         Example:
             >>> from headway import train
             >>> result = train.Result.from_path("~/headway_results/digits")  # doctest: +SKIP
         """
-        folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
-        journal = _read_json(os.path.join(folder, "run.json"))
+        location = _locations.location_of(path, storage_filesystem)
+        journal = _run_files.read_journal(location)
         if journal is None:
-            raise FileNotFoundError(f"path is {folder!r}, which holds no run (no run.json)")
-        manifests = json.loads(_core.list_checkpoints(folder))
-        kept = [(Checkpoint(os.path.join(folder, each["checkpoint"])), each["metrics"]) for each in manifests]
-        config = _read_json(os.path.join(folder, "params.json"))
-        return cls(
-            metrics=last_metrics(folder, config, done=journal["state"] == "finished"),
-            checkpoint=kept[-1][0] if kept else None,
-            error=_stored_error(journal, folder),
-            path=folder,
-            best_checkpoints=kept,
-            config=config,
+            raise FileNotFoundError(f"path is {_locations.shown(location)!r}, which holds no run (no run.json)")
+        found = json.loads(_core.survey(location))
+        _warn_of_damage(location, found["unreadable"])
+        return cls._at(
+            location,
+            checkpoints=[(each["checkpoint"], each["metrics"]) for each in found["checkpoints"]],
+            config=_run_files.read_json(location, "params.json"),
+            done=journal["state"] == "finished",
+            error=_stored_error(journal, _locations.shown(location)),
         )
 
     @property
     def metrics_dataframe(self) -> pandas.DataFrame | None:
         """Every report, a row each, as a pandas DataFrame; None when there was none."""
-        reports = read_reports(self.path)
+        reports = _run_files.read_reports(self._location)
         if not reports:
             return None
         import pandas
@@ -85,10 +125,8 @@ class Result:
 
     @property
     def filesystem(self) -> pyarrow.fs.FileSystem:
-        """The file system that ``path`` is on."""
-        import pyarrow.fs
-
-        return pyarrow.fs.LocalFileSystem()
+        """The filesystem that ``path`` is on."""
+        return _locations.split(self._location)[1]
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint | None:
         """Of the kept checkpoints the one with the highest (``mode="max"``) or lowest (``"min"``) metric.
@@ -115,43 +153,16 @@ class Result:
         return self.best_checkpoints[best][0]
 
 
-def read_reports(path: str) -> list[dict[str, Any]]:
-    """The lines of a run's result.json."""
-    try:
-        with open(os.path.join(path, "result.json"), encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines if line.endswith("\n")]
-    except FileNotFoundError:
-        return []
-
-
-def last_metrics(path: str, config: dict[str, Any] | None, done: bool) -> dict[str, Any] | None:
-    """The last report of a run with what is known of the run itself."""
-    line = _last_line(os.path.join(path, "result.json"))
-    return {**json.loads(line), "done": done, "config": config} if line else None
-
-
-def _last_line(path: str, chunk_bytes: int = 1 << 16) -> bytes | None:
-    """Of a file whose lines end with a newline; read from its end, for it may be long."""
-    try:
-        with open(path, "rb") as file:
-            start = file.seek(0, os.SEEK_END)
-            tail = b""
-            while start > 0 and tail.rstrip(b"\n").count(b"\n") < 2:
-                size = min(chunk_bytes, start)
-                start = file.seek(start - size)
-                tail = file.read(size) + tail
-    except FileNotFoundError:
-        return None
-    whole = tail[: tail.rfind(b"\n") + 1].splitlines()
-    return whole[-1] if whole else None
-
-
-def _read_json(path: str) -> dict[str, Any] | None:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return None
+def _warn_of_damage(location: str, unreadable: Sequence[str]) -> None:
+    """Reads checkpoints whole, to say which is good, only when there is something to warn of."""
+    if not unreadable:
+        return
+    name = _core.newest_good(location)
+    good = (
+        f"the newest good checkpoint is {_locations.shown(_locations.join(location, name))}" if name else "none is good"
+    )
+    for text in unreadable:
+        warnings.warn(f"a checkpoint is damaged and left out: {text}; {good}", stacklevel=3)
 
 
 def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:

@@ -24,7 +24,7 @@ from headway.train._datasets import refuse_datasets
 from headway.train._display import Display
 from headway.train._errors import to_exception
 from headway.train._fit import RunLoop
-from headway.train._result import Result, last_metrics
+from headway.train._result import Result
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
 
@@ -152,18 +152,15 @@ class DataParallelTrainer(BaseTrainer):
             "trial_id": trial_id,
             "preload": preload_modules(self.backend_config.preload),
             "config": _as_json(self.train_loop_config),
-            "resume_from_checkpoint": resume.path if resume is not None else None,
+            "resume_from_checkpoint": resume._location if resume is not None else None,
         }
 
     def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:
-        kept = [(Checkpoint(os.path.join(path, entry["name"])), entry["metrics"]) for entry in end["checkpoints"]]
-        return Result(
-            metrics=last_metrics(path, self.train_loop_config, done=True),
-            checkpoint=kept[-1][0] if kept else None,
-            error=None,
-            path=path,
-            best_checkpoints=kept,
+        return Result._at(
+            path,
+            checkpoints=[(entry["name"], entry["metrics"]) for entry in end["checkpoints"]],
             config=self.train_loop_config,
+            done=True,
             return_value=loop.load_return_value(),
         )
 

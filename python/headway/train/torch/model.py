@@ -87,7 +87,17 @@ def _replicate(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.Modul
     if len(devices) == 1 and (device := devices.pop()).type == "cuda":
         kwargs.setdefault("device_ids", [device])
         kwargs.setdefault("output_device", device)
-    return torch.nn.parallel.DistributedDataParallel(model, **kwargs)
+    wrapped = torch.nn.parallel.DistributedDataParallel(model, **kwargs)
+    wrapped._register_load_state_dict_pre_hook(_take_unwrapped_state)
+    return wrapped
+
+
+def _take_unwrapped_state(state: dict[str, Any], prefix: str, *_: Any) -> None:
+    """A model wrapped for DDP loads the state of an unwrapped one too, such as ``Checkpoint.from_dict`` stores it."""
+    own = [key for key in state if key.startswith(prefix)]
+    if not any(key.startswith(prefix + "module.") for key in own):
+        for key in own:
+            state[f"{prefix}module.{key[len(prefix) :]}"] = state.pop(key)
 
 
 def _shard_wrapped(model: torch.nn.Module, device: torch.device, kwargs: dict[str, Any]) -> torch.nn.Module:

@@ -28,7 +28,8 @@ class TorchCheckpoint(Checkpoint):
         ...     model = torch.nn.Linear(4, 1)
         ...     checkpoint = TorchCheckpoint.from_state_dict(model.state_dict())
         ...     train.report({}, checkpoint, delete_local_checkpoint_after_upload=True)
-        ...     newest = TorchCheckpoint(train.get_checkpoint().path)
+        ...     newest = train.get_checkpoint()
+        ...     newest = TorchCheckpoint(newest.path, newest.filesystem)
         ...     model = newest.get_model(torch.nn.Linear(4, 1))
     """
 

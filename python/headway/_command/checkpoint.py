@@ -1,0 +1,158 @@
+"""``headway checkpoint ls | verify | cp``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from headway import _core
+from headway._command.progress import Progress
+from headway._command.text import age, counted, in_bytes, short_metrics, table
+from headway.train import _locations
+
+_URI = "a path, or a URL such as s3://bucket/run"
+
+
+def add_to(subjects: Any) -> None:
+    """The subcommands and their arguments."""
+    subject = subjects.add_parser("checkpoint", help="list, verify and copy checkpoints")
+    commands = subject.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    ls = commands.add_parser("ls", help="a run's checkpoints, or the files of one")
+    ls.add_argument("uri", metavar="URI", help="a run's folder or a checkpoint: " + _URI)
+    ls.add_argument("--json", action="store_true", help="as JSON")
+    ls.set_defaults(run=_ls)
+    verify = commands.add_parser("verify", help="read every file again and compare it with what was written")
+    verify.add_argument("uri", metavar="URI", help="a checkpoint, or a run's folder for all of its: " + _URI)
+    verify.add_argument("--json", action="store_true", help="the outcome as JSON, and no progress")
+    verify.set_defaults(run=_verify)
+    cp = commands.add_parser("cp", help="copy a checkpoint, verified on the way")
+    cp.add_argument("-r", "--recursive", action="store_true", help="always so: a checkpoint is copied with all it has")
+    cp.add_argument("source", metavar="SRC", help="a checkpoint: " + _URI)
+    cp.add_argument(
+        "target", metavar="DST", help="its new place; a directory that is there, or a name with / at its end, gets it"
+    )
+    cp.set_defaults(run=_cp)
+
+
+def _survey(uri: str) -> dict[str, Any]:
+    return json.loads(_core.survey(_locations.location_of(uri, argument="URI")))
+
+
+def _size(manifest: dict[str, Any]) -> int:
+    return sum(file["size"] for file in manifest["files"])
+
+
+def _ls(options: argparse.Namespace) -> bool:
+    found = _survey(options.uri)
+    good = not found["unreadable"]
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return good
+    for line in _files(found) if found["kind"] == "checkpoint" else _checkpoints(found):
+        print(line)
+    for text in found["unreadable"]:
+        print(f"damaged: {text}")
+    return good
+
+
+def _checkpoints(found: dict[str, Any]) -> list[str]:
+    if not found["checkpoints"]:
+        return [] if found["unreadable"] else [f"no checkpoints in {found['location']}"]
+    now = time.time()
+    rows = [["checkpoint", "report", "attempt", "files", "size", "age", "metrics"]]
+    for each in found["checkpoints"]:
+        figures = [str(each["index"] + 1), str(each["attempt"]), str(len(each["files"])), in_bytes(_size(each))]
+        ago = age(now - each["created_unix_s"])
+        rows.append([each["checkpoint"], *figures, ago, short_metrics(each["metrics"])])
+    return table(rows)
+
+
+def _files(found: dict[str, Any]) -> list[str]:
+    files = [file for manifest in found["checkpoints"] for file in manifest["files"]]
+    if not files:
+        return [] if found["unreadable"] else [f"no files in {found['location']}"]
+    rows = [["file", "size", "rank", "checksum"]]
+    rows += [[file["name"], in_bytes(file["size"]), str(file["rank"]), file["checksum"] or "none"] for file in files]
+    return table(rows)
+
+
+def _verify(options: argparse.Namespace) -> bool:
+    found = _survey(options.uri)
+    location, is_run = found["location"], found["kind"] == "run"
+    places = [_locations.join(location, each["checkpoint"]) for each in found["checkpoints"]] if is_run else [location]
+    outcomes = [_verify_one(place, quiet=options.json) for place in places]
+    unreadable = found["unreadable"] if is_run else []
+    good = not unreadable and all(not each["damaged"] for each in outcomes)
+    newest = None
+    if is_run:
+        newest = next((each["checkpoint"] for each in reversed(outcomes) if not each["damaged"]), None)
+    elif good:
+        newest = location
+    else:
+        newest = _newest_beside(location)
+    if options.json:
+        outcome = {"good": good, "checkpoints": outcomes, "unreadable": unreadable, "newest_good": newest}
+        print(json.dumps(outcome, indent=2))
+        return good
+    for text in unreadable:
+        print(f"damaged: {text}")
+    if not outcomes and not unreadable:
+        print(f"no checkpoints in {location}")
+    if not good:
+        print(f"the newest good checkpoint is {newest}" if newest else "no good checkpoint is left")
+    return good
+
+
+def _newest_beside(checkpoint: str) -> str | None:
+    run = _locations.parent(checkpoint)
+    name = _core.newest_good(run)
+    return _locations.join(run, name) if name is not None else None
+
+
+def _verify_one(place: str, quiet: bool) -> dict[str, Any]:
+    with Progress(f"verifying {_locations.name_of(place)}", shown=not quiet) as progress:
+        outcome = json.loads(_core.examine(place, progress))
+    if not quiet:
+        _say(outcome)
+    return outcome
+
+
+def _say(outcome: dict[str, Any], shown_max: int = 20) -> None:
+    damaged = outcome["damaged"]
+    for each in damaged[:shown_max]:
+        print(f"damaged: {each['file']}: expected {each['expected']}, found {each['found']}")
+    if len(damaged) > shown_max:
+        print(f"damaged: {counted(len(damaged) - shown_max, 'further file')} in {outcome['checkpoint']}")
+    if not damaged:
+        unchecked = f"; {outcome['unchecked']} recorded without a checksum" if outcome["unchecked"] else ""
+        size = f"{counted(outcome['files'], 'file')}, {in_bytes(outcome['bytes'])}"
+        print(f"good: {outcome['checkpoint']} ({size}{unchecked})")
+    sys.stdout.flush()
+
+
+def _cp(options: argparse.Namespace) -> bool:
+    source = _locations.location_of(options.source, argument="SRC")
+    name = _locations.name_of(source)
+    target = _locations.location_of(options.target, argument="DST")
+    if options.target.endswith("/") or (not _locations.is_remote(target) and os.path.isdir(target)):
+        target = _locations.join(target, name)
+    try:
+        with Progress(f"copying {name}") as progress:
+            manifest = json.loads(_core.copy_checkpoint(source, target, progress))
+    except FileNotFoundError:
+        _refuse_run(source)
+        raise
+    print(f"copied: {source} to {target} ({counted(len(manifest['files']), 'file')}, {in_bytes(_size(manifest))})")
+    return True
+
+
+def _refuse_run(source: str) -> None:
+    """A run's folder in place of a checkpoint: says which there are."""
+    found = _survey(source)
+    if found["kind"] == "run":
+        names = ", ".join(each["checkpoint"] for each in found["checkpoints"]) or "none"
+        raise ValueError(f"{source} is a run's folder; name one of its checkpoints: {names}")
