@@ -1,8 +1,10 @@
 """Scripts that import ray, run by Headway: in the driver, in workers, with Ray installed or not."""
 
 import os
+import subprocess
 import sys
 
+import headway
 import pytest
 from conftest import PACKAGES
 
@@ -84,6 +86,40 @@ def test_a_script_written_for_ray_trains(script, other_ray, installed):
 def test_names_of_ray_are_headways_own(script):
     code, output = script.run("import headway\nheadway.as_ray()\nheadway.as_ray()\n" + ALIASES)
     assert (code, output.strip()) == (0, "one and the same"), output
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_command_runs_a_script_as_ray(tmp_path, other_ray, installed):
+    path = tmp_path / "for_ray.py"
+    # The processes that a script starts mean the same.
+    child = "[sys.executable, '-c', 'import ray.train; print(ray.__file__)']"
+    path.write_text(
+        TRAINING
+        + "    import subprocess, sys\n"
+        + "    print(sys.argv[1:], flush=True)\n"
+        + f"    subprocess.run({child}, check=True)\n"
+    )
+    environment = dict(os.environ, PYTHONPATH=PACKAGES, HEADWAY_STORAGE=str(tmp_path / "results"))
+    if installed:
+        environment["PYTHONPATH"] = os.pathsep.join([PACKAGES, other_ray])
+    command = [sys.executable, "-m", "headway", "run", "--as-ray", path, "--epochs", "3"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-3:-1] == ["trained", "['--epochs', '3']"]
+    assert lines[-1].startswith(os.path.dirname(headway.__file__))
+
+
+def test_the_command_gives_the_scripts_exit_status(tmp_path):
+    path = tmp_path / "ends.py"
+    path.write_text("raise SystemExit(7)")
+    environment = dict(os.environ, PYTHONPATH=PACKAGES)
+    command = [sys.executable, "-m", "headway", "run"]
+    assert subprocess.run([*command, path], env=environment, timeout=60, check=False).returncode == 7
+    done = subprocess.run(
+        [*command, "missing.py"], env=environment, timeout=60, check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (2, "headway: SCRIPT is 'missing.py', which is no file\n")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from headway import __version__, _core
-from headway._command import checkpoint
+from headway._command import checkpoint, run
 
 OK = 0
 DAMAGED = 1
@@ -47,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="headway", description="Distributed training: what is kept of it, on the command line.")
+    parser = _Parser(prog="headway", description="Distributed training on the command line.")
     parser.add_argument("--version", action="version", version=f"headway {__version__}")
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     checkpoint.add_to(subjects)
+    run.add_to(subjects)
     return parser

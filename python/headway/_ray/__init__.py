@@ -35,7 +35,10 @@ def as_ray() -> None:
         place = getattr(imported, "__file__", None) or "an unknown place"
         if os.path.dirname(os.path.dirname(place)) == _PATH:
             return
-        raise RuntimeError(f"ray is imported already, from {place}; call headway.as_ray() before anything imports it")
+        raise RuntimeError(
+            f"ray is imported already, from {place}; call headway.as_ray() before anything imports it, "
+            "or start the script with `headway run --as-ray`"
+        )
     # Workers and a data loader's processes take the driver's path over, and so find the same.
     if _PATH in sys.path:
         sys.path.remove(_PATH)

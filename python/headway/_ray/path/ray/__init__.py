@@ -1,6 +1,6 @@
 """``ray``, as far as Headway has it: ``ray.train`` and ``ray.air`` are ``headway.train`` and ``headway.air``.
 
-Found by ``import ray`` after :func:`headway.as_ray`.
+Found by ``import ray`` after :func:`headway.as_ray`, or under ``headway run --as-ray``.
 """
 
 from __future__ import annotations
