@@ -177,6 +177,11 @@ def temporary_directory(name: str) -> SharedDownload:
     An empty directory of this process, removed when it is released, or after the process was killed.
     """
 
+def sweep_downloads() -> None:
+    """
+    Removes shared downloads and temporary directories whose processes were killed.
+    """
+
 def fetch(location: str, target_directory: str) -> None:
     """
     Copies a checkpoint's files into a local directory, compared with its manifest on the way.

@@ -84,6 +84,8 @@ def shutdown() -> None:
         runtime, _runtime = _current(), None
     if runtime is not None:
         runtime.shutdown()
+        # What workers had downloaded and were killed with.
+        _core.sweep_downloads()
 
 
 def is_initialized() -> bool:

@@ -129,6 +129,13 @@ void bind_checkpoint(nb::module_& module) {
              "Downloads a checkpoint, or waits for and shares another process's download.");
   module.def("temporary_directory", &temporary_directory, nb::arg("name"),
              "An empty directory of this process, removed when it is released, or after the process was killed.");
+  module.def(
+      "sweep_downloads",
+      [] {
+        const nb::gil_scoped_release released;
+        storage::sweep_downloads();
+      },
+      "Removes shared downloads and temporary directories whose processes were killed.");
   module.def("fetch", &fetch, nb::arg("location"), nb::arg("target_directory"),
              "Copies a checkpoint's files into a local directory, compared with its manifest on the way.");
   module.def("survey", &survey, nb::arg("location"),

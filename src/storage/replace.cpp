@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 namespace headway::storage {
@@ -29,8 +30,20 @@ Result<void> local::probe(const std::string& run_directory) {
   return {};
 }
 
+namespace {
+
+/// Several may replace one file at once, as ranks that all set a checkpoint's metadata do: each writes a part of its own, and the last
+/// rename stays.
+std::string part_of(const std::string& path) {
+  static std::atomic<unsigned> count{0};
+  const std::string own = std::to_string(::getpid()) + "." + std::to_string(++count);
+  return join(parent_of(path), std::string(part_prefix) + last_part(path) + "." + own);
+}
+
+}  // namespace
+
 Result<void> local::replace_file(const std::string& path, std::string_view content) {
-  const std::string part = join(parent_of(path), std::string(part_prefix) + last_part(path));
+  const std::string part = part_of(path);
   if (Result<void> written = write_whole(part, content); !written) {
     ::unlink(part.c_str());
     return written;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view gate_suffix = ".gate";
 constexpr std::string_view use_suffix = ".use";
+constexpr std::string_view downloads_name = "downloads";
 
 /// The location's last part, for people who look, and its checksum, which tells locations apart.
 std::string entry_name(const std::string& location) {
@@ -62,6 +63,13 @@ Result<void> fetch_anew(const std::string& directory, const SharedDownload::Fetc
   if (::mkdir(directory.c_str(), 0700) != 0) return system_error("make the directory", directory, errno);
   fault_point("shared.made");
   return fetch(directory);
+}
+
+/// This user's directory for what is temporary.
+std::string own_directory() {
+  const char* set = std::getenv("TMPDIR");
+  const std::string temporary = set != nullptr && set[0] == '/' ? set : "/tmp";
+  return join(temporary, "headway-" + std::to_string(::geteuid()));
 }
 
 void sweep_entry(const std::string& directory) {
@@ -127,9 +135,7 @@ void SharedDownload::release() {
 }
 
 Result<std::string> downloads_directory() {
-  const char* set = std::getenv("TMPDIR");
-  const std::string temporary = set != nullptr && set[0] == '/' ? set : "/tmp";
-  std::string directory = join(temporary, "headway-" + std::to_string(::geteuid()));
+  std::string directory = own_directory();
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make the directory", directory, errno);
   struct ::stat status = {};
@@ -137,7 +143,7 @@ Result<std::string> downloads_directory() {
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) {
     return Error{ErrorKind::unavailable, directory + " is not a directory of this user's; set TMPDIR to another place"};
   }
-  directory = join(directory, "downloads");
+  directory = join(directory, downloads_name);
   if (Result<void> made = make_directory(directory); !made) return made.error();
   return directory;
 }
@@ -148,6 +154,13 @@ void sweep_downloads(const std::string& base) {
   for (const std::string& name : *names) {
     if (name.ends_with(gate_suffix)) sweep_entry(join(base, name.substr(0, name.size() - gate_suffix.size())));
   }
+}
+
+void sweep_downloads() {
+  const std::string own = own_directory();
+  struct ::stat status = {};
+  if (::lstat(own.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) return;
+  sweep_downloads(join(own, downloads_name));
 }
 
 }  // namespace headway::storage

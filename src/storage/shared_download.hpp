@@ -56,4 +56,7 @@ Result<std::string> downloads_directory();
 /// Removes downloads below `base` whose users were all killed. Those in use are left alone.
 void sweep_downloads(const std::string& base);
 
+/// The same for this user's directory; nothing is made when it is not there.
+void sweep_downloads();
+
 }  // namespace headway::storage

@@ -103,6 +103,12 @@ def test_the_guard_program_is_executable(package: Path) -> None:
     assert os.access(package / "bin/headway-guard", os.X_OK)
 
 
+def test_the_command_is_installed(python_of_wheel: Path, checkpoint: Path) -> None:
+    command = python_of_wheel.parent / "headway"
+    assert output_of(command, "--version").strip() == f"headway {VERSION}"
+    assert output_of(command, "checkpoint", "verify", checkpoint).strip() == f"good: {checkpoint} (1 file, 7 B)"
+
+
 def test_the_metadata_names_the_arrow_it_was_built_with(python_of_wheel: Path) -> None:
     code = "import importlib.metadata as m; print(*m.requires('headway'), sep='\\n')"
     required = output_of(python_of_wheel, "-c", code).splitlines()

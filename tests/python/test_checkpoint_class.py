@@ -176,6 +176,23 @@ def test_a_reported_checkpoint_keeps_its_metadata_and_may_get_more_later(fit):
     assert copy.get_metadata()["epoch"] == 3
 
 
+def test_all_ranks_may_set_metadata_at_once(fit):
+    def loop():
+        import tempfile
+
+        rank = train.get_context().get_world_rank()
+        with tempfile.TemporaryDirectory() as directory:
+            train.report({}, checkpoint=Checkpoint.from_directory(directory) if rank == 0 else None)
+        for turn in range(50):
+            train.get_checkpoint().set_metadata({"rank": rank, "turn": turn})
+        train.report({})
+        return train.get_checkpoint().get_metadata()
+
+    result = fit(loop, workers=3)
+    assert result.return_value["turn"] == 49
+    assert sorted(os.listdir(result.checkpoint.path)) == [".headway.json", ".metadata.json"]
+
+
 def test_a_dict_goes_into_a_checkpoint_and_comes_back(tmp_path):
     checkpoint = Checkpoint.from_dict({"epoch": 3, "names": {"a", "b"}})
     assert checkpoint.to_dict() == {"epoch": 3, "names": {"a", "b"}}
@@ -200,6 +217,18 @@ def test_the_directory_of_a_dict_is_gone_with_its_process(tmp_path):
     assert os.path.exists(killed)
     Checkpoint.from_dict({})
     assert not os.path.exists(killed), "the next one clears up after a process that was killed"
+
+
+def test_a_worker_that_keeps_its_dict_checkpoint_leaves_nothing(fit):
+    def loop():
+        global kept
+        kept = Checkpoint.from_dict({"a": 1})
+        train.report({}, checkpoint=kept)
+        return kept.path
+
+    directory = fit(loop, workers=1).return_value
+    assert "from_dict" in directory
+    assert not os.path.exists(directory)
 
 
 def test_what_is_no_dict_checkpoint_is_told(local):

@@ -115,9 +115,12 @@ BOOST_AUTO_TEST_CASE(a_driver_dies_while_it_replaces_the_journal_and_the_old_or_
   BOOST_TEST(read(run + "/run.json") == "old");
   BOOST_TEST(killed_at("replace.renamed", 1, [&] { return replace_file(run + "/run.json", "new").has_value(); }));
   BOOST_TEST(read(run + "/run.json") == "new");
+  BOOST_TEST(must(sweep(run)).size() == 1u);
   BOOST_TEST((entries(run) == std::set<std::string>{"run.json"}));
   BOOST_TEST(killed_at("replace.written", 1, [&] { return replace_file(run + "/run.json", "newer").has_value(); }));
-  BOOST_TEST((must(sweep(run)) == Names{".headway.part.run.json"}));
+  const Names swept = must(sweep(run));
+  BOOST_TEST(swept.size() == 1u);
+  BOOST_TEST(swept.at(0).starts_with(".headway.part.run.json."));
   BOOST_TEST(read(run + "/run.json") == "new");
 }
 
