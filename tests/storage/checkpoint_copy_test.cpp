@@ -1,7 +1,13 @@
 #include "storage/checkpoint_copy.hpp"
+#include "core/fault_point.hpp"
 #include "storage/scratch.hpp"
 #include "storage/survey.hpp"
 #include "storage/verification.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 /// Copies of checkpoints, and what lies at a place.
 namespace headway::storage {
@@ -57,6 +63,30 @@ BOOST_AUTO_TEST_CASE(a_damaged_source_is_told_and_nothing_is_left_of_the_copy) {
   fs::resize_file(checkpoint + "/.headway.json", 0);
   error = error_of(copy_checkpoint(checkpoint, path("copy")));
   BOOST_TEST(contains(error.message, checkpoint + "/.headway.json is damaged: expected a whole manifest"));
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_that_is_killed_at_any_step_is_none_or_whole_and_can_be_made_again) {
+  const std::string target = path("copies/best");
+  int step = 1;
+  for (int ended = SIGKILL; ended == SIGKILL; ++step) {
+    BOOST_TEST_CONTEXT("killed at fault point number " << step) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        arm_fault_point("*", step);
+        ::_exit(copy_checkpoint(checkpoint, target) ? 0 : 1);
+      }
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      ended = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+      BOOST_TEST((ended == SIGKILL || ended == 0));
+      if (!read_manifest(target)) must(copy_checkpoint(checkpoint, target));
+      BOOST_TEST(must(examine(target)).damaged.empty());
+      must(remove_checkpoint(target));
+      must(sweep(path("copies")));
+      BOOST_TEST(fs::is_empty(path("copies")));
+    }
+  }
+  BOOST_TEST(step > 8);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_at_the_target_stays) {

@@ -223,6 +223,37 @@ BOOST_AUTO_TEST_CASE(a_forked_child_neither_holds_nor_removes_what_its_parent_us
   BOOST_TEST(status_of(child) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(processes_that_come_and_go_are_killed_at_odd_moments_and_all_others_find_whole_files) {
+  constexpr int count = 8;
+  Pipe said;
+  std::vector<pid_t> children;
+  for (int index = 0; index < count; ++index) {
+    children.push_back(start([&] {
+      for (int turn = 0; turn < 60; ++turn) {
+        const Result<SharedDownload> got = get();
+        if (!got || read(got->directory() + "/model.pt") != whole) return 1;
+        said.say('u');
+        if (read(got->directory() + "/model.pt") != whole) return 2;
+      }
+      return 0;
+    }));
+  }
+  // Every 37th use that is told ends a process, wherever it is by then.
+  for (int killed = 0; killed < count / 2; ++killed) {
+    for (int uses = 0; uses < 37; ++uses) BOOST_REQUIRE(said.wait() == 'u');
+    ::kill(children[killed], SIGKILL);
+  }
+  said.close_writing();
+  while (said.wait() == 'u') {
+  }
+  for (int index = 0; index < count; ++index) {
+    const int ended = status_of(children[index]);
+    BOOST_TEST((ended == 0 || (ended == -SIGKILL && index < count / 2)), "process " << index << ": " << ended);
+  }
+  sweep_downloads(base);
+  BOOST_TEST(fs::is_empty(base));
+}
+
 BOOST_AUTO_TEST_CASE(a_download_that_fails_leaves_nothing_and_the_next_one_may_succeed) {
   const Error error = error_of(SharedDownload::get(base, "s3://bucket/c", [](const std::string& directory) {
     std::ofstream(directory + "/half") << "half";
