@@ -36,6 +36,17 @@ class Run:
         What happened since the last call: a list of (kind, json, bytes or None).
         """
 
+    @property
+    def alarm_fd(self) -> int:
+        """
+        A descriptor that is readable while there are alarms to take; any one thread may.
+        """
+
+    def take_alarms(self) -> list[tuple[str, str, bytes | None]]:
+        """What must be heard while a hook is under way, like take_events()."""
+
+    def hook_examined(self, examination: int, text: str) -> None: ...
+
     def abort(self, reason: str) -> None: ...
 
     def execute(self, call_id: int, ranks: Sequence[int], function: bytes) -> None:
@@ -50,7 +61,7 @@ class Run:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}) -> None: ...
 
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
@@ -72,8 +83,10 @@ def keep_freed_memory() -> None:
     Has this process keep up to 512 MiB of freed memory for its next allocations.
     """
 
-def die_with(parent: int) -> None:
-    """Has this process killed when its parent ends."""
+def belong_to(parent: int) -> None:
+    """
+    Has this process killed when its parent ends, and lets the agent look at its stacks.
+    """
 
 class FactoryServer:
     """The worker factory's loop."""
@@ -99,6 +112,11 @@ class Session:
     def checkpoint(self) -> str | None: ...
 
     def announce(self) -> None: ...
+
+    def tell_collectives_by(self, tell: Callable) -> None:
+        """
+        `tell()` gives this rank's positions in its collectives as JSON, when the driver asks.
+        """
 
     def next_task(self) -> tuple[str, int, bytes]:
         """

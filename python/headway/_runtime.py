@@ -6,7 +6,9 @@ import atexit
 import importlib.util
 import json
 import os
+import shutil
 import sys
+import sysconfig
 import threading
 from collections.abc import Mapping, Sequence
 
@@ -135,6 +137,12 @@ def _check_preload(preload: object) -> tuple[str, ...]:
     return names
 
 
+def _find_py_spy() -> str:
+    """The program that shows stacks of hanging workers; it comes with Headway. Empty when it is not there."""
+    beside = os.path.join(sysconfig.get_path("scripts"), "py-spy")
+    return beside if os.access(beside, os.X_OK) else shutil.which("py-spy") or ""
+
+
 def _start(
     num_cpus: float | None, num_gpus: float | None, resources: dict[str, float], preload: tuple[str, ...]
 ) -> _core.Runtime:
@@ -148,6 +156,7 @@ def _start(
         os.path.join(package, "bin", "headway-guard"),
         [sys.executable, "-c", code + "from headway._worker.factory import main; main()"],
         _FACTORY_ENV,
+        _find_py_spy(),
         num_cpus,
         num_gpus,
         resources,

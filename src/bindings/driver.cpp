@@ -46,12 +46,14 @@ struct PyRuntime {
 };
 
 std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std::string> factory_command,
-                                        std::map<std::string, std::string> factory_env, std::optional<double> num_cpus,
-                                        std::optional<double> num_gpus, Resources resources) {
-  driver::RuntimeConfig config{{std::move(guard_path), std::move(factory_command), std::move(factory_env)},
-                               num_cpus,
-                               num_gpus,
-                               std::move(resources)};
+                                        std::map<std::string, std::string> factory_env, std::string py_spy,
+                                        std::optional<double> num_cpus, std::optional<double> num_gpus,
+                                        Resources resources) {
+  driver::RuntimeConfig config{
+      {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)},
+      num_cpus,
+      num_gpus,
+      std::move(resources)};
   unwrap(driver::validate(config));
   return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
 }
@@ -63,12 +65,7 @@ PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
-nb::list take_events(PyRun& self) {
-  std::vector<driver::FrontEvent> events;
-  {
-    const nb::gil_scoped_release released;
-    events = self.run->take_events();
-  }
+nb::list as_list(const std::vector<driver::FrontEvent>& events) {
   nb::list list;
   for (const driver::FrontEvent& event : events) {
     nb::object blob =
@@ -76,6 +73,15 @@ nb::list take_events(PyRun& self) {
     list.append(nb::make_tuple(event.kind, event.json, blob));
   }
   return list;
+}
+
+nb::list take_events(PyRun& self) {
+  std::vector<driver::FrontEvent> events;
+  {
+    const nb::gil_scoped_release released;
+    events = self.run->take_events();
+  }
+  return as_list(events);
 }
 
 void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& error_json) {
@@ -95,6 +101,19 @@ void bind_driver(nb::module_& module) {
           "A descriptor that is readable while there are events to take.")
       .def("take_events", &take_events, nb::sig("def take_events(self) -> list[tuple[str, str, bytes | None]]"),
            "What happened since the last call: a list of (kind, json, bytes or None).")
+      .def_prop_ro(
+          "alarm_fd", [](const PyRun& self) { return self.run->alarm_fd(); },
+          "A descriptor that is readable while there are alarms to take; any one thread may.")
+      .def(
+          "take_alarms", [](PyRun& self) { return as_list(self.run->take_alarms()); },
+          nb::sig("def take_alarms(self) -> list[tuple[str, str, bytes | None]]"),
+          "What must be heard while a hook is under way, like take_events().")
+      .def(
+          "hook_examined",
+          [](PyRun& self, std::int64_t examination, std::string text) {
+            self.run->hook_examined(examination, std::move(text));
+          },
+          nb::arg("examination"), nb::arg("text"))
       .def(
           "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
       .def(
@@ -111,7 +130,8 @@ void bind_driver(nb::module_& module) {
 
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
-           nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(), nb::arg("resources") = Resources{})
+           nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),
+           nb::arg("resources") = Resources{})
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")

@@ -107,6 +107,19 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
   return unwrap(std::move(answered));
 }
 
+/// Called without the interpreter's lock, by a thread that Python does not know. A rank that cannot say tells an empty list.
+void tell_collectives_by(worker::Session& self, nb::callable tell) {
+  auto held = std::make_shared<nb::callable>(std::move(tell));
+  self.tell_collectives_by([held] {
+    const nb::gil_scoped_acquire locked;
+    try {
+      return nb::cast<std::string>((*held)());
+    } catch (const std::exception&) {
+      return std::string("[]");
+    }
+  });
+}
+
 RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
 
 /// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can hang.
@@ -122,8 +135,12 @@ void bind_worker(nb::module_& module) {
   module.def("keep_freed_memory", &worker::keep_freed_memory,
              "Has this process keep up to 512 MiB of freed memory for its next allocations.");
   module.def(
-      "die_with", [](int parent) { node::die_with(parent); }, nb::arg("parent"),
-      "Has this process killed when its parent ends.");
+      "belong_to",
+      [](int parent) {
+        node::die_with(parent);
+        node::allow_examination();
+      },
+      nb::arg("parent"), "Has this process killed when its parent ends, and lets the agent look at its stacks.");
 
   nb::class_<node::FactoryServer>(module, "FactoryServer", "The worker factory's loop.")
       .def(nb::new_(&make_factory), nb::arg("control_fd"), nb::arg("exec_command"), nb::arg("always_exec"))
@@ -139,6 +156,8 @@ void bind_worker(nb::module_& module) {
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
       .def("announce", &worker::Session::announce)
+      .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),
+           "`tell()` gives this rank's positions in its collectives as JSON, when the driver asks.")
       .def("next_task", &next_task, nb::sig("def next_task(self) -> tuple[str, int, bytes]"),
            "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
       .def(

@@ -117,6 +117,27 @@ struct EndWorkers {
   std::string reason;
 };
 
+/// Look at what these ranks are doing (the process's state, its stacks), and with `hook` at the thread that is in a hook of the front
+/// end → RanksExamined, within about a minute.
+struct ExamineRanks {
+  int attempt = 0;
+  std::int64_t examination = 0;
+  std::vector<int> ranks;
+  bool hook = false;
+};
+
+/// Have the hook that the front end is in raise an error, as soon as it can: its attempt is over.
+struct InterruptHook {
+  int attempt = 0;
+  std::string reason;
+};
+
+/// Ask every rank where it stands in its collectives → CollectivesSeen from each that can answer.
+struct LookAtCollectives {
+  int attempt = 0;
+  std::int64_t look = 0;
+};
+
 /// Remove what earlier attempts began and did not commit. Done before the next StartWorkers takes effect.
 struct SweepStorage {};
 
@@ -134,6 +155,7 @@ struct WriteJournal {
 /// Show a warning once.
 struct Warn {
   std::string text;
+  bool urgent = false;  ///< Also while a hook holds up the front end.
 };
 
 /// Tell the user what is going on (a restart and its reason, for example).
@@ -149,7 +171,8 @@ struct Finish {
 using Command =
     std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
                  UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AnnounceCheckpoint,
-                 AppendResult, RunTeardown, EndWorkers, SweepStorage, SetTimer, WriteJournal, Warn, Notify, Finish>;
+                 AppendResult, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook, SweepStorage,
+                 SetTimer, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/collectives.hpp"
 #include "core/config.hpp"
 #include "core/time.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -105,6 +107,33 @@ struct TeardownFinished {
   int attempt = 0;
 };
 
+/// Hooks of the front end have called a function in these ranks …
+struct RanksCalled {
+  int attempt = 0;
+  std::vector<int> ranks;
+};
+
+/// … and this one has answered one of its calls.
+struct CallAnswered {
+  int attempt = 0;
+  int rank = 0;
+};
+
+/// What was seen, in lines for the user.
+struct RanksExamined {
+  int attempt = 0;
+  std::int64_t examination = 0;
+  std::map<int, std::string> texts;  ///< By rank.
+  std::string hook_text;
+};
+
+struct CollectivesSeen {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t look = 0;
+  std::vector<GroupPosition> positions;
+};
+
 struct JournalWritten {
   std::optional<Error> error;
 };
@@ -117,9 +146,9 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event =
-    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
-                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, RankReturned, RankRaised,
-                 WorkerExited, GroupEnded, TeardownFinished, JournalWritten, AbortAsked, TimerFired>;
+using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
+                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
+                           RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
+                           CallAnswered, RanksExamined, CollectivesSeen, JournalWritten, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

@@ -13,15 +13,6 @@ std::string others(const WorkerGroup& group, int except, Time now) {
   return "What the other ranks were doing:\n" + group.describe_others(except, now);
 }
 
-std::string rank_list(const std::vector<int>& ranks) {
-  constexpr std::size_t shown_max = 8;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size() && i < shown_max; ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > shown_max) text += " and " + std::to_string(ranks.size() - shown_max) + " more";
-  return text;
-}
-
 std::string plural_s(const std::vector<int>& ranks) { return ranks.size() == 1 ? "s" : ""; }
 
 }  // namespace

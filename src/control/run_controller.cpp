@@ -21,12 +21,18 @@ const char* to_string(RunState state) {
   return "over";
 }
 
-RunController::RunController(RunSpec spec) : spec_(std::move(spec)), book_(spec_.checkpoint), policy_(spec_.failure) {}
+RunController::RunController(RunSpec spec)
+    : spec_(std::move(spec)),
+      book_(spec_.checkpoint),
+      policy_(spec_.failure),
+      hang_watch_(spec_.failure),
+      collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt) {}
 
 Commands RunController::handle(Time now, const Event& event) {
   now_ = now;
   out_.clear();
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
+  watch_hangs();
   return std::exchange(out_, {});
 }
 
@@ -71,6 +77,8 @@ void RunController::start_attempt() {
   failure_.reset();
   echo_.reset();
   upload_error_.reset();
+  hook_since_.reset();
+  ending_since_.reset();
   timers_.clear();
   group_ = WorkerGroup::place(slots_, now_);
   barrier_ = ReportBarrier(group_.size());
@@ -86,16 +94,20 @@ void RunController::on(const WorkerReady& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::starting) return;
   group_.at(event.rank).pid = event.pid;
   group_.enter(event.rank, RankPhase::ready, now_);
-  if (group_.all_in(RankPhase::ready)) out_.push_back(RunSetup{attempt_});
+  if (!group_.all_in(RankPhase::ready)) return;
+  hook_since_ = now_;
+  out_.push_back(RunSetup{attempt_});
 }
 
 void RunController::on(const SetupFinished& event) {
   if (event.attempt != attempt_ || state_ != RunState::starting) return;
+  hook_since_.reset();
   if (event.error) {
     fail_attempt(describe_setup(group_, *event.error, attempt_));
     return;
   }
   state_ = RunState::running;
+  collective_watch_.restart(now_, group_.size());
   for (int rank = 0; rank < group_.size(); ++rank) group_.enter(rank, RankPhase::training, now_);
   out_.push_back(BeginTraining{attempt_});
 }
@@ -116,11 +128,13 @@ void RunController::finish_when_all_returned() {
     return;
   }
   state_ = RunState::shutting_down;
+  hook_since_ = now_;
   out_.push_back(RunTeardown{attempt_});
 }
 
 void RunController::on(const TeardownFinished& event) {
-  if (event.attempt != attempt_ || state_ != RunState::shutting_down || failure_ || abort_reason_) return;
+  if (event.attempt != attempt_ || state_ != RunState::shutting_down || failure_ || abort_reason_ || ending_since_)
+    return;
   end_group(EndMode::graceful, "every rank has finished");
   set_timer(TimerPurpose::exit, exit_grace);
 }
@@ -147,6 +161,8 @@ void RunController::on(const RankRaised& event) {
 void RunController::on(const WorkerExited& event) {
   if (!current(event.attempt, event.rank)) return;
   const RankPhase phase = group_.at(event.rank).phase;
+  group_.at(event.rank).gone = true;
+  group_.at(event.rank).open_calls = 0;
   if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
     fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
   }
@@ -171,6 +187,7 @@ void RunController::fail_attempt(RunFailure failure) {
 
 void RunController::end_group(EndMode mode, const std::string& reason) {
   if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(reason);
+  if (!ending_since_) ending_since_ = now_;
   out_.push_back(EndWorkers{attempt_, mode, reason});
 }
 
@@ -230,6 +247,8 @@ void RunController::on(const AbortAsked& event) {
 }
 
 void RunController::on(const TimerFired& event) {
+  if (event.timer == hang_timer_) hang_watch_.woken();
+  if (event.timer == look_timer_) collective_watch_.woken();
   const auto timer =
       std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
   if (timer == timers_.end()) return;
@@ -242,9 +261,9 @@ void RunController::on(const TimerFired& event) {
     case TimerPurpose::exit:
       if (!group_gone_) {
         out_.push_back(
-            Warn{"workers had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
-                 " s after their training functions had returned (a thread or an exit handler that does not end?) "
-                 "and are killed; the run's result stands"});
+            Warn{rank_list(group_.alive()) + " had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
+                 " s after the training function had returned (a thread or an exit handler that does not end?) "
+                 "and must be killed; the run's result stands"});
         end_group(EndMode::kill, "did not exit in time");
       }
       break;

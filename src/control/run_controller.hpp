@@ -1,10 +1,13 @@
 #pragma once
 
 #include "control/checkpoint_book.hpp"
+#include "control/collective_watch.hpp"
 #include "control/commands.hpp"
 #include "control/deletion_list.hpp"
 #include "control/events.hpp"
 #include "control/failure_policy.hpp"
+#include "control/hang_text.hpp"
+#include "control/hang_watch.hpp"
 #include "control/report_barrier.hpp"
 #include "control/run_outcome.hpp"
 #include "control/worker_group.hpp"
@@ -53,6 +56,7 @@ class RunController {
     bool asynchronous = false;
     bool begun = false;
     bool committing = false;
+    Time since{};  ///< When what it waits for was ordered.
     std::set<int> uploading;
     std::vector<FileRecord> files;
     std::optional<std::string> stored_name;  ///< Where the user's function has put it.
@@ -88,6 +92,10 @@ class RunController {
   void on(const WorkerExited& event);
   void on(const GroupEnded& event);
   void on(const TeardownFinished& event);
+  void on(const RanksCalled& event);
+  void on(const CallAnswered& event);
+  void on(const RanksExamined& event);
+  void on(const CollectivesSeen& event);
   void on(const JournalWritten& event);
   void on(const AbortAsked& event);
   void on(const TimerFired& event);
@@ -122,6 +130,14 @@ class RunController {
   void write_journal();
   void set_timer(TimerPurpose purpose, Duration from_now);
 
+  std::optional<Wait> current_wait() const;
+  std::optional<Wait> wait_of_reports() const;
+  std::optional<Wait> wait_of_storage() const;
+  WaitScene scene_of(const Wait& wait) const;
+  void watch_hangs();
+  void watch_collectives();
+  void examine(std::int64_t examination, const Wait& wait);
+
   RunSpec spec_;
   RunState state_ = RunState::created;
   Time now_{};
@@ -137,6 +153,13 @@ class RunController {
   CheckpointBook book_;
   DeletionList deletions_;
   FailurePolicy policy_;
+  HangWatch hang_watch_;
+  CollectiveWatch collective_watch_;
+  std::optional<std::int64_t> hang_timer_;
+  std::optional<std::int64_t> look_timer_;
+  std::optional<Time> hook_since_;           ///< When the front end's hooks were called, while they have not returned.
+  std::optional<Time> ending_since_;         ///< When the attempt's processes were first told to end.
+  Time barrier_since_{};                     ///< When the first rank came to the open report.
   std::deque<PendingReport> pending_;        ///< In order; the first may be under way to its commit.
   std::optional<std::string> upload_error_;  ///< Of an asynchronous checkpoint; the next report tells it.
   std::optional<RunFailure> echo_;           ///< A failure that waits for its cause.

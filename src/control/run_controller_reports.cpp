@@ -8,6 +8,7 @@ namespace headway::control {
 
 void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
+  if (barrier_.empty()) barrier_since_ = now_;
   if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint})) {
     fail_attempt({ErrorKind::internal,
                   "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
@@ -37,6 +38,7 @@ void RunController::check_unmatched_report() {
 
 /// All ranks have made their report: it takes its place in the queue.
 void RunController::take_report() {
+  collective_watch_.restart(now_, group_.size());
   PendingReport report;
   report.index = barrier_.index();
   if (upload_error_) {
@@ -60,6 +62,7 @@ RunController::PendingCheckpoint RunController::begin_checkpoint(std::int64_t in
   PendingCheckpoint checkpoint;
   checkpoint.plan = barrier_.plan_uploads();
   checkpoint.asynchronous = barrier_.asynchronous();
+  checkpoint.since = now_;
   if (checkpoint.plan.same_name_warning && !warned_same_name_) {
     warned_same_name_ = true;
     out_.push_back(Warn{*checkpoint.plan.same_name_warning});
@@ -95,6 +98,7 @@ void RunController::on(const CheckpointBegun& event) {
     return;
   PendingCheckpoint& checkpoint = *report->checkpoint;
   checkpoint.begun = true;
+  checkpoint.since = now_;
   if (event.error) {
     checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
   } else {
@@ -171,6 +175,7 @@ bool RunController::settle_first() {
   }
   checkpoint.committing = true;
   if (checkpoint.stored_name) checkpoint.name = *checkpoint.stored_name;
+  checkpoint.since = now_;
   commit(report);
   return false;
 }

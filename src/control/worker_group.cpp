@@ -8,15 +8,10 @@
 namespace headway::control {
 namespace {
 
-std::string seconds_text(Duration duration) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f s", to_seconds(duration));
-  return text.data();
-}
-
 std::string doing(const RankState& rank, Time now) {
   const std::string since = " for " + seconds_text(now - rank.since);
   const std::string reports = rank.reports == 0 ? "no report yet" : "last report #" + std::to_string(rank.reports);
+  if (rank.open_calls > 0) return "in a call of the backend's hook";
   switch (rank.phase) {
     case RankPhase::starting: return "starting" + since;
     case RankPhase::ready: return "ready, waiting for the others to start" + since;
@@ -30,6 +25,21 @@ std::string doing(const RankState& rank, Time now) {
 }
 
 }  // namespace
+
+std::string seconds_text(Duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", to_seconds(duration));
+  return text.data();
+}
+
+std::string rank_list(const std::vector<int>& ranks) {
+  constexpr std::size_t shown_max = 8;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < shown_max; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  if (ranks.size() > shown_max) text += " and " + std::to_string(ranks.size() - shown_max) + " more";
+  return text;
+}
 
 WorkerGroup WorkerGroup::place(const std::vector<Slot>& slots, Time now) {
   WorkerGroup group;
@@ -57,6 +67,14 @@ std::vector<WorkerPlan> WorkerGroup::plans() const {
 
 bool WorkerGroup::all_in(RankPhase phase) const {
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const RankState& rank) { return rank.phase == phase; });
+}
+
+std::vector<int> WorkerGroup::alive() const {
+  std::vector<int> ranks;
+  for (const RankState& rank : ranks_) {
+    if (!rank.gone) ranks.push_back(rank.plan.rank);
+  }
+  return ranks;
 }
 
 void WorkerGroup::enter(int rank, RankPhase phase, Time now) {

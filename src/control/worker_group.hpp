@@ -10,6 +10,12 @@
 
 namespace headway::control {
 
+/// "30.0 s".
+std::string seconds_text(Duration duration);
+
+/// "rank 3", "ranks 0, 2" or "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more".
+std::string rank_list(const std::vector<int>& ranks);
+
 /// Where one rank of an attempt stands.
 enum class RankPhase { starting, ready, training, reporting, returned, raised, exited };
 
@@ -19,6 +25,8 @@ struct RankState {
   std::int64_t pid = 0;
   std::int64_t reports = 0;  ///< Reports begun so far.
   Time since{};              ///< When it entered its phase, or last left a report.
+  int open_calls = 0;        ///< Of the front end's hooks.
+  bool gone = false;         ///< Its process has ended.
 };
 
 /// The model of one attempt's worker group: one entry a rank.
@@ -37,6 +45,8 @@ class WorkerGroup {
 
   bool valid(int rank) const { return rank >= 0 && rank < size(); }
   bool all_in(RankPhase phase) const;
+  /// The ranks whose processes have not ended.
+  std::vector<int> alive() const;
   void enter(int rank, RankPhase phase, Time now);
 
   /// "rank 1 (pid 4711 on host a)".

@@ -21,6 +21,12 @@ std::string number_text(double number) {
 }
 
 constexpr int workers_max = 1'000'000;
+constexpr double limit_s_max = 1e9;
+
+Result<void> validate_limit(std::string_view argument, const std::optional<double>& seconds) {
+  if (!seconds || (*seconds >= 0 && *seconds <= limit_s_max)) return {};
+  return refused(argument, number_text(*seconds), "None or 0 (never), or seconds up to 1000000000");
+}
 
 }  // namespace
 
@@ -69,7 +75,8 @@ Result<void> validate(const FailureConfig& config) {
     return refused("FailureConfig.max_failures", std::to_string(config.max_failures),
                    "-1 (no limit), 0 (no restart) or a positive integer");
   }
-  return {};
+  if (auto ok = validate_limit("FailureConfig.hang_warn_s", config.hang_warn_s); !ok) return ok;
+  return validate_limit("FailureConfig.hang_fail_s", config.hang_fail_s);
 }
 
 Result<void> validate(const CheckpointConfig& config) {

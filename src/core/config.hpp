@@ -24,8 +24,12 @@ BOOST_DESCRIBE_STRUCT(ScalingConfig, (), (num_workers, use_gpu, resources_per_wo
 
 struct FailureConfig {
   int max_failures = 0;  ///< Restarts of the worker group before the run is given up; -1: no limit.
+  /// Seconds that ranks wait for others before the user is told for whom, and what those are doing; none or 0: never.
+  std::optional<double> hang_warn_s = 30;
+  /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never.
+  std::optional<double> hang_fail_s;
 };
-BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures))
+BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures, hang_warn_s, hang_fail_s))
 
 struct CheckpointConfig {
   std::optional<int> num_to_keep;  ///< None: keep all.
@@ -52,9 +56,11 @@ struct RunSpec {
   std::vector<std::string> preload;                   ///< Modules that the worker factory imports before it forks.
   JsonObject config;                                  ///< The training function's configuration, for params.json.
   std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
+  bool collectives = false;  ///< Whether its workers can say where they stand in their collectives.
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
-                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, resume_from_checkpoint))
+                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, resume_from_checkpoint,
+                       collectives))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);

@@ -31,6 +31,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(spec_.run.storage_path + "/" + spec_.run.name)),
       front_(std::make_shared<FrontQueue>()),
+      alarms_(std::make_shared<FrontQueue>()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_) {}
 
@@ -49,15 +50,18 @@ void Run::abort(const std::string& reason) { post(control::AbortAsked{reason}); 
 
 void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function) {
   asio::post(loop_, [self = shared_from_this(), call_id, ranks = std::move(ranks), function = std::move(function)] {
+    control::RanksCalled called{self->attempt_, {}};
     for (int rank : ranks) {
       Worker& worker = self->workers_.at(static_cast<std::size_t>(rank));
       worker.open_calls.push_back(call_id);
       if (worker.gone || self->detached_) {
         self->fail_calls(worker, rank);
       } else {
+        called.ranks.push_back(rank);
         self->runtime_->agent().send(worker.worker_id, wire::to_frame(wire::Execute{call_id}, function));
       }
     }
+    self->handle(called);
   });
 }
 
@@ -125,6 +129,7 @@ void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& 
   std::erase(workers_[static_cast<std::size_t>(rank)].open_calls, message.call_id);
   tell_front("executed",
              {{"call_id", message.call_id}, {"rank", rank}, {"error", boost::json::value_from(message.error)}}, blob);
+  handle(control::CallAnswered{attempt_, rank});
 }
 
 void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {

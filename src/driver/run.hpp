@@ -31,6 +31,12 @@ class Run : public std::enable_shared_from_this<Run> {
   int event_fd() const { return front_->event_fd(); }
   /// What happened since the last call; see FrontEvent. The last one has the kind "finished".
   std::vector<FrontEvent> take_events();
+  /// What must be heard while a hook holds up the thread in fit(), so it may be taken by another thread: "examine_hook" (answer
+  /// with `hook_examined`), "interrupt_hook", and warnings.
+  int alarm_fd() const { return alarms_->event_fd(); }
+  std::vector<FrontEvent> take_alarms();
+  /// The stack of the thread in fit(), in lines.
+  void hook_examined(std::int64_t examination, std::string text);
   /// Asks for the end; "finished" comes within about a second.
   void abort(const std::string& reason);
   /// Has these ranks of the current attempt call a pickled function; each answers with an "executed" event with `call_id`, a rank
@@ -51,6 +57,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void detach();
 
  private:
+  struct Examination;
   struct Worker {
     std::int64_t worker_id = 0;
     bool gone = false;
@@ -78,6 +85,9 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::AppendResult& command);
   void carry_out(const control::RunTeardown& command);
   void carry_out(const control::EndWorkers& command);
+  void carry_out(const control::ExamineRanks& command);
+  void carry_out(const control::LookAtCollectives& command);
+  void carry_out(const control::InterruptHook& command);
   void carry_out(const control::SweepStorage& command);
   void carry_out(const control::SetTimer& command);
   void carry_out(const control::WriteJournal& command);
@@ -90,9 +100,11 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
+  void finish_examination();
   int rank_of(std::int64_t worker_id) const;
   void send_to(int attempt, int rank, wire::Frame frame);
   void fail_calls(Worker& worker, int rank);
@@ -107,6 +119,8 @@ class Run : public std::enable_shared_from_this<Run> {
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;
   std::shared_ptr<FrontQueue> front_;
+  std::shared_ptr<FrontQueue> alarms_;
+  std::shared_ptr<Examination> examination_;  ///< The one under way.
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;

@@ -178,7 +178,13 @@ void Run::carry_out(const control::WriteJournal& command) {
   });
 }
 
-void Run::carry_out(const control::Warn& command) { warn(command.text); }
+void Run::carry_out(const control::Warn& command) {
+  if (command.urgent) {
+    alarms_->push({"warning", json_text({{"text", command.text}}), nullptr});
+  } else {
+    warn(command.text);
+  }
+}
 
 void Run::carry_out(const control::Notify& command) { tell_front("notice", {{"text", command.text}}); }
 

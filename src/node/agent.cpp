@@ -22,7 +22,7 @@ std::string key_of(const std::vector<std::string>& preload) {
 }  // namespace
 
 Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink)
-    : loop_(loop), config_(std::move(config)), sink_(sink) {}
+    : loop_(loop), config_(std::move(config)), sink_(sink), examiner_(loop, {config_.guard_path, config_.py_spy}) {}
 
 Agent::~Agent() {
   // Their coroutines may live on for a moment; none of them may call the sink any more.
@@ -45,7 +45,9 @@ Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
   handlers.ready = [this](const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
   };
-  handlers.spawned = [this](std::int64_t, std::int64_t, const std::string& exec_reason) {
+  handlers.spawned = [this](std::int64_t worker_id, std::int64_t pid, const std::string& exec_reason) {
+    if (const auto worker = workers_.find(worker_id); worker != workers_.end())
+      worker->second.pid = static_cast<pid_t>(pid);
     if (exec_reason.empty() || std::exchange(told_exec_reason_, true)) return;
     sink_.notice("workers are started as new processes, which takes seconds instead of milliseconds: " + exec_reason);
   };
@@ -107,6 +109,21 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
 
 void Agent::resume_output() {
   for (auto& [id, worker] : workers_) worker.output->resume();
+}
+
+void Agent::examine(std::int64_t worker_id, ProcessExaminer::Done done) {
+  const auto worker = workers_.find(worker_id);
+  const auto factory = worker == workers_.end() ? factories_.end() : factories_.find(worker->second.factory_key);
+  const pid_t pid = worker == workers_.end() ? 0 : worker->second.pid;
+  const pid_t parent = factory == factories_.end() ? 0 : factory->second->process();
+  if (pid != 0) {
+    examiner_.examine(pid, std::move(done));
+  } else if (parent != 0) {
+    const std::string who = "it is not started yet; its worker factory (pid " + std::to_string(parent) + ") is ";
+    examiner_.examine(parent, [who, done = std::move(done)](const std::string& text) { done(who + text); });
+  } else {
+    asio::post(loop_, [done = std::move(done)] { done("its process has ended\n"); });
+  }
 }
 
 void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {

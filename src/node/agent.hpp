@@ -2,6 +2,7 @@
 
 #include "node/factory.hpp"
 #include "node/log_capture.hpp"
+#include "node/process_examiner.hpp"
 #include "wire/channel.hpp"
 
 #include <boost/asio.hpp>
@@ -52,9 +53,13 @@ class Agent {
   void signal_worker(std::int64_t worker_id, int signal);
   void resume_output();
 
+  /// What a worker is doing, in lines for the user (see ProcessExaminer); of one that is not started yet, what its factory is.
+  void examine(std::int64_t worker_id, ProcessExaminer::Done done);
+
  private:
   struct Worker {
     std::string factory_key;
+    pid_t pid = 0;  ///< 0 until it is started.
     std::shared_ptr<wire::Channel> session;
     std::shared_ptr<LogCapture> output;
     std::optional<ExitStatus> exit;
@@ -71,6 +76,7 @@ class Agent {
   boost::asio::io_context& loop_;
   FactoryConfig config_;
   AgentSink& sink_;
+  ProcessExaminer examiner_;
   std::map<std::string, std::unique_ptr<Factory>> factories_;
   std::map<std::int64_t, Worker> workers_;
   bool told_exec_reason_ = false;

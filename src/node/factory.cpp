@@ -33,6 +33,7 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
   launch.command.push_back("3");
   launch.command.insert(launch.command.end(), preload.begin(), preload.end());
   launch.env = config.env;
+  launch.env[agent_variable] = std::to_string(getpid());
   launch.inherited = {control[1], life[0]};
   Result<pid_t> guard = launch_process(launch);
   close(control[1]);
@@ -71,6 +72,11 @@ void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::str
 
 void Factory::signal(std::int64_t worker_id, int signal) {
   if (alive_.contains(worker_id)) channel_->send(wire::to_frame(wire::SignalWorker{worker_id, signal}));
+}
+
+pid_t Factory::process() const {
+  const std::vector<pid_t> children = guard_pid_ == 0 ? std::vector<pid_t>{} : children_of(guard_pid_);
+  return children.empty() ? 0 : children.front();
 }
 
 void Factory::on_frame(const wire::Frame& frame) {

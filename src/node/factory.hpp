@@ -20,6 +20,7 @@ struct FactoryConfig {
   std::vector<std::string>
       command;  ///< Starts a factory; the control descriptor's number and the modules to import follow.
   std::map<std::string, std::string> env;
+  std::string py_spy;  ///< The program that shows the stacks of a process; empty: there is none.
 };
 
 /// The agent's end of one worker factory: a guard process, below it the factory, below that the workers.
@@ -44,6 +45,9 @@ class Factory {
   /// Takes both descriptors. Orders given before the factory is ready wait in its socket.
   void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd);
   void signal(std::int64_t worker_id, int signal);
+
+  /// The factory's own process; 0 when it is not there (yet).
+  pid_t process() const;
 
  private:
   void on_frame(const wire::Frame& frame);

@@ -31,6 +31,7 @@ FactoryServer::FactoryServer(int control_fd, FactoryHooks hooks)
     : control_fd_(control_fd), factory_pid_(getpid()), hooks_(std::move(hooks)) {
   fcntl(control_fd_, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  allow_examination();
   const sigset_t set = watched_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -135,6 +136,7 @@ void FactoryServer::become_worker(int session_fd, int output_fd) {
   setsid();
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   die_with(factory_pid_);
+  allow_examination();
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null, STDIN_FILENO);
   dup2(output_fd, STDOUT_FILENO);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -93,9 +94,16 @@ int count_threads() {
   return count;
 }
 
-std::vector<pid_t> children_of_this_process() {
+void allow_examination() {
+  const char* agent = std::getenv(agent_variable);
+  if (agent != nullptr) prctl(PR_SET_PTRACER, std::strtoul(agent, nullptr, 10), 0, 0, 0);
+}
+
+std::vector<pid_t> children_of_this_process() { return children_of(getpid()); }
+
+std::vector<pid_t> children_of(pid_t process) {
   std::vector<pid_t> children;
-  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  const std::string path = "/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list(std::fopen(path.c_str(), "re"), std::fclose);
   int pid = 0;
   while (list && std::fscanf(list.get(), "%d", &pid) == 1) children.push_back(pid);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/collectives.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -67,13 +68,21 @@ struct CheckpointStored {
 };
 BOOST_DESCRIBE_STRUCT(CheckpointStored, (), (index, checkpoint))
 
+/// Say where you stand in your process groups' collectives, if you can.
+struct TellCollectives {
+  static constexpr std::string_view is = "TellCollectives";
+  std::int64_t look = 0;
+};
+BOOST_DESCRIBE_STRUCT(TellCollectives, (), (look))
+
 /// Run exit handlers, flush, and exit.
 struct EndSession {
   static constexpr std::string_view is = "EndSession";
 };
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
-using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, EndSession>;
+using ToWorker =
+    std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, TellCollectives, EndSession>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";
@@ -107,6 +116,13 @@ struct Uploaded {
 };
 BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error, stored_name, unseen))
 
+struct CollectivesTold {
+  static constexpr std::string_view is = "CollectivesTold";
+  std::int64_t look = 0;
+  std::vector<GroupPosition> positions;
+};
+BOOST_DESCRIBE_STRUCT(CollectivesTold, (), (look, positions))
+
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
@@ -120,6 +136,7 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, TrainingReturned, TrainingRaised>;
+using FromWorker =
+    std::variant<SessionReady, Executed, Reported, Uploaded, CollectivesTold, TrainingReturned, TrainingRaised>;
 
 }  // namespace headway::wire

@@ -34,6 +34,7 @@ Result<std::unique_ptr<Session>> Session::open(int fd) {
 
 Session::~Session() {
   wire::keep_in_children(fd_);
+  if (teller_.joinable()) teller_.detach();      // It may wait for an interpreter's lock that never comes.
   if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
 }
 
@@ -69,6 +70,8 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     } else {
       upload_order_ = std::move(*upload);
     }
+  } else if (const auto* question = std::get_if<wire::TellCollectives>(&message)) {
+    answer_collectives(question->look);
   } else if (auto* stored = std::get_if<wire::CheckpointStored>(&message)) {
     take_stored(*stored);
   } else if (auto* answer = std::get_if<wire::ReportAnswered>(&message)) {
@@ -76,6 +79,25 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     answer_ = std::move(*answer);
   }
   changed_.notify_all();
+}
+
+void Session::tell_collectives_by(std::function<std::string()> tell) {
+  const std::lock_guard lock(mutex_);
+  tell_collectives_ = std::move(tell);
+}
+
+/// With the mutex held.
+void Session::answer_collectives(std::int64_t look) {
+  if (!tell_collectives_ || telling_.exchange(true)) return;
+  if (teller_.joinable()) teller_.join();
+  teller_ = std::thread([this, look, tell = tell_collectives_] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    const auto positions = from_json_text<std::vector<GroupPosition>>(tell(), "collectives");
+    if (positions) (void)send(wire::CollectivesTold{look, *positions});
+    telling_ = false;
+  });
 }
 
 template <class M>

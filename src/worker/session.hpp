@@ -66,6 +66,10 @@ class Session {
   void training_returned(wire::Blob value);
   void training_raised(const RankError& error, wire::Blob exception);
 
+  /// `tell` says where this rank stands in its collectives, as a JSON list of GroupPosition. It is called whenever the driver asks,
+  /// by a thread of its own: should it block, no more questions are answered, and that is all.
+  void tell_collectives_by(std::function<std::string()> tell);
+
   /// Returns when nothing of asynchronous reports is left to do here. For the end, after Task::Kind::end.
   void finish_uploads();
 
@@ -79,6 +83,7 @@ class Session {
   bool in_child() const;
   void listen();
   void take(wire::ToWorker message, wire::Blob blob);
+  void answer_collectives(std::int64_t look);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
   template <class M>
   Result<void> send(const M& message, wire::Blob blob = nullptr);
@@ -104,6 +109,9 @@ class Session {
   std::int64_t report_index_ = 0;
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
+  std::function<std::string()> tell_collectives_;
+  std::atomic<bool> telling_{false};
+  std::thread teller_;
   std::thread listener_;
 };
 

@@ -57,6 +57,8 @@ class RandomWorld {
     RunSpec spec = spec_of(1 + below(4), std::vector<int>{0, 1, 3, -1}[static_cast<std::size_t>(below(4))]);
     if (one_in(2)) spec.checkpoint.num_to_keep = 1 + below(3);
     if (one_in(2)) spec.checkpoint.checkpoint_score_attribute = "score";
+    if (one_in(4)) spec.failure.hang_fail_s = 40;
+    spec.collectives = one_in(2);
     ranks_.resize(static_cast<std::size_t>(spec.scaling.num_workers));
     return spec;
   }
@@ -259,6 +261,19 @@ class RandomWorld {
       if (command.mode == EndMode::kill || !fault(4)) rank.told_to_end = true;
     }
   }
+  void carry_out(const ExamineRanks& command) {
+    later([this, command] { send(RanksExamined{command.attempt, command.examination, {}, ""}); });
+  }
+  void carry_out(const LookAtCollectives& command) {
+    for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+      if (at(rank).phase == Phase::ended || one_in(8)) continue;
+      const auto entered = static_cast<std::int64_t>(below(3));
+      const GroupPosition position{"0", {0, 1, 2, 3}, entered, {{entered, "all_reduce", below(60) * 1.0}}};
+      later(
+          [this, command, rank, position] { send(CollectivesSeen{command.attempt, rank, command.look, {position}}); });
+    }
+  }
+  void carry_out(const InterruptHook&) {}
   void carry_out(const SweepStorage&) { check(!group_alive_ && commits_open_ == 0, "a sweep while somebody writes"); }
   void carry_out(const SetTimer& command) { timers_.push_back(command); }
   void carry_out(const WriteJournal& command) {

@@ -13,7 +13,7 @@ namespace {
 /// An agent on a loop of its own, with all that it tells kept in order.
 struct Fixture : AgentSink {
   explicit Fixture(std::vector<std::string> factory = {HEADWAY_TEST_FACTORY}) {
-    config = {HEADWAY_TEST_GUARD, std::move(factory), {}};
+    config = {HEADWAY_TEST_GUARD, std::move(factory), {}, ""};
     agent = std::make_unique<Agent>(loop, config, *this);
   }
   ~Fixture() override {

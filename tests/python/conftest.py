@@ -9,6 +9,7 @@ import textwrap
 import uuid
 
 import headway
+import hearing
 import processes
 import pytest
 from headway import train
@@ -81,6 +82,25 @@ def shut_down_at_the_end():
 
 
 @pytest.fixture
+def hears(monkeypatch):
+    """``hears(word, then)``: an ``hearing.Ear`` in place of the error stream."""
+
+    def listen(word, then=lambda text: None):
+        ear = hearing.Ear(word, then)
+        monkeypatch.setattr(sys, "stderr", ear)
+        return ear
+
+    return listen
+
+
+@pytest.fixture
+def release(tmp_path):
+    """A file that a loop waits for, and what makes it."""
+    path = tmp_path / "release"
+    return str(path), lambda text: path.touch()
+
+
+@pytest.fixture
 def storage(tmp_path):
     """A fresh storage path."""
     return str(tmp_path / "storage")
@@ -91,7 +111,7 @@ def fit(storage):
     """``fit(loop, workers=2, ...)``: builds a trainer and runs it; 2 workers, a fresh storage path."""
 
     def run(loop, workers=2, *, trainer=train.DataParallelTrainer, config=None, name=None, keep=None, **options):
-        max_failures = options.pop("max_failures", 0)
+        failure = options.pop("failure", None) or train.FailureConfig(options.pop("max_failures", 0))
         options.setdefault("scaling_config", train.ScalingConfig(num_workers=workers))
         return trainer(
             loop,
@@ -100,7 +120,7 @@ def fit(storage):
                 name=name,
                 storage_path=storage,
                 checkpoint_config=keep,
-                failure_config=train.FailureConfig(max_failures),
+                failure_config=failure,
             ),
             **options,
         ).fit()

@@ -86,6 +86,11 @@ CASES = [
     (FailureConfig, {"max_failures": 1.5}, TypeError, "FailureConfig.max_failures", "1.5", "-1 (no limit)"),
     (FailureConfig, {"max_failures": None}, TypeError, "FailureConfig.max_failures", "None", "-1 (no limit)"),
     (FailureConfig, {"max_failures": -2}, ValueError, "FailureConfig.max_failures", "-2", "-1 (no limit)"),
+    (FailureConfig, {"hang_warn_s": -1}, ValueError, "FailureConfig.hang_warn_s", "-1", "None or 0 (never)"),
+    (FailureConfig, {"hang_warn_s": NAN}, ValueError, "FailureConfig.hang_warn_s", "nan", "None or 0 (never)"),
+    (FailureConfig, {"hang_warn_s": "30"}, TypeError, "FailureConfig.hang_warn_s", "'30'", "None or 0 (never)"),
+    (FailureConfig, {"hang_fail_s": INF}, ValueError, "FailureConfig.hang_fail_s", "inf", "None or 0 (never)"),
+    (FailureConfig, {"hang_fail_s": True}, TypeError, "FailureConfig.hang_fail_s", "True", "None or 0 (never)"),
     (CheckpointConfig, {"num_to_keep": 0}, ValueError, "CheckpointConfig.num_to_keep", "0", AT_LEAST_1),
     (
         CheckpointConfig,

@@ -23,7 +23,7 @@ from headway._worker.threads import set_threads
 def main() -> None:
     """``python -c ... SESSION_FD FACTORY_PID``: a worker in a process of its own."""
     session_fd, factory_pid = int(sys.argv[1]), int(sys.argv[2])
-    _core.die_with(factory_pid)
+    _core.belong_to(factory_pid)
     os.set_inheritable(session_fd, False)
     work(session_fd, {})
 

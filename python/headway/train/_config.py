@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headway import _core
-from headway._arguments import check_bool, check_instance, check_int, check_resources, check_str, is_utf8, refuse
+from headway._arguments import (
+    check_bool,
+    check_instance,
+    check_int,
+    check_number,
+    check_resources,
+    check_str,
+    is_utf8,
+    refuse,
+)
 
 
 @dataclass
@@ -43,20 +53,49 @@ class ScalingConfig:
         _core.check_scaling_config(json.dumps(asdict(self)))
 
 
+def _seconds_of_environment(variable: str, default: float | None) -> float | None:
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= 1e9:
+        raise ValueError(f"{variable} is {text!r} in the environment; allowed: 0 (never), or seconds up to 1000000000")
+    return seconds
+
+
 @dataclass
 class FailureConfig:
-    """How many failures a run survives.
+    """How many failures a run survives, and how long somebody may be waited for.
 
     Attributes:
         max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit.
             Each starts again from the newest committed checkpoint.
+        hang_warn_s: Seconds after which a warning names whom others wait for (in ``report``, in a collective, in a
+            hook), at which call, and with which stack; None or 0: never. Default: ``HEADWAY_HANG_WARN_S`` of the
+            environment, else 30. A long step alone is no reason. Headway's own, like the next.
+        hang_fail_s: Seconds after which the attempt is ended for it, which counts as a failure; None or 0: never.
+            Default: ``HEADWAY_HANG_FAIL_S`` of the environment, else None.
+
+    Example:
+        >>> FailureConfig(max_failures=3, hang_warn_s=60, hang_fail_s=600).hang_fail_s
+        600.0
     """
 
     max_failures: int = 0
+    hang_warn_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_WARN_S", 30.0))
+    hang_fail_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_FAIL_S", None))
 
     def __post_init__(self) -> None:
         allowed = "-1 (no limit), 0 (no restart) or a positive integer"
         self.max_failures = check_int("FailureConfig.max_failures", self.max_failures, allowed)
+        allowed = "None or 0 (never), or seconds"
+        if self.hang_warn_s is not None:
+            self.hang_warn_s = check_number("FailureConfig.hang_warn_s", self.hang_warn_s, allowed)
+        if self.hang_fail_s is not None:
+            self.hang_fail_s = check_number("FailureConfig.hang_fail_s", self.hang_fail_s, allowed)
         _core.check_failure_config(json.dumps(asdict(self)))
 
 

@@ -14,6 +14,7 @@ from headway import _core
 from headway._worker.main import describe
 from headway.train import _pickling
 from headway.train._display import Display
+from headway.train._hook_watch import HookWatch
 from headway.train._wakeup import signals_wake
 from headway.train.backend import Backend, BackendConfig
 
@@ -28,6 +29,8 @@ class RunLoop:
         self._display = display
         self._poll = select.poll()
         self._poll.register(run.event_fd, select.POLLIN)
+        self._poll.register(run.alarm_fd, select.POLLIN)
+        self._hook_watch = HookWatch(run, display.say)
         self._events: collections.deque[tuple[str, str, bytes | None]] = collections.deque()
         self._calls = 0
         self._answers: dict[tuple[int, int], tuple[dict[str, Any] | None, bytes | None]] = {}
@@ -81,6 +84,7 @@ class RunLoop:
         if not self._events:
             with signals_wake(self._poll):
                 self._poll.poll()
+        self._hook_watch.take()
         self._events.extend(self._run.take_events())
         # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
         while self._events:
@@ -130,8 +134,9 @@ class RunLoop:
     def _set_up(self, attempt: int, workers: int) -> None:
         self._group = DriverWorkerGroup(self, workers)
         try:
-            self._backend.on_start(self._group, self._backend_config)
-            self._backend.on_training_start(self._group, self._backend_config)
+            with self._hook_watch.watch():
+                self._backend.on_start(self._group, self._backend_config)
+                self._backend.on_training_start(self._group, self._backend_config)
         except Exception as error:
             self._run.setup_finished(attempt, json.dumps(describe(error)))
         else:
@@ -140,7 +145,8 @@ class RunLoop:
     def _tear_down(self, attempt: int) -> None:
         try:
             if self._group is not None:
-                self._backend.on_shutdown(self._group, self._backend_config)
+                with self._hook_watch.watch():
+                    self._backend.on_shutdown(self._group, self._backend_config)
         except Exception as error:
             self._display.say("warning", f"the backend's on_shutdown failed; the run's result stands: {error}")
         finally:

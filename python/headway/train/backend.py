@@ -55,6 +55,9 @@ class Backend:
 class BackendConfig:
     """A framework's settings, and which :class:`Backend` they are for."""
 
+    #: Whether ``on_start`` has the workers answer where they stand in their collectives.
+    collectives: ClassVar[bool] = False
+
     #: Modules that the worker factory imports before it forks workers.
     preload: ClassVar[tuple[str, ...]] = ()
 

@@ -153,6 +153,7 @@ class DataParallelTrainer(BaseTrainer):
             "preload": preload_modules(self.backend_config.preload),
             "config": _as_json(self.train_loop_config),
             "resume_from_checkpoint": resume._location if resume is not None else None,
+            "collectives": self.backend_config.collectives,
         }
 
     def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:

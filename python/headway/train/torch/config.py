@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from headway._arguments import check_number, check_str
 from headway._worker import session as worker_session
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
+from headway.train.torch import _collectives
 
 _ECHO_WORDS = (
     "connection closed by peer",
@@ -41,6 +42,7 @@ class TorchConfig(BackendConfig):
     init_method: str = "env"
     timeout_s: float = 1800
 
+    collectives: ClassVar[bool] = True
     preload: ClassVar[tuple[str, ...]] = (
         "numpy",
         "threadpoolctl",
@@ -159,6 +161,8 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     timeout = timedelta(seconds=timeout_s)
     store = _store if rank == 0 else dist.TCPStore(host, port, world_size, is_master=False, timeout=timeout)
     worker_session.add_echo_test(_is_echo)
+    if _collectives.can_be_read():
+        worker_session.current("the torch backend").core.tell_collectives_by(_collectives.positions)
     dist.init_process_group(
         chosen, store=dist.PrefixStore("headway", store), rank=rank, world_size=world_size, timeout=timeout
     )

@@ -1,0 +1,107 @@
+#include "control/hang_text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace headway::control {
+namespace {
+
+/// "rank 1 has" or "ranks 1, 2 have".
+std::string have(const std::vector<int>& ranks) { return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have"); }
+
+std::string report_name(const Wait& wait) { return "report #" + std::to_string(wait.index + 1); }
+
+std::string hook_headline(const std::string& hook, const WaitScene& scene, const std::string& lasted) {
+  if (scene.awaited.empty()) return hook + " has not returned for " + lasted;
+  return have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
+}
+
+constexpr auto setup_hooks = "the backend's set-up (on_start, on_training_start)";
+constexpr auto teardown_hook = "the backend's on_shutdown";
+
+/// "  " before each line.
+std::string indented(const std::string& text) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += "  " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string details(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
+  std::string text;
+  // Ranks that are not started yet have one text: what their factory is doing.
+  std::set<std::string> told;
+  for (const auto& [rank, what] : seen.texts) {
+    if (!told.insert(what).second) continue;
+    for (const auto& [other, same] : seen.texts) {
+      if (same == what) text += (other == rank ? "" : ", ") + group.name_of(other);
+    }
+    text += ":\n" + indented(what);
+  }
+  if (!seen.hook_text.empty()) text += "The thread that called fit():\n" + indented(seen.hook_text);
+  if (group.size() > 0) text += "What the ranks are doing:\n" + group.describe_others(-1, now);
+  if (!scene.positions.empty()) text += "Where they stand in their collectives:\n" + scene.positions;
+  return text;
+}
+
+}  // namespace
+
+std::string unmatched_collective(const StuckCollective& stuck) {
+  return have(stuck.awaited) + " finished the training function, and " + have(stuck.waiting) + " been in " + stuck.name;
+}
+
+std::string hang_headline(const WaitScene& scene, Time now) {
+  const std::string lasted = seconds_text(now - scene.wait.since);
+  switch (scene.wait.kind) {
+    case WaitKind::storage: return "storage has not answered for " + lasted + ": " + scene.subject;
+    case WaitKind::ready: return have(scene.awaited) + " not become ready for " + lasted;
+    case WaitKind::setup: return hook_headline(setup_hooks, scene, lasted);
+    case WaitKind::report:
+      return have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " + have(scene.waiting) +
+             " waited for " + lasted;
+    case WaitKind::upload:
+      return have(scene.awaited) + " been storing files of " + scene.subject + " for " + lasted + ", and " +
+             (scene.waiting.empty() ? "the run's end waits for it"
+                                    : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
+                                          " for it in " + report_name(scene.wait));
+    case WaitKind::collective: return scene.subject + " for " + lasted;
+    case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
+    case WaitKind::exit: return have(scene.awaited) + " not exited for " + lasted + " (" + scene.subject + ")";
+  }
+  return "";
+}
+
+std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
+  const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";
+  return hang_headline(scene, now) + attempt + "\n" + details(group, scene, seen, now);
+}
+
+std::string describe_resolved(const HangWatch::Resolved& resolved) {
+  const std::string after = ", after " + seconds_text(resolved.took);
+  switch (resolved.wait.kind) {
+    case WaitKind::storage: return "storage has answered" + after;
+    case WaitKind::ready: return "every rank is ready" + after;
+    case WaitKind::setup: return std::string(setup_hooks) + " has returned" + after;
+    case WaitKind::report: return "every rank has come to " + report_name(resolved.wait) + after;
+    case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
+    case WaitKind::collective: return "the ranks have gone on from their collective" + after;
+    case WaitKind::teardown: return std::string(teardown_hook) + " has returned" + after;
+    case WaitKind::exit: return "every process has exited" + after;
+  }
+  return "";
+}
+
+RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen,
+                                 double hang_fail_s, Time now) {
+  RunFailure failure{ErrorKind::worker_died, "", {}};
+  failure.message = hang_headline(scene, now) + ", in attempt " + std::to_string(scene.attempt) + "\n" +
+                    "FailureConfig.hang_fail_s ends an attempt in which somebody is waited for this long (" +
+                    seconds_text(from_seconds(hang_fail_s)) + ").\n" + details(group, scene, seen, now);
+  for (int rank : scene.awaited) failure.ranks.push_back({rank, hang_headline(scene, now)});
+  return failure;
+}
+
+}  // namespace headway::control

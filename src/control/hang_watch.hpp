@@ -1,0 +1,88 @@
+#pragma once
+
+#include "core/config.hpp"
+#include "core/time.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace headway::control {
+
+/// What a run can wait for, with others (or the whole run) held up by it.
+enum class WaitKind {
+  storage,     ///< The driver's storage: the run's folder, a checkpoint's directory, its manifest.
+  ready,       ///< Ranks that have not become ready.
+  setup,       ///< The backend's hooks on_start and on_training_start.
+  report,      ///< Ranks that have not come to a report in which others wait.
+  upload,      ///< Ranks that store their files of a checkpoint.
+  collective,  ///< Ranks that have not entered a collective in which others are.
+  teardown,    ///< The backend's hook on_shutdown.
+  exit         ///< Processes that were told to end.
+};
+
+/// One wait. Two with equal members are the same.
+struct Wait {
+  WaitKind kind = WaitKind::storage;
+  std::int64_t index = 0;  ///< Which report, for `report`, `upload` and `storage`.
+  Time since{};
+
+  bool operator==(const Wait&) const = default;
+};
+
+/// Decides when a wait is worth a word: after FailureConfig.hang_warn_s, then each time after twice as long; and when it has taken
+/// long enough to end the attempt for it (hang_fail_s). Only what others wait for is watched, so a long step alone is none.
+///
+/// It costs a run that goes well one timer each hang_warn_s at most, however many reports it makes.
+class HangWatch {
+ public:
+  explicit HangWatch(const FailureConfig& config);
+
+  bool on() const { return warn_ || fail_; }
+  /// Whether somebody is being looked at, be it for a wait that is over.
+  bool examining() const { return last_answered_ != examinations_; }
+  /// The shorter of the limits.
+  std::optional<Duration> first_limit() const {
+    return warn_ && fail_ ? std::min(warn_, fail_) : warn_ ? warn_ : fail_;
+  }
+
+  struct Resolved {
+    Wait wait;
+    Duration took{};
+  };
+  struct Verdict {
+    std::optional<Time> wake_at;          ///< Ask for a timer, and call `woken` when it fires.
+    std::optional<std::int64_t> examine;  ///< Look at whom this wait is for; then call `examined` with this number.
+    std::optional<Resolved> resolved;     ///< What the user was warned of is over.
+  };
+
+  /// After everything that happened: what is waited for now.
+  Verdict observe(Time now, const std::optional<Wait>& wait);
+  void woken() { armed_.reset(); }
+
+  enum class Outcome {
+    stale,  ///< The wait has ended meanwhile.
+    warn,
+    fail
+  };
+  /// The examination is through.
+  Outcome examined(Time now, std::int64_t examination);
+
+ private:
+  bool may_fail() const;
+  std::optional<Time> due() const;
+
+  std::optional<Duration> warn_;
+  std::optional<Duration> fail_;
+  std::optional<Wait> wait_;
+  std::optional<Time> next_warning_;
+  Duration interval_{};
+  bool warned_ = false;
+  bool failed_ = false;
+  std::optional<Time> armed_;
+  std::optional<std::int64_t> open_;  ///< The examination under way.
+  std::int64_t examinations_ = 0;
+  std::int64_t last_answered_ = 0;
+};
+
+}  // namespace headway::control

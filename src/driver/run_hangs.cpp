@@ -1,0 +1,87 @@
+#include "driver/run.hpp"
+#include "driver/runtime.hpp"
+
+/// What the controller wants to know when ranks are waited for: their stacks, and where they stand in their collectives.
+namespace headway::driver {
+
+namespace asio = boost::asio;
+
+/// What an examination has brought so far.
+struct Run::Examination {
+  Examination(asio::io_context& loop, const control::ExamineRanks& order)
+      : seen{order.attempt, order.examination, {}, ""},
+        ranks_open(order.ranks.size()),
+        hook_open(order.hook),
+        limit(loop) {}
+
+  control::RanksExamined seen;
+  std::size_t ranks_open;
+  bool hook_open;
+  asio::steady_timer limit;  ///< For the front end's answer.
+};
+
+void Run::carry_out(const control::ExamineRanks& command) {
+  auto examination = std::make_shared<Examination>(loop_, command);
+  examination_ = examination;
+  for (int rank : command.ranks) {
+    const auto seen = [weak = weak_from_this(), examination, rank](const std::string& text) {
+      const auto self = weak.lock();
+      if (!self || self->examination_ != examination) return;
+      examination->seen.texts[rank] = text;
+      --examination->ranks_open;
+      self->finish_examination();
+    };
+    runtime_->agent().examine(workers_.at(static_cast<std::size_t>(rank)).worker_id, seen);
+  }
+  if (command.hook) {
+    alarms_->push({"examine_hook", json_text({{"examination", command.examination}}), nullptr});
+    constexpr auto answer_limit = std::chrono::seconds(5);
+    examination->limit.expires_after(answer_limit);
+    examination->limit.async_wait([weak = weak_from_this(), examination](const boost::system::error_code& failure) {
+      const auto self = weak.lock();
+      if (failure || !self || self->examination_ != examination || !examination->hook_open) return;
+      examination->seen.hook_text = "it gives no answer: a call of it holds the interpreter's lock\n";
+      examination->hook_open = false;
+      self->finish_examination();
+    });
+  }
+  asio::post(loop_, [self = shared_from_this()] { self->finish_examination(); });
+}
+
+void Run::hook_examined(std::int64_t examination, std::string text) {
+  asio::post(loop_, [self = shared_from_this(), examination, text = std::move(text)] {
+    const auto open = self->examination_;
+    if (!open || open->seen.examination != examination || !open->hook_open) return;
+    open->seen.hook_text = text;
+    open->hook_open = false;
+    self->finish_examination();
+  });
+}
+
+void Run::finish_examination() {
+  if (!examination_ || examination_->ranks_open > 0 || examination_->hook_open) return;
+  const auto done = std::exchange(examination_, nullptr);
+  done->limit.cancel();
+  handle(done->seen);
+}
+
+void Run::carry_out(const control::LookAtCollectives& command) {
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+    send_to(command.attempt, static_cast<int>(rank), wire::to_frame(wire::TellCollectives{command.look}));
+  }
+}
+
+void Run::on_message(int rank, const wire::CollectivesTold& message, const wire::Blob&) {
+  handle(control::CollectivesSeen{attempt_, rank, message.look, message.positions});
+}
+
+void Run::carry_out(const control::InterruptHook& command) {
+  alarms_->push({"interrupt_hook", json_text({{"reason", command.reason}}), nullptr});
+}
+
+std::vector<FrontEvent> Run::take_alarms() {
+  bool was_full = false;
+  return alarms_->take(was_full);
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,248 @@
+#include "node/process_examiner.hpp"
+
+#include "core/text.hpp"
+#include "node/process.hpp"
+#include "node/stack_text.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::node {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto native_limit = std::chrono::seconds(30);
+constexpr auto plain_limit = std::chrono::seconds(10);
+constexpr std::size_t output_max = 8 << 20;
+
+std::string read_small_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Reaps a guard. True when it is gone, be it that somebody else has reaped it.
+bool reap(pid_t guard, int flags) {
+  pid_t reaped = 0;
+  do {
+    reaped = waitpid(guard, nullptr, flags);
+  } while (reaped < 0 && errno == EINTR);
+  return reaped != 0;
+}
+
+}  // namespace
+
+/// The system may have to be asked more than once: py-spy with native frames first, then without touching the process.
+struct ProcessExaminer::Look {
+  Look(asio::io_context& loop, pid_t examined, Done told)
+      : pid(examined), done{std::move(told)}, output(loop), limit(loop) {}
+  ~Look() { close_life(); }
+
+  void close_life() {
+    if (life_fd < 0) return;
+    wire::keep_in_children(life_fd);
+    close(std::exchange(life_fd, -1));
+  }
+
+  pid_t pid;
+  std::vector<Done> done;  ///< All who have asked.
+  char state = '\0';
+  bool native = false;
+  pid_t guard = 0;
+  int life_fd = -1;  ///< The guard ends py-spy and itself when it is closed.
+  asio::posix::stream_descriptor output;
+  asio::steady_timer limit;
+  std::array<char, 65536> buffer{};
+  std::string printed;
+  std::string trouble;            ///< Why the first way did not work.
+  std::shared_ptr<void> running;  ///< While py-spy's output is read; a handler that comes later finds it gone.
+};
+
+char process_state(pid_t pid) {
+  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= stat.size() ? '\0' : stat[name_end + 2];
+}
+
+std::string process_state_text(pid_t pid, char state) {
+  switch (state) {
+    case 'R': return "running";
+    case 'S':
+    case 'I': return "waiting in a system call";
+    case 'D':
+      return "in a system call that cannot be interrupted (a disk or a network file system that does not answer?)";
+    case 'T': return "stopped (SIGSTOP); `kill -CONT " + std::to_string(pid) + "` lets it go on";
+    case 't': return "stopped by a debugger";
+    case 'Z':
+    case 'X':
+    case '\0': return "its process has ended";
+    default: return std::string("in state ") + state;
+  }
+}
+
+ProcessExaminer::ProcessExaminer(asio::io_context& loop, ExaminerConfig config)
+    : loop_(loop), config_(std::move(config)) {}
+
+ProcessExaminer::~ProcessExaminer() {
+  for (const auto& look : looks_) {
+    look->close_life();
+    if (look->guard != 0) abandoned_.push_back(look->guard);
+  }
+  for (const pid_t guard : abandoned_) (void)reap(guard, 0);
+}
+
+void ProcessExaminer::examine(pid_t pid, Done done) {
+  for (const auto& look : looks_) {
+    if (look->pid != pid) continue;
+    look->done.push_back(std::move(done));
+    return;
+  }
+  looks_.push_back(std::make_unique<Look>(loop_, pid, std::move(done)));
+  if (looks_.size() == 1) begin_next();
+}
+
+void ProcessExaminer::begin_next() {
+  std::erase_if(abandoned_, [](pid_t guard) { return reap(guard, WNOHANG); });
+  if (looks_.empty()) return;
+  Look& look = *looks_.front();
+  look.state = process_state(look.pid);
+  const bool gone = look.state == '\0' || look.state == 'Z' || look.state == 'X';
+  if (gone) {
+    finish("");
+  } else if (config_.py_spy.empty()) {
+    finish("its stack is not shown: py-spy is not installed (pip install py-spy)\n");
+  } else {
+    // py-spy would wait for a process that can't be paused.
+    start(look.state == 'R' || look.state == 'S' || look.state == 'I');
+  }
+}
+
+void ProcessExaminer::start(bool native) {
+  Look& look = *looks_.front();
+  look.native = native;
+  look.printed.clear();
+  int life[2];
+  int output[2];
+  if (pipe2(life, O_CLOEXEC) != 0) return finish(std::string("its stack is not shown: ") + std::strerror(errno) + "\n");
+  if (pipe2(output, O_CLOEXEC) != 0) {
+    const std::string why = std::strerror(errno);
+    close(life[0]);
+    close(life[1]);
+    return finish("its stack is not shown: " + why + "\n");
+  }
+  ProcessLaunch launch;
+  launch.command = {config_.guard_path, "3", config_.py_spy, "dump", "--json", "--pid", std::to_string(look.pid)};
+  launch.command.emplace_back(native ? "--native" : "--nonblocking");
+  launch.env["RUST_BACKTRACE"] = "0";
+  launch.output_fd = output[1];
+  launch.inherited = {life[0]};
+  const Result<pid_t> guard = launch_process(launch);
+  close(life[0]);
+  close(output[1]);
+  look.life_fd = life[1];
+  wire::drop_in_children(life[1]);
+  look.output.assign(output[0]);
+  if (!guard) return finish("its stack is not shown: " + guard.error().message + "\n");
+  look.guard = *guard;
+  look.limit.expires_after(native ? native_limit : plain_limit);
+  look.running = std::make_shared<char>();
+  look.limit.async_wait([this, running = std::weak_ptr(look.running)](const boost::system::error_code& failure) {
+    if (failure || running.expired()) return;
+    looks_.front()->trouble = "py-spy did not come to an end";
+    stop_tool();
+  });
+  read_more();
+}
+
+void ProcessExaminer::read_more() {
+  Look& look = *looks_.front();
+  const auto take = [this, running = std::weak_ptr(look.running)](const boost::system::error_code& failure,
+                                                                  std::size_t count) {
+    if (failure == asio::error::operation_aborted || running.expired()) return;
+    Look& reading = *looks_.front();
+    reading.printed.append(reading.buffer.data(), count);
+    if (failure) {
+      on_end();
+    } else if (reading.printed.size() > output_max) {
+      reading.trouble = "py-spy printed more than 8 MiB";
+      stop_tool();
+    } else {
+      read_more();
+    }
+  };
+  look.output.async_read_some(asio::buffer(look.buffer), take);
+}
+
+/// Both py-spy and its guard have closed their output, so they have ended.
+void ProcessExaminer::on_end() {
+  Look& look = *looks_.front();
+  look.running.reset();
+  look.limit.cancel();
+  look.output.close();
+  look.close_life();
+  (void)reap(std::exchange(look.guard, 0), 0);
+  const Result<std::string> stacks = stack_text(look.printed);
+  if (stacks) {
+    const std::string note = look.trouble.empty() ? "" : "native frames are not shown: " + look.trouble + "\n";
+    return finish(note + *stacks);
+  }
+  if (look.trouble.empty()) look.trouble = failure_text(look.printed);
+  if (look.native) return start(false);
+  finish("its stack is not shown: " + look.trouble + "\n");
+}
+
+/// Time is up. The guard ends py-spy; should that be impossible for now, it is reaped later.
+void ProcessExaminer::stop_tool() {
+  Look& look = *looks_.front();
+  look.running.reset();
+  look.limit.cancel();
+  look.output.close();
+  look.close_life();
+  abandoned_.push_back(std::exchange(look.guard, 0));
+  if (look.native) return start(false);
+  finish("its stack is not shown: " + look.trouble + "\n");
+}
+
+/// py-spy's own words, and where it was refused what this machine lacks.
+std::string ProcessExaminer::failure_text(const std::string& printed) const {
+  std::string last;
+  for (std::size_t begin = 0; begin < printed.size();) {
+    const std::size_t end = std::min(printed.find('\n', begin), printed.size());
+    const std::string line = printed.substr(begin, end - begin);
+    if (line.find_first_not_of(" \t") != std::string::npos) last = line.substr(line.find_first_not_of(" \t"));
+    begin = end + 1;
+  }
+  std::string text = "py-spy: " + to_utf8(last.substr(0, 300));
+  const bool refused = printed.find("ermission") != std::string::npos || printed.find("EPERM") != std::string::npos ||
+                       printed.find("not permitted") != std::string::npos;
+  if (!refused) return text;
+  std::string scope = read_small_file("/proc/sys/kernel/yama/ptrace_scope");
+  while (!scope.empty() && scope.back() == '\n') scope.pop_back();
+  text += " (reading another process needs ptrace: ";
+  if (scope == "2" || scope == "3") {
+    text += "kernel.yama.ptrace_scope is " + scope + " here, which forbids it without CAP_SYS_PTRACE";
+  } else {
+    text += "a container may need --cap-add=SYS_PTRACE";
+  }
+  return text + ")";
+}
+
+void ProcessExaminer::finish(const std::string& text) {
+  // Not at once: whoever asks gets the answer after the question.
+  asio::post(loop_, [done = std::move(looks_.front()->done),
+                     told = process_state_text(looks_.front()->pid, looks_.front()->state) + "\n" + text] {
+    for (const Done& each : done) each(told);
+  });
+  looks_.pop_front();
+  begin_next();
+}
+
+}  // namespace headway::node
