@@ -1,6 +1,7 @@
 """Fixtures of the Python tests: storage, fit() in short, scripts of their own, and that nothing is left behind."""
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -126,6 +127,14 @@ def fit(storage):
         ).fit()
 
     return run
+
+
+@pytest.fixture
+def fit_torch(fit):
+    """``fit_torch(loop, workers=2, ...)``: the same with a TorchTrainer."""
+    from headway.train.torch import TorchTrainer
+
+    return functools.partial(fit, trainer=TorchTrainer)
 
 
 @pytest.fixture

@@ -7,14 +7,6 @@ from headway import train
 from headway.train.torch import TorchConfig, TorchTrainer, get_device, prepare_data_loader, prepare_model
 
 
-@pytest.fixture
-def fit_torch(fit):
-    def run(loop, workers=2, **options):
-        return fit(loop, workers, trainer=TorchTrainer, **options)
-
-    return run
-
-
 def gather(value):
     """All ranks' values, in every rank."""
     import torch.distributed as dist

@@ -4,17 +4,9 @@ import collections
 
 import pytest
 from headway import train
-from headway.train.torch import TorchTrainer, get_device, prepare_data_loader
+from headway.train.torch import get_device, prepare_data_loader
 
 Pair = collections.namedtuple("Pair", ["x", "y"])
-
-
-@pytest.fixture
-def fit_torch(fit):
-    def run(loop, workers=2, **options):
-        return fit(loop, workers, trainer=TorchTrainer, **options)
-
-    return run
 
 
 def test_loaders_that_are_left_alone(fit_torch):

@@ -2,15 +2,7 @@
 
 import pytest
 from headway import train
-from headway.train.torch import TorchTrainer, accelerate, backward, prepare_model, prepare_optimizer
-
-
-@pytest.fixture
-def fit_torch(fit):
-    def run(loop, workers=1, **options):
-        return fit(loop, workers, trainer=TorchTrainer, **options)
-
-    return run
+from headway.train.torch import accelerate, backward, prepare_model, prepare_optimizer
 
 
 def test_on_cpus_the_model_computes_in_bfloat16_and_learns(fit_torch):
@@ -66,7 +58,7 @@ def test_without_amp_all_is_as_in_plain_torch(fit_torch):
         with pytest.raises(TypeError, match=r"tensor is 1 \(int\); allowed: a torch.Tensor"):
             backward(1)
 
-    fit_torch(loop)
+    fit_torch(loop, workers=1)
 
 
 def test_accelerate_comes_first_and_once(fit_torch):
@@ -84,8 +76,8 @@ def test_accelerate_comes_first_and_once(fit_torch):
         with pytest.raises(RuntimeError, match="a second time"):
             accelerate(amp=True)
 
-    fit_torch(too_late)
-    fit_torch(twice)
+    fit_torch(too_late, workers=1)
+    fit_torch(twice, workers=1)
     for function in (accelerate, lambda: prepare_optimizer(None), lambda: backward(None)):
         with pytest.raises(RuntimeError, match="outside of a training function"):
             function()
@@ -173,4 +165,4 @@ def test_on_gpus_the_model_computes_in_float16_with_a_scaled_loss(fit_torch):
             losses.append(loss.item())
         assert losses[-1] < losses[0]
 
-    fit_torch(loop, scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True))
+    fit_torch(loop, workers=1, scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True))

@@ -58,16 +58,6 @@ def train_with(strategy):
     return losses, trained, elements, kind
 
 
-@pytest.fixture
-def fit_torch(fit):
-    from headway.train.torch import TorchTrainer
-
-    def run(loop, workers=2, **options):
-        return fit(loop, workers, trainer=TorchTrainer, **options)
-
-    return run
-
-
 @pytest.mark.parametrize(("strategy", "kind"), [("fsdp", "fsdp"), ("fsdp2", "FSDPSequential")])
 def test_sharded_ranks_learn_what_replicas_learn_with_half_of_the_parameters_each(fit_torch, strategy, kind):
     def loop():

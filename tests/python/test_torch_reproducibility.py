@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 import pytest
-from headway.train.torch import TorchTrainer, enable_reproducibility
+from headway.train.torch import enable_reproducibility
 
 # Dropout, shuffling and a data loader's processes draw random numbers here.
 LOOPS = """
@@ -73,7 +73,7 @@ if __name__ == "__main__":
 """
 
 
-def test_losses_are_those_of_torchrun_bit_for_bit(fit, tmp_path, monkeypatch):
+def test_losses_are_those_of_torchrun_bit_for_bit(fit_torch, tmp_path, monkeypatch):
     script, output = tmp_path / "loops_of_both.py", tmp_path / "losses.json"
     script.write_text(textwrap.dedent(LOOPS))
     # Sums are split over threads, so their number counts; torchrun's default is one.
@@ -88,11 +88,11 @@ def test_losses_are_those_of_torchrun_bit_for_bit(fit, tmp_path, monkeypatch):
 
     assert len(expected[0]) == 8
     assert expected[0] != expected[1]
-    assert fit(loops_of_both.plain, trainer=TorchTrainer).return_value == expected
-    assert fit(loops_of_both.prepared, trainer=TorchTrainer).return_value == expected
+    assert fit_torch(loops_of_both.plain).return_value == expected
+    assert fit_torch(loops_of_both.prepared).return_value == expected
 
 
-def test_all_generators_are_seeded_alike_in_every_rank_and_run(fit):
+def test_all_generators_are_seeded_alike_in_every_rank_and_run(fit_torch):
     def draw(config):
         import random
 
@@ -119,9 +119,9 @@ def test_all_generators_are_seeded_alike_in_every_rank_and_run(fit):
         dist.all_gather_object(every, drawn)
         return every
 
-    first = fit(draw, trainer=TorchTrainer).return_value
-    again = fit(draw, trainer=TorchTrainer).return_value
-    other = fit(draw, trainer=TorchTrainer, config={"seed": 1}).return_value
+    first = fit_torch(draw).return_value
+    again = fit_torch(draw).return_value
+    other = fit_torch(draw, config={"seed": 1}).return_value
     assert len(first[0]) == 9
     assert len(set(first[0])) == 9, "no two generators draw the same"
     assert first == again

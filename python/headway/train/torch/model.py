@@ -130,8 +130,8 @@ def _shard_in_place(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.
 def _send_rank_0s(model: torch.nn.Module, device: torch.device) -> None:
     """DistributedDataParallel does it by itself. What is sharded already, or not on the device, stays as it is."""
     import torch.distributed as dist
-    from torch.distributed.tensor import DTensor
 
     for tensor in [*model.parameters(), *model.buffers()]:
-        if tensor.device.type == device.type and not isinstance(tensor, DTensor):
+        sharded = hasattr(tensor, "full_tensor")  # a DTensor, whose class has had several places
+        if tensor.device.type == device.type and not sharded:
             dist.broadcast(tensor.detach(), src=0)

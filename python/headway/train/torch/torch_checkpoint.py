@@ -122,7 +122,6 @@ class TorchCheckpoint(Checkpoint):
 
 def _is_sharded(model: torch.nn.Module) -> bool:
     from torch.distributed.fsdp import FullyShardedDataParallel
-    from torch.distributed.tensor import DTensor
 
     wrapped = any(isinstance(module, FullyShardedDataParallel) for module in model.modules())
-    return wrapped or any(isinstance(parameter, DTensor) for parameter in model.parameters())
+    return wrapped or any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
