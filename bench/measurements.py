@@ -123,6 +123,21 @@ MEASUREMENTS = [
         ],
     ),
     Measurement(
+        "persist-s3",
+        {"headway": ["persist_s3.py", "256"]},
+        [
+            Line("report of 2 × 256 MB to S3 / boto3", "to_boto3", "≤ 1.2×", at_most(1.2), "x"),
+            Line("the same / pyarrow.fs.copy_files", "to_pyarrow", "≤ 1.2×", at_most(1.2), "x"),
+            Line("a worker's memory beyond what it had, MiB", "grown_mib", "≤ 192", at_most(192), "x"),
+        ],
+        repeats=3,
+        notes=[
+            ("headway", "report_s", "report of 2 × 256 MB to a moto server"),
+            ("headway", "pyarrow_s", "pyarrow.fs.copy_files of as much"),
+            ("headway", "boto3_s", "boto3's upload_file of as much"),
+        ],
+    ),
+    Measurement(
         "training-time",
         {
             "headway": ["training_time.py", "headway"],

@@ -15,8 +15,8 @@ namespace {
 namespace fs = arrow::fs;
 
 /// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
-/// told at once (the SDK's own way takes six seconds to say that nobody listens).
-class BriefRetries : public fs::S3RetryStrategy {
+/// told at once (the SDK's own way takes six seconds to say that nobody listens). Arrow takes it from its version 26 on.
+class [[maybe_unused]] BriefRetries : public fs::S3RetryStrategy {
  public:
   bool ShouldRetry(const AWSErrorDetail& error, int64_t attempted_retries) override {
     return error.should_retry && attempted_retries < 2;
@@ -44,8 +44,12 @@ arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url, const st
     url += url.find('?') == std::string::npos ? "?" : "&";
     url += "allow_delayed_open=true";
   }
+#if ARROW_VERSION_MAJOR >= 26
   const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
   return fs::FileSystemFromUriAndOptions(url, {{"retry_strategy", std::any(retries)}});
+#else
+  return fs::FileSystemFromUri(url);
+#endif
 }
 
 arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url, const std::string& arrow_directory) {

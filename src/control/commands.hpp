@@ -147,6 +147,9 @@ struct SetTimer {
   Time at{};
 };
 
+/// Bring the run's small files (result.json, logs/) that have changed to remote storage → FolderSynced.
+struct SyncFolder {};
+
 /// Replace run.json → JournalWritten.
 struct WriteJournal {
   JsonObject snapshot;
@@ -172,7 +175,7 @@ using Command =
     std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
                  UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AnnounceCheckpoint,
                  AppendResult, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook, SweepStorage,
-                 SetTimer, WriteJournal, Warn, Notify, Finish>;
+                 SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

@@ -134,6 +134,10 @@ struct CollectivesSeen {
   std::vector<GroupPosition> positions;
 };
 
+struct FolderSynced {
+  std::optional<Error> error;
+};
+
 struct JournalWritten {
   std::optional<Error> error;
 };
@@ -146,9 +150,10 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
-                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
-                           RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
-                           CallAnswered, RanksExamined, CollectivesSeen, JournalWritten, AbortAsked, TimerFired>;
+using Event =
+    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
+                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, RankReturned, RankRaised,
+                 WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined, CollectivesSeen,
+                 FolderSynced, JournalWritten, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

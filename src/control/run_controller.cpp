@@ -1,6 +1,7 @@
 #include "control/run_controller.hpp"
 
 #include "control/failure_text.hpp"
+#include "core/location.hpp"
 
 #include <algorithm>
 
@@ -88,6 +89,7 @@ void RunController::start_attempt() {
   if (attempt_ > 1) out_.push_back(SweepStorage{});
   out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint});
   write_journal();
+  if (is_remote(spec_.run.storage_path)) set_timer(TimerPurpose::sync, sync_interval);
 }
 
 void RunController::on(const WorkerReady& event) {
@@ -270,6 +272,10 @@ void RunController::on(const TimerFired& event) {
     case TimerPurpose::restart:
       if (state_ == RunState::restarting && group_gone_) start_attempt();
       break;
+    case TimerPurpose::sync:
+      sync_folder();
+      set_timer(TimerPurpose::sync, sync_interval);
+      break;
     case TimerPurpose::terminate:
       if (!group_gone_) end_group(EndMode::kill, *abort_reason_);
       break;
@@ -297,6 +303,22 @@ void RunController::on(const JournalWritten& event) {
   out_.push_back(Finish{std::move(outcome)});
 }
 
+/// Not while one is under way: what it misses, the next one brings.
+void RunController::sync_folder() {
+  if (!is_remote(spec_.run.storage_path) || sync_under_way_) return;
+  sync_under_way_ = true;
+  out_.push_back(SyncFolder{});
+}
+
+void RunController::on(const FolderSynced& event) {
+  sync_under_way_ = false;
+  if (event.error && !sync_failed_) {
+    out_.push_back(
+        Warn{"the run's files could not all be brought to storage (it is tried again): " + event.error->message});
+  }
+  sync_failed_ = event.error.has_value();
+}
+
 void RunController::write_journal() {
   JsonObject snapshot;
   snapshot["state"] = state_ == RunState::closing ? (abort_reason_ ? "aborted"
@@ -317,6 +339,9 @@ void RunController::write_journal() {
   if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
   RunSpec spec = spec_;
   spec.config.clear();  // It has its own file, and may be large.
+  // Whoever may read the folder need not have what its owner reaches it with.
+  spec.run.storage_path = shown_location(spec.run.storage_path);
+  if (spec.resume_from_checkpoint) spec.resume_from_checkpoint = shown_location(*spec.resume_from_checkpoint);
   snapshot["spec"] = boost::json::value_from(spec);
   ++journals_under_way_;
   out_.push_back(WriteJournal{std::move(snapshot)});

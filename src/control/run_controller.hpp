@@ -45,6 +45,8 @@ class RunController {
   static constexpr Duration terminate_grace = std::chrono::milliseconds(500);
   /// Asynchronous checkpoints that may be under way at once; the report of one more waits.
   static constexpr std::size_t asynchronous_max = 2;
+  /// How often the small files of a run on remote storage are brought there, beside each commit and the end.
+  static constexpr Duration sync_interval = std::chrono::seconds(30);
   /// How long a failure that looks like another rank's echo waits for the one that caused it.
   static constexpr Duration echo_grace = std::chrono::seconds(1);
 
@@ -70,7 +72,7 @@ class RunController {
     std::optional<PendingCheckpoint> checkpoint;
     bool answered = false;
   };
-  enum class TimerPurpose { echo, exit, terminate, restart };
+  enum class TimerPurpose { echo, exit, terminate, restart, sync };
   struct Timer {
     std::int64_t id = 0;
     TimerPurpose purpose = TimerPurpose::echo;
@@ -96,6 +98,7 @@ class RunController {
   void on(const CallAnswered& event);
   void on(const RanksExamined& event);
   void on(const CollectivesSeen& event);
+  void on(const FolderSynced& event);
   void on(const JournalWritten& event);
   void on(const AbortAsked& event);
   void on(const TimerFired& event);
@@ -128,6 +131,7 @@ class RunController {
   void close_run();
   void write_last_journal();
   void write_journal();
+  void sync_folder();
   void set_timer(TimerPurpose purpose, Duration from_now);
 
   std::optional<Wait> current_wait() const;
@@ -172,6 +176,8 @@ class RunController {
   std::int64_t timers_set_ = 0;
   int journals_under_way_ = 0;
   bool last_journal_ = false;  ///< It is ordered.
+  bool sync_under_way_ = false;
+  bool sync_failed_ = false;  ///< The last one did; that is told once.
   Commands out_;
 };
 

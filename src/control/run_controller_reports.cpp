@@ -216,6 +216,7 @@ void RunController::committed(const PendingReport& report) {
   }
   delete_old();
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
+  sync_folder();
 }
 
 void RunController::record(const PendingReport& report) {

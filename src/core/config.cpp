@@ -1,5 +1,7 @@
 #include "core/config.hpp"
 
+#include "core/location.hpp"
+
 #include <cmath>
 
 namespace headway {
@@ -99,11 +101,9 @@ Result<void> validate(const RunConfig& config) {
       config.name.find('/') != std::string::npos || config.name.find('\0') != std::string::npos) {
     return refused("RunConfig.name", quoted(config.name), "a folder name of 1 to 200 bytes without '/'");
   }
-  if (config.storage_path.find("://") != std::string::npos) {
-    return refused("RunConfig.storage_path", quoted(config.storage_path), "a path on a local or mounted file system");
-  }
+  if (is_remote(config.storage_path)) return {};
   if (config.storage_path.empty() || config.storage_path.front() != '/') {
-    return refused("RunConfig.storage_path", quoted(config.storage_path), "an absolute path");
+    return refused("RunConfig.storage_path", quoted(config.storage_path), "an absolute path or a URL");
   }
   return {};
 }

@@ -41,7 +41,7 @@ BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attri
 
 struct RunConfig {
   std::string name;          ///< The run's folder below `storage_path`.
-  std::string storage_path;  ///< Absolute.
+  std::string storage_path;  ///< A location (core/location.hpp).
 };
 BOOST_DESCRIBE_STRUCT(RunConfig, (), (name, storage_path))
 

@@ -29,7 +29,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
       setup_(std::move(setup)),
       task_(std::move(task)),
       controller_(spec_),
-      folder_(std::make_shared<RunFolder>(spec_.run.storage_path + "/" + spec_.run.name)),
+      folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
@@ -95,6 +95,8 @@ void Run::detach() {
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
+  // The runtime waits for its storage threads: nothing is left behind.
+  asio::post(storage_, [folder = folder_] { (void)folder->close(); });
   tell_front("finished", {{"state", "aborted"},
                           {"kind", "aborted"},
                           {"message", "headway.shutdown() ended the run"},

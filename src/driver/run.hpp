@@ -90,6 +90,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::InterruptHook& command);
   void carry_out(const control::SweepStorage& command);
   void carry_out(const control::SetTimer& command);
+  void carry_out(const control::SyncFolder& command);
   void carry_out(const control::WriteJournal& command);
   void carry_out(const control::Warn& command);
   void carry_out(const control::Notify& command);

@@ -172,6 +172,10 @@ void Run::carry_out(const control::SetTimer& command) {
   });
 }
 
+void Run::carry_out(const control::SyncFolder&) {
+  on_storage([folder = folder_]() -> control::Event { return control::FolderSynced{error_of(folder->sync(false))}; });
+}
+
 void Run::carry_out(const control::WriteJournal& command) {
   on_storage([folder = folder_, command]() -> control::Event {
     return control::JournalWritten{error_of(folder->write_journal(command.snapshot))};
@@ -200,8 +204,10 @@ void Run::carry_out(const control::Finish& command) {
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
   asio::post(storage_, [self = shared_from_this(), end] {
-    for (const std::string& warning : self->folder_->views().finish()) self->warn(warning);
-    self->tell_front("finished", end);
+    for (const std::string& warning : self->folder_->close()) self->warn(warning);
+    JsonObject told = end;
+    told["last_report"] = self->folder_->last_line();
+    self->tell_front("finished", told);
   });
   runtime_->forget_run(run_id_);
   detached_ = true;

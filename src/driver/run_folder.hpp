@@ -2,38 +2,69 @@
 
 #include "core/json.hpp"
 #include "driver/append_file.hpp"
+#include "driver/folder_sync.hpp"
 #include "driver/report_views.hpp"
+#include "driver/staging.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace headway::driver {
 
-/// A run's folder on storage: what it says of its reports, run.json, logs/ and the checkpoints. Used from one storage strand; every call may block.
+/// A run's folder: what it says of its reports, run.json, logs/ and the checkpoints. Its small files are written on a local side:
+/// the folder itself when it is on a local file system, else a staging directory, of which everything is brought to storage now
+/// and then. Used from one storage strand, but for the paths; every call may block.
 class RunFolder {
  public:
-  explicit RunFolder(std::string path) : path_(std::move(path)), results_(path_ + "/result.json"), views_(path_) {}
+  /// Makes the staging directory where one is needed; when that fails, `prepare` tells it.
+  explicit RunFolder(std::string location);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
 
+  /// The folder's location.
   const std::string& path() const { return path_; }
-  std::string checkpoint_path(const std::string& name) const { return path_ + "/" + name; }
-  std::string log_path(int rank) const { return path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
+  /// Where its small files are written.
+  const std::string& local_path() const { return local_path_; }
+  bool is_staged() const { return local_path_ != path_; }
+  std::string checkpoint_path(const std::string& name) const;
+  std::string log_path(int rank) const { return local_path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
 
   /// Makes the folder, proves that it can be written, and writes params.json.
-  /// Errors: `already_exists` when an earlier run is there, `unavailable`.
+  /// Errors: `already_exists` when an earlier run is there, `unavailable`, `refused`.
   Result<void> prepare(const JsonObject& config);
 
-  /// Adds a line to result.json; it survives the death of this process from then on.
+  /// Adds a line to result.json; it survives the death of this process from then on (but for a staged folder, which is brought to
+  /// storage later).
   Result<void> append(const std::string& line);
 
-  /// What is written from result.json for other programs. Its line is there before a report is shown to them.
-  ReportViews& views() { return views_; }
+  /// The last one; empty when there is none.
+  const std::string& last_line() const { return last_line_; }
 
-  /// Replaces run.json durably.
+  /// What is written from result.json for other programs. Its line is there before a report is shown to them.
+  ReportViews& views() { return *views_; }
+
+  /// Replaces run.json durably, on storage itself.
   Result<void> write_journal(JsonObject snapshot);
+
+  /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see FolderSync.
+  Result<void> sync(bool everything);
+
+  /// The end: completes the files, brings them to storage and removes the staging directory. Nothing may be written afterwards.
+  /// Returns what the user should be warned of. When storage can't be reached the staging directory stays, and that says where.
+  std::vector<std::string> close();
 
  private:
   std::string path_;
-  AppendFile results_;
-  ReportViews views_;
+  std::string local_path_;
+  std::string last_line_;
+  std::optional<Staging> staging_;
+  std::optional<Error> no_staging_;
+  std::optional<FolderSync> sync_;
+  std::unique_ptr<AppendFile> results_;
+  std::unique_ptr<ReportViews> views_;
 };
 
 }  // namespace headway::driver

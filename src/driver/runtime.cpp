@@ -1,6 +1,7 @@
 #include "driver/runtime.hpp"
 
 #include "driver/run.hpp"
+#include "storage/retry.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -67,8 +68,11 @@ void Runtime::shutdown() {
     work_.reset();
     loop_.stop();
   });
+  // Storage that can't be reached must not keep this waiting.
+  storage::lose_patience();
   thread_.join();
   storage_threads_.join();
+  storage::regain_patience();
 }
 
 void Runtime::warm(std::vector<std::string> preload) {

@@ -38,10 +38,10 @@ class RealPatience : public Patience {
     return std::uniform_real_distribution<double>(0, 1)(generator_);
   }
 
-  void lose() {
+  void set_lost(bool lost) {
     {
       const std::lock_guard lock(mutex_);
-      lost_ = true;
+      lost_ = lost;
     }
     changed_.notify_all();
   }
@@ -72,7 +72,9 @@ RetryPolicy policy_from_environment() {
 
 std::shared_ptr<Patience> real_patience() { return the_real_one(); }
 
-void lose_patience() { the_real_one()->lose(); }
+void lose_patience() { the_real_one()->set_lost(true); }
+
+void regain_patience() { the_real_one()->set_lost(false); }
 
 Result<void> with_retries(const RetryPolicy& policy, Patience& patience, const std::function<Result<void>()>& attempt) {
   milliseconds first_failure{};

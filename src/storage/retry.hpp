@@ -26,7 +26,7 @@ class Patience {
  public:
   virtual ~Patience() = default;
   virtual std::chrono::milliseconds now() = 0;
-  /// Returns after so long, or at once with false when the process is ending.
+  /// Returns after so long, or at once with false when nobody wants to wait any more.
   virtual bool wait(std::chrono::milliseconds time) = 0;
   /// Evenly from 0 to 1.
   virtual double random() = 0;
@@ -35,8 +35,9 @@ class Patience {
 /// The real one; one for the process.
 std::shared_ptr<Patience> real_patience();
 
-/// Ends all waits of the real one, now and from now on: what failed stays failed. For a process's end.
+/// Ends all waits of the real one, now and until it is regained: what fails has failed. For a runtime that is shut down.
 void lose_patience();
+void regain_patience();
 
 /// Calls `attempt` until it succeeds, fails for good, or `policy` is used up. The last error then says how often it was tried.
 Result<void> with_retries(const RetryPolicy& policy, Patience& patience, const std::function<Result<void>()>& attempt);

@@ -1,6 +1,7 @@
 #include "storage/storage.hpp"
 
 #include "core/location.hpp"
+#include "storage/copy.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
 #include "storage/local.hpp"
@@ -10,6 +11,9 @@
 namespace headway::storage {
 
 namespace {
+
+/// Of one small file on its way: its parts that are sent at a time.
+constexpr std::size_t put_memory_bytes = std::size_t{32} << 20;
 
 /// Calls `on_path` with the path that a local location stands for, or `on_remote` with the place on a remote filesystem.
 template <class OnPath, class OnRemote>
@@ -95,6 +99,24 @@ Result<void> replace_file(const std::string& location, std::string_view content)
   return dispatch(
       location, [&](const std::string& path) { return local::replace_file(path, content); },
       [&](const Remote& remote) { return remote.store.write(remote.path, content); });
+}
+
+Result<void> put_file(const std::string& local_file, const std::string& location) {
+  const auto on_path = [&](const std::string& path) -> Result<void> {
+    if (Result<void> made = make_directories(parent_of(path)); !made) return made;
+    const std::string part = join(parent_of(path), std::string(part_prefix) + last_part(path));
+    const Result<Copied> copied = copy_file(local_file, path, part, CopyFor::keeping);
+    return copied ? Result<void>() : copied.error();
+  };
+  const auto on_remote = [&](const Remote& remote) -> Result<void> {
+    const std::size_t slash = remote.path.rfind('/');
+    if (slash != std::string::npos && slash > 0) {
+      if (Result<void> made = remote.store.make_directory(remote.path.substr(0, slash)); !made) return made;
+    }
+    const Result<Content> sent = remote.store.put(local_file, remote.path, put_memory_bytes);
+    return sent ? Result<void>() : sent.error();
+  };
+  return dispatch(location, on_path, on_remote);
 }
 
 Result<std::vector<FileRecord>> download(const std::string& directory, const std::string& target_directory,

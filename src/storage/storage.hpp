@@ -103,6 +103,10 @@ Result<std::string> read_file(const std::string& path);
 /// Replaces a small file whole and durably: temporary name, fsync, rename, fsync of the directory; on remote storage as one object.
 Result<void> replace_file(const std::string& path, std::string_view content);
 
+/// Brings a local file to a location, with the directories above it where there are such.
+/// Errors: `invalid_argument` when the file can't be read, else as `upload`.
+Result<void> put_file(const std::string& local_file, const std::string& location);
+
 /// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into a local directory, made when missing.
 /// Files of the same names there are replaced. Not fsynced. Returns what was read, with sizes and checksums. Nothing is compared:
 /// `fetch` (storage/fetch.hpp) does that. `on_bytes` may be told of bytes twice, when reading them was tried again.

@@ -14,7 +14,7 @@ namespace headway::control {
 
 class RandomWorld {
  public:
-  explicit RandomWorld(std::uint64_t seed) : random_(seed), controller_(random_spec()) {
+  explicit RandomWorld(std::uint64_t seed) : random_(seed), controller_(random_spec(seed)) {
     faults_left_ = below(7);
     reports_planned_ = below(7);
     asynchronous_ = one_in(2);
@@ -53,12 +53,13 @@ class RandomWorld {
     return fault(one_in_n) ? std::optional(Error{ErrorKind::unavailable, "fault"}) : std::nullopt;
   }
 
-  RunSpec random_spec() {
+  RunSpec random_spec(std::uint64_t seed) {
     RunSpec spec = spec_of(1 + below(4), std::vector<int>{0, 1, 3, -1}[static_cast<std::size_t>(below(4))]);
     if (one_in(2)) spec.checkpoint.num_to_keep = 1 + below(3);
     if (one_in(2)) spec.checkpoint.checkpoint_score_attribute = "score";
     if (one_in(4)) spec.failure.hang_fail_s = 40;
     spec.collectives = one_in(2);
+    if (seed % 3 == 0) spec.run.storage_path = "s3://bucket/runs";
     ranks_.resize(static_cast<std::size_t>(spec.scaling.num_workers));
     return spec;
   }
@@ -276,6 +277,13 @@ class RandomWorld {
   void carry_out(const InterruptHook&) {}
   void carry_out(const SweepStorage&) { check(!group_alive_ && commits_open_ == 0, "a sweep while somebody writes"); }
   void carry_out(const SetTimer& command) { timers_.push_back(command); }
+  void carry_out(const SyncFolder&) {
+    check(++syncs_open_ == 1, "two syncs at once");
+    later([this] {
+      --syncs_open_;
+      send(FolderSynced{maybe_error()});
+    });
+  }
   void carry_out(const WriteJournal& command) {
     to_delete_.clear();
     for (const Json& name : command.snapshot.at("to_delete").get_array()) to_delete_.emplace_back(name.get_string());
@@ -317,6 +325,7 @@ class RandomWorld {
   int journals_open_ = 0;
   std::vector<std::function<void()>> answers_;
   std::vector<SetTimer> timers_;
+  int syncs_open_ = 0;
   std::vector<Event> said_;   ///< Of this attempt.
   std::vector<Event> older_;  ///< Of those before; they come again at any time.
   std::set<std::string> names_;

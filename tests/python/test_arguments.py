@@ -4,6 +4,7 @@ import os
 
 import headway
 import processes
+import pyarrow.fs
 import pytest
 from headway import train
 from headway.train import (
@@ -29,6 +30,7 @@ def keyword_argument(*, config):
     loop()
 
 
+SUBTREE = pyarrow.fs.SubTreeFileSystem("/tmp", pyarrow.fs.LocalFileSystem())
 NAN, INF = float("nan"), float("inf")
 AT_LEAST_1 = "at least 1"
 
@@ -151,15 +153,25 @@ CASES = [
     (RunConfig, {"storage_path": 7}, TypeError, "RunConfig.storage_path", "7 (int)", "a path"),
     (RunConfig, {"name": "caf\udce9"}, ValueError, "RunConfig.name", "caf", "UTF-8"),
     (RunConfig, {"storage_path": "/tmp/caf\udce9"}, ValueError, "RunConfig.storage_path", "caf", "UTF-8"),
-    (RunConfig, {"storage_path": ""}, ValueError, "RunConfig.storage_path", '""', "path"),
+    (RunConfig, {"storage_path": ""}, ValueError, "RunConfig.storage_path", "''", "path"),
+    (RunConfig, {"storage_path": "file://host/x"}, ValueError, "RunConfig.storage_path", "file://host/x", "file:///"),
     (
         RunConfig,
-        {"storage_path": "s3://bucket/x"},
+        {"storage_path": "s3://bucket/x", "storage_filesystem": SUBTREE},
         ValueError,
         "RunConfig.storage_path",
         "s3://bucket/x",
-        "local or mount",
+        "without s3://",
     ),
+    (
+        RunConfig,
+        {"storage_path": "x", "storage_filesystem": "s3"},
+        TypeError,
+        "RunConfig.storage_filesystem",
+        "'s3' (str)",
+        "pyarrow.fs.FileSystem",
+    ),
+    (RunConfig, {"storage_filesystem": SUBTREE}, ValueError, "RunConfig.storage_path", "None", "'bucket/path'"),
     (RunConfig, {"failure_config": 3}, TypeError, "RunConfig.failure_config", "3 (int)", "a FailureConfig"),
     (RunConfig, {"checkpoint_config": {}}, TypeError, "RunConfig.checkpoint_config", "{} (dict)", "a CheckpointConfig"),
     (TorchConfig, {"backend": 1}, TypeError, "TorchConfig.backend", "1 (int)", '"gloo"'),

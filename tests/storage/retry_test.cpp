@@ -105,6 +105,13 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_does_not_wait) {
   BOOST_TEST(fragile.made == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_runtime_that_is_shut_down_ends_real_waits_and_the_next_one_waits_again) {
+  lose_patience();
+  BOOST_TEST(!real_patience()->wait(std::chrono::hours(1)));
+  regain_patience();
+  BOOST_TEST(real_patience()->wait(milliseconds(1)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::storage

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._arguments import (
@@ -18,8 +18,11 @@ from headway._arguments import (
     check_resources,
     check_str,
     is_utf8,
-    refuse,
 )
+from headway.train import _locations
+
+if TYPE_CHECKING:
+    import pyarrow.fs
 
 
 @dataclass
@@ -149,29 +152,25 @@ class RunConfig:
 
     Attributes:
         name: The run's folder below ``storage_path``; default: the trainer's name with date and time.
-        storage_path: A folder on a local or mounted file system; default: ``HEADWAY_STORAGE`` or ``RAY_STORAGE`` of the
-            environment, else ``~/headway_results``. Stored as an absolute path.
+        storage_path: Where runs lie: a folder on a local or mounted file system (stored as an absolute path), or a URL
+            (``s3://bucket/path?region=...``, ``gs://``, ``hdfs://``); default: ``HEADWAY_STORAGE`` or ``RAY_STORAGE``
+            of the environment, else ``~/headway_results``. With ``storage_filesystem`` a path on it, without ``s3://``.
+        storage_filesystem: A ``pyarrow.fs.FileSystem``, also one around fsspec's
+            (``PyFileSystem(FSSpecHandler(...))``); it is sent to the workers pickled. Default: what the path says.
         failure_config: See :class:`FailureConfig`.
         checkpoint_config: See :class:`CheckpointConfig`.
     """
 
     name: str | None = None
     storage_path: str | os.PathLike[str] | None = None
+    storage_filesystem: pyarrow.fs.FileSystem | None = None
     failure_config: FailureConfig = field(default_factory=FailureConfig)
     checkpoint_config: CheckpointConfig = field(default_factory=CheckpointConfig)
 
     def __post_init__(self) -> None:
         if self.name is not None:
             check_str("RunConfig.name", self.name, "None or a folder name")
-        if self.storage_path is None:
-            default = os.path.join("~", "headway_results")
-            self.storage_path = os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
-        if not isinstance(self.storage_path, (str, os.PathLike)):
-            refuse("RunConfig.storage_path", self.storage_path, "None or a path")
-        path = os.fspath(self.storage_path)
-        if "://" not in path and path:
-            path = os.path.abspath(os.path.expanduser(path))
-        self.storage_path = path
+        self._location = self._locate()
         self.failure_config = (
             check_instance("RunConfig.failure_config", self.failure_config, FailureConfig, "a FailureConfig or None")
             or FailureConfig()
@@ -182,8 +181,25 @@ class RunConfig:
             )
             or CheckpointConfig()
         )
-        for argument, text in (("RunConfig.name", self.name or ""), ("RunConfig.storage_path", self.storage_path)):
-            if not is_utf8(text):
-                raise ValueError(f"{argument} is {text!r}; allowed: text that UTF-8 has")
         name = self.name if self.name is not None else "unnamed"
-        _core.check_run_config(json.dumps({"name": name, "storage_path": self.storage_path}))
+        if not is_utf8(name):
+            raise ValueError(f"RunConfig.name is {name!r}; allowed: text that UTF-8 has")
+        _core.check_run_config(json.dumps({"name": name, "storage_path": self._location}))
+
+    def _locate(self) -> str:
+        """Settles ``storage_path``; the location that the core takes."""
+        if self.storage_path is None:
+            if self.storage_filesystem is not None:
+                raise ValueError(
+                    "RunConfig.storage_path is None with a storage_filesystem; allowed: a path on that filesystem, "
+                    "such as 'bucket/path'"
+                )
+            default = os.path.join("~", "headway_results")
+            self.storage_path = os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
+        argument = "RunConfig.storage_path"
+        location = _locations.location_of(self.storage_path, self.storage_filesystem, argument=argument)
+        if not is_utf8(location):
+            raise ValueError(f"{argument} is {location!r}; allowed: text that UTF-8 has")
+        if self.storage_filesystem is None or not _locations.is_remote(location):
+            self.storage_path = location
+        return location

@@ -56,6 +56,9 @@ def name_of(location: str) -> str:
 
 def shown(location: str) -> str:
     """A location as people may read it, without secrets."""
+    scheme, _, path = location.partition("://")
+    if scheme in _filesystems:
+        return f"{path} on the {_filesystems[scheme][0].type_name} filesystem"
     return _core.shown_location(location)
 
 
@@ -90,6 +93,8 @@ def location_of(
         refuse(argument, path, "a path or a URL as text")
     if not text:
         raise ValueError(f"{argument} is ''; allowed: a path or a URL")
+    if filesystem is None and text.partition("://")[0] in _filesystems:
+        return text.rstrip("/")
     if filesystem is None:
         return _without_filesystem(text, argument)
     scheme = register(filesystem, argument=_filesystem_argument(argument))

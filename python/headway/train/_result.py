@@ -57,12 +57,12 @@ class Result:
         checkpoints: Sequence[tuple[str, dict[str, Any]]],
         config: dict[str, Any] | None,
         done: bool,
+        last: dict[str, Any] | None,
         error: Exception | None = None,
         return_value: Any = None,
     ) -> Result:
-        """The result of the run at a location, with its checkpoints' names and metrics, oldest first."""
+        """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
         kept = [(Checkpoint._at(_locations.join(location, name)), metrics) for name, metrics in checkpoints]
-        last = _run_files.last_report(location)
         return cls(
             metrics={**last, "done": done, "config": config} if last is not None else None,
             checkpoint=kept[-1][0] if kept else None,
@@ -105,6 +105,7 @@ class Result:
             checkpoints=[(each["checkpoint"], each["metrics"]) for each in found["checkpoints"]],
             config=_run_files.read_json(location, "params.json"),
             done=journal["state"] == "finished",
+            last=_run_files.last_report(location),
             error=_stored_error(journal, _locations.shown(location)),
         )
 

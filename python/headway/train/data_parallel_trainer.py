@@ -130,10 +130,13 @@ class DataParallelTrainer(BaseTrainer):
         except BaseException as error:
             loop.abort(error)
             if isinstance(error, KeyboardInterrupt):
-                print(f"headway: stopped by Ctrl-C; what was reported so far is in {run.path}", file=sys.stderr)
+                print(
+                    f"headway: stopped by Ctrl-C; what was reported so far is in {_locations.shown(run.path)}",
+                    file=sys.stderr,
+                )
             raise
         if end["state"] != "finished":
-            failure, cause = to_exception(end, loop.exceptions, run.path)
+            failure, cause = to_exception(end, loop.exceptions, _locations.shown(run.path))
             raise failure from cause
         return self._result(end, loop, run.path)
 
@@ -144,7 +147,7 @@ class DataParallelTrainer(BaseTrainer):
             name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[:4]}"
         resume = self.resume_from_checkpoint
         return {
-            "run": {"name": name, "storage_path": self.run_config.storage_path},
+            "run": {"name": name, "storage_path": self.run_config._location},
             "scaling": asdict(self.scaling_config),
             "failure": asdict(self.run_config.failure_config),
             "checkpoint": self.run_config.checkpoint_config.retention(),
@@ -162,6 +165,8 @@ class DataParallelTrainer(BaseTrainer):
             checkpoints=[(entry["name"], entry["metrics"]) for entry in end["checkpoints"]],
             config=self.train_loop_config,
             done=True,
+            # As the driver has it: storage may be out of reach by now.
+            last=json.loads(end["last_report"]) if end["last_report"] else None,
             return_value=loop.load_return_value(),
         )
 

@@ -1,0 +1,100 @@
+#include "driver/staging.hpp"
+
+#include "storage/directory.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+namespace headway::driver {
+namespace {
+
+constexpr std::string_view lock_suffix = ".lock";
+constexpr std::string_view name_start = "run-";
+
+Error refused(const std::string& root, const std::string& why) {
+  return {ErrorKind::refused, "the staging directory " + root + " " + why +
+                                  "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
+}
+
+/// Nobody else may put anything there: what lies in it is brought to storage in the user's name.
+Result<std::string> make_root() {
+  const char* chosen = std::getenv("HEADWAY_STAGING_DIR");
+  const bool is_chosen = chosen != nullptr && *chosen != '\0';
+  std::error_code none;
+  const std::string temporary = std::filesystem::temp_directory_path(none).string();
+  const std::string root = is_chosen ? std::string(chosen)
+                                     : storage::join(none ? std::string("/tmp") : temporary,
+                                                     "headway-staging-" + std::to_string(::geteuid()));
+  if (root.front() != '/') return refused(root, "is not an absolute path");
+  if (is_chosen) {
+    if (Result<void> made = storage::make_directories(root); !made) return refused(root, made.error().message);
+    return root;
+  }
+  if (::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) {
+    return refused(root, std::string("cannot be made: ") + std::strerror(errno));
+  }
+  struct ::stat found{};
+  if (::lstat(root.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() ||
+      (found.st_mode & 022) != 0) {
+    return refused(root, "is not this user's own");
+  }
+  return root;
+}
+
+/// Removes what drivers left that are gone. What cannot be removed stays; it is in nobody's way.
+void sweep(const std::string& root) {
+  const Result<std::vector<std::string>> names = storage::read_directory(root);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(name_start) || !name.ends_with(lock_suffix)) continue;
+    const std::string lock_path = storage::join(root, name);
+    Result<storage::LockFile> lock = storage::LockFile::open(lock_path);
+    if (!lock) continue;
+    const Result<bool> dead = lock->try_exclusive();
+    if (!dead || !*dead || !lock->is_current()) continue;
+    const std::string left = lock_path.substr(0, lock_path.size() - lock_suffix.size());
+    if (storage::remove_tree(left)) lock->remove();
+  }
+}
+
+}  // namespace
+
+Result<Staging> Staging::make() {
+  const Result<std::string> root = make_root();
+  if (!root) return root.error();
+  sweep(*root);
+  std::random_device random;
+  for (;;) {
+    const std::string path = storage::join(*root, std::string(name_start) + std::to_string(random()));
+    Result<storage::LockFile> lock = storage::LockFile::open(path + std::string(lock_suffix));
+    if (!lock) return refused(*root, "cannot be used: " + lock.error().message);
+    const Result<bool> ours = lock->try_exclusive();
+    if (!ours) return refused(*root, "cannot be used: " + ours.error().message);
+    // Another driver's sweep may have taken the file between its making and its locking.
+    if (!*ours || !lock->is_current()) continue;
+    if (::mkdir(path.c_str(), 0700) == 0) return Staging(std::move(*lock), path);
+    if (errno != EEXIST) return refused(*root, std::string("cannot be used: ") + std::strerror(errno));
+  }
+}
+
+std::string Staging::keep() {
+  const std::string kept = storage::join(storage::parent_of(path_), "kept-" + storage::last_part(path_));
+  if (::rename(path_.c_str(), kept.c_str()) == 0) path_ = kept;
+  lock_.remove();
+  lock_ = storage::LockFile();
+  return path_;
+}
+
+Staging::~Staging() {
+  if (!lock_.is_open()) return;
+  (void)storage::remove_tree(path_);
+  lock_.remove();
+}
+
+}  // namespace headway::driver

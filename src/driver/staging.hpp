@@ -1,0 +1,32 @@
+#pragma once
+
+#include "storage/lock_file.hpp"
+
+#include <string>
+
+namespace headway::driver {
+
+/// A local directory in which a run whose storage is remote writes its small files before they are brought there. It is made below
+/// HEADWAY_STAGING_DIR, or `headway-staging-<user id>` in the temporary directory; it is gone with this object. What a driver
+/// that was killed leaves is removed when the next one makes its own: a lock, which ends with its process, says whose still live.
+class Staging {
+ public:
+  /// Errors: `unavailable`, naming the directory and HEADWAY_STAGING_DIR; `refused` when the directory is another user's.
+  static Result<Staging> make();
+  Staging(Staging&&) noexcept = default;
+  Staging& operator=(Staging&&) noexcept = default;
+  ~Staging();
+
+  const std::string& path() const { return path_; }
+
+  /// Leaves the directory behind, for good, under a name that no sweep takes; returns where it is then.
+  std::string keep();
+
+ private:
+  Staging(storage::LockFile lock, std::string path) : lock_(std::move(lock)), path_(std::move(path)) {}
+
+  storage::LockFile lock_;
+  std::string path_;
+};
+
+}  // namespace headway::driver
