@@ -17,6 +17,9 @@ def check_failure_config(json: str) -> None:
 def check_checkpoint_config(json: str) -> None:
     """Raises ValueError for a bad CheckpointConfig."""
 
+def check_sync_config(json: str) -> None:
+    """Raises ValueError for a bad SyncConfig."""
+
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 
@@ -110,6 +113,11 @@ class Session:
 
     @property
     def checkpoint(self) -> str | None: ...
+
+    def settle_in(self) -> None:
+        """
+        Makes the ranks' working directory and, unless it is told not to, changes into it.
+        """
 
     def announce(self) -> None: ...
 

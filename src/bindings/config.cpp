@@ -24,6 +24,7 @@ void bind_config(nb::module_& module) {
              "Raises ValueError for a bad FailureConfig.");
   module.def("check_checkpoint_config", &check<CheckpointConfig>, nb::arg("json"),
              "Raises ValueError for a bad CheckpointConfig.");
+  module.def("check_sync_config", &check<SyncConfig>, nb::arg("json"), "Raises ValueError for a bad SyncConfig.");
   module.def("check_run_config", &check<RunConfig>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 

@@ -3,6 +3,7 @@
 #include "node/process.hpp"
 #include "worker/memory.hpp"
 #include "worker/session.hpp"
+#include "worker/working_directory.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -128,9 +129,8 @@ void exit_now(int code) {
   _exit(code);
 }
 
-}  // namespace
-
-void bind_worker(nb::module_& module) {
+/// What a worker and its factory are as processes.
+void bind_process(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
   module.def("keep_freed_memory", &worker::keep_freed_memory,
              "Has this process keep up to 512 MiB of freed memory for its next allocations.");
@@ -150,11 +150,22 @@ void bind_worker(nb::module_& module) {
           nb::arg("problems"))
       .def("serve", &serve, nb::sig("def serve(self) -> tuple[int, dict[str, str]] | None"),
            "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
+}
 
+}  // namespace
+
+void bind_worker(nb::module_& module) {
+  bind_process(module);
   nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
       .def(nb::new_([](int fd) { return unwrap(worker::Session::open(fd)); }), nb::arg("fd"))
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
+      .def(
+          "settle_in",
+          [](const worker::Session& self) {
+            unwrap(worker::settle_in(self.context().working_directory, self.context().enter_working_directory));
+          },
+          "Makes the ranks' working directory and, unless it is told not to, changes into it.")
       .def("announce", &worker::Session::announce)
       .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),
            "`tell()` gives this rank's positions in its collectives as JSON, when the driver asks.")

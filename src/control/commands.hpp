@@ -78,6 +78,22 @@ struct DeleteCheckpoint {
   std::string reason;
 };
 
+/// Bring what is new in the ranks' working directories to the run's artifacts/, one copier a node → ArtifactsSynced.
+struct SyncArtifacts {
+  std::int64_t number = 0;
+};
+
+/// Nobody waits for that copy any more: end it.
+struct StopSync {
+  std::int64_t number = 0;
+};
+
+/// The ranks are gone: remove their working directories if they are empty, or if all that is in them was brought to storage; else say
+/// where they are.
+struct LeaveWorkingDirectory {
+  bool synced = false;
+};
+
 /// Let a rank's report return, with the checkpoint's name or with an error for all.
 struct AnswerReport {
   int attempt = 0;
@@ -171,11 +187,11 @@ struct Finish {
   RunOutcome outcome;
 };
 
-using Command =
-    std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
-                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, AnswerReport, AnnounceCheckpoint,
-                 AppendResult, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook, SweepStorage,
-                 SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,
+                             BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint,
+                             SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport, AnnounceCheckpoint,
+                             AppendResult, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
+                             SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

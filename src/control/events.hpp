@@ -79,6 +79,12 @@ struct CheckpointDeleted {
   std::optional<Error> error;  ///< `not_found`: it is gone already.
 };
 
+/// The copy `number` has come to its end.
+struct ArtifactsSynced {
+  std::int64_t number = 0;
+  std::optional<std::string> error;
+};
+
 struct RankReturned {
   int attempt = 0;
   int rank = 0;
@@ -152,8 +158,8 @@ struct TimerFired {
 
 using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
-                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, RankReturned, RankRaised,
-                 WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined, CollectivesSeen,
-                 FolderSynced, JournalWritten, AbortAsked, TimerFired>;
+                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankReturned,
+                 RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined,
+                 CollectivesSeen, FolderSynced, JournalWritten, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

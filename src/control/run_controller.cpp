@@ -25,6 +25,7 @@ const char* to_string(RunState state) {
 RunController::RunController(RunSpec spec)
     : spec_(std::move(spec)),
       book_(spec_.checkpoint),
+      sync_(spec_.sync),
       policy_(spec_.failure),
       hang_watch_(spec_.failure),
       collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt) {}
@@ -88,6 +89,7 @@ void RunController::start_attempt() {
   if (const auto newest = book_.newest()) checkpoint = *newest;
   if (attempt_ > 1) out_.push_back(SweepStorage{});
   out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint});
+  begin_upkeep();
   write_journal();
   if (is_remote(spec_.run.storage_path)) set_timer(TimerPurpose::sync, sync_interval);
 }
@@ -249,6 +251,7 @@ void RunController::on(const AbortAsked& event) {
 }
 
 void RunController::on(const TimerFired& event) {
+  if (on_upkeep_timer(event.timer)) return;
   if (event.timer == hang_timer_) hang_watch_.woken();
   if (event.timer == look_timer_) collective_watch_.woken();
   const auto timer =

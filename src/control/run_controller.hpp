@@ -10,6 +10,7 @@
 #include "control/hang_watch.hpp"
 #include "control/report_barrier.hpp"
 #include "control/run_outcome.hpp"
+#include "control/sync_schedule.hpp"
 #include "control/worker_group.hpp"
 
 #include <deque>
@@ -49,6 +50,8 @@ class RunController {
   static constexpr Duration sync_interval = std::chrono::seconds(30);
   /// How long a failure that looks like another rank's echo waits for the one that caused it.
   static constexpr Duration echo_grace = std::chrono::seconds(1);
+  /// How long an aborted run's working directories may take to be brought to storage.
+  static constexpr Duration abort_sync_grace = std::chrono::seconds(5);
 
  private:
   /// A checkpoint between its ranks' offers and its commit.
@@ -89,6 +92,7 @@ class RunController {
   void on(const RankUploaded& event);
   void on(const CheckpointCommitted& event);
   void on(const CheckpointDeleted& event);
+  void on(const ArtifactsSynced& event);
   void on(const RankReturned& event);
   void on(const RankRaised& event);
   void on(const WorkerExited& event);
@@ -128,6 +132,11 @@ class RunController {
   void restart();
   void notify_restart(Duration wait);
   void delete_old();
+  void begin_upkeep();
+  void sync_artifacts();
+  void stop_slow_sync();
+  bool on_upkeep_timer(std::int64_t timer);
+  std::int64_t upkeep_timer(Duration from_now);
   void close_run();
   void write_last_journal();
   void write_journal();
@@ -156,6 +165,9 @@ class RunController {
   ReportBarrier barrier_;
   CheckpointBook book_;
   DeletionList deletions_;
+  SyncSchedule sync_;
+  std::optional<std::int64_t> sync_period_timer_;
+  std::optional<std::int64_t> sync_limit_timer_;
   FailurePolicy policy_;
   HangWatch hang_watch_;
   CollectiveWatch collective_watch_;

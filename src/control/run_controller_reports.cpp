@@ -187,6 +187,7 @@ void RunController::commit(const PendingReport& report) {
   manifest.attempt = attempt_;
   manifest.world_size = group_.size();
   manifest.metrics = report.metrics;
+  manifest.metadata = spec_.metadata;
   manifest.files = report.checkpoint->files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   out_.push_back(CommitCheckpoint{report.index, std::move(manifest), report.checkpoint->plan.source});
@@ -215,6 +216,7 @@ void RunController::committed(const PendingReport& report) {
     deletions_.add(old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
   }
   delete_old();
+  if (sync_.on_checkpoint()) sync_artifacts();
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
   sync_folder();
 }

@@ -1,6 +1,7 @@
 #include "control/run_controller.hpp"
 
-/// What is done beside training: old checkpoints go, and the end of a run waits for what is under way.
+/// What is done beside training: old checkpoints go, working directories are brought to storage, and the end of a run waits for what
+/// is under way.
 namespace headway::control {
 
 void RunController::delete_old() {
@@ -12,18 +13,74 @@ void RunController::on(const CheckpointDeleted& event) {
   write_last_journal();
 }
 
+/// From the first attempt on; a restart changes nothing about it.
+void RunController::begin_upkeep() {
+  if (sync_.enabled() && attempt_ == 1) sync_period_timer_ = upkeep_timer(sync_.period());
+}
+
+void RunController::sync_artifacts() {
+  if (!sync_.ask()) return;
+  out_.push_back(SyncArtifacts{sync_.begin()});
+  if (state_ != RunState::closing) sync_limit_timer_ = upkeep_timer(sync_.timeout());
+}
+
+void RunController::on(const ArtifactsSynced& event) {
+  SyncSchedule::Ended ended = sync_.end(event.number, event.error);
+  if (ended.warning) {
+    out_.push_back(Warn{"the ranks' working directory could not be brought to artifacts/: " + *ended.warning});
+  }
+  if (ended.again) sync_artifacts();
+  write_last_journal();
+}
+
+bool RunController::on_upkeep_timer(std::int64_t timer) {
+  if (timer == sync_period_timer_) {
+    if (state_ != RunState::closing) {
+      sync_artifacts();
+      sync_period_timer_ = upkeep_timer(sync_.period());
+    }
+  } else if (timer == sync_limit_timer_) {
+    stop_slow_sync();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RunController::stop_slow_sync() {
+  if (!sync_.under_way()) return;
+  const bool last = state_ == RunState::closing;
+  out_.push_back(StopSync{*sync_.under_way()});
+  sync_.give_up();
+  const Duration limit = last && abort_reason_ ? abort_sync_grace : sync_.timeout();
+  out_.push_back(Warn{"bringing the ranks' working directory to artifacts/ was not through after " +
+                      number_text(to_seconds(limit)) + " s and was stopped" +
+                      (last ? "; what was not brought there stays where it is" : "")});
+  write_last_journal();
+}
+
+std::int64_t RunController::upkeep_timer(Duration from_now) {
+  out_.push_back(SetTimer{timers_set_, now_ + from_now});
+  return timers_set_++;
+}
+
 void RunController::close_run() {
   const bool asked_for_nodes = state_ != RunState::created && state_ != RunState::preparing;
   state_ = RunState::closing;
   if (asked_for_nodes) out_.push_back(ReleaseNodes{});
   delete_old();
+  if (sync_.enabled() && attempt_ > 0) {
+    sync_artifacts();
+    sync_limit_timer_ = upkeep_timer(abort_reason_ ? abort_sync_grace : sync_.timeout());
+  }
   write_last_journal();
 }
 
 /// Once nothing is under way any more that it should tell.
 void RunController::write_last_journal() {
-  if (state_ != RunState::closing || last_journal_ || deletions_.under_way()) return;
+  if (state_ != RunState::closing || last_journal_ || deletions_.under_way() || sync_.under_way()) return;
   last_journal_ = true;
+  if (attempt_ > 0) out_.push_back(LeaveWorkingDirectory{sync_.complete()});
   write_journal();
 }
 

@@ -13,6 +13,10 @@ Error refused(std::string_view argument, const std::string& given, std::string_v
 
 std::string quoted(std::string_view text) { return json_text(Json(boost::json::string(text))); }
 
+constexpr int workers_max = 1'000'000;
+
+}  // namespace
+
 std::string number_text(double number) {
   if (std::isfinite(number) && number == std::floor(number) && std::abs(number) < 1e15) {
     return std::to_string(static_cast<long long>(number));
@@ -22,7 +26,8 @@ std::string number_text(double number) {
   return text;
 }
 
-constexpr int workers_max = 1'000'000;
+namespace {
+
 constexpr double limit_s_max = 1e9;
 
 Result<void> validate_limit(std::string_view argument, const std::optional<double>& seconds) {
@@ -108,10 +113,23 @@ Result<void> validate(const RunConfig& config) {
   return {};
 }
 
+Result<void> validate(const SyncConfig& config) {
+  constexpr double years_10 = 10 * 365.0 * 86400;
+  const auto fits = [](double seconds) { return seconds > 0 && seconds <= years_10; };
+  if (!fits(config.sync_period)) {
+    return refused("SyncConfig.sync_period", number_text(config.sync_period), "seconds, above 0");
+  }
+  if (!fits(config.sync_timeout)) {
+    return refused("SyncConfig.sync_timeout", number_text(config.sync_timeout), "seconds, above 0");
+  }
+  return {};
+}
+
 Result<void> validate(const RunSpec& spec) {
   if (auto ok = validate(spec.run); !ok) return ok;
   if (auto ok = validate(spec.scaling); !ok) return ok;
   if (auto ok = validate(spec.failure); !ok) return ok;
+  if (auto ok = validate(spec.sync); !ok) return ok;
   return validate(spec.checkpoint);
 }
 

@@ -45,27 +45,41 @@ struct RunConfig {
 };
 BOOST_DESCRIBE_STRUCT(RunConfig, (), (name, storage_path))
 
+/// When what the ranks write into their working directory is brought to the run's `artifacts/`.
+struct SyncConfig {
+  double sync_period = 300;    ///< Seconds between two copies.
+  double sync_timeout = 1800;  ///< Seconds that a copy may take.
+  bool sync_artifacts = false;
+  bool sync_artifacts_on_checkpoint = true;  ///< With each commit too.
+};
+BOOST_DESCRIBE_STRUCT(SyncConfig, (), (sync_period, sync_timeout, sync_artifacts, sync_artifacts_on_checkpoint))
+
 /// All that a run is: what the controller decides by and what the driver carries out.
 struct RunSpec {
   RunConfig run;
   ScalingConfig scaling;
   FailureConfig failure;
   CheckpointConfig checkpoint;
-  std::string trainer = "DataParallelTrainer";        ///< For messages and the journal.
-  std::string trial_id;                               ///< Stays the same over restarts.
-  std::vector<std::string> preload;                   ///< Modules that the worker factory imports before it forks.
-  JsonObject config;                                  ///< The training function's configuration, for params.json.
+  std::string trainer = "DataParallelTrainer";  ///< For messages and the journal.
+  std::string trial_id;                         ///< Stays the same over restarts.
+  std::vector<std::string> preload;             ///< Modules that the worker factory imports before it forks.
+  JsonObject config;                            ///< The training function's configuration, for params.json.
+  SyncConfig sync;
+  JsonObject metadata;                                ///< The trainer's; in every checkpoint, and in the journal.
+  bool log_to_file = true;                            ///< Each rank's output in logs/ too.
+  bool enter_working_directory = true;                ///< Ranks work in the run's directory, not in the driver's.
   std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
   bool collectives = false;  ///< Whether its workers can say where they stand in their collectives.
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
-                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, resume_from_checkpoint,
-                       collectives))
+                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, sync, metadata,
+                       log_to_file, enter_working_directory, resume_from_checkpoint, collectives))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);
 Result<void> validate(const CheckpointConfig& config);
 Result<void> validate(const RunConfig& config);
+Result<void> validate(const SyncConfig& config);
 Result<void> validate(const RunSpec& spec);
 
 /// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
@@ -74,6 +88,9 @@ struct WorkerClaim {
   double advised_cpus = 0;  ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
+
+/// "3" or "0.25", for messages.
+std::string number_text(double number);
 
 /// "{CPU: 2, GPU: 1}", for messages.
 std::string resources_text(const Resources& resources);

@@ -41,11 +41,13 @@ struct Manifest {
   std::int64_t index = 0;  ///< The report's index in the run, from 0.
   int attempt = 1;         ///< Which life of the worker group wrote it, from 1.
   int world_size = 1;
-  double created_unix_s = 0;      ///< Seconds since 1970 at the commit.
-  JsonObject metrics;             ///< Rank 0's metrics of the same report.
-  std::vector<FileRecord> files;  ///< Sorted by name.
+  double created_unix_s = 0;                ///< Seconds since 1970 at the commit.
+  JsonObject metrics;                       ///< Rank 0's metrics of the same report.
+  std::vector<FileRecord> files;            ///< Sorted by name.
+  std::optional<JsonObject> metadata = {};  ///< The trainer's.
 };
-BOOST_DESCRIBE_STRUCT(Manifest, (), (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files))
+BOOST_DESCRIBE_STRUCT(Manifest, (),
+                      (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata))
 
 /// Whether a name at the top of a checkpoint directory is one of Headway's own: manifest, marker or temporary.
 bool is_own_name(std::string_view name);

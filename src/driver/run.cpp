@@ -30,6 +30,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
       task_(std::move(task)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
+      working_directories_(WorkingDirectories::from_environment()),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
@@ -95,6 +96,7 @@ void Run::detach() {
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
+  if (artifact_sync_) artifact_sync_->stop();
   // The runtime waits for its storage threads: nothing is left behind.
   asio::post(storage_, [folder = folder_] { (void)folder->close(); });
   tell_front("finished", {{"state", "aborted"},
@@ -204,7 +206,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   launch.worker_id = runtime_->add_worker(weak_from_this());
   launch.preload = spec_.preload;
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
-  launch.log_path = folder_->log_path(plan.rank);
+  if (spec_.log_to_file) launch.log_path = folder_->log_path(plan.rank);
   wire::StartSession start;
   start.plan = plan;
   start.world_size = static_cast<int>(command.plans.size());
@@ -213,6 +215,11 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   start.run_directory = folder_->path();
   start.trial_id = spec_.trial_id;
   if (command.checkpoint) start.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
+  start.working_directory = working_directory_;
+  start.enter_working_directory = spec_.enter_working_directory;
+  start.metadata = spec_.metadata;
+  start.resources = worker_claim(spec_.scaling).hard;
+  start.resources.emplace("CPU", 1);  // The implied one.
   start.setup = setup_;
   workers_.push_back({launch.worker_id, false, {}});
   auto started = runtime_->agent().start_worker(launch, wire::to_frame(start));

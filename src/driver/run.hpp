@@ -1,8 +1,10 @@
 #pragma once
 
 #include "control/run_controller.hpp"
+#include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
+#include "driver/working_directories.hpp"
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
 
@@ -80,6 +82,9 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::CommitCheckpoint& command);
   void carry_out(const control::DiscardCheckpoint& command);
   void carry_out(const control::DeleteCheckpoint& command);
+  void carry_out(const control::SyncArtifacts& command);
+  void carry_out(const control::StopSync& command);
+  void carry_out(const control::LeaveWorkingDirectory& command);
   void carry_out(const control::AnswerReport& command);
   void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
@@ -119,6 +124,9 @@ class Run : public std::enable_shared_from_this<Run> {
   wire::Blob task_;
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;
+  WorkingDirectories working_directories_;
+  std::string working_directory_;
+  std::unique_ptr<ArtifactSync> artifact_sync_;  ///< From the first copy on.
   std::shared_ptr<FrontQueue> front_;
   std::shared_ptr<FrontQueue> alarms_;
   std::shared_ptr<Examination> examination_;  ///< The one under way.

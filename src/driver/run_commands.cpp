@@ -31,8 +31,10 @@ void Run::on_storage(std::function<control::Event()> work) {
 }
 
 void Run::carry_out(const control::PrepareStorage&) {
-  on_storage([folder = folder_, config = spec_.config]() -> control::Event {
-    return control::StoragePrepared{error_of(folder->prepare(config))};
+  on_storage([folder = folder_, directories = working_directories_, config = spec_.config]() -> control::Event {
+    Result<void> prepared = directories.prepare();
+    if (prepared) prepared = folder->prepare(config);
+    return control::StoragePrepared{error_of(prepared)};
   });
 }
 
@@ -54,6 +56,7 @@ void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(r
 void Run::carry_out(const control::StartWorkers& command) {
   attempt_ = command.attempt;
   workers_.clear();
+  working_directory_ = working_directories_.working_directory(spec_.run.name, spec_.trial_id);
   // Every local rank sees all of the group's devices in one order, and picks its own.
   std::string gpus;
   std::set<std::string> seen;
@@ -103,13 +106,6 @@ void Run::carry_out(const control::DiscardCheckpoint& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
     const auto discarded = storage::discard_unfinished(self->folder_->checkpoint_path(command.name));
     if (!discarded) self->warn("an unfinished checkpoint could not be removed: " + discarded.error().message);
-  });
-}
-
-void Run::carry_out(const control::DeleteCheckpoint& command) {
-  on_storage([folder = folder_, command]() -> control::Event {
-    return control::CheckpointDeleted{command.name,
-                                      error_of(storage::remove_checkpoint(folder->checkpoint_path(command.name)))};
   });
 }
 

@@ -15,8 +15,7 @@ namespace asio = boost::asio;
 Result<void> validate(const RuntimeConfig& config) {
   constexpr double gpus_max = 1024;
   const auto refused = [](const std::string& argument, double given, const char* allowed) {
-    return Error{ErrorKind::invalid_argument,
-                 argument + " is " + resources_text({{"given", given}}).substr(8) + "; allowed: " + allowed};
+    return Error{ErrorKind::invalid_argument, argument + " is " + number_text(given) + "; allowed: " + allowed};
   };
   const auto bad = [](double amount) { return !std::isfinite(amount) || amount < 0; };
   if (config.num_cpus && bad(*config.num_cpus)) {
@@ -72,7 +71,13 @@ void Runtime::shutdown() {
   storage::lose_patience();
   thread_.join();
   storage_threads_.join();
+  if (artifact_threads_) artifact_threads_->join();
   storage::regain_patience();
+}
+
+asio::thread_pool& Runtime::artifact_threads() {
+  if (!artifact_threads_) artifact_threads_ = std::make_unique<asio::thread_pool>(2);
+  return *artifact_threads_;
 }
 
 void Runtime::warm(std::vector<std::string> preload) {

@@ -54,6 +54,8 @@ class Runtime : public node::AgentSink {
   /// For runs, on the loop's thread.
   boost::asio::io_context& loop() { return loop_; }
   boost::asio::thread_pool& storage_threads() { return storage_threads_; }
+  /// For copies of artifacts, which may be slow: no commit waits behind them.
+  boost::asio::thread_pool& artifact_threads();
   node::Agent& agent() { return *agent_; }
   engine::Engine& engine() { return engine_; }
   std::int64_t add_worker(std::weak_ptr<Run> run);
@@ -69,6 +71,7 @@ class Runtime : public node::AgentSink {
   RuntimeConfig config_;
   // Before the loop: handlers that it still holds when it goes own runs, and these have strands of the threads.
   boost::asio::thread_pool storage_threads_{4};
+  std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   engine::LocalEngine engine_;

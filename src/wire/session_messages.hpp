@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/collectives.hpp"
+#include "core/config.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -22,10 +23,15 @@ struct StartSession {
   std::string run_directory;
   std::string trial_id;
   std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
+  std::string working_directory;          ///< Of the ranks of its node; it may not be there yet.
+  bool enter_working_directory = true;    ///< Else it works where the driver does.
+  Resources resources;                    ///< What each worker of the group may use.
+  JsonObject metadata;                    ///< The trainer's.
   JsonObject setup;                       ///< From the front end, for its own worker side.
 };
 BOOST_DESCRIBE_STRUCT(StartSession, (),
-                      (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, setup))
+                      (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, working_directory,
+                       enter_working_directory, resources, metadata, setup))
 
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {

@@ -60,6 +60,8 @@ class RandomWorld {
     if (one_in(4)) spec.failure.hang_fail_s = 40;
     spec.collectives = one_in(2);
     if (seed % 3 == 0) spec.run.storage_path = "s3://bucket/runs";
+    spec.sync.sync_artifacts = one_in(3);
+    spec.sync.sync_artifacts_on_checkpoint = one_in(2);
     ranks_.resize(static_cast<std::size_t>(spec.scaling.num_workers));
     return spec;
   }
@@ -239,6 +241,28 @@ class RandomWorld {
       send(CheckpointDeleted{command.name, error});
     });
   }
+  void carry_out(const SyncArtifacts& command) {
+    check(!sync_open_, "a copy of artifacts begins beside another");
+    sync_open_ = command.number;
+    synced_ = false;
+    later([this, command, of_all = !group_alive_] {
+      const auto error = fault(6) ? std::optional<std::string>("fault") : std::nullopt;
+      if (sync_open_ == command.number) {
+        sync_open_.reset();
+        synced_ = of_all && !error;
+      }
+      send(ArtifactsSynced{command.number, error});
+    });
+  }
+  void carry_out(const StopSync& command) {
+    check(sync_open_ == command.number, "a copy that is over is stopped");
+    sync_open_.reset();
+  }
+  void carry_out(const LeaveWorkingDirectory& command) {
+    check(!group_alive_, "the working directory is left while ranks are in it");
+    check(!sync_open_, "the working directory is left while it is copied");
+    check(command.synced == synced_, "the working directory may go though it was not copied, or may not though it was");
+  }
   void carry_out(const AnswerReport& command) {
     check(answered_.insert({command.attempt, command.rank, command.index}).second, "a report is answered twice");
     if (command.attempt == attempt_ && at(command.rank).phase == Phase::waiting)
@@ -329,6 +353,8 @@ class RandomWorld {
   std::vector<Event> said_;   ///< Of this attempt.
   std::vector<Event> older_;  ///< Of those before; they come again at any time.
   std::set<std::string> names_;
+  std::optional<std::int64_t> sync_open_;
+  bool synced_ = false;                 ///< All that the ranks wrote is copied.
   std::vector<std::string> to_delete_;  ///< As the newest journal says.
   std::vector<std::string> committed_;  ///< And not deleted, in order of commit.
   std::set<std::tuple<int, int, std::int64_t>> answered_;

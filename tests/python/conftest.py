@@ -82,6 +82,14 @@ def shut_down_at_the_end():
     assert processes.wait_gone(left, 5) == {}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def staging(tmp_path_factory):
+    """Where ranks work, instead of a directory of the user's that outlives the tests."""
+    path = str(tmp_path_factory.mktemp("staging"))
+    os.environ["HEADWAY_STAGING_DIR"] = path
+    return path
+
+
 @pytest.fixture
 def hears(monkeypatch):
     """``hears(word, then)``: an ``hearing.Ear`` in place of the error stream."""

@@ -69,7 +69,6 @@ def test_the_context_of_each_rank(fit):
                 "node": context.get_node_rank(),
                 "experiment": context.get_experiment_name(),
                 "trial": context.get_trial_name(),
-                "trial_dir": context.get_trial_dir(),
                 "id": context.get_trial_id(),
             }
         )
@@ -78,7 +77,7 @@ def test_the_context_of_each_rank(fit):
     result = fit(loop, workers=3, name="who")
     metrics = result.metrics
     assert (metrics["ranks"], metrics["local"], metrics["node"]) == (3, 3, 0)
-    assert (metrics["experiment"], metrics["trial"], metrics["trial_dir"]) == ("who", "who", result.path)
+    assert (metrics["experiment"], metrics["trial"]) == ("who", "who")
     assert metrics["id"] == metrics["trial_id"]
     for rank in range(3):
         with open(os.path.join(result.path, "logs", f"rank_{rank}.log")) as log:

@@ -74,10 +74,10 @@ def test_environment_folder_path_and_arguments_of_the_driver_reach_the_workers(s
         def loop():
             import only_here
             return (only_here.value, os.environ["SET_LATE"], os.environb[b"NO_UNICODE"], "SET_BEFORE" in os.environ,
-                    os.getcwd(), sys.argv, sys.path[0])
+                    os.getcwd() == train.get_context().get_trial_dir(), sys.argv, sys.path[0])
 
         value = train.DataParallelTrainer(loop).fit().return_value
-        assert value == (42, "yes", b"caf\\xe9", False, os.getcwd(), ["program", "--flag"], os.getcwd()), value
+        assert value == (42, "yes", b"caf\\xe9", False, True, ["program", "--flag"], os.getcwd()), value
         print("all there")
         """,
         SET_BEFORE="yes",

@@ -196,8 +196,9 @@ def test_a_run_folder_that_disappears_fails_the_report_in_every_rank(fail):
         context = train.get_context()
         train.report({"n": 1})
         if context.get_world_rank() == 0:
-            shutil.rmtree(context.get_trial_dir())
-            open(context.get_trial_dir(), "w").close()
+            folder = context.get_storage().trial_fs_path
+            shutil.rmtree(folder)
+            open(folder, "w").close()
         train.report({"n": 2})
         with tempfile.TemporaryDirectory() as directory:
             with open(os.path.join(directory, "x"), "w") as file:
@@ -215,7 +216,7 @@ def loop():
     rank = train.get_context().get_world_rank()
     newest = train.get_checkpoint()
     if newest is not None:
-        return sorted(os.listdir(train.get_context().get_trial_dir())), newest.path
+        return sorted(os.listdir(train.get_context().get_storage().trial_fs_path)), newest.path
     directory = tempfile.mkdtemp()
     with open(os.path.join(directory, f"rank_{rank}"), "w") as file:
         file.write("x")

@@ -72,6 +72,7 @@ def _settle_in(session: _core.Session) -> None:
         os.chdir(setup["cwd"])
     except OSError as error:
         print(f"the driver's working directory cannot be entered: {error}", file=sys.stderr)
+    session.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]

@@ -5,7 +5,7 @@ In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_conte
 """
 
 from headway.train._checkpoint import Checkpoint
-from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, SyncConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
 from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
 from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
@@ -28,6 +28,7 @@ __all__ = [
     "Result",
     "RunConfig",
     "ScalingConfig",
+    "SyncConfig",
     "TrainContext",
     "TrainingFailedError",
     "WorkerGroupError",

@@ -133,7 +133,7 @@ class Checkpoint:
             shared.release()
 
     def get_metadata(self) -> dict[str, Any]:
-        """What :meth:`set_metadata` has stored with the checkpoint; an empty dict when nothing was.
+        """The trainer's ``metadata``, and over it what :meth:`set_metadata` has stored with the checkpoint.
 
         Raises:
             ValueError: the metadata file is no JSON object; it is named.

@@ -10,11 +10,17 @@ from headway.train import _locations, _metrics
 
 # core/manifest.hpp knows it too: it is the one file that may be written after the commit.
 NAME = ".metadata.json"
+_MANIFEST = ".headway.json"
 
 
 def read(location: str) -> dict[str, Any]:
-    """The metadata of the checkpoint at a location; an empty dict without any."""
-    file = _locations.join(location, NAME)
+    """The metadata of the checkpoint at a location: the trainer's, and over it the checkpoint's own."""
+    trainers = _read_object(_locations.join(location, _MANIFEST)).get("metadata") or {}
+    return {**trainers, **_read_object(_locations.join(location, NAME))}
+
+
+def _read_object(file: str) -> dict[str, Any]:
+    """A file's JSON object; an empty one when there is no such file."""
     try:
         content = _locations.read_file(file)
     except FileNotFoundError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,42 @@ class CheckpointConfig:
 
 
 @dataclass
+class SyncConfig:
+    """When what the ranks write into their working directory is brought to ``artifacts/`` in the run's folder.
+
+    Each copy brings what is new or has changed since the one before; nothing is deleted there. It is made beside
+    training, by one copier a node. One that fails or takes too long is warned of, and ends no run.
+
+    Attributes:
+        sync_period: Seconds between copies; 300 by default.
+        sync_timeout: Seconds that a copy may take before it is stopped; 1800 by default.
+        sync_artifacts: Whether there are copies at all; no by default. The last one is made when the ranks have ended,
+            after which the working directory is removed.
+        sync_artifacts_on_checkpoint: Whether each committed checkpoint begins one too; yes by default.
+
+    Raises:
+        TypeError, ValueError: a bad argument, named.
+
+    Example:
+        >>> from headway import train
+        >>> train.RunConfig(sync_config=train.SyncConfig(sync_artifacts=True)).sync_config.sync_period
+        300
+    """
+
+    sync_period: float = 300
+    sync_timeout: float = 1800
+    sync_artifacts: bool = False
+    sync_artifacts_on_checkpoint: bool = True
+
+    def __post_init__(self) -> None:
+        check_number("SyncConfig.sync_period", self.sync_period, "seconds, above 0")
+        check_number("SyncConfig.sync_timeout", self.sync_timeout, "seconds, above 0")
+        check_bool("SyncConfig.sync_artifacts", self.sync_artifacts)
+        check_bool("SyncConfig.sync_artifacts_on_checkpoint", self.sync_artifacts_on_checkpoint)
+        _core.check_sync_config(json.dumps(asdict(self)))
+
+
+@dataclass
 class RunConfig:
     """Where a run's results go, and how it deals with failures and checkpoints.
 
@@ -159,6 +196,11 @@ class RunConfig:
             (``PyFileSystem(FSSpecHandler(...))``); it is sent to the workers pickled. Default: what the path says.
         failure_config: See :class:`FailureConfig`.
         checkpoint_config: See :class:`CheckpointConfig`.
+        sync_config: See :class:`SyncConfig`.
+        verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's output, and what
+            happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too.
+        log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default.
+        local_dir: Of an older API, to be left out: ``storage_path`` says where results go.
     """
 
     name: str | None = None
@@ -166,8 +208,14 @@ class RunConfig:
     storage_filesystem: pyarrow.fs.FileSystem | None = None
     failure_config: FailureConfig = field(default_factory=FailureConfig)
     checkpoint_config: CheckpointConfig = field(default_factory=CheckpointConfig)
+    sync_config: SyncConfig = field(default_factory=SyncConfig)
+    verbose: int | None = None
+    log_to_file: bool | None = None
+    local_dir: str | None = None
 
     def __post_init__(self) -> None:
+        self._check_output()
+        self._explain_older_names()
         if self.name is not None:
             check_str("RunConfig.name", self.name, "None or a folder name")
         self._location = self._locate()
@@ -180,6 +228,10 @@ class RunConfig:
                 "RunConfig.checkpoint_config", self.checkpoint_config, CheckpointConfig, "a CheckpointConfig or None"
             )
             or CheckpointConfig()
+        )
+        self.sync_config = (
+            check_instance("RunConfig.sync_config", self.sync_config, SyncConfig, "a SyncConfig or None")
+            or SyncConfig()
         )
         name = self.name if self.name is not None else "unnamed"
         if not is_utf8(name):
@@ -203,3 +255,22 @@ class RunConfig:
         if self.storage_filesystem is None or not _locations.is_remote(location):
             self.storage_path = location
         return location
+
+    def _check_output(self) -> None:
+        allowed = "0 (warnings), 1 (progress and output) or 2 (reports in full)"
+        self.verbose = check_int("RunConfig.verbose", 1 if self.verbose is None else self.verbose, allowed)
+        if self.verbose not in (0, 1, 2):
+            raise ValueError(f"RunConfig.verbose is {self.verbose}; allowed: {allowed}")
+        if isinstance(self.log_to_file, (str, tuple, list)):
+            raise ValueError(
+                f"RunConfig.log_to_file is {self.log_to_file!r}; allowed: True or False. Each rank has a file of its "
+                "own, logs/rank_<r>.log in the run's folder, with its standard output and error in the order of writing"
+            )
+        self.log_to_file = True if self.log_to_file is None else check_bool("RunConfig.log_to_file", self.log_to_file)
+
+    def _explain_older_names(self) -> None:
+        instead = "storage_path says where results go, HEADWAY_STAGING_DIR where ranks work meanwhile"
+        if self.local_dir is not None:
+            raise ValueError(f"RunConfig.local_dir is {self.local_dir!r}; allowed: None ({instead})")
+        if os.environ.get("RAY_AIR_LOCAL_CACHE_DIR"):
+            warnings.warn(f"RAY_AIR_LOCAL_CACHE_DIR has no effect: {instead}", stacklevel=4)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from headway._arguments import check_str
 from headway._worker import session as worker_session
+from headway.train import _locations
 from headway.train._checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    import pyarrow.fs
 
 
 class TrainContext:
@@ -47,8 +55,80 @@ class TrainContext:
         return self._context["trial_id"]
 
     def get_trial_dir(self) -> str:
-        """The run's folder."""
-        return self._context["run_directory"]
+        """The directory that the ranks of this node share.
+
+        It is the current directory when the training function begins, unless ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``. What is
+        written there are the run's artifacts.
+        """
+        return self._context["working_directory"]
+
+    def get_trial_resources(self) -> TrialResources:
+        """What the run's workers may use."""
+        return TrialResources([dict(self._context["resources"]) for _ in range(self.get_world_size())])
+
+    def get_metadata(self) -> dict[str, Any]:
+        """The trainer's ``metadata``: a copy, as JSON gives it back (tuples are lists)."""
+        return copy.deepcopy(self._context["metadata"])
+
+    def get_storage(self) -> StorageContext:
+        """Where the run's results are."""
+        return StorageContext(self._context["run_directory"])
+
+
+@dataclass(frozen=True)
+class TrialResources:
+    """What a run's workers may use.
+
+    Attributes:
+        bundles: By rank, amounts by name, such as ``{"CPU": 1.0, "GPU": 1.0}``. A CPU that was not asked for counts as
+            one.
+        strategy: How workers are placed: ``"PACK"``, close together.
+    """
+
+    bundles: list[dict[str, float]]
+    strategy: str = "PACK"
+
+    @property
+    def required_resources(self) -> dict[str, float]:
+        """The sums over all workers."""
+        names = dict.fromkeys(name for bundle in self.bundles for name in bundle)
+        return {name: sum(bundle.get(name, 0.0) for bundle in self.bundles) for name in names}
+
+
+class StorageContext:
+    """Where a run's results are. Got by :meth:`TrainContext.get_storage`.
+
+    Attributes:
+        experiment_fs_path: The run's folder.
+        trial_fs_path: The same: a run that no tuner started is its own one trial.
+        storage_fs_path: The folder above: ``RunConfig.storage_path``.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     path = train.get_context().get_storage().build_checkpoint_path_from_name("best")
+    """
+
+    def __init__(self, run_directory: str):
+        self._location = run_directory
+        self.experiment_fs_path = self.trial_fs_path = _locations.path_of(run_directory)
+        self.storage_fs_path = _locations.path_of(_locations.parent(run_directory))
+
+    @property
+    def storage_filesystem(self) -> pyarrow.fs.FileSystem:
+        """The file system that the paths are on."""
+        return _locations.split(self._location)[1]
+
+    def build_checkpoint_path_from_name(self, name: str) -> str:
+        """Where a checkpoint of this name lies, or would lie.
+
+        Raises:
+            TypeError, ValueError: ``name`` is no name of one folder.
+        """
+        check_str("name", name, "a folder name")
+        if not name or "/" in name or name in (".", ".."):
+            raise ValueError(f"name is {name!r}; allowed: a folder name without '/'")
+        return os.path.join(self.trial_fs_path, name)
 
 
 def get_context() -> TrainContext:

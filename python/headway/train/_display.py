@@ -20,14 +20,15 @@ class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
     Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all;
-    after that a row comes at most every half second, and the last one always.
+    after that a row comes at most every half second, and the last one always. ``verbose`` is that of ``RunConfig``.
     """
 
     rows_shown_all = 20
     row_interval_s = 0.5
     columns_max = 8
 
-    def __init__(self) -> None:
+    def __init__(self, verbose: int = 1) -> None:
+        self._verbose = verbose
         self._columns: list[str] = []
         self._widths: list[int] = []
         self._rows = 0
@@ -41,17 +42,22 @@ class Display:
 
     def line(self, rank: int, line: bytes) -> None:
         """A line of a rank's output."""
-        self._write(f"(rank {rank}) {line.decode(errors='replace')}")
+        if self._verbose > 0:
+            self._write(f"(rank {rank}) {line.decode(errors='replace')}")
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()
         shown = text.rstrip().replace("\n", "\n  ")
-        if not self._muted:
+        if not self._muted and (self._verbose > 0 or kind == "warning"):
             print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
+        if self._verbose != 1:
+            if self._verbose > 1:
+                self._show_whole(line)
+            return
         now = time.monotonic()
         if self._rows < self.rows_shown_all or now - self._last_row_s >= self.row_interval_s:
             self._show(line)
@@ -70,6 +76,11 @@ class Display:
         if self._held is not None:
             self._show(self._held)
         self.flush()
+
+    def _show_whole(self, line: dict[str, Any]) -> None:
+        self._write(f"report {line['training_iteration']}:")
+        for name, value in line.items():
+            self._write(f"  {name}: {value}")
 
     def _show(self, line: dict[str, Any]) -> None:
         first = not self._rows

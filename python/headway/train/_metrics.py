@@ -1,4 +1,4 @@
-"""Metrics on their way from a training function to JSON: what may be in them, and what is refused by its key."""
+"""Metrics and metadata on their way from a user to JSON: what may be in them, and what is refused by its key."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ _ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
 
 def to_json(metrics: object, argument: str = "metrics") -> str:
     """Metrics as JSON text (NaN and infinities as Python writes them).
+
+    Args:
+        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
+        argument: The argument that they were given as, for messages.
 
     Raises:
         TypeError: ``metrics`` is no dict.

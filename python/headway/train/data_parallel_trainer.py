@@ -24,7 +24,9 @@ from headway.train._datasets import refuse_datasets
 from headway.train._display import Display
 from headway.train._errors import to_exception
 from headway.train._fit import RunLoop
+from headway.train._metrics import to_json
 from headway.train._result import Result
+from headway.train._surroundings import surroundings, works_in_run_directory
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
 
@@ -45,6 +47,8 @@ class DataParallelTrainer(BaseTrainer):
         scaling_config: How many workers with what; default: one worker.
         run_config: Where results go, failures, checkpoints.
         datasets, dataset_config: Streaming data sets; they raise one error until the data engine is there.
+        metadata: A dict that JSON has, such as how a preprocessor was fitted. It is what
+            ``get_context().get_metadata()`` gives, and stands in every checkpoint's manifest and in ``run.json``.
         resume_from_checkpoint: What ``get_checkpoint()`` gives before the run has one of its own.
 
     Raises:
@@ -69,6 +73,7 @@ class DataParallelTrainer(BaseTrainer):
         run_config: RunConfig | None = None,
         datasets: Mapping[str, Any] | None = None,
         dataset_config: Any = None,
+        metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
     ):
         if datasets or dataset_config is not None:
@@ -88,6 +93,7 @@ class DataParallelTrainer(BaseTrainer):
             check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
         )
         _check_reports_its_own(self.run_config)
+        self.metadata: dict[str, Any] = json.loads(to_json({} if metadata is None else metadata, "metadata"))
         self.resume_from_checkpoint: Checkpoint | None = check_instance(
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
         )
@@ -116,15 +122,11 @@ class DataParallelTrainer(BaseTrainer):
         names = ("train_loop_per_worker", "train_loop_config")
         task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
-        setup = {
-            "env": dict(os.environ),
-            "sys_path": sys.path,
-            "cwd": os.getcwd(),
-            "argv": sys.argv,
-            "filesystems": _filesystems_for_workers(spec),
-        }
-        run = get_runtime().start_run(json.dumps(spec), json.dumps({"json": json.dumps(setup)}), task)
-        loop = RunLoop(run, self.backend_config.backend_cls(), self.backend_config, Display())
+        setup = json.dumps({"json": json.dumps({**surroundings(), "filesystems": _filesystems_for_workers(spec)})})
+        run = get_runtime().start_run(json.dumps(spec), setup, task)
+        loop = RunLoop(
+            run, self.backend_config.backend_cls(), self.backend_config, Display(self.run_config.verbose or 0)
+        )
         try:
             end = loop.serve()
         except BaseException as error:
@@ -155,6 +157,10 @@ class DataParallelTrainer(BaseTrainer):
             "trial_id": trial_id,
             "preload": preload_modules(self.backend_config.preload),
             "config": _as_json(self.train_loop_config),
+            "sync": asdict(self.run_config.sync_config),
+            "metadata": self.metadata,
+            "log_to_file": self.run_config.log_to_file,
+            "enter_working_directory": works_in_run_directory(),
             "resume_from_checkpoint": resume._location if resume is not None else None,
             "collectives": self.backend_config.collectives,
         }

@@ -8,7 +8,7 @@ Example:
     ...     session.report({"rank": session.get_world_rank(), "of": session.get_world_size()})
 """
 
-from headway.train._context import get_checkpoint, get_context
+from headway.train._context import TrialResources, get_checkpoint, get_context
 from headway.train._datasets import get_dataset_shard
 from headway.train._report import report
 
@@ -22,6 +22,7 @@ __all__ = [
     "get_trial_dir",
     "get_trial_id",
     "get_trial_name",
+    "get_trial_resources",
     "get_world_rank",
     "get_world_size",
     "report",
@@ -69,5 +70,10 @@ def get_trial_id() -> str:
 
 
 def get_trial_dir() -> str:
-    """The run's folder."""
+    """The directory that the ranks of this node share."""
     return get_context().get_trial_dir()
+
+
+def get_trial_resources() -> TrialResources:
+    """What the run's workers may use."""
+    return get_context().get_trial_resources()

@@ -17,7 +17,7 @@ class TorchTrainer(DataParallelTrainer):
     """A data-parallel trainer whose workers are the ranks of a ``torch.distributed`` process group.
 
     Args:
-        train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets, dataset_config,
+        train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets, dataset_config, metadata,
         resume_from_checkpoint: As for :class:`headway.train.DataParallelTrainer`.
         torch_config: The process group's settings.
 
@@ -46,6 +46,7 @@ class TorchTrainer(DataParallelTrainer):
         run_config: RunConfig | None = None,
         datasets: Mapping[str, Any] | None = None,
         dataset_config: Any = None,
+        metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
     ):
         if importlib.util.find_spec("torch") is None:
@@ -59,5 +60,6 @@ class TorchTrainer(DataParallelTrainer):
             run_config=run_config,
             datasets=datasets,
             dataset_config=dataset_config,
+            metadata=metadata,
             resume_from_checkpoint=resume_from_checkpoint,
         )

@@ -1,0 +1,42 @@
+#include "core/location.hpp"
+#include "driver/run.hpp"
+#include "driver/runtime.hpp"
+#include "storage/storage.hpp"
+
+/// How the commands beside training are carried out: what is deleted, and what becomes of the ranks' working directories.
+namespace headway::driver {
+
+namespace asio = boost::asio;
+
+void Run::carry_out(const control::DeleteCheckpoint& command) {
+  on_storage([folder = folder_, command]() -> control::Event {
+    const auto removed = storage::remove_checkpoint(folder->checkpoint_path(command.name));
+    return control::CheckpointDeleted{command.name, removed ? std::nullopt : std::optional(removed.error())};
+  });
+}
+
+void Run::carry_out(const control::SyncArtifacts& command) {
+  if (!artifact_sync_) {
+    artifact_sync_ = std::make_unique<ArtifactSync>(runtime_->artifact_threads(), working_directory_,
+                                                    join_location(folder_->path(), "artifacts"));
+  }
+  artifact_sync_->start([self = shared_from_this(), command](std::optional<std::string> error) {
+    self->post(control::ArtifactsSynced{command.number, std::move(error)});
+  });
+}
+
+void Run::carry_out(const control::StopSync&) { artifact_sync_->stop(); }
+
+void Run::carry_out(const control::LeaveWorkingDirectory& command) {
+  asio::post(storage_, [self = shared_from_this(), path = working_directory_, command] {
+    const Result<bool> stays = self->working_directories_.leave(path, command.synced);
+    if (!stays) {
+      self->warn("the ranks' working directory could not be removed: " + stays.error().message);
+    } else if (*stays) {
+      self->tell_front("notice", {{"text", "what the ranks wrote into their working directory is in " + path +
+                                               " (SyncConfig(sync_artifacts=True) brings it to the run's folder)"}});
+    }
+  });
+}
+
+}  // namespace headway::driver
