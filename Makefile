@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo test bench lint sanitize wheel build clean
+.PHONY: demo test soak bench lint sanitize wheel build clean
 
 demo: build
 	@.venv/bin/python examples/digits.py
@@ -14,6 +14,9 @@ bench: build
 lint:
 	@scripts/bootstrap.sh build runtime lint
 	@scripts/lint/run.sh
+
+soak: build
+	@build/sim/headway_sim --seeds $(or $(SEEDS),1000000) --first $(or $(FIRST),0)
 
 sanitize:
 	@scripts/bootstrap.sh build

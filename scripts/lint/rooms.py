@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The dependency rule: which folder of src/ may include which, and what the deciding rooms may know of the world."""
+"""Which folder of src/ (or sim/) may include which, and what the deciding rooms may know of the world."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "driver": {"headway", "core", "wire", "control", "storage", "node", "engine"},
     "worker": {"headway", "core", "wire", "storage"},
     "library": {"headway", "core", "storage"},
+    "sim": {"headway", "core", "control"},
     "bindings": {"headway", "core", "wire", "storage", "node", "driver", "worker"},
 }
 
@@ -49,6 +50,8 @@ def room_of(file: Path) -> str | None:
     """The room that a file belongs to, by its path below the root."""
     if file.parts[:2] == ("include", "headway"):
         return "headway"
+    if file.parts[0] == "sim":
+        return "sim"
     return file.parts[1] if file.parts[0] == "src" and len(file.parts) > 2 else None
 
 
@@ -90,7 +93,8 @@ def _why_not(room: str, header: str) -> str | None:
 def main() -> int:
     """Checks the tree that this script lies in."""
     root = Path(__file__).resolve().parents[2]
-    return sources.report("rooms", check, root, sources.tracked_files(root, sources.CPP_SUFFIXES, ["src", "include"]))
+    files = sources.tracked_files(root, sources.CPP_SUFFIXES, ["src", "include", "sim"])
+    return sources.report("rooms", check, root, files)
 
 
 if __name__ == "__main__":

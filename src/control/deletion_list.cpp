@@ -1,5 +1,7 @@
 #include "control/deletion_list.hpp"
 
+#include "control/marks.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -7,6 +9,10 @@ namespace headway::control {
 
 void DeletionList::add(std::string name, std::string reason) {
   entries_.push_back({{std::move(name), std::move(reason)}, false, false});
+}
+
+void DeletionList::forget(const std::string& name) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.command.name == name && !entry.under_way; });
 }
 
 std::vector<DeleteCheckpoint> DeletionList::begin() {
@@ -26,6 +32,7 @@ std::optional<std::string> DeletionList::end(const CheckpointDeleted& outcome, b
     entries_.erase(entry);
     return std::nullopt;
   }
+  HEADWAY_MARK(deletion_failed);
   entry->under_way = false;
   const bool told = std::exchange(entry->failed, true);
   if (last_try) return "the old checkpoint " + outcome.name + " is still there: " + outcome.error->message;

@@ -1,6 +1,7 @@
 #include "control/run_controller.hpp"
 
 #include "control/failure_text.hpp"
+#include "control/marks.hpp"
 #include "core/location.hpp"
 
 #include <algorithm>
@@ -48,6 +49,7 @@ void RunController::on(const StartAsked&) {
 void RunController::on(const StoragePrepared& event) {
   if (state_ != RunState::preparing) return;
   if (event.error) {
+    HEADWAY_MARK(storage_refused);
     failure_ = RunFailure{event.error->kind, event.error->message, {}};
     state_ = RunState::over;  // Nothing was written, so there is no journal to close.
     out_.push_back(Finish{{"errored", failure_, {}, 0}});
@@ -67,6 +69,7 @@ void RunController::on(const NodesGranted& event) {
 
 void RunController::on(const NodesRefused& event) {
   if (state_ != RunState::scheduling) return;
+  HEADWAY_MARK(nodes_refused);
   failure_ = RunFailure{event.error.kind, event.error.message, {}};
   close_run();
 }
@@ -107,6 +110,7 @@ void RunController::on(const SetupFinished& event) {
   if (event.attempt != attempt_ || state_ != RunState::starting) return;
   hook_since_.reset();
   if (event.error) {
+    HEADWAY_MARK(setup_failed);
     fail_attempt(describe_setup(group_, *event.error, attempt_));
     return;
   }
@@ -127,11 +131,13 @@ void RunController::on(const RankReturned& event) {
 void RunController::finish_when_all_returned() {
   if (state_ != RunState::running || !pending_.empty() || !group_.all_in(RankPhase::returned)) return;
   if (upload_error_) {
+    HEADWAY_MARK(failure_at_the_end);
     fail_attempt(
         {ErrorKind::unavailable, *upload_error_ + "\nNo report came after it that could have told the ranks.\n", {}});
     return;
   }
   state_ = RunState::shutting_down;
+  if (group_gone_) return;
   hook_since_ = now_;
   out_.push_back(RunTeardown{attempt_});
 }
@@ -148,6 +154,7 @@ void RunController::on(const RankRaised& event) {
   group_.enter(event.rank, RankPhase::raised, now_);
   RunFailure failure = describe_raise(group_, event.rank, event.error, attempt_, now_);
   if (!event.error.echo) {
+    HEADWAY_MARK(raised);
     fail_attempt(std::move(failure));
     return;
   }
@@ -159,7 +166,10 @@ void RunController::on(const RankRaised& event) {
   const bool nobody_left = std::all_of(group_.ranks().begin(), group_.ranks().end(), [](const RankState& rank) {
     return rank.phase == RankPhase::raised || rank.phase == RankPhase::returned;
   });
-  if (nobody_left) fail_attempt(std::move(*echo_));
+  if (nobody_left) {
+    HEADWAY_MARK(echo_of_all);
+    fail_attempt(std::move(*echo_));
+  }
 }
 
 void RunController::on(const WorkerExited& event) {
@@ -168,10 +178,12 @@ void RunController::on(const WorkerExited& event) {
   group_.at(event.rank).gone = true;
   group_.at(event.rank).open_calls = 0;
   if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
+    HEADWAY_MARK(death);
     fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
   }
   if (phase == RankPhase::returned && !failure_ && !abort_reason_ &&
       (event.status.signaled || event.status.code != 0)) {
+    HEADWAY_MARK(death_after_return);
     out_.push_back(Warn{group_.name_of(event.rank) + " " + to_text(event.status) +
                         " after its training function had returned; the run's result stands"});
   }
@@ -185,21 +197,26 @@ void RunController::fail_attempt(RunFailure failure) {
   failure_ = std::move(failure);
   echo_.reset();
   const bool restart = !abort_reason_ && failure_->kind != ErrorKind::internal && policy_.allow_restart();
+  if (!restart) HEADWAY_MARK(given_up);
   state_ = restart ? RunState::restarting : RunState::shutting_down;
   end_group(EndMode::kill, headline(*failure_));
 }
 
 void RunController::end_group(EndMode mode, const std::string& reason) {
   if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(reason);
+  if (group_gone_) return;
   if (!ending_since_) ending_since_ = now_;
   out_.push_back(EndWorkers{attempt_, mode, reason});
 }
 
 void RunController::on(const GroupEnded& event) {
   if (event.attempt != attempt_ || group_gone_) return;
-  if (echo_) fail_attempt(std::move(*echo_));  // Nobody is left who could tell its cause.
   group_gone_ = true;
   timers_.clear();
+  if (echo_) {  // Nobody is left who could tell its cause.
+    HEADWAY_MARK(echo_of_a_group_that_ended);
+    fail_attempt(std::move(*echo_));
+  }
   settle_reports();
 }
 
@@ -217,8 +234,10 @@ void RunController::restart() {
   const Duration wait = policy_.restart_wait(attempt_iterations_ > 0);
   notify_restart(wait);
   if (wait == Duration::zero()) {
+    HEADWAY_MARK(restart_at_once);
     start_attempt();
   } else {
+    HEADWAY_MARK(restart_waits);
     set_timer(TimerPurpose::restart, wait);
   }
 }
@@ -242,8 +261,10 @@ void RunController::on(const AbortAsked& event) {
   if (abort_reason_ || state_ == RunState::closing) return;
   abort_reason_ = event.reason;
   if (group_gone_ && pending_.empty()) {  // There is nobody to end, be it before the first attempt or between two.
+    HEADWAY_MARK(abort_of_nobody);
     close_run();
   } else {
+    HEADWAY_MARK(abort_of_a_group);
     state_ = RunState::shutting_down;
     end_group(EndMode::terminate, event.reason);
     set_timer(TimerPurpose::terminate, terminate_grace);
@@ -261,10 +282,14 @@ void RunController::on(const TimerFired& event) {
   timers_.erase(timer);
   switch (purpose) {
     case TimerPurpose::echo:
-      if (echo_) fail_attempt(std::move(*echo_));
+      if (echo_) {
+        HEADWAY_MARK(echo_believed);
+        fail_attempt(std::move(*echo_));
+      }
       break;
     case TimerPurpose::exit:
       if (!group_gone_) {
+        HEADWAY_MARK(exit_grace_over);
         out_.push_back(
             Warn{rank_list(group_.alive()) + " had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
                  " s after the training function had returned (a thread or an exit handler that does not end?) "
@@ -280,7 +305,10 @@ void RunController::on(const TimerFired& event) {
       set_timer(TimerPurpose::sync, sync_interval);
       break;
     case TimerPurpose::terminate:
-      if (!group_gone_) end_group(EndMode::kill, *abort_reason_);
+      if (!group_gone_) {
+        HEADWAY_MARK(terminate_grace_over);
+        end_group(EndMode::kill, *abort_reason_);
+      }
       break;
   }
 }
@@ -291,8 +319,15 @@ void RunController::set_timer(TimerPurpose purpose, Duration from_now) {
 }
 
 void RunController::on(const JournalWritten& event) {
-  if (event.error) out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
-  if (--journals_under_way_ > 0 || !last_journal_) return;
+  if (event.error) {
+    HEADWAY_MARK(journal_failed);
+    out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
+  }
+  --journals_under_way_;
+  if (journals_under_way_ == 0 && last_journal_) finish();
+}
+
+void RunController::finish() {
   state_ = RunState::over;
   RunOutcome outcome;
   outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
@@ -316,6 +351,7 @@ void RunController::sync_folder() {
 void RunController::on(const FolderSynced& event) {
   sync_under_way_ = false;
   if (event.error && !sync_failed_) {
+    HEADWAY_MARK(sync_failed);
     out_.push_back(
         Warn{"the run's files could not all be brought to storage (it is tried again): " + event.error->message});
   }

@@ -61,7 +61,8 @@ class RunController {
     bool asynchronous = false;
     bool begun = false;
     bool committing = false;
-    Time since{};  ///< When what it waits for was ordered.
+    Time since{};                  ///< When what it waits for was ordered.
+    bool maybe_committed = false;  ///< Its commit is said to have failed; the manifest may be there all the same.
     std::set<int> uploading;
     std::vector<FileRecord> files;
     std::optional<std::string> stored_name;  ///< Where the user's function has put it.
@@ -123,6 +124,7 @@ class RunController {
   void refuse(const PendingReport& report);
   void answer_asynchronous();
   void answer(const PendingReport& report, const std::optional<std::string>& error);
+  std::string ended_before_storing(int rank) const;
   void forget_uploads_of(int rank);
   void finish_when_all_returned();
   void check_unmatched_report();
@@ -139,6 +141,7 @@ class RunController {
   std::int64_t upkeep_timer(Duration from_now);
   void close_run();
   void write_last_journal();
+  void finish();
   void write_journal();
   void sync_folder();
   void set_timer(TimerPurpose purpose, Duration from_now);

@@ -1,4 +1,5 @@
 #include "control/hang_text.hpp"
+#include "control/marks.hpp"
 #include "control/run_controller.hpp"
 
 #include <algorithm>
@@ -167,8 +168,10 @@ void RunController::on(const RanksExamined& event) {
   }
   const bool in_hook = wait->kind == WaitKind::setup || wait->kind == WaitKind::teardown;
   if (at_work()) {
+    HEADWAY_MARK(hang_ends_the_attempt);
     fail_attempt(describe_hang_failure(group_, scene, event, *spec_.failure.hang_fail_s, now_));
   } else if (in_hook) {
+    HEADWAY_MARK(hang_in_teardown);
     out_.push_back(
         Warn{describe_hang(group_, scene, event, now_) + "The workers are ended; the run's result stands.\n", true});
     on(TeardownFinished{attempt_});

@@ -1,4 +1,5 @@
 #include "control/failure_text.hpp"
+#include "control/marks.hpp"
 #include "control/run_controller.hpp"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void RunController::check_unmatched_report() {
     if (rank.phase == RankPhase::returned) returned.push_back(rank.plan.rank);
   }
   if (returned.empty()) return;
+  HEADWAY_MARK(unmatched_report);
   fail_attempt(describe_unmatched_report(group_, barrier_.waiting_ranks(), returned, barrier_.index(), attempt_, now_));
 }
 
@@ -42,6 +44,7 @@ void RunController::take_report() {
   PendingReport report;
   report.index = barrier_.index();
   if (upload_error_) {
+    HEADWAY_MARK(failure_told_by_the_next_report);
     answer(report, std::exchange(upload_error_, std::nullopt));
     barrier_.advance();
     return;
@@ -75,12 +78,16 @@ RunController::PendingCheckpoint RunController::begin_checkpoint(std::int64_t in
   const bool own_upload = checkpoint.plan.source == CheckpointSource::files;
   checkpoint.begun = taken || checkpoint.plan.conflict || !own_upload;
   if (checkpoint.plan.conflict) {
+    HEADWAY_MARK(offers_conflict);
     checkpoint.refusal = checkpoint.plan.conflict;
   } else if (taken) {
+    HEADWAY_MARK(name_taken);
     checkpoint.refusal = "a checkpoint named " + checkpoint.name + " is being stored already";
   } else if (own_upload) {
+    delete_old();  // What could not be deleted may bear this name.
     out_.push_back(BeginCheckpoint{attempt_, index, checkpoint.name});
   } else {
+    deletions_.forget(checkpoint.name);
     order_uploads(index, checkpoint);
   }
   return checkpoint;
@@ -100,6 +107,7 @@ void RunController::on(const CheckpointBegun& event) {
   checkpoint.begun = true;
   checkpoint.since = now_;
   if (event.error) {
+    HEADWAY_MARK(begin_refused);
     checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
   } else {
     order_uploads(report->index, checkpoint);
@@ -109,6 +117,11 @@ void RunController::on(const CheckpointBegun& event) {
 
 void RunController::order_uploads(std::int64_t index, PendingCheckpoint& checkpoint) {
   for (const auto& [rank, files] : checkpoint.plan.files) {
+    if (group_.at(rank).gone) {
+      HEADWAY_MARK(upload_of_a_rank_that_is_gone);
+      checkpoint.refusal = ended_before_storing(rank);
+      continue;
+    }
     checkpoint.uploading.insert(rank);
     out_.push_back(UploadFiles{attempt_, rank, index, checkpoint.name, files});
   }
@@ -122,12 +135,14 @@ void RunController::on(const RankUploaded& event) {
   if (event.unseen) {
     checkpoint.unseen_by.push_back(event.rank);
   } else if (event.error && !checkpoint.refusal) {
+    HEADWAY_MARK(upload_refused);
     checkpoint.refusal =
         "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
   }
   checkpoint.files.insert(checkpoint.files.end(), event.files.begin(), event.files.end());
   if (event.stored_name && !checkpoint.refusal) {
     if (checkpoint.stored_name && *checkpoint.stored_name != *event.stored_name) {
+      HEADWAY_MARK(stored_under_two_names);
       checkpoint.refusal = "the ranks' checkpoint_upload_fn put one checkpoint into two directories, " +
                            *checkpoint.stored_name + " and " + *event.stored_name;
     }
@@ -136,12 +151,17 @@ void RunController::on(const RankUploaded& event) {
   settle_reports();
 }
 
+std::string RunController::ended_before_storing(int rank) const {
+  return group_.name_of(rank) + " ended before it had stored its part of the checkpoint";
+}
+
 /// A process that is gone uploads nothing any more.
 void RunController::forget_uploads_of(int rank) {
   bool changed = false;
   for (PendingReport& report : pending_) {
     if (!report.checkpoint || report.checkpoint->uploading.erase(rank) == 0) continue;
-    report.checkpoint->refusal = group_.name_of(rank) + " ended before it had stored its part of the checkpoint";
+    HEADWAY_MARK(death_while_uploading);
+    report.checkpoint->refusal = ended_before_storing(rank);
     changed = true;
   }
   if (changed) settle_reports();
@@ -165,10 +185,15 @@ bool RunController::settle_first() {
   PendingCheckpoint& checkpoint = *report.checkpoint;
   if (checkpoint.committing) return false;
   const bool stored = checkpoint.begun && checkpoint.uploading.empty();
-  if (!stored && group_gone_) checkpoint.refusal = "its worker group ended before it was committed";
+  if (!stored && group_gone_) {
+    HEADWAY_MARK(group_ended_before_commit);
+    checkpoint.refusal = "its worker group ended before it was committed";
+  }
   if (!stored && !group_gone_) return false;
-  if (!checkpoint.unseen_by.empty())
+  if (!checkpoint.unseen_by.empty()) {
+    HEADWAY_MARK(storage_not_shared);
     checkpoint.refusal = describe_unshared_storage(group_, checkpoint.unseen_by, spec_.run.storage_path);
+  }
   if (checkpoint.refusal) {
     refuse(report);
     return true;
@@ -176,6 +201,7 @@ bool RunController::settle_first() {
   checkpoint.committing = true;
   if (checkpoint.stored_name) checkpoint.name = *checkpoint.stored_name;
   checkpoint.since = now_;
+  deletions_.forget(checkpoint.name);
   commit(report);
   return false;
 }
@@ -198,7 +224,9 @@ void RunController::on(const CheckpointCommitted& event) {
   if (report == nullptr || !report->checkpoint->committing) return;
   report->checkpoint->committing = false;
   if (event.error) {
+    HEADWAY_MARK(commit_refused);
     report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
+    report->checkpoint->maybe_committed = true;
     refuse(*report);
   } else {
     committed(*report);
@@ -210,7 +238,7 @@ void RunController::on(const CheckpointCommitted& event) {
 void RunController::committed(const PendingReport& report) {
   const std::string& name = report.checkpoint->name;
   CheckpointBook::Verdict verdict = book_.commit(name, report.metrics);
-  if (report.answered) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
+  if (report.answered && !group_gone_) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
   record(report);
   for (const std::string& old : verdict.to_delete) {
     deletions_.add(old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
@@ -240,14 +268,23 @@ void RunController::record(const PendingReport& report) {
   out_.push_back(AppendResult{std::move(line)});
 }
 
-/// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report.
+/// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report; when
+/// all have returned, the attempt fails by it.
 void RunController::refuse(const PendingReport& report) {
   const std::string& why = *report.checkpoint->refusal;
-  if (report.checkpoint->plan.source == CheckpointSource::files)
-    out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
-  if (!report.answered) {
+  if (report.checkpoint->plan.source == CheckpointSource::files) {
+    // The manifest of a commit that failed may be there all the same: it goes too, since its ranks are told that it is not there.
+    if (report.checkpoint->maybe_committed) {
+      deletions_.add(report.checkpoint->name, why);
+      delete_old();
+    } else {
+      out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
+    }
+  }
+  if (!report.answered && !group_gone_) {
     answer(report, why);
   } else if (state_ == RunState::running) {
+    HEADWAY_MARK(failure_to_be_told);
     upload_error_ = "the checkpoint " + report.checkpoint->name + " of report #" + std::to_string(report.index + 1) +
                     " was not stored: " + why;
     out_.push_back(Warn{*upload_error_});
@@ -263,13 +300,16 @@ void RunController::answer_asynchronous() {
   const auto under_way = std::count_if(pending_.begin(), pending_.end(), [](const PendingReport& report) {
     return report.answered && report.checkpoint.has_value();
   });
-  if (static_cast<std::size_t>(under_way) >= asynchronous_max) return;
+  if (static_cast<std::size_t>(under_way) >= asynchronous_max) {
+    HEADWAY_MARK(too_many_asynchronous);
+    return;
+  }
   answer(newest, std::nullopt);
   newest.answered = true;
 }
 
 void RunController::answer(const PendingReport& report, const std::optional<std::string>& error) {
-  if (state_ != RunState::running) return;  // The group is being ended: nobody goes on from here.
+  if (state_ != RunState::running || group_gone_) return;  // Nobody goes on from here.
   std::optional<std::string> checkpoint;
   if (report.checkpoint && !report.checkpoint->asynchronous && !error) checkpoint = report.checkpoint->name;
   for (int rank = 0; rank < group_.size(); ++rank) {

@@ -1,3 +1,4 @@
+#include "control/marks.hpp"
 #include "control/run_controller.hpp"
 
 /// What is done beside training: old checkpoints go, working directories are brought to storage, and the end of a run waits for what
@@ -27,6 +28,7 @@ void RunController::sync_artifacts() {
 void RunController::on(const ArtifactsSynced& event) {
   SyncSchedule::Ended ended = sync_.end(event.number, event.error);
   if (ended.warning) {
+    HEADWAY_MARK(copy_failed);
     out_.push_back(Warn{"the ranks' working directory could not be brought to artifacts/: " + *ended.warning});
   }
   if (ended.again) sync_artifacts();
@@ -49,6 +51,7 @@ bool RunController::on_upkeep_timer(std::int64_t timer) {
 
 void RunController::stop_slow_sync() {
   if (!sync_.under_way()) return;
+  HEADWAY_MARK(copy_stopped);
   const bool last = state_ == RunState::closing;
   out_.push_back(StopSync{*sync_.under_way()});
   sync_.give_up();
@@ -65,9 +68,13 @@ std::int64_t RunController::upkeep_timer(Duration from_now) {
 }
 
 void RunController::close_run() {
-  const bool asked_for_nodes = state_ != RunState::created && state_ != RunState::preparing;
+  if (state_ == RunState::created || state_ == RunState::preparing) {
+    HEADWAY_MARK(abort_before_storage);
+    finish();  // Without a journal: whether the folder is ours is not known yet.
+    return;
+  }
   state_ = RunState::closing;
-  if (asked_for_nodes) out_.push_back(ReleaseNodes{});
+  out_.push_back(ReleaseNodes{});
   delete_old();
   if (sync_.enabled() && attempt_ > 0) {
     sync_artifacts();

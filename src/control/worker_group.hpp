@@ -26,7 +26,7 @@ struct RankState {
   std::int64_t reports = 0;  ///< Reports begun so far.
   Time since{};              ///< When it entered its phase, or last left a report.
   int open_calls = 0;        ///< Of the front end's hooks.
-  bool gone = false;         ///< Its process has ended.
+  bool gone = false;         ///< Its process has ended; a rank that had returned before that stays in its phase.
 };
 
 /// The model of one attempt's worker group: one entry a rank.

@@ -129,6 +129,7 @@ BOOST_AUTO_TEST_CASE(a_failed_commit_that_no_report_follows_fails_the_run) {
   run.returns(0);
   BOOST_TEST(run.count<RunTeardown>() == 0U);
   run.committed(0, disk_full);
+  run.deleted();
   run.group_ends();
   run.journals();
   BOOST_TEST(run.outcome().state == "errored");

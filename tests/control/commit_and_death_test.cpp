@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(a_rank_dies_during_the_commit_which_fails_and_the_run_resum
   BOOST_TEST(run.restarts() == 1U);
   BOOST_TEST(run.last<StartWorkers>().checkpoint.value() == "checkpoint_000000");
   BOOST_TEST(run.count<AppendResult>() == 1U);
-  BOOST_TEST(run.last<DiscardCheckpoint>().name == "checkpoint_000001");
-  BOOST_TEST(run.place<DiscardCheckpoint>() < run.place<StartWorkers>(1));
+  BOOST_TEST(run.last<DeleteCheckpoint>().name == "checkpoint_000001");
+  BOOST_TEST(run.place<DeleteCheckpoint>() < run.place<StartWorkers>(1));
 }
 
 BOOST_AUTO_TEST_CASE(the_commit_is_settled_before_the_last_process_is_gone_and_the_restart_waits_for_both) {
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(the_commit_is_settled_before_the_last_process_is_gone_and_t
     run.group_ends();
     BOOST_TEST(run.restarts() == 1U);
     BOOST_TEST(run.last<StartWorkers>().checkpoint.value() == (works ? "checkpoint_000001" : "checkpoint_000000"));
-    BOOST_TEST(run.count<DiscardCheckpoint>() == (works ? 0U : 1U));
+    BOOST_TEST(run.count<DeleteCheckpoint>() == (works ? 0U : 1U));
   }
 }
 

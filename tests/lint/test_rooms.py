@@ -37,6 +37,8 @@ def test_what_the_table_allows_passes(tmp_path: Path, name: str, include: str) -
         ("src/worker/a.cpp", '"driver/b.hpp"', "worker/ may not include driver/"),
         ("src/bindings/a.cpp", '"control/b.hpp"', "bindings/ may not include control/"),
         ("include/headway/a.hpp", '"core/json.hpp"', "headway/ may not include core/"),
+        ("sim/a.cpp", '"driver/b.hpp"', "sim/ may not include driver/"),
+        ("src/control/a.cpp", '"sim/b.hpp"', "control/ may not include sim/"),
         ("src/cellar/a.cpp", "<vector>", "src/cellar/ is no room"),
     ],
 )

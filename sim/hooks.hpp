@@ -1,0 +1,32 @@
+#pragma once
+
+#include "control/commands.hpp"
+#include "sim/scenario.hpp"
+#include "sim/stage.hpp"
+
+namespace headway::sim {
+
+/// The front end's set-up and tear-down hooks, on a thread of their own: their answers may come when the attempt is over.
+class Hooks {
+ public:
+  Hooks(Stage& stage, const Scenario& scenario)
+      : stage_(&stage), may_hang_(scenario.spec.failure.hang_fail_s.has_value()) {}
+
+  void set_up(const control::RunSetup& command);
+  void tear_down(const control::RunTeardown& command);
+  /// A hook that reaches into a rank which is gone fails.
+  void rank_is_gone(int attempt);
+  /// A hook that hangs is made to raise.
+  void interrupt(const control::InterruptHook& command);
+  void driver_died();
+
+ private:
+  void answer(Duration after, control::Event event);
+
+  Stage* stage_;
+  bool may_hang_;
+  int driver_ = 0;
+  int setting_up_ = 0;  ///< The attempt whose set-up hook runs; 0: none does.
+};
+
+}  // namespace headway::sim

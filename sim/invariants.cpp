@@ -1,0 +1,174 @@
+#include "sim/invariants.hpp"
+
+#include <algorithm>
+
+/// What is heard and said in general: order, attempts, budgets, the end. Reports and checkpoints: invariants_reports.cpp.
+namespace headway::sim {
+
+using namespace control;
+
+void Invariants::hears(const Event& event) {
+  std::visit([this](const auto& what) { on(what); }, event);
+}
+
+void Invariants::on(const StoragePrepared& event) { prepared_ = !event.error; }
+
+void Invariants::on(const RankReturned& event) {
+  if (event.attempt == attempt_ && group_lives_) returned_.insert(event.rank);
+}
+
+void Invariants::on(const GroupEnded& event) {
+  if (event.attempt != attempt_) return;
+  group_lives_ = false;
+  group_ended_ = stage_->schedule.now();
+}
+
+void Invariants::on(const JournalWritten&) { --journals_open_; }
+
+void Invariants::on(const AbortAsked&) { abort_asked_ = true; }
+
+void Invariants::says(const Command& command) {
+  require(!finished_, invariant::one_finish, [&] { return words(command) + " after Finish"; });
+  std::visit(
+      [this, &command](const auto& what) {
+        // Results are facts; everything else that names an attempt asks something of its processes or of its front end.
+        if constexpr (requires { what.attempt; } && !std::is_same_v<std::decay_t<decltype(what)>, StartWorkers>) {
+          bool asks_somebody = true;
+          if constexpr (requires { what.ranks; }) asks_somebody = !what.ranks.empty();
+          require(!asks_somebody || (what.attempt == attempt_ && group_lives_), invariant::living_attempts,
+                  [&] { return words(command) + ", when attempt " + std::to_string(attempt_) + " is over"; });
+        }
+        check(what);
+      },
+      command);
+}
+
+void Invariants::check(const AcquireNodes& command) {
+  require(command.workers == scenario_->spec.scaling.num_workers, invariant::world_size,
+          "AcquireNodes asks for others");
+}
+
+void Invariants::check(const StartWorkers& command) {
+  require(!group_lives_ && !workers_->any_process(), invariant::one_group, [&] {
+    return "attempt " + std::to_string(command.attempt) + " starts while processes of the last one live";
+  });
+  require(!committing_, invariant::newest_resumed, "an attempt starts while a commit is under way");
+  require(command.attempt == attempt_ + 1, invariant::counted_once, "an attempt is left out");
+  require(!abort_asked_, invariant::liveness, "a group starts after the end was asked for");
+  std::optional<std::string> expected = scenario_->spec.resume_from_checkpoint;
+  if (const auto newest = retention_.newest()) {
+    expected = newest;
+    require(storage_->committed(*newest), invariant::nothing_lost,
+            [&] { return *newest + " is not on disk any more"; });
+  }
+  require(command.checkpoint == expected, invariant::newest_resumed, [&] {
+    return "attempt " + std::to_string(command.attempt) + " gets " + command.checkpoint.value_or("nothing") +
+           " instead of " + expected.value_or("nothing");
+  });
+  check_places(command.plans);
+  check_reports_counted();
+  if (attempt_ > 0) count_restart(stage_->schedule.now());
+  attempt_ = command.attempt;
+  group_lives_ = true;
+  restart_told_ = false;
+  returned_.clear();
+  reports_.clear();
+  last_counted_ = last_step_ = -1;
+  counted_in_attempt_ = 0;
+}
+
+void Invariants::check_places(const std::vector<WorkerPlan>& plans) const {
+  require(static_cast<int>(plans.size()) == scenario_->spec.scaling.num_workers, invariant::world_size,
+          [&] { return std::to_string(plans.size()) + " workers are started"; });
+  std::map<std::string, int> on_node;
+  for (const WorkerPlan& plan : plans) ++on_node[plan.slot.node_id];
+  std::map<std::string, std::set<int>> local_ranks;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const WorkerPlan& plan = plans[i];
+    const bool right = plan.rank == static_cast<int>(i) && plan.local_world_size == on_node[plan.slot.node_id] &&
+                       plan.local_rank >= 0 && plan.local_rank < plan.local_world_size &&
+                       local_ranks[plan.slot.node_id].insert(plan.local_rank).second && plan.node_rank >= 0 &&
+                       plan.node_rank < static_cast<int>(on_node.size());
+    require(right, invariant::world_size, [&] { return "rank " + std::to_string(i) + " has a wrong place"; });
+  }
+}
+
+bool Invariants::may_restart() const {
+  const int allowed = scenario_->spec.failure.max_failures;
+  return allowed == -1 || restarts_ < allowed;
+}
+
+/// A restart: is it allowed, does it come soon enough and not too soon, and has it been told?
+void Invariants::count_restart(Time now) {
+  require(may_restart(), invariant::budget, [&] {
+    return "restart " + std::to_string(restarts_ + 1) + " of " + std::to_string(scenario_->spec.failure.max_failures) +
+           " allowed";
+  });
+  require(restart_told_, invariant::reasons, "a group is started again and nobody says why");
+  ++restarts_;
+  early_deaths_ = counted_in_attempt_ > 0 ? 0 : early_deaths_ + 1;
+  if (early_deaths_ < 2) return;
+  Duration wait = std::chrono::milliseconds(100);
+  for (int i = 2; i < early_deaths_ && wait < std::chrono::seconds(30); ++i) wait *= 2;
+  require(now - group_ended_ >= std::min<Duration>(wait, std::chrono::seconds(30)), invariant::budget, [&] {
+    return "the group died " + std::to_string(early_deaths_) +
+           " times before its first report, and starts again after " + std::to_string(to_seconds(now - group_ended_)) +
+           " s";
+  });
+}
+
+void Invariants::check(const EndWorkers& command) {
+  require(!command.reason.empty(), invariant::reasons, "processes are ended without a reason");
+}
+
+void Invariants::check(const SetTimer& command) {
+  require(command.at >= stage_->schedule.now(), invariant::budget, "a timer is set for the past");
+  require(timers_.insert(command.timer).second, invariant::budget, "two timers have one number");
+}
+
+void Invariants::check(const SweepStorage&) {
+  require(!group_lives_ && !committing_, invariant::undisturbed_writers, "a sweep while somebody writes");
+}
+
+void Invariants::check(const WriteJournal&) {
+  require(prepared_, invariant::own_folder, "a journal is written to a folder that was not prepared");
+  ++journals_open_;
+}
+
+void Invariants::check(const Notify& command) {
+  require(!command.text.empty(), invariant::reasons, "a notice without words");
+  if (!group_lives_) restart_told_ = true;
+}
+
+void Invariants::check(const Finish& command) {
+  const RunOutcome& end = command.outcome;
+  require(!group_lives_ && !workers_->any_process(), invariant::one_finish, "the run is over while processes live");
+  require(journals_open_ == 0 && !committing_, invariant::one_finish, "the run is over while it is written to");
+  require(!nodes_->held(), invariant::one_finish, "the run is over and nodes are held");
+  require(end.failure.has_value() == (end.state != "finished"), invariant::outcome, "a failure without its state");
+  require(!end.failure || !end.failure->message.empty(), invariant::reasons, "a run ends and nobody says why");
+  require(!end.failure || end.failure->kind != ErrorKind::internal, invariant::outcome,
+          [&] { return "a defect of the controller's own: " + end.failure->message; });
+  require(end.attempts == attempt_, invariant::outcome, "attempts are miscounted");
+  require((end.state == "aborted") == (end.failure && end.failure->kind == ErrorKind::aborted), invariant::outcome,
+          "an abort without its kind");
+  require(end.state != "aborted" || abort_asked_, invariant::outcome, "aborted, and nobody had asked for it");
+  if (end.state == "finished") {
+    require(static_cast<int>(returned_.size()) == scenario_->spec.scaling.num_workers, invariant::outcome,
+            "finished, and not every rank had returned");
+    for (const auto& [index, report] : reports_) {
+      require(!report.answered_to.empty() || report.counted, invariant::counted_once,
+              [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
+    }
+  } else if (end.state == "errored" && attempt_ > 0) {
+    require(!may_restart(), invariant::budget, "the run is given up although its budget allows another attempt");
+  }
+  std::vector<std::string> told;
+  for (const KeptCheckpoint& kept : end.checkpoints) told.push_back(kept.name);
+  require(told == retention_.kept(), invariant::nothing_lost,
+          "the outcome does not name the checkpoints that are kept");
+  check_reports_counted();
+  finished_ = true;
+}
+
+}  // namespace headway::sim

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "control/run_controller.hpp"
+#include "sim/nodes.hpp"
+#include "sim/retention.hpp"
+#include "sim/scenario.hpp"
+#include "sim/stage.hpp"
+#include "sim/storage.hpp"
+#include "sim/violation.hpp"
+#include "sim/workers.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headway::sim {
+
+/// Watches everything that the controller hears and says, knows what is on disk and which processes live, and throws a Violation
+/// when an invariant does not hold. It has a model of its own for all that it judges: nothing is taken from the controller.
+class Invariants {
+ public:
+  Invariants(const Stage& stage, const Scenario& scenario, const Storage& storage, const Workers& workers,
+             const Nodes& nodes)
+      : stage_(&stage),
+        scenario_(&scenario),
+        storage_(&storage),
+        workers_(&workers),
+        nodes_(&nodes),
+        retention_(scenario.spec.checkpoint) {}
+
+  /// Before the controller hears it.
+  void hears(const control::Event& event);
+  /// Before it is carried out.
+  void says(const control::Command& command);
+  /// After all commands of an event.
+  void settled(const control::RunController& controller);
+  /// After everything is over: nothing is under way any more.
+  void over() const;
+
+  bool finished() const { return finished_; }
+  int attempt() const { return attempt_; }
+
+ private:
+  /// What the ranks did with one report, and what became of it.
+  struct Report {
+    std::set<int> made_by;
+    std::set<int> answered_to;
+    bool has_checkpoint = false;
+    bool asynchronous = true;  ///< As far as it has a checkpoint.
+    std::optional<std::string> error;
+    std::optional<std::string> checkpoint;
+    bool counted = false;
+  };
+
+  template <class Other>
+  void on(const Other&) {}
+  void on(const control::StoragePrepared& event);
+  void on(const control::RankReported& event);
+  void on(const control::RankReturned& event);
+  void on(const control::CheckpointCommitted& event);
+  void on(const control::GroupEnded& event);
+  void on(const control::JournalWritten& event);
+  void on(const control::AbortAsked& event);
+
+  template <class Other>
+  void check(const Other&) {}
+  void check(const control::AcquireNodes& command);
+  void check(const control::StartWorkers& command);
+  void check(const control::BeginCheckpoint& command);
+  void check(const control::CommitCheckpoint& command);
+  void check(const control::DiscardCheckpoint& command);
+  void check(const control::DeleteCheckpoint& command);
+  void check(const control::AnswerReport& command);
+  void check(const control::AnnounceCheckpoint& command);
+  void check(const control::AppendResult& command);
+  void check(const control::EndWorkers& command);
+  void check(const control::SetTimer& command);
+  void check(const control::SweepStorage& command);
+  void check(const control::WriteJournal& command);
+  void check(const control::Notify& command);
+  void check(const control::Finish& command);
+
+  void check_places(const std::vector<WorkerPlan>& plans) const;
+  void count_restart(Time now);
+  void check_reports_counted() const;
+  bool may_restart() const;
+
+  const Stage* stage_;
+  const Scenario* scenario_;
+  const Storage* storage_;
+  const Workers* workers_;
+  const Nodes* nodes_;
+  Retention retention_;
+
+  bool prepared_ = false;
+  int journals_open_ = 0;
+  bool abort_asked_ = false;
+  int attempt_ = 0;
+  bool group_lives_ = false;
+  Time group_ended_{};
+  int restarts_ = 0;
+  int early_deaths_ = 0;
+  bool restart_told_ = false;
+  std::set<int> returned_;
+  std::map<std::int64_t, Report> reports_;  ///< Of this attempt, by index.
+  std::int64_t last_counted_ = -1;          ///< Of this attempt.
+  std::int64_t counted_in_attempt_ = 0;
+  std::int64_t last_step_ = -1;  ///< Of this attempt.
+  std::int64_t iterations_ = 0;
+  std::optional<Manifest> committing_;
+  std::int64_t committing_index_ = 0;
+  std::set<std::int64_t> timers_;
+  bool finished_ = false;
+};
+
+}  // namespace headway::sim

@@ -1,0 +1,165 @@
+#include "sim/invariants.hpp"
+
+#include <algorithm>
+
+/// Reports and checkpoints: what was made, answered, counted, committed and deleted.
+namespace headway::sim {
+
+using namespace control;
+
+void Invariants::on(const RankReported& event) {
+  if (event.attempt != attempt_ || !group_lives_) return;
+  Report& report = reports_[event.index];
+  report.made_by.insert(event.rank);
+  if (!event.checkpoint) return;
+  report.has_checkpoint = true;
+  report.asynchronous = report.asynchronous && event.checkpoint->asynchronous;
+}
+
+void Invariants::check(const AnswerReport& command) {
+  const auto found = reports_.find(command.index);
+  const std::string what = "report #" + std::to_string(command.index + 1);
+  require(found != reports_.end(), invariant::answers, [&] { return what + " is answered before it is made"; });
+  Report& report = found->second;
+  require(static_cast<int>(report.made_by.size()) == scenario_->spec.scaling.num_workers, invariant::answers,
+          [&] { return what + " is answered before every rank has made it"; });
+  require(report.answered_to.insert(command.rank).second, invariant::answers,
+          [&] { return what + " is answered twice to rank " + std::to_string(command.rank); });
+  if (report.answered_to.size() == 1) {
+    report.error = command.error;
+    report.checkpoint = command.checkpoint;
+  }
+  require(report.error == command.error && report.checkpoint == command.checkpoint, invariant::answers,
+          [&] { return what + " is answered differently to rank " + std::to_string(command.rank); });
+  require(!command.error || !command.error->empty(), invariant::reasons, [&] { return what + " fails without words"; });
+  if (command.error || !report.has_checkpoint || report.asynchronous) return;
+  require(command.checkpoint && storage_->committed(*command.checkpoint), invariant::answers,
+          [&] { return what + " returns before its checkpoint is committed"; });
+  require(retention_.newest() == command.checkpoint, invariant::answers,
+          [&] { return what + " is answered with a checkpoint that is not its own"; });
+}
+
+void Invariants::check(const AnnounceCheckpoint& command) {
+  require(retention_.newest() == command.name && storage_->committed(command.name), invariant::answers,
+          [&] { return command.name + " is announced and is not the newest committed one"; });
+  const auto report = reports_.find(command.index);
+  require(report != reports_.end() && !report->second.answered_to.empty(), invariant::answers,
+          [&] { return command.name + " is announced before its report was answered"; });
+}
+
+void Invariants::check(const AppendResult& command) {
+  const ReportLine& line = command.line;
+  const std::string what = "report #" + std::to_string(line.index + 1) + " of attempt " + std::to_string(line.attempt);
+  const auto found = reports_.find(line.index);
+  require(line.attempt == attempt_ && found != reports_.end() &&
+              static_cast<int>(found->second.made_by.size()) == scenario_->spec.scaling.num_workers,
+          invariant::counted_once, [&] { return what + " is counted, and was not made by every rank"; });
+  Report& report = found->second;
+  require(!std::exchange(report.counted, true), invariant::counted_once, [&] { return what + " is counted twice"; });
+  require(!report.error, invariant::counted_once, [&] { return what + " is counted, and has failed in its ranks"; });
+  require(line.index > last_counted_, invariant::counted_once, [&] { return what + " is counted out of order"; });
+  require(line.iteration == ++iterations_ && line.iterations_since_restore == ++counted_in_attempt_,
+          invariant::counted_once, [&] { return what + " is counted as " + std::to_string(line.iteration); });
+  last_counted_ = line.index;
+  const std::int64_t step = line.metrics.at("step").as_int64();
+  require(line.metrics.at("rank").as_int64() == 0 && step > last_step_, invariant::counted_once,
+          [&] { return what + " has metrics that are not its own"; });
+  last_step_ = step;
+  require(line.checkpoint.has_value() == report.has_checkpoint, invariant::counted_once,
+          [&] { return what + " is counted without its checkpoint"; });
+  require(!line.checkpoint || retention_.newest() == line.checkpoint, invariant::counted_once,
+          [&] { return what + " is counted with a checkpoint that is not its own"; });
+  require(line.time_this_iter_s >= 0 && line.time_total_s >= line.time_since_restore_s, invariant::counted_once,
+          [&] { return what + " has times that cannot be"; });
+}
+
+/// At the end of an attempt: what ranks were told is recorded is recorded. An asynchronous checkpoint may have failed afterwards.
+void Invariants::check_reports_counted() const {
+  for (const auto& [index, report] : reports_) {
+    if (report.answered_to.empty() || report.error || (report.has_checkpoint && report.asynchronous)) continue;
+    require(report.counted, invariant::counted_once, [&, index = index] {
+      return "report #" + std::to_string(index + 1) + " of attempt " + std::to_string(attempt_) +
+             " was answered and is not counted";
+    });
+  }
+}
+
+void Invariants::check(const BeginCheckpoint& command) {
+  require(!retention_.keeps(command.name) || scenario_->names != Scenario::Names::automatic, invariant::nothing_lost,
+          [&] { return command.name + " is begun, and is a checkpoint that is kept"; });
+}
+
+void Invariants::check(const CommitCheckpoint& command) {
+  require(!committing_, invariant::order_of_commits, "a commit begins while another is under way");
+  require(command.manifest.attempt == attempt_, invariant::order_of_commits, "a manifest names another attempt");
+  require(command.manifest.world_size == scenario_->spec.scaling.num_workers, invariant::world_size,
+          "a manifest names another size");
+  require(command.manifest.index == iterations_, invariant::order_of_commits,
+          [&] { return command.manifest.checkpoint + " is committed before a report that came before it is counted"; });
+  committing_ = command.manifest;
+  committing_index_ = command.index;
+}
+
+void Invariants::on(const CheckpointCommitted& event) {
+  if (!committing_ || event.index != committing_index_) return;
+  if (event.error) {
+    retention_.commit_failed(committing_->checkpoint);
+  } else {
+    retention_.commit(committing_->checkpoint, committing_->metrics);
+  }
+  committing_.reset();
+}
+
+void Invariants::check(const DiscardCheckpoint& command) {
+  require(!command.reason.empty(), invariant::reasons, "a checkpoint is discarded without a reason");
+}
+
+void Invariants::check(const DeleteCheckpoint& command) {
+  require(!command.reason.empty(), invariant::reasons, "a checkpoint is deleted without a reason");
+  require(!retention_.keeps(command.name), invariant::nothing_lost,
+          [&] { return command.name + " is deleted, and is to be kept"; });
+  require(retention_.was_given_up(command.name), invariant::nothing_lost,
+          [&] { return command.name + " is deleted, and was never committed"; });
+  retention_.to_delete().erase(command.name);
+}
+
+void Invariants::settled(const RunController& controller) {
+  if (group_lives_) {
+    for (const auto& [index, report] : reports_) {
+      require(
+          report.answered_to.empty() || report.answered_to.size() == report.made_by.size(), invariant::answers,
+          [&, index = index] { return "report #" + std::to_string(index + 1) + " is answered to some ranks only"; });
+    }
+  }
+  require(retention_.to_delete().empty(), invariant::retention,
+          [&] { return *retention_.to_delete().begin() + " is not deleted"; });
+  const std::vector<KeptCheckpoint>& book = controller.book().kept();
+  const bool same = std::equal(book.begin(), book.end(), retention_.kept().begin(), retention_.kept().end(),
+                               [](const KeptCheckpoint& kept, const std::string& name) { return kept.name == name; });
+  require(same, invariant::nothing_lost, "the book does not have the checkpoints that are to be kept");
+  for (const std::string& name : retention_.kept()) {
+    require(storage_->committed(name), invariant::nothing_lost, [&] { return name + " is not on disk any more"; });
+  }
+}
+
+void Invariants::over() const {
+  for (const auto& [name, directory] : storage_->directories()) {
+    require(!directory.begun || storage_->removal_failed(name), invariant::no_leftovers,
+            [&, name = name] { return name + " was begun, not committed, and is still there"; });
+    // What the user stored himself is his: a commit of it that failed is not undone.
+    const bool excused = storage_->removal_failed(name) ||
+                         (scenario_->source != CheckpointSource::files && retention_.was_given_up(name));
+    require(!directory.committed || retention_.keeps(name) || excused, invariant::retention,
+            [&, name = name] { return name + " is still there, and is not to be kept"; });
+  }
+  if (!prepared_ || attempt_ == 0) return;
+  std::set<std::pair<int, std::int64_t>> lines;
+  std::int64_t last = 0;
+  for (const ReportLine& line : storage_->results()) {
+    require(lines.insert({line.attempt, line.index}).second && line.iteration > last, invariant::counted_once,
+            "the results have a line twice or out of order");
+    last = line.iteration;
+  }
+}
+
+}  // namespace headway::sim

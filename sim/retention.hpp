@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/config.hpp"
+#include "core/json.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headway::sim {
+
+/// The rule of num_to_keep, told a second time and in the plainest way: what the controller's book is judged by.
+class Retention {
+ public:
+  explicit Retention(CheckpointConfig config) : config_(std::move(config)) {}
+
+  void commit(const std::string& name, const JsonObject& metrics);
+  /// A commit that was said to have failed may have been durable all the same; it may be removed.
+  void commit_failed(const std::string& name) { doubtful_.insert(name); }
+
+  const std::vector<std::string>& kept() const { return kept_; }  ///< In order of commit.
+  std::optional<std::string> newest() const;
+  /// Names whose time has come; each is struck out when its deletion is ordered.
+  std::set<std::string>& to_delete() { return to_delete_; }
+  bool was_given_up(const std::string& name) const { return given_up_.contains(name) || doubtful_.contains(name); }
+  bool keeps(const std::string& name) const;
+
+ private:
+  struct Rated {
+    std::string name;
+    std::optional<double> score;  ///< The higher the better.
+    int order = 0;
+  };
+
+  CheckpointConfig config_;
+  std::vector<Rated> rated_;  ///< Those that are kept.
+  std::vector<std::string> kept_;
+  std::set<std::string> to_delete_;
+  std::set<std::string> given_up_;
+  std::set<std::string> doubtful_;
+  int commits_ = 0;
+};
+
+}  // namespace headway::sim

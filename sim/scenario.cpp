@@ -1,0 +1,84 @@
+#include "sim/scenario.hpp"
+
+namespace headway::sim {
+
+std::optional<CheckpointOffer> Scenario::offer(int rank, std::int64_t step) const {
+  if (!has_checkpoint(step) || (writers == Writers::first_rank && rank != 0)) return std::nullopt;
+  CheckpointOffer offer;
+  offer.source = source;
+  // Spread over the steps without asking chance again: a restart makes the same offers.
+  offer.asynchronous = asynchronous_one_in > 0 && (step * 7 + 3) % asynchronous_one_in == 0;
+  if (source == CheckpointSource::placed) {
+    offer.directory_name = names == Names::always_the_same ? "placed" : "placed_" + std::to_string(step);
+    if (ranks_disagree && rank > 0) offer.directory_name = "elsewhere";
+    return offer;
+  }
+  if (rank == 0) offer.directory_name = directory_name(step);
+  if (source == CheckpointSource::files) {
+    const std::string file = writers == Writers::all_ranks_own_files ? "shard_" + std::to_string(rank) : "model";
+    offer.files.push_back({file, 1, "xxh3:0000000000000001", rank});
+    if (ranks_disagree && rank > 0) {
+      offer.files.clear();
+      offer.source = CheckpointSource::function;
+    }
+  }
+  return offer;
+}
+
+std::optional<std::string> Scenario::directory_name(std::int64_t step) const {
+  switch (names) {
+    case Names::automatic: break;
+    case Names::by_step: return "step_" + std::to_string(step);
+    case Names::always_the_same: return "last";
+    case Names::like_automatic_ones:
+      // Every third one is named by the user, as an automatic one might be some day.
+      if (step % 3 == 0) return "checkpoint_00000" + std::to_string(step % 10);
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string Scenario::stored_name(int rank, const std::string& name) const {
+  if (ranks_disagree && rank > 0) return "also_" + name;
+  return names == Names::automatic ? name : "stored_" + name;
+}
+
+JsonObject Scenario::metrics(std::int64_t step) const {
+  JsonObject metrics{{"step", step}};
+  if (scored) metrics["score"] = static_cast<double>((step * 5 + 2) % 7);
+  return metrics;
+}
+
+Scenario make_scenario(Random& random) {
+  Scenario scenario;
+  RunSpec& spec = scenario.spec;
+  spec.run = {"run", "/storage"};
+  spec.scaling.num_workers = 1 + random.below(4);
+  spec.failure.max_failures = random.one_of(std::vector<int>{0, 1, 2, 3, 10, -1, -1});
+  if (random.one_in(2)) spec.checkpoint.num_to_keep = 1 + random.below(3);
+  if (random.one_in(2)) spec.checkpoint.checkpoint_score_attribute = "score";
+  if (random.one_in(3)) spec.checkpoint.checkpoint_score_order = "min";
+  if (random.one_in(6)) spec.resume_from_checkpoint = "/elsewhere/checkpoint";
+  spec.trial_id = "trial";
+  spec.sync = {5, 60, random.one_in(3), random.one_in(2)};
+  if (random.one_in(4)) spec.run.storage_path = "s3://bucket/runs";
+  if (random.one_in(2)) spec.failure.hang_fail_s = 45;
+  scenario.steps = random.below(9);
+  scenario.checkpoint_every = random.below(4);
+  scenario.asynchronous_one_in = random.below(3);
+  scenario.writers = static_cast<Scenario::Writers>(random.below(3));
+  scenario.names = random.one_in(2) ? Scenario::Names::automatic : static_cast<Scenario::Names>(random.below(4));
+  scenario.catches = random.one_in(2);
+  scenario.scored = !random.one_in(4);
+  scenario.nodes = 1 + random.below(2);
+  if (random.one_in(4)) scenario.source = random.one_in(2) ? CheckpointSource::placed : CheckpointSource::function;
+  scenario.ranks_disagree = random.one_in(20);
+  if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
+    // What is refused once (a name that is taken, say) is refused in every attempt: without a limit that goes on for ever.
+    if (spec.failure.max_failures == -1) spec.failure.max_failures = 10;
+    if (random.one_in(2)) scenario.catches = true;
+  }
+  return scenario;
+}
+
+}  // namespace headway::sim

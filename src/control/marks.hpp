@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/describe.hpp>
+
+/// Marks on the branches that only rare circumstances reach: each way in which the controller recovers or gives up. In production a
+/// mark is nothing; the simulator (sim/) counts them, and fails when its runs never came to one.
+namespace headway::control {
+
+enum class Mark {
+  abort_before_storage,             ///< An abort before anything was written.
+  abort_of_a_group,                 ///< An abort while processes live, or a commit is under way.
+  abort_of_nobody,                  ///< An abort before the first attempt or between two.
+  begin_refused,                    ///< A checkpoint could not be begun.
+  commit_refused,                   ///< A commit failed, or is said to have.
+  copy_failed,                      ///< The ranks' working directories could not be copied.
+  copy_stopped,                     ///< A copy of them took too long.
+  death,                            ///< A process ended before its training function had returned.
+  death_after_return,               ///< A process ended badly after its function had returned.
+  death_while_uploading,            ///< A process ended before it had stored its part of a checkpoint.
+  deletion_failed,                  ///< An old checkpoint could not be deleted; it is tried again.
+  echo_believed,                    ///< No cause came within the grace.
+  echo_of_a_group_that_ended,       ///< No process is left that could tell the cause of an echo.
+  echo_of_all,                      ///< Every rank has raised or returned, and nobody told a cause.
+  exit_grace_over,                  ///< Workers did not exit by themselves.
+  failure_at_the_end,               ///< A checkpoint failed, and no report came after it.
+  failure_to_be_told,               ///< A checkpoint failed after its report had returned.
+  failure_told_by_the_next_report,  ///< The next report says that an earlier checkpoint failed.
+  given_up,                         ///< A failure after which no attempt follows.
+  group_ended_before_commit,        ///< A checkpoint was not stored when its group ended.
+  hang_ends_the_attempt,            ///< Others waited for longer than hang_fail_s.
+  hang_in_teardown,                 ///< A tear-down hook took longer than that; the run's result stands.
+  journal_failed,                   ///< run.json could not be written.
+  name_taken,                       ///< A checkpoint's name is that of one that is being stored.
+  nodes_refused,                    ///< There is no place for the workers.
+  offers_conflict,                  ///< The ranks' offers cannot be one checkpoint.
+  raised,                           ///< A training function raised.
+  restart_at_once,                  ///< A restart without a wait.
+  restart_waits,                    ///< A restart that waits, as groups die before their first report.
+  setup_failed,                     ///< A set-up hook raised.
+  storage_refused,                  ///< The run's folder cannot be written.
+  storage_not_shared,               ///< A rank does not see the directory that the driver has made.
+  stored_under_two_names,           ///< The ranks' own functions stored one checkpoint in two places.
+  sync_failed,                      ///< The run's small files did not get to remote storage; the next sync brings them.
+  terminate_grace_over,             ///< SIGTERM was not enough.
+  too_many_asynchronous,            ///< A report waits, as too many checkpoints are under way.
+  unmatched_report,                 ///< A rank returned while others wait for it in a report.
+  upload_of_a_rank_that_is_gone,    ///< An upload was to be ordered of a process that is gone.
+  upload_refused                    ///< A rank could not store its part.
+};
+BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, begin_refused, commit_refused,
+                    copy_failed, copy_stopped, death, death_after_return, death_while_uploading, deletion_failed,
+                    echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over, failure_at_the_end,
+                    failure_to_be_told, failure_told_by_the_next_report, given_up, group_ended_before_commit,
+                    hang_ends_the_attempt, hang_in_teardown, journal_failed, name_taken, nodes_refused, offers_conflict,
+                    raised, restart_at_once, restart_waits, setup_failed, storage_refused, storage_not_shared,
+                    stored_under_two_names, sync_failed, terminate_grace_over, too_many_asynchronous, unmatched_report,
+                    upload_of_a_rank_that_is_gone, upload_refused)
+
+/// Defined by the simulator.
+void reach(Mark mark);
+
+}  // namespace headway::control
+
+/// HEADWAY_MARK(name): this branch was reached. Only in source files: a header's functions must be the same in every build.
+#ifdef HEADWAY_MARKS
+#define HEADWAY_MARK(name) ::headway::control::reach(::headway::control::Mark::name)
+#else
+#define HEADWAY_MARK(name) static_cast<void>(0)
+#endif
