@@ -39,7 +39,7 @@ def test_ranks_share_a_directory_that_is_not_the_driver_s_and_goes_when_it_is_em
     seen, directory = fit_in(tmp_path, loop).return_value
     assert seen == ["rank_0", "rank_1"]
     assert directory.startswith(os.path.join(staging, "working_dirs", "run") + "/")
-    assert not os.path.exists(os.path.join(staging, "working_dirs", "run"))
+    assert not os.path.exists(directory)
 
 
 def test_files_stay_after_the_run_and_a_notice_says_where(tmp_path, capfd):
