@@ -120,14 +120,14 @@ def lose_a_worker():
     """Kills the last worker, once in a run, as a machine's failure would: without a chance to say or save anything."""
     context = train.get_context()
     last = context.get_world_rank() == context.get_world_size() - 1
-    if last and not Path(context.get_trial_dir(), "killed").exists():
+    if last and not Path(context.get_storage().trial_fs_path, "killed").exists():
         note_time("killed")
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def note_time(name):
     """Adds the time now to a file in the run's folder, for the driver to read."""
-    with open(Path(train.get_context().get_trial_dir(), name), "a") as file:
+    with open(Path(train.get_context().get_storage().trial_fs_path, name), "a") as file:
         print(time.time(), file=file)
 
 
