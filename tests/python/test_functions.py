@@ -198,6 +198,29 @@ def test_fit_inside_a_training_function_is_refused(fail):
     assert str(fail(loop, workers=1)).startswith("RuntimeError: fit() was called inside a training function")
 
 
+def test_a_hook_may_leave_a_process_behind_that_it_has_forked(fit):
+    reader, writer = os.pipe()
+
+    class Hooks(train.Backend):
+        def on_start(self, worker_group, backend_config):
+            self.child = os.fork()
+            if self.child == 0:
+                os.close(writer)
+                os.read(reader, 1)  # Until the test is over.
+                os._exit(0)
+
+    hooks = Hooks()
+
+    class Config(train.BackendConfig):
+        @property
+        def backend_cls(self):
+            return lambda: hooks
+
+    assert fit(lambda: "trained", workers=1, backend_config=Config()).return_value == "trained"
+    os.close(writer)
+    assert os.waitpid(hooks.child, 0)[1] == 0
+
+
 def test_a_backend_reaches_into_every_rank(fit, fail):
     class Hooks(train.Backend):
         def on_start(self, worker_group, backend_config):

@@ -52,8 +52,10 @@ class HookWatch:
                 # An interruption that came too late for the hook must not meet anybody else.
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)
                 self._hook_thread = None
-            os.close(end_writer)
+            # Not its end of file: a process that the hook has forked may hold it open.
+            os.write(end_writer, b"e")
             thread.join()
+            os.close(end_writer)
             os.close(end_reader)
 
     def _listen(self, end_reader: int) -> None:
