@@ -20,13 +20,6 @@ import program
 ROUNDS = 5
 
 
-def write_file(path, megabytes):
-    block = os.urandom(1 << 20)
-    with open(path, "wb") as file:
-        for _ in range(megabytes):
-            file.write(block)
-
-
 def loop(config):
     import program
 
@@ -36,7 +29,7 @@ def loop(config):
     times = []
     for i in range(ROUNDS):
         folder = tempfile.mkdtemp(dir=config["folder"])
-        write_file(os.path.join(folder, f"model_{rank}.bin"), config["megabytes"])
+        program.write_file(os.path.join(folder, f"model_{rank}.bin"), config["megabytes"])
         started = time.perf_counter()
         train.report({"i": i}, checkpoint=train.Checkpoint.from_directory(folder), **settings)
         times.append(time.perf_counter() - started)
@@ -55,7 +48,7 @@ def plain_times_s(folder, megabytes):
     actions = {"copy_s": lambda: sync(shutil.copyfile(source, target)), "sync_s": lambda: sync(source)}
     times = {name: [] for name in actions}
     for name in list(actions) * ROUNDS:
-        write_file(source, megabytes)
+        program.write_file(source, megabytes)
         started = time.perf_counter()
         actions[name]()
         times[name].append(time.perf_counter() - started)

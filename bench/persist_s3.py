@@ -24,13 +24,6 @@ ROUNDS = 3
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
-def write_file(path, megabytes):
-    block = os.urandom(1 << 20)
-    with open(path, "wb") as file:
-        for _ in range(megabytes):
-            file.write(block)
-
-
 def memory_mib(field):
     """A line of this process's status: VmRSS (now) or VmHWM (the peak since it was reset)."""
     text = Path("/proc/self/status").read_text()
@@ -44,7 +37,7 @@ def loop(config):
     times, grown = [], []
     for i in range(ROUNDS):
         folder = tempfile.mkdtemp(dir=config["folder"])
-        write_file(os.path.join(folder, f"model_{rank}.bin"), config["megabytes"])
+        program.write_file(os.path.join(folder, f"model_{rank}.bin"), config["megabytes"])
         Path("/proc/self/clear_refs").write_text("5")
         before = memory_mib("VmRSS")
         started = time.perf_counter()
@@ -91,7 +84,7 @@ def peers_times(folder, megabytes, port, client):
     source = folder / "source"
     source.mkdir()
     for rank in range(program.WORKERS):
-        write_file(source / f"model_{rank}.bin", megabytes)
+        program.write_file(source / f"model_{rank}.bin", megabytes)
     s3 = fs.S3FileSystem(
         access_key="key", secret_key="secret", endpoint_override=f"http://127.0.0.1:{port}", region="us-east-1"
     )

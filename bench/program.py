@@ -17,6 +17,14 @@ WORKERS = 2
 MARK = "BENCH RESULT "
 
 
+def write_file(path: str | Path, megabytes: int) -> None:
+    """A file of random bytes, as a checkpoint's are."""
+    block = os.urandom(1 << 20)
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            file.write(block)
+
+
 def train_module(library: str) -> Any:
     """``headway.train`` or ``ray.train``, which have the same names in them."""
     return importlib.import_module(f"{library}.train")
