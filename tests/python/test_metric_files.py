@@ -5,6 +5,7 @@ import json
 import math
 import os
 import signal
+import uuid
 
 import pandas
 import pytest
@@ -41,6 +42,13 @@ def test_pandas_reads_every_report_and_the_columns_that_came_later(fit):
     assert table["ok"][1]
     assert json.loads(table["late"][2]) == [1, 2]
     assert list(table["trial_id"].unique()) == [result.metrics["trial_id"]]
+
+
+def test_no_trial_id_is_read_as_a_number(fit, monkeypatch):
+    monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID("78877801-0000-4000-8000-000000000000"))
+    result = fit(lambda: train.report({"loss": 1}))
+    table = pandas.read_csv(os.path.join(result.path, "progress.csv"))
+    assert list(table["trial_id"]) == [result.metrics["trial_id"]]
 
 
 def test_tensorboard_shows_the_numbers_of_every_report(fit):

@@ -143,10 +143,10 @@ class DataParallelTrainer(BaseTrainer):
         return self._result(end, loop, run.path)
 
     def _spec(self) -> dict[str, Any]:
-        trial_id = uuid.uuid4().hex[:8]
+        trial_id = "t" + uuid.uuid4().hex[:8]  # a letter in front, or a table's reader takes some of them for numbers
         name = self.run_config.name
         if name is None:
-            name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[:4]}"
+            name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[1:5]}"
         resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
