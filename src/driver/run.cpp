@@ -30,7 +30,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
       task_(std::move(task)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
-      working_directories_(WorkingDirectories::from_environment()),
+      working_directories_(StagingRoot::from_environment()),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),

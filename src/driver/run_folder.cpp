@@ -19,7 +19,7 @@ double unix_seconds() {
 
 RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_path_(path_) {
   if (is_remote(path_)) {
-    Result<Staging> staging = Staging::make();
+    Result<Staging> staging = Staging::make(StagingRoot::from_environment());
     if (staging) {
       local_path_ = staging->path();
       staging_.emplace(std::move(*staging));

@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <random>
 
 namespace headway::driver {
@@ -17,34 +15,9 @@ namespace {
 constexpr std::string_view lock_suffix = ".lock";
 constexpr std::string_view name_start = "run-";
 
-Error refused(const std::string& root, const std::string& why) {
-  return {ErrorKind::refused, "the staging directory " + root + " " + why +
-                                  "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
-}
-
-/// Nobody else may put anything there: what lies in it is brought to storage in the user's name.
-Result<std::string> make_root() {
-  const char* chosen = std::getenv("HEADWAY_STAGING_DIR");
-  const bool is_chosen = chosen != nullptr && *chosen != '\0';
-  std::error_code none;
-  const std::string temporary = std::filesystem::temp_directory_path(none).string();
-  const std::string root = is_chosen ? std::string(chosen)
-                                     : storage::join(none ? std::string("/tmp") : temporary,
-                                                     "headway-staging-" + std::to_string(::geteuid()));
-  if (root.front() != '/') return refused(root, "is not an absolute path");
-  if (is_chosen) {
-    if (Result<void> made = storage::make_directories(root); !made) return refused(root, made.error().message);
-    return root;
-  }
-  if (::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) {
-    return refused(root, std::string("cannot be made: ") + std::strerror(errno));
-  }
-  struct ::stat found{};
-  if (::lstat(root.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() ||
-      (found.st_mode & 022) != 0) {
-    return refused(root, "is not this user's own");
-  }
-  return root;
+Error unusable(const std::string& root, const std::string& why) {
+  return {ErrorKind::unavailable, "the staging directory " + root + " cannot be used: " + why +
+                                      "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
 }
 
 /// Removes what drivers left that are gone. What cannot be removed stays; it is in nobody's way.
@@ -65,21 +38,21 @@ void sweep(const std::string& root) {
 
 }  // namespace
 
-Result<Staging> Staging::make() {
-  const Result<std::string> root = make_root();
-  if (!root) return root.error();
-  sweep(*root);
+Result<Staging> Staging::make(const StagingRoot& place) {
+  if (Result<void> prepared = place.prepare(); !prepared) return prepared.error();
+  const std::string& root = place.path();
+  sweep(root);
   std::random_device random;
   for (;;) {
-    const std::string path = storage::join(*root, std::string(name_start) + std::to_string(random()));
+    const std::string path = storage::join(root, std::string(name_start) + std::to_string(random()));
     Result<storage::LockFile> lock = storage::LockFile::open(path + std::string(lock_suffix));
-    if (!lock) return refused(*root, "cannot be used: " + lock.error().message);
+    if (!lock) return unusable(root, lock.error().message);
     const Result<bool> ours = lock->try_exclusive();
-    if (!ours) return refused(*root, "cannot be used: " + ours.error().message);
+    if (!ours) return unusable(root, ours.error().message);
     // Another driver's sweep may have taken the file between its making and its locking.
     if (!*ours || !lock->is_current()) continue;
     if (::mkdir(path.c_str(), 0700) == 0) return Staging(std::move(*lock), path);
-    if (errno != EEXIST) return refused(*root, std::string("cannot be used: ") + std::strerror(errno));
+    if (errno != EEXIST) return unusable(root, std::strerror(errno));
   }
 }
 

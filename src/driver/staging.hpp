@@ -1,5 +1,6 @@
 #pragma once
 
+#include "driver/staging_root.hpp"
 #include "storage/lock_file.hpp"
 
 #include <string>
@@ -7,12 +8,12 @@
 namespace headway::driver {
 
 /// A local directory in which a run whose storage is remote writes its small files before they are brought there. It is made below
-/// HEADWAY_STAGING_DIR, or `headway-staging-<user id>` in the temporary directory; it is gone with this object. What a driver
-/// that was killed leaves is removed when the next one makes its own: a lock, which ends with its process, says whose still live.
+/// the staging root; it is gone with this object. What a driver that was killed leaves is removed when the next one makes its
+/// own: a lock, which ends with its process, says whose still live.
 class Staging {
  public:
-  /// Errors: `unavailable`, naming the directory and HEADWAY_STAGING_DIR; `refused` when the directory is another user's.
-  static Result<Staging> make();
+  /// Errors: those of `StagingRoot::prepare`; `unavailable`, naming the directory and HEADWAY_STAGING_DIR.
+  static Result<Staging> make(const StagingRoot& root);
   Staging(Staging&&) noexcept = default;
   Staging& operator=(Staging&&) noexcept = default;
   ~Staging();

@@ -13,9 +13,11 @@ namespace {
 
 namespace fs = storage::fs;
 
-struct StagingRoot : storage::Scratch {
-  StagingRoot() { ::setenv("HEADWAY_STAGING_DIR", path("staging").c_str(), 1); }
-  ~StagingRoot() { ::unsetenv("HEADWAY_STAGING_DIR"); }
+Result<Staging> make() { return Staging::make(StagingRoot::from_environment()); }
+
+struct StagingPlace : storage::Scratch {
+  StagingPlace() { ::setenv("HEADWAY_STAGING_DIR", path("staging").c_str(), 1); }
+  ~StagingPlace() { ::unsetenv("HEADWAY_STAGING_DIR"); }
   std::ptrdiff_t entries() const {
     return std::distance(fs::directory_iterator(path("staging")), fs::directory_iterator());
   }
@@ -23,11 +25,11 @@ struct StagingRoot : storage::Scratch {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(staging_suite, StagingRoot)
+BOOST_FIXTURE_TEST_SUITE(staging_suite, StagingPlace)
 
 BOOST_AUTO_TEST_CASE(each_run_has_its_own_directory_which_goes_with_it) {
-  std::optional<Staging> one = storage::must(Staging::make());
-  const Staging other = storage::must(Staging::make());
+  std::optional<Staging> one = storage::must(make());
+  const Staging other = storage::must(make());
   BOOST_TEST(one->path() != other.path());
   std::ofstream(one->path() + "/result.json") << "line\n";
   const std::string gone = one->path();
@@ -38,10 +40,10 @@ BOOST_AUTO_TEST_CASE(each_run_has_its_own_directory_which_goes_with_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and_what_lives_stays) {
-  const Staging alive = storage::must(Staging::make());
+  const Staging alive = storage::must(make());
   const pid_t child = ::fork();
   if (child == 0) {
-    const Result<Staging> doomed = Staging::make();
+    const Result<Staging> doomed = make();
     if (doomed) std::ofstream(doomed->path() + "/result.json") << "line\n";
     ::kill(::getpid(), SIGKILL);
   }
@@ -49,7 +51,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and
   ::waitpid(child, &status, 0);
   BOOST_TEST(WIFSIGNALED(status));
   BOOST_TEST(entries() == 4);
-  const Staging next = storage::must(Staging::make());
+  const Staging next = storage::must(make());
   BOOST_TEST(entries() == 4);
   BOOST_TEST(fs::is_directory(alive.path()));
   BOOST_TEST(fs::is_directory(next.path()));
@@ -58,22 +60,22 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and
 BOOST_AUTO_TEST_CASE(what_is_kept_is_left_alone_by_the_next_driver) {
   std::string kept;
   {
-    Staging staging = storage::must(Staging::make());
+    Staging staging = storage::must(make());
     std::ofstream(staging.path() + "/result.json") << "line\n";
     kept = staging.keep();
   }
-  const Staging next = storage::must(Staging::make());
+  const Staging next = storage::must(make());
   BOOST_TEST(storage::read(kept + "/result.json") == "line\n");
   BOOST_TEST(entries() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_used_is_told_with_the_variable) {
   write("staging", "a file");
-  const Error error = storage::error_of(Staging::make());
+  const Error error = storage::error_of(make());
   BOOST_TEST(storage::contains(error.message, path("staging")));
   BOOST_TEST(storage::contains(error.message, "HEADWAY_STAGING_DIR"));
   ::setenv("HEADWAY_STAGING_DIR", "relative", 1);
-  BOOST_TEST(storage::contains(storage::error_of(Staging::make()).message, "not an absolute path"));
+  BOOST_TEST(storage::contains(storage::error_of(make()).message, "must be an absolute path"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

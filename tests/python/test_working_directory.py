@@ -186,7 +186,14 @@ def test_the_default_place_is_a_directory_of_the_user_s_own(tmp_path, monkeypatc
 def test_a_place_that_cannot_be_used_is_named_before_workers_start(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HEADWAY_STAGING_DIR", str(tmp_path / "file"))
-    with pytest.raises(OSError, match="HEADWAY_STAGING_DIR names another one"):
+    with pytest.raises(OSError, match="set HEADWAY_STAGING_DIR to a directory of your own"):
+        fit_in(tmp_path, lambda: None)
+    assert not (tmp_path / "storage").exists()
+
+
+def test_a_relative_place_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADWAY_STAGING_DIR", "below")
+    with pytest.raises(ValueError, match="HEADWAY_STAGING_DIR must be an absolute path, and 'below' was given"):
         fit_in(tmp_path, lambda: None)
     assert not (tmp_path / "storage").exists()
 
@@ -198,7 +205,7 @@ def test_a_default_place_that_is_another_user_s_is_refused(tmp_path, monkeypatch
     place = tmp_path / "headway-staging-0"
     place.mkdir()
     os.chown(place, 65534, 65534)
-    with pytest.raises(OSError, match="another user's"):
+    with pytest.raises(OSError, match="is not this user's own"):
         fit_in(tmp_path, lambda: None)
 
 
