@@ -15,7 +15,7 @@ from typing import Any
 from program import MARK, WORKERS
 
 HERE = Path(__file__).parent
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 
 
 class ProgramFailedError(Exception):

@@ -128,7 +128,7 @@ MEASUREMENTS = [
         [
             Line("report of 2 × 256 MB to S3 / boto3", "to_boto3", "≤ 1.2×", at_most(1.2), "x"),
             Line("the same / pyarrow.fs.copy_files", "to_pyarrow", "≤ 1.2×", at_most(1.2), "x"),
-            Line("a worker's memory beyond what it had, MiB", "grown_mib", "≤ 192", at_most(192), "x"),
+            Line("a worker's memory beyond what it had, MiB", "grown_mib", "≤ 232", at_most(232), "x"),
         ],
         repeats=3,
         notes=[
@@ -136,6 +136,20 @@ MEASUREMENTS = [
             ("headway", "pyarrow_s", "pyarrow.fs.copy_files of as much"),
             ("headway", "boto3_s", "boto3's upload_file of as much"),
         ],
+    ),
+    Measurement(
+        "persist-memory",
+        {"headway": ["persist_memory.py", "512", "local"]},
+        [Line("a worker's growth while 10 GB are stored, local, MiB", "grown_mib", "≤ 32", at_most(32), "x")],
+        repeats=1,
+        notes=[("headway", "report_s", "report of 10 GB, local")],
+    ),
+    Measurement(
+        "persist-memory-s3",
+        {"headway": ["persist_memory.py", "512", "s3"]},
+        [Line("the same, S3, MiB", "grown_mib", "≤ 232", at_most(232), "x")],
+        repeats=1,
+        notes=[("headway", "report_s", "report of 10 GB to a moto server")],
     ),
     Measurement(
         "training-time",

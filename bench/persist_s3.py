@@ -8,6 +8,7 @@ has stored is deleted. The worker's memory is its peak during the report, less w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import statistics
@@ -15,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import program
 
@@ -52,19 +55,32 @@ def loop(config):
     program.note(config, f"grown_{rank}", grown)
 
 
-def start_server():
+@contextlib.contextmanager
+def serve() -> Iterator[tuple[Any, str]]:
+    """A moto server with the bucket ``runs``: boto3's client of it, and the URL of the bucket."""
+    import boto3
+
+    os.environ.update(KEYS)
     server = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stderr=subprocess.PIPE, text=True
     )
-    port = next(match[1] for line in server.stderr if (match := re.search(r"http://127.0.0.1:(\d+)", line)))
-    drain = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
-    return server, drain, int(port)
+    drain = None
+    try:
+        port = next(match[1] for line in server.stderr if (match := re.search(r"http://(127.0.0.1:\d+)", line)))
+        drain = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
+        client = boto3.client("s3", endpoint_url=f"http://{port}", region_name="us-east-1")
+        client.create_bucket(Bucket="runs")
+        yield client, f"s3://runs?endpoint_override={port}&scheme=http&region=us-east-1"
+    finally:
+        server.terminate()
+        server.wait()
+        if drain:
+            drain.wait()
 
 
-def report_times(folder, megabytes, port):
+def report_times(folder, megabytes, url):
     from headway import train
 
-    url = f"s3://runs?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
     train.DataParallelTrainer(
         loop,
         train_loop_config={"folder": str(folder), "megabytes": megabytes},
@@ -77,7 +93,7 @@ def report_times(folder, megabytes, port):
     return slowest, [grown for rank in program.noted(folder, "grown_*") for grown in rank]
 
 
-def peers_times(folder, megabytes, port, client):
+def peers_times(folder, megabytes, url, client):
     """Seconds of pyarrow's and of boto3's upload of as many files of that size, several times."""
     from pyarrow import fs
 
@@ -85,9 +101,7 @@ def peers_times(folder, megabytes, port, client):
     source.mkdir()
     for rank in range(program.WORKERS):
         program.write_file(source / f"model_{rank}.bin", megabytes)
-    s3 = fs.S3FileSystem(
-        access_key="key", secret_key="secret", endpoint_override=f"http://127.0.0.1:{port}", region="us-east-1"
-    )
+    s3, _ = fs.FileSystem.from_uri(url)
     times = {"pyarrow": [], "boto3": []}
     for turn in range(ROUNDS):
         started = time.perf_counter()
@@ -103,19 +117,9 @@ def peers_times(folder, megabytes, port, client):
 
 
 def main(megabytes):
-    import boto3
-
-    os.environ.update(KEYS)
-    server, drain, port = start_server()
-    try:
-        client = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", region_name="us-east-1")
-        client.create_bucket(Bucket="runs")
-        report, grown = report_times(program.folder(), megabytes, port)
-        peers = peers_times(program.folder(), megabytes, port, client)
-    finally:
-        server.terminate()
-        server.wait()
-        drain.wait()
+    with serve() as (client, url):
+        report, grown = report_times(program.folder(), megabytes, url)
+        peers = peers_times(program.folder(), megabytes, url, client)
     report_s, pyarrow_s, boto3_s = (statistics.median(times) for times in (report, peers["pyarrow"], peers["boto3"]))
     program.finish(
         report_s=report_s,
