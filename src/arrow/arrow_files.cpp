@@ -1,5 +1,7 @@
 #include "arrow/arrow_files.hpp"
 
+#include "storage/store.hpp"
+
 #include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/util/io_util.h>
@@ -145,6 +147,12 @@ Result<std::unique_ptr<storage::Reader>> ArrowFiles::open_reader(const std::stri
   auto stream = filesystem_->OpenInputStream(path);
   if (!stream.ok()) return to_error(stream.status());
   return std::unique_ptr<storage::Reader>(std::make_unique<ArrowReader>(std::move(*stream)));
+}
+
+std::uint64_t ArrowFiles::file_bytes_max() const {
+  // S3 takes 10 000 parts (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html), and Arrow's parts do not grow.
+  if (filesystem_->type_name() == "s3") return std::uint64_t{10'000} * storage::Store::piece_bytes;
+  return Files::file_bytes_max();
 }
 
 Result<std::unique_ptr<storage::Writer>> ArrowFiles::open_writer(const std::string& path, std::size_t memory_bytes) {

@@ -16,6 +16,7 @@ class ArrowFiles : public storage::Files {
   Result<storage::Entry> info(const std::string& path) override;
   Result<std::vector<storage::Entry>> list(const std::string& path, bool recursive) override;
   Result<std::unique_ptr<storage::Reader>> open_reader(const std::string& path) override;
+  std::uint64_t file_bytes_max() const override;
   Result<std::unique_ptr<storage::Writer>> open_writer(const std::string& path, std::size_t memory_bytes) override;
   Result<void> make_directory(const std::string& path) override;
   Result<void> remove_file(const std::string& path) override;

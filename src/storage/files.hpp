@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,8 @@ class Files {
   /// What lies in a directory, or all below it, in any order. Not there: nothing.
   virtual Result<std::vector<Entry>> list(const std::string& path, bool recursive) = 0;
   virtual Result<std::unique_ptr<Reader>> open_reader(const std::string& path) = 0;
+  /// How large a file may be.
+  virtual std::uint64_t file_bytes_max() const { return std::numeric_limits<std::uint64_t>::max(); }
   /// At most `memory_bytes` (and one piece that was handed to `write`) are held at a time.
   virtual Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::size_t memory_bytes) = 0;
   /// With those above it. Nothing where directories need not be made, and when it is there.

@@ -98,6 +98,11 @@ Result<Content> Store::put_once(const std::string& local_file, const std::string
   const Result<struct ::stat> status = file->status();
   if (!status) return Error{ErrorKind::invalid_argument, status.error().message};
   const auto size = static_cast<std::uint64_t>(status->st_size);
+  if (const std::uint64_t most = files_->file_bytes_max(); size > most) {
+    return Error{ErrorKind::refused, local_file + " has " + std::to_string(size) +
+                                         " bytes, and a file there has at most " + std::to_string(most) +
+                                         ": save it as several files"};
+  }
   const Result<Buffer> buffer = Buffer::make(std::min<std::size_t>(piece_bytes, size + 1));
   if (!buffer) return buffer.error();
   Result<std::unique_ptr<Writer>> writer = files_->open_writer(path, memory_bytes);

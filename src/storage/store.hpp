@@ -34,7 +34,8 @@ class Store {
   Result<void> write(const std::string& path, std::string_view content) const;
 
   /// Brings a local file, in pieces of `piece_bytes`, and asks for its size afterwards. At most `memory_bytes` are held beside one
-  /// piece. A file that changes its size meanwhile: `invalid_argument`.
+  /// piece. A file that changes its size meanwhile: `invalid_argument`; one that is larger than the storage takes: `refused`, before
+  /// anything is sent.
   Result<Content> put(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
                       const OnBytes& on_bytes = {}) const;
   /// Fetches a file of `size` bytes into a new local file, which a failure leaves behind.

@@ -117,6 +117,7 @@ class FaultyFiles : public Files {
     plans_.push_back({std::move(operation), std::move(end), fault, times});
   }
   void mend() { plans_.clear(); }
+  std::uint64_t bytes_max = std::numeric_limits<std::uint64_t>::max();
   int calls(const std::string& operation) {
     const std::lock_guard lock(mutex_);
     return calls_[operation];
@@ -142,6 +143,7 @@ class FaultyFiles : public Files {
     if (!reader || fault != Fault::short_read) return reader;
     return std::unique_ptr<Reader>(std::make_unique<ShortReader>(std::move(*reader)));
   }
+  std::uint64_t file_bytes_max() const override { return bytes_max; }
   Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::size_t memory_bytes) override {
     const Fault fault = next("write", path);
     if (fault == Fault::network || fault == Fault::denied) return error_of(fault);

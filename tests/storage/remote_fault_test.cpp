@@ -91,6 +91,16 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_once_with_the_file) {
   BOOST_TEST(fs::is_empty(run));
 }
 
+BOOST_AUTO_TEST_CASE(a_file_that_is_larger_than_the_storage_takes_is_told_before_it_is_sent) {
+  files->bytes_max = 6;
+  const Error error = error_of(store("new", 1));
+  BOOST_TEST((error.kind == ErrorKind::refused));
+  BOOST_TEST(contains(error.message, "model.pt has 7 bytes, and a file there has at most 6: save it as several files"));
+  BOOST_TEST(!fs::exists(run + "/new/model.pt"));
+  files->bytes_max = 7;
+  must(store("other", 2));
+}
+
 BOOST_AUTO_TEST_CASE(files_that_are_cut_on_their_way_are_noticed) {
   for (const Fault fault : {Fault::short_write, Fault::lie}) {
     files->break_on("write", "model.pt", fault, 1);
