@@ -41,7 +41,7 @@ std::vector<FrontEvent> Run::take_events() {
   std::vector<FrontEvent> events = front_->take(was_full);
   if (was_full) {
     asio::post(loop_, [self = shared_from_this()] {
-      if (!self->detached_) self->runtime_->agent().resume_output();
+      if (!self->detached_) self->runtime_->nodes().resume_output();
     });
   }
   return events;
@@ -59,7 +59,7 @@ void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob funct
         self->fail_calls(worker, rank);
       } else {
         called.ranks.push_back(rank);
-        self->runtime_->agent().send(worker.worker_id, wire::to_frame(wire::Execute{call_id}, function));
+        self->runtime_->nodes().send(worker.worker_id, wire::to_frame(wire::Execute{call_id}, function));
       }
     }
     self->handle(called);
@@ -75,7 +75,7 @@ void Run::teardown_finished(int attempt) { post(control::TeardownFinished{attemp
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;
   // The factory imports its modules while storage is probed.
-  (void)runtime_->agent().warm(spec_.preload);
+  runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
 }
 
@@ -198,7 +198,7 @@ void Run::wake_display() {
 
 void Run::send_to(int attempt, int rank, wire::Frame frame) {
   if (attempt == attempt_)
-    runtime_->agent().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
+    runtime_->nodes().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
 }
 
 void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
@@ -222,7 +222,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   start.resources.emplace("CPU", 1);  // The implied one.
   start.setup = setup_;
   workers_.push_back({launch.worker_id, false, {}});
-  auto started = runtime_->agent().start_worker(launch, wire::to_frame(start));
+  auto started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
   if (started) return;
   asio::post(loop_, [self = shared_from_this(), id = launch.worker_id, why = started.error().message] {
     self->worker_exited(id, {false, 127, why}, "");

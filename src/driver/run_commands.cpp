@@ -48,7 +48,11 @@ void Run::carry_out(const control::AcquireNodes& command) {
       self->post(control::NodesRefused{grant.error()});
     }
   };
-  runtime_->engine().acquire(run_id_, command.workers, command.claim, granted);
+  const auto pending = [weak = weak_from_this()](const std::string& reason) {
+    if (const auto self = weak.lock()) self->tell_front("notice", {{"text", reason}});
+  };
+  const engine::Wanted wanted{command.workers, command.workers, command.claim, engine::Placement::pack};
+  runtime_->engine().acquire(run_id_, wanted, {granted, pending});
 }
 
 void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }
@@ -142,10 +146,10 @@ void Run::carry_out(const control::EndWorkers& command) {
     if (worker.gone) continue;
     switch (command.mode) {
       case control::EndMode::graceful:
-        runtime_->agent().send(worker.worker_id, wire::to_frame(wire::EndSession{}));
+        runtime_->nodes().send(worker.worker_id, wire::to_frame(wire::EndSession{}));
         break;
-      case control::EndMode::terminate: runtime_->agent().signal_worker(worker.worker_id, SIGTERM); break;
-      case control::EndMode::kill: runtime_->agent().signal_worker(worker.worker_id, SIGKILL); break;
+      case control::EndMode::terminate: runtime_->nodes().signal_worker(worker.worker_id, SIGTERM); break;
+      case control::EndMode::kill: runtime_->nodes().signal_worker(worker.worker_id, SIGKILL); break;
     }
   }
 }

@@ -31,7 +31,7 @@ void Run::carry_out(const control::ExamineRanks& command) {
       --examination->ranks_open;
       self->finish_examination();
     };
-    runtime_->agent().examine(workers_.at(static_cast<std::size_t>(rank)).worker_id, seen);
+    runtime_->nodes().examine(workers_.at(static_cast<std::size_t>(rank)).worker_id, seen);
   }
   if (command.hook) {
     alarms_->push({"examine_hook", json_text({{"examination", command.examination}}), nullptr});

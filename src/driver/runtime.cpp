@@ -38,11 +38,10 @@ Result<void> validate(const RuntimeConfig& config) {
   return {};
 }
 
-Runtime::Runtime(RuntimeConfig config)
-    : config_(std::move(config)),
-      work_(asio::make_work_guard(loop_)),
-      engine_(node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources)),
-      agent_(std::make_unique<node::Agent>(loop_, config_.factory, *this)) {
+Runtime::Runtime(RuntimeConfig config) : config_(std::move(config)), work_(asio::make_work_guard(loop_)) {
+  node::NodeResources here = node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources);
+  nodes_.add(here.node_id, std::make_unique<node::Agent>(loop_, config_.factory, *this));
+  engine_.add(std::move(here));
   thread_ = std::thread([this] { run_loop(); });
 }
 
@@ -63,7 +62,7 @@ void Runtime::shutdown() {
   asio::post(loop_, [this] {
     for (auto& [id, run] : runs_) run->detach();
     runs_.clear();
-    agent_.reset();
+    nodes_.clear();
     work_.reset();
     loop_.stop();
   });
@@ -81,10 +80,7 @@ asio::thread_pool& Runtime::artifact_threads() {
 }
 
 void Runtime::warm(std::vector<std::string> preload) {
-  asio::post(loop_, [this, preload = std::move(preload)] {
-    // A factory that can't be started is told when a worker is asked for.
-    (void)agent_->warm(preload);
-  });
+  asio::post(loop_, [this, preload = std::move(preload)] { nodes_.warm(preload); });
 }
 
 Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task) {
@@ -123,6 +119,7 @@ void Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
 void Runtime::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
   const auto run = worker_runs_[worker_id].lock();
   worker_runs_.erase(worker_id);
+  nodes_.forget(worker_id);
   if (run) run->worker_exited(worker_id, status, log_tail);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "core/config.hpp"
-#include "engine/local_engine.hpp"
+#include "driver/nodes.hpp"
+#include "engine/node_pool.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
 
@@ -28,7 +29,7 @@ struct RuntimeConfig {
 /// Errors: `invalid_argument`, naming the argument of headway.init().
 Result<void> validate(const RuntimeConfig& config);
 
-/// One per driver process: the I/O thread, this node's agent, the engine, the storage threads, and the runs. Its public functions
+/// One per driver process: the I/O thread, the nodes' agents, the engine, the storage threads, and the runs. Its public functions
 /// may be called from any thread.
 class Runtime : public node::AgentSink {
  public:
@@ -56,7 +57,7 @@ class Runtime : public node::AgentSink {
   boost::asio::thread_pool& storage_threads() { return storage_threads_; }
   /// For copies of artifacts, which may be slow: no commit waits behind them.
   boost::asio::thread_pool& artifact_threads();
-  node::Agent& agent() { return *agent_; }
+  Nodes& nodes() { return nodes_; }
   engine::Engine& engine() { return engine_; }
   std::int64_t add_worker(std::weak_ptr<Run> run);
   void forget_run(std::int64_t run_id);
@@ -74,8 +75,8 @@ class Runtime : public node::AgentSink {
   std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  engine::LocalEngine engine_;
-  std::unique_ptr<node::Agent> agent_;
+  engine::NodePool engine_;
+  Nodes nodes_;
   std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
   std::int64_t next_worker_id_ = 1;

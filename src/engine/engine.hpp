@@ -2,6 +2,7 @@
 
 #include "core/config.hpp"
 #include "core/worker.hpp"
+#include "engine/placement.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,14 @@
 #include <vector>
 
 namespace headway::engine {
+
+/// What a run asks for.
+struct Wanted {
+  int workers_min = 1;
+  int workers_max = 1;  ///< As many as fit, up to this.
+  WorkerClaim claim;    ///< Each worker's.
+  Placement placement = Placement::pack;
+};
 
 /// What an engine gives for one run: a slot a rank, in rank order.
 struct Grant {
@@ -20,16 +29,23 @@ struct Grant {
 /// verbs are idempotent and answer through callbacks, at once or later.
 class Engine {
  public:
-  using Granted = std::function<void(Result<Grant>)>;
+  struct Answers {
+    std::function<void(Result<Grant>)> granted;
+    /// It takes until others give back, or nodes join; at most once, before `granted`.
+    std::function<void(std::string reason)> pending;
+  };
 
   virtual ~Engine() = default;
 
-  /// Asks for slots for `workers` claims, all or none. Answers once: a grant when there is room, in the order of asking, or
+  /// Asks for slots, at least the minimum or none. `granted` is called once: when there is room, in the order of asking, or with
   /// `invalid_argument` at once when there can never be. Not at all when released before.
-  virtual void acquire(std::int64_t holder, int workers, const WorkerClaim& claim, Granted granted) = 0;
+  virtual void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) = 0;
 
   /// Gives back what `holder` has, or withdraws what it asked for.
   virtual void release(std::int64_t holder) = 0;
+
+  /// How many workers `holder` could have, were it to give back what it has and to ask again; its place in the queue counts.
+  virtual int possible(std::int64_t holder, const Wanted& wanted) const = 0;
 
   virtual Resources total() const = 0;
   virtual Resources available() const = 0;

@@ -111,7 +111,7 @@ void Agent::resume_output() {
   for (auto& [id, worker] : workers_) worker.output->resume();
 }
 
-void Agent::examine(std::int64_t worker_id, ProcessExaminer::Done done) {
+void Agent::examine(std::int64_t worker_id, Examined done) {
   const auto worker = workers_.find(worker_id);
   const auto factory = worker == workers_.end() ? factories_.end() : factories_.find(worker->second.factory_key);
   const pid_t pid = worker == workers_.end() ? 0 : worker->second.pid;

@@ -24,18 +24,30 @@ int worker_threads(const NodeResources& node, int workers, const WorkerClaim& cl
 ResourceLedger::ResourceLedger(NodeResources node)
     : node_(std::move(node)), free_(node_.total), gpus_free_(node_.gpu_ids.size(), 1.0) {}
 
-Result<void> ResourceLedger::check_possible(int workers, const WorkerClaim& claim) const {
+int ResourceLedger::room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus) {
+  int room = workers;
   for (const auto& [name, amount] : claim.hard) {
-    const double there = amount_of(node_.total, name);
-    bool enough = amount * workers <= there + slack;
-    if (name == "GPU" && amount > 0 && amount < 1) enough = workers <= std::floor(1 / amount + slack) * there;
-    if (enough) continue;
-    return Error{ErrorKind::invalid_argument, std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
-                                                  " with " + resources_text(claim.hard) +
-                                                  " each can never be placed: there is " + resources_text(node_.total) +
-                                                  " on " + node_.hostname + " in all"};
+    if (amount <= 0) continue;
+    const double times = std::floor((amount_of(free, name) + slack) / amount + slack);
+    if (times < room) room = static_cast<int>(std::max(times, 0.0));
   }
-  return {};
+  const double wanted = amount_of(claim.hard, "GPU");
+  if (wanted <= 0) return room;
+  int placed = 0;
+  while (placed < room && pick_gpus(wanted, gpus)) ++placed;
+  return placed;
+}
+
+int ResourceLedger::room_in_all(int workers, const WorkerClaim& claim) const {
+  return room(workers, claim, node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0));
+}
+
+int ResourceLedger::room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder) const {
+  const auto hold = holds_.find(without_holder);
+  if (hold == holds_.end()) return room(workers, claim, free_, gpus_free_);
+  ResourceLedger without = *this;
+  without.release(without_holder);
+  return room(workers, claim, without.free_, without.gpus_free_);
 }
 
 std::optional<std::vector<std::size_t>> ResourceLedger::pick_gpus(double amount, std::vector<double>& free) {

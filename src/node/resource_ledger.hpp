@@ -29,8 +29,11 @@ class ResourceLedger {
  public:
   explicit ResourceLedger(NodeResources node);
 
-  /// Whether `workers` claims could ever be met at once. Errors: `invalid_argument`, with what was asked and what there is.
-  Result<void> check_possible(int workers, const WorkerClaim& claim) const;
+  /// How many claims, up to `workers`, could be met at once, were nothing held.
+  int room_in_all(int workers, const WorkerClaim& claim) const;
+
+  /// How many could be met now, or once `without_holder` had given back what it has.
+  int room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder = 0) const;
 
   /// Slots for all `workers`, or nullopt when that much is not free now.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);
@@ -45,6 +48,8 @@ class ResourceLedger {
     Resources amounts;
     std::vector<double> gpus;  ///< Amount by device.
   };
+
+  static int room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus);
 
   /// Devices for one worker out of `free`; nullopt when there are none.
   static std::optional<std::vector<std::size_t>> pick_gpus(double amount, std::vector<double>& free);

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(named_cpus_are_held_until_they_are_given_back) {
 
 BOOST_AUTO_TEST_CASE(implied_cpus_are_advice_and_never_refused) {
   ResourceLedger ledger(node_of({{"CPU", 2}}));
-  BOOST_TEST(ledger.check_possible(64, {{}, 1}).has_value());
+  BOOST_TEST(ledger.room_in_all(64, {{}, 1}) == 64);
   const auto slots = ledger.claim(1, 64, {{}, 1});
   BOOST_REQUIRE(slots.has_value());
   BOOST_TEST((*slots)[63].cpus == 1);
@@ -113,23 +113,23 @@ BOOST_AUTO_TEST_CASE(names_of_the_users_own_are_counted_like_the_rest) {
   BOOST_TEST(ledger.claim(2, 1, hard({{"licence", 0.5}})).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(what_can_never_be_is_said_with_what_was_asked_and_what_there_is) {
-  const ResourceLedger ledger(node_of({{"CPU", 4}}, {"0"}));
-  const Result<void> refused = ledger.check_possible(3, hard({{"CPU", 1}, {"GPU", 1}}));
-  BOOST_REQUIRE(!refused.has_value());
-  BOOST_TEST((refused.error().kind == ErrorKind::invalid_argument));
-  BOOST_TEST(refused.error().message ==
-             "3 workers with {CPU: 1, GPU: 1} each can never be placed: there is {CPU: 4, GPU: 1} on host-a in all");
-  BOOST_TEST(ledger.check_possible(1, hard({{"CPU", 4}, {"GPU", 1}})).has_value());
-  BOOST_TEST(!ledger.check_possible(1, hard({{"tape", 0.1}})).has_value());
-  BOOST_TEST(ledger.check_possible(1, hard({{"tape", 0}})).has_value());
+BOOST_AUTO_TEST_CASE(room_counts_what_is_scarcest) {
+  ResourceLedger ledger(node_of({{"CPU", 4}}, {"0"}));
+  BOOST_TEST(ledger.room_in_all(3, hard({{"CPU", 1}, {"GPU", 1}})) == 1);
+  BOOST_TEST(ledger.room_in_all(3, hard({{"tape", 0.1}})) == 0);
+  BOOST_TEST(ledger.room_in_all(3, hard({{"tape", 0}})) == 3);
+  BOOST_TEST(ledger.claim(1, 1, hard({{"CPU", 3}})).has_value());
+  BOOST_TEST(ledger.room_in_all(9, hard({{"CPU", 1}})) == 4);
+  BOOST_TEST(ledger.room_now(9, hard({{"CPU", 1}})) == 1);
+  BOOST_TEST(ledger.room_now(9, hard({{"CPU", 1}}), 1) == 4);
+  BOOST_TEST(ledger.available().at("CPU") == 1.0);
 }
 
 BOOST_AUTO_TEST_CASE(fractions_that_do_not_fit_beside_each_other_can_never_be) {
   const ResourceLedger ledger(node_of({}, {"0", "1"}));
-  BOOST_TEST(ledger.check_possible(4, hard({{"GPU", 0.5}})).has_value());
-  BOOST_TEST(!ledger.check_possible(3, hard({{"GPU", 0.6}})).has_value());
-  BOOST_TEST(ledger.check_possible(6, hard({{"GPU", 1.0 / 3}})).has_value());
+  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 0.5}})) == 4);
+  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 0.6}})) == 2);
+  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 1.0 / 3}})) == 6);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_possible_is_also_granted_when_all_is_free) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(what_is_possible_is_also_granted_when_all_is_free) {
     for (int workers = 1; workers <= 40; ++workers) {
       ResourceLedger ledger(node_of({}, {"0", "1", "2", "3"}));
       const WorkerClaim claim = hard({{"GPU", amount}});
-      const bool possible = ledger.check_possible(workers, claim).has_value();
+      const bool possible = ledger.room_in_all(workers, claim) == workers;
       BOOST_TEST(ledger.claim(1, workers, claim).has_value() == possible, workers << " with " << amount);
     }
   }

@@ -1,0 +1,67 @@
+#include "driver/nodes.hpp"
+
+#include <unistd.h>
+
+namespace headway::driver {
+
+void Nodes::add(const std::string& node_id, std::unique_ptr<node::NodeAgent> agent) {
+  agents_[node_id] = std::move(agent);
+}
+
+std::vector<std::int64_t> Nodes::remove(const std::string& node_id) {
+  std::vector<std::int64_t> workers;
+  for (const auto& [worker_id, place] : places_) {
+    if (place == node_id) workers.push_back(worker_id);
+  }
+  for (std::int64_t worker_id : workers) places_.erase(worker_id);
+  agents_.erase(node_id);
+  return workers;
+}
+
+void Nodes::clear() {
+  agents_.clear();
+  places_.clear();
+}
+
+void Nodes::warm(const std::vector<std::string>& preload) {
+  for (auto& [node_id, agent] : agents_) (void)agent->warm(preload);
+}
+
+Result<void> Nodes::start_worker(const std::string& node_id, const node::WorkerLaunch& launch, wire::Frame first) {
+  const auto agent = agents_.find(node_id);
+  if (agent == agents_.end()) return Error{ErrorKind::unavailable, "node " + node_id + " is gone"};
+  auto started = agent->second->start_worker(launch, std::move(first));
+  if (started) places_[launch.worker_id] = node_id;
+  return started;
+}
+
+node::NodeAgent* Nodes::agent_of(std::int64_t worker_id) const {
+  const auto place = places_.find(worker_id);
+  return place == places_.end() ? nullptr : agents_.at(place->second).get();
+}
+
+void Nodes::send(std::int64_t worker_id, wire::Frame frame) {
+  if (node::NodeAgent* agent = agent_of(worker_id)) {
+    agent->send(worker_id, std::move(frame));
+  } else {
+    for (int fd : frame.fds) ::close(fd);
+  }
+}
+
+void Nodes::signal_worker(std::int64_t worker_id, int signal) {
+  if (node::NodeAgent* agent = agent_of(worker_id)) agent->signal_worker(worker_id, signal);
+}
+
+void Nodes::resume_output() {
+  for (auto& [node_id, agent] : agents_) agent->resume_output();
+}
+
+void Nodes::examine(std::int64_t worker_id, node::NodeAgent::Examined done) {
+  if (node::NodeAgent* agent = agent_of(worker_id)) {
+    agent->examine(worker_id, std::move(done));
+  } else {
+    done("its process has ended\n");
+  }
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "node/node_agent.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::driver {
+
+/// The agents of all nodes, and where each worker is. On the driver's loop alone.
+class Nodes {
+ public:
+  void add(const std::string& node_id, std::unique_ptr<node::NodeAgent> agent);
+  /// The workers that were there, none of which is there any more.
+  std::vector<std::int64_t> remove(const std::string& node_id);
+  /// All agents, with their workers.
+  void clear();
+
+  /// On every node. A factory that can't be started is told when a worker is asked for.
+  void warm(const std::vector<std::string>& preload);
+
+  /// As NodeAgent does; `unavailable` too when the node is gone.
+  Result<void> start_worker(const std::string& node_id, const node::WorkerLaunch& launch, wire::Frame first);
+  void send(std::int64_t worker_id, wire::Frame frame);
+  void signal_worker(std::int64_t worker_id, int signal);
+  void resume_output();
+  void examine(std::int64_t worker_id, node::NodeAgent::Examined done);
+
+  /// It has exited.
+  void forget(std::int64_t worker_id) { places_.erase(worker_id); }
+
+ private:
+  node::NodeAgent* agent_of(std::int64_t worker_id) const;
+
+  std::map<std::string, std::unique_ptr<node::NodeAgent>> agents_;
+  std::map<std::int64_t, std::string> places_;
+};
+
+}  // namespace headway::driver

@@ -1,0 +1,175 @@
+#include "engine/node_pool.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headway::engine {
+namespace {
+
+std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
+
+std::string wanted_text(const Wanted& wanted) {
+  std::string text = workers_text(wanted.workers_min);
+  if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
+  if (wanted.placement == Placement::strict_pack) text += " on one node";
+  if (wanted.placement == Placement::strict_spread) text += " on a node each";
+  return text;
+}
+
+double cpus_of(const Resources& resources) {
+  const auto cpus = resources.find("CPU");
+  return cpus == resources.end() ? 0 : cpus->second;
+}
+
+void add_to(Resources& sum, const Resources& more) {
+  for (const auto& [name, amount] : more) sum[name] += amount;
+}
+
+}  // namespace
+
+void NodePool::add(node::NodeResources node) {
+  nodes_.push_back({node::ResourceLedger(std::move(node)), false});
+  serve_queue();
+  changed();
+}
+
+void NodePool::remove(const std::string& node_id) {
+  std::erase_if(nodes_, [&](const Node& node) { return node.ledger.node().node_id == node_id; });
+}
+
+void NodePool::drain(const std::string& node_id) {
+  for (Node& node : nodes_) node.draining |= node.ledger.node().node_id == node_id;
+}
+
+void NodePool::changed() const {
+  if (changed_) changed_();
+}
+
+NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of, std::int64_t without_holder) const {
+  Rooms rooms;
+  for (const Node& node : nodes_) {
+    Room room;
+    if (!node.draining || of == Of::total) {
+      room.hard = of == Of::total ? node.ledger.room_in_all(wanted.workers_max, wanted.claim)
+                                  : node.ledger.room_now(wanted.workers_max, wanted.claim, without_holder);
+      room.cpus = static_cast<int>(cpus_of(node.ledger.node().total));
+    }
+    rooms.push_back(room);
+  }
+  return rooms;
+}
+
+/// As many workers as there is room for.
+std::optional<std::vector<int>> NodePool::best(const Rooms& rooms, const Wanted& wanted) {
+  // A group of any size shares CPUs when it has to; only one that may be smaller stays within them.
+  Rooms within = rooms;
+  if (wanted.claim.advised_cpus > 0) {
+    for (Room& room : within) room.hard = std::min(room.hard, room.cpus);
+  }
+  for (int workers = wanted.workers_max; workers > wanted.workers_min; --workers) {
+    if (auto placed = place(within, workers, wanted.placement)) return placed;
+  }
+  return place(rooms, wanted.workers_min, wanted.placement);
+}
+
+std::string NodePool::there_is() const {
+  if (nodes_.empty()) return "no node";
+  constexpr std::size_t shown_max = 8;
+  std::string text;
+  for (std::size_t i = 0; i < nodes_.size() && i < shown_max; ++i) {
+    const node::NodeResources& node = nodes_[i].ledger.node();
+    text += (i == 0 ? "" : ", ") + resources_text(node.total) + " on " + node.hostname;
+  }
+  if (nodes_.size() > shown_max) text += " and " + std::to_string(nodes_.size() - shown_max) + " more nodes";
+  return text + " in all";
+}
+
+Result<void> NodePool::check_possible(const Wanted& wanted) const {
+  if (may_grow_ || place(rooms(wanted, Of::total), wanted.workers_min, wanted.placement)) return {};
+  return Error{ErrorKind::invalid_argument, wanted_text(wanted) + " can never be placed: there is " + there_is()};
+}
+
+void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answers) {
+  if (auto possible = check_possible(wanted); !possible) {
+    answers.granted(possible.error());
+    return;
+  }
+  queue_.push_back({holder, wanted, std::move(answers), false});
+  serve_queue();
+}
+
+void NodePool::release(std::int64_t holder) {
+  std::erase_if(queue_, [&](const Request& request) { return request.holder == holder; });
+  for (Node& node : nodes_) node.ledger.release(holder);
+  serve_queue();
+  changed();
+}
+
+int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
+  if (!queue_.empty()) return 0;  // Those that wait come first.
+  const auto placed = best(rooms(wanted, Of::free, holder), wanted);
+  int workers = 0;
+  for (int count : placed.value_or(std::vector<int>())) workers += count;
+  return workers;
+}
+
+/// True when it has its slots.
+bool NodePool::serve(Request& request) {
+  const auto placed = best(rooms(request.wanted, Of::free), request.wanted);
+  if (!placed) return false;
+  Grant grant;
+  double cpus = 0;
+  int workers = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if ((*placed)[i] == 0) continue;
+    auto slots = nodes_[i].ledger.claim(request.holder, (*placed)[i], request.wanted.claim);
+    if (!slots) {
+      // Cannot be: there was room.
+      for (Node& node : nodes_) node.ledger.release(request.holder);
+      return false;
+    }
+    cpus += cpus_of(nodes_[i].ledger.node().total);
+    workers += (*placed)[i];
+    std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
+  }
+  if (request.wanted.claim.advised_cpus * workers > cpus) {
+    grant.warnings.push_back(
+        std::to_string(workers) + " workers share " + std::to_string(static_cast<int>(cpus)) +
+        (cpus == 1 ? " CPU" : " CPUs") +
+        "; they run, but slower than with a CPU each (resources_per_worker={\"CPU\": n} makes CPUs a hard limit)");
+  }
+  request.answers.granted(std::move(grant));
+  return true;
+}
+
+void NodePool::serve_queue() {
+  while (!queue_.empty()) {
+    // Taken out first: who is granted may release, and so come here again.
+    Request request = std::move(queue_.front());
+    queue_.pop_front();
+    if (serve(request)) continue;
+    if (!std::exchange(request.told_pending, true) && request.answers.pending) {
+      const bool others =
+          place(rooms(request.wanted, Of::total), request.wanted.workers_min, request.wanted.placement).has_value();
+      request.answers.pending(wanted_text(request.wanted) +
+                              (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
+                              there_is());
+    }
+    queue_.push_front(std::move(request));
+    return;
+  }
+}
+
+Resources NodePool::total() const {
+  Resources sum;
+  for (const Node& node : nodes_) add_to(sum, node.ledger.node().total);
+  return sum;
+}
+
+Resources NodePool::available() const {
+  Resources sum;
+  for (const Node& node : nodes_) add_to(sum, node.ledger.available());
+  return sum;
+}
+
+}  // namespace headway::engine

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "engine/engine.hpp"
+#include "node/resource_ledger.hpp"
+
+#include <deque>
+#include <functional>
+
+namespace headway::engine {
+
+/// The nodes that there are: this machine, and those whose agents have joined. Runs that do not fit beside each other wait their turn,
+/// first come, first served: a large request is not starved by small ones behind it.
+class NodePool : public Engine {
+ public:
+  /// `may_grow`: nodes may join, so that what is too large for those that are there waits for more.
+  explicit NodePool(bool may_grow = false) : may_grow_(may_grow) {}
+
+  void add(node::NodeResources node);
+  /// Nothing is given on it any more, and what was is not given back to it.
+  void remove(const std::string& node_id);
+  /// Nothing new is given on it; what holders have there they keep.
+  void drain(const std::string& node_id);
+  /// Called whenever holders may be able to have more than before.
+  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
+  void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override;
+  void release(std::int64_t holder) override;
+  int possible(std::int64_t holder, const Wanted& wanted) const override;
+  Resources total() const override;
+  Resources available() const override;
+
+ private:
+  struct Node {
+    node::ResourceLedger ledger;
+    bool draining = false;
+  };
+  struct Request {
+    std::int64_t holder = 0;
+    Wanted wanted;
+    Answers answers;
+    bool told_pending = false;
+  };
+  using Rooms = std::vector<Room>;
+  /// The room of each node for a claim: of what is there in all, or free now, or free once `holder` has given back.
+  enum class Of { total, free };
+
+  Rooms rooms(const Wanted& wanted, Of of, std::int64_t without_holder = 0) const;
+  static std::optional<std::vector<int>> best(const Rooms& rooms, const Wanted& wanted);
+  Result<void> check_possible(const Wanted& wanted) const;
+  bool serve(Request& request);
+  void serve_queue();
+  void changed() const;
+  std::string there_is() const;
+
+  bool may_grow_ = false;
+  std::vector<Node> nodes_;  ///< In the order of their joining.
+  std::deque<Request> queue_;
+  std::function<void()> changed_;
+};
+
+}  // namespace headway::engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace headway::engine {
+
+/// How a run's workers are spread over nodes.
+enum class Placement {
+  pack,          ///< As few nodes as it takes, in the order of their joining.
+  spread,        ///< One worker a node in turn, as far as there is room.
+  strict_pack,   ///< All on one node, or not at all.
+  strict_spread  ///< No two on one node, or not at all.
+};
+
+/// Where workers could go on one node.
+struct Room {
+  int hard = 0;  ///< So many at most, by the resources that they claim.
+  int cpus = 0;  ///< So many have a CPU of their own; beyond that they share.
+};
+
+/// How many of `workers` go to each node; nullopt when they do not all fit. Nodes' CPUs are shared only when all are taken, and
+/// then evenly.
+std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement);
+
+}  // namespace headway::engine

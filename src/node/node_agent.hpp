@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/worker.hpp"
+#include "wire/frame.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::node {
+
+/// A worker to be started on a node.
+struct WorkerLaunch {
+  std::int64_t worker_id = 0;        ///< Unique in the driver's life.
+  std::vector<std::string> preload;  ///< Which factory: the modules that it has imported.
+  std::map<std::string, std::string> env;
+  std::string log_path;
+};
+BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path))
+
+/// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which things happened: all that a
+/// worker said and printed comes before `worker_exited`.
+class AgentSink {
+ public:
+  virtual ~AgentSink() = default;
+  virtual void worker_message(std::int64_t worker_id, wire::Frame frame) = 0;
+  virtual void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) = 0;
+  /// One line of a worker's output; false stops its output until `resume_output`.
+  virtual bool worker_line(std::int64_t worker_id, std::string_view line) = 0;
+  /// Something that the user should know, such as why workers are not forked.
+  virtual void notice(const std::string& text) = 0;
+};
+
+/// What a driver asks of one node, be it its own machine (`Agent`) or another one. Used on the driver's loop alone.
+class NodeAgent {
+ public:
+  /// Lines for the user.
+  using Examined = std::function<void(std::string text)>;
+
+  virtual ~NodeAgent() = default;
+
+  /// Starts a factory for these modules unless there is one, so that it imports while something else goes on.
+  virtual Result<void> warm(const std::vector<std::string>& preload) = 0;
+
+  /// Starts a worker and queues `first` as the first thing that its session hears. Errors: `unavailable` (no descriptors, no
+  /// processes left); then nothing of it exists. Whatever fails later is told by `worker_exited`.
+  virtual Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) = 0;
+
+  virtual void send(std::int64_t worker_id, wire::Frame frame) = 0;
+  virtual void signal_worker(std::int64_t worker_id, int signal) = 0;
+  virtual void resume_output() = 0;
+
+  /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory is.
+  virtual void examine(std::int64_t worker_id, Examined done) = 0;
+};
+
+}  // namespace headway::node

@@ -1,0 +1,174 @@
+#include "engine/node_pool.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+/// Runs that share this machine: who comes first is served first.
+namespace headway::engine {
+
+namespace {
+
+struct Fixture {
+  Fixture() { engine.add(node("host-a")); }
+
+  static node::NodeResources node(const std::string& name, double cpus = 4) {
+    node::NodeResources node;
+    node.node_id = name;
+    node.hostname = name;
+    node.total = {{"CPU", cpus}};
+    return node;
+  }
+
+  void ask(std::int64_t holder, double cpus) {
+    engine.acquire(
+        holder, {1, 1, {{{"CPU", cpus}}, 0}},
+        {[this, holder](const Result<Grant>& grant) { (grant ? granted : refused).push_back(holder); }, nullptr});
+  }
+
+  using Holders = std::vector<std::int64_t>;
+  NodePool engine;
+  Holders granted;
+  Holders refused;
+};
+
+using Holders = Fixture::Holders;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(node_pool_suite)
+
+BOOST_FIXTURE_TEST_CASE(runs_that_fit_beside_each_other_get_their_slots_at_once, Fixture) {
+  ask(1, 2);
+  ask(2, 2);
+  BOOST_TEST(granted == (Holders{1, 2}));
+  BOOST_TEST(engine.available().at("CPU") == 0.0);
+  BOOST_TEST(engine.total().at("CPU") == 4.0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_large_request_is_not_starved_by_small_ones_behind_it, Fixture) {
+  ask(1, 1);
+  ask(2, 4);
+  ask(3, 1);
+  BOOST_TEST(granted == Holders{1});
+  engine.release(1);
+  BOOST_TEST(granted == (Holders{1, 2}));
+  engine.release(2);
+  BOOST_TEST(granted == (Holders{1, 2, 3}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_that_is_withdrawn_is_never_answered_and_lets_the_next_one_through, Fixture) {
+  ask(1, 1);
+  ask(2, 4);
+  ask(3, 1);
+  engine.release(2);
+  BOOST_TEST(granted == (Holders{1, 3}));
+  engine.release(1);
+  engine.release(3);
+  BOOST_TEST(granted == (Holders{1, 3}));
+  BOOST_TEST(engine.available().at("CPU") == 4.0);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_can_never_be_is_refused_at_once_even_behind_a_queue, Fixture) {
+  ask(1, 4);
+  ask(2, 4);
+  ask(3, 5);
+  BOOST_TEST(refused == Holders{3});
+  engine.release(1);
+  BOOST_TEST(granted == (Holders{1, 2}));
+}
+
+BOOST_FIXTURE_TEST_CASE(giving_back_twice_frees_once, Fixture) {
+  ask(1, 4);
+  engine.release(1);
+  engine.release(1);
+  BOOST_TEST(engine.available().at("CPU") == 4.0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_holder_that_gives_back_while_it_is_granted_serves_the_next_one, Fixture) {
+  ask(1, 4);
+  const auto granted_at_once = [this](const Result<Grant>& grant) {
+    BOOST_TEST(grant.has_value());
+    engine.release(2);
+  };
+  engine.acquire(2, {1, 1, {{{"CPU", 4}}, 0}}, {granted_at_once, nullptr});
+  ask(3, 4);
+  engine.release(1);
+  BOOST_TEST(granted == (Holders{1, 3}));
+}
+
+BOOST_FIXTURE_TEST_CASE(more_workers_than_cpus_start_with_one_warning, Fixture) {
+  std::optional<Grant> grant;
+  const auto keep = [&](Result<Grant> result) { grant = std::move(*result); };
+  engine.acquire(1, {8, 8, {{}, 1}}, {keep, nullptr});
+  BOOST_REQUIRE(grant.has_value());
+  BOOST_TEST(grant->slots.size() == 8U);
+  BOOST_REQUIRE(grant->warnings.size() == 1U);
+  BOOST_TEST(grant->warnings[0].starts_with("8 workers share 4 CPUs"));
+  engine.acquire(2, {4, 4, {{}, 1}}, {keep, nullptr});
+  BOOST_TEST(grant->warnings.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_can_never_be_is_said_with_what_was_asked_and_what_there_is, Fixture) {
+  engine.add(node("host-b", 2));
+  std::string words;
+  const auto keep = [&](const Result<Grant>& grant) { words = grant ? "granted" : grant.error().message; };
+  engine.acquire(1, {3, 3, {{{"CPU", 3}}, 0}}, {keep, nullptr});
+  BOOST_TEST(
+      words ==
+      "3 workers with {CPU: 3} each can never be placed: there is {CPU: 4} on host-a, {CPU: 2} on host-b in all");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_fills_one_node_after_the_other, Fixture) {
+  engine.add(node("host-b"));
+  std::vector<std::string> names;
+  const auto keep = [&](const Result<Grant>& grant) {
+    for (const Slot& slot : grant->slots) names.push_back(slot.node_id);
+  };
+  engine.acquire(1, {6, 6, {{}, 1}}, {keep, nullptr});
+  BOOST_TEST(names == (std::vector<std::string>{"host-a", "host-a", "host-a", "host-a", "host-b", "host-b"}));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_waits_for_nodes_is_told_once_and_served_when_they_join, Fixture) {
+  NodePool pool(true);
+  std::vector<std::string> reasons;
+  std::size_t slots = 0;
+  const auto pending = [&](const std::string& reason) { reasons.push_back(reason); };
+  const auto keep = [&](const Result<Grant>& grant) { slots = grant->slots.size(); };
+  pool.acquire(1, {2, 2, {{{"CPU", 4}}, 0}}, {keep, pending});
+  pool.add(node("host-a"));
+  BOOST_TEST(slots == 0U);
+  pool.add(node("host-b"));
+  BOOST_TEST(slots == 2U);
+  BOOST_TEST(reasons ==
+             std::vector<std::string>{"2 workers with {CPU: 4} each wait for nodes to join: there is no node"});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_of_any_size_takes_what_there_is_within_its_bounds, Fixture) {
+  std::size_t slots = 0;
+  const auto keep = [&](const Result<Grant>& grant) { slots = grant->slots.size(); };
+  ask(1, 1);
+  engine.acquire(2, {2, 8, {{{"CPU", 1}}, 0}}, {keep, nullptr});
+  BOOST_TEST(slots == 3U);
+  BOOST_TEST(engine.possible(2, {2, 8, {{{"CPU", 1}}, 0}}) == 3);
+  engine.release(1);
+  BOOST_TEST(engine.possible(2, {2, 8, {{{"CPU", 1}}, 0}}) == 4);
+  engine.release(2);
+  engine.acquire(2, {2, 8, {{}, 1}}, {keep, nullptr});
+  BOOST_TEST(slots == 4U);  // It could share CPUs, but needs not.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_node_that_is_lost_or_drained_gives_nothing_more, Fixture) {
+  int changes = 0;
+  engine.on_change([&] { ++changes; });
+  engine.add(node("host-b"));
+  BOOST_TEST(changes == 1);
+  engine.drain("host-a");
+  BOOST_TEST(engine.possible(1, {1, 8, {{{"CPU", 1}}, 0}}) == 4);
+  engine.remove("host-b");
+  ask(2, 1);
+  BOOST_TEST(granted.empty());
+  BOOST_TEST(refused.empty());  // host-a may be as before, some day.
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::engine
