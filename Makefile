@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo test soak bench lint sanitize wheel build clean
+.PHONY: demo test soak bench lint sanitize wheel docs build clean
 
 demo: build
 	@.venv/bin/python examples/digits.py
@@ -25,6 +25,9 @@ sanitize:
 wheel:
 	@scripts/bootstrap.sh build
 	@scripts/wheel.sh dist
+
+docs: build
+	@.venv/bin/python scripts/docs.py build/docs
 
 build:
 	@scripts/bootstrap.sh build runtime torch test

@@ -15,6 +15,7 @@ namespace headway::sim {
 enum class Fault {
   abort,               ///< Somebody asks for the end, at any moment.
   append_fails,        ///< A line of the results cannot be written.
+  callback_fails,      ///< A callback of the front end raises.
   begin_fails,         ///< A checkpoint's directory cannot be made.
   commit_fails,        ///< A manifest cannot be written.
   commit_lies,         ///< A commit is said to have failed, and is durable all the same.
@@ -42,17 +43,19 @@ enum class Fault {
   slow_start,          ///< A process takes seconds to start.
   slow_storage,        ///< A storage operation takes seconds; what was asked later waits behind it.
   stale_event,         ///< An event of an attempt that is over comes once more.
+  stop_asked,          ///< The user's conditions end the run.
   storage_not_shared,  ///< A rank does not see the checkpoint's directory.
   storage_refused,     ///< The run's folder cannot be written.
   sweep_fails,         ///< What was left unfinished cannot be removed.
   sync_fails,          ///< The run's small files cannot be brought to remote storage.
   upload_fails         ///< A rank cannot store its part of a checkpoint.
 };
-BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, begin_fails, commit_fails, commit_lies, copy_fails, copy_hangs, crash,
-                    deaf_to_sigterm, delete_fails, discard_fails, echo, exit_code, exit_handler_hangs, exits_unasked,
-                    hangs, journal_fails, late_timer, nodes_refused, raise, returns_early, returns_in_report,
-                    setup_fails, slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event,
-                    storage_not_shared, storage_refused, sweep_fails, sync_fails, upload_fails)
+BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, begin_fails, commit_fails, commit_lies, copy_fails,
+                    copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, echo, exit_code,
+                    exit_handler_hangs, exits_unasked, hangs, journal_fails, late_timer, nodes_refused, raise,
+                    returns_early, returns_in_report, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
+                    slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails, sync_fails,
+                    upload_fails)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::upload_fails) + 1;
 const char* to_string(Fault fault);

@@ -1,5 +1,7 @@
 #include "sim/hooks.hpp"
 
+#include <algorithm>
+
 namespace headway::sim {
 
 using namespace std::chrono_literals;
@@ -20,6 +22,26 @@ void Hooks::set_up(const control::RunSetup& command) {
     control::SetupFinished finished{attempt, {}};
     if (stage_->fault(Fault::setup_fails)) finished.error = RankError{"OSError", "simulated: port in use", "", false};
     stage_->tell(finished);
+  });
+}
+
+void Hooks::hear(const control::AppendResult& command) {
+  if (command.rank_metrics) call_back(true);
+}
+
+void Hooks::hear(const control::TellFailure&) { call_back(false); }
+
+void Hooks::call_back(bool of_a_report) {
+  callbacks_until_ = std::max(callbacks_until_, stage_->schedule.now()) + stage_->delay(Fault::slow_hook, 20ms);
+  stage_->schedule.at(callbacks_until_, [this, of_a_report] {
+    if (callback_raised_) return;
+    if (stage_->fault(Fault::callback_fails)) {
+      callback_raised_ = true;
+      stage_->tell(control::FrontFailed{"simulated: a callback raised"});
+      return;
+    }
+    if (stage_->fault(Fault::stop_asked)) stage_->tell(control::StopAsked{"simulated: far enough"});
+    if (of_a_report) stage_->tell(control::ReportHeard{});
   });
 }
 

@@ -14,6 +14,9 @@ class Hooks {
 
   void set_up(const control::RunSetup& command);
   void tear_down(const control::RunTeardown& command);
+  /// Callbacks hear what was reported, one after the other; one may raise, or ask for the end.
+  void hear(const control::AppendResult& command);
+  void hear(const control::TellFailure& command);
   /// A hook that reaches into a rank which is gone fails.
   void rank_is_gone(int attempt);
   /// A hook that hangs is made to raise.
@@ -22,10 +25,13 @@ class Hooks {
 
  private:
   void answer(Duration after, control::Event event);
+  void call_back(bool of_a_report);
 
   Stage* stage_;
   bool may_hang_;
   int driver_ = 0;
+  Time callbacks_until_{};  ///< They are called one after the other.
+  bool callback_raised_ = false;
   int setting_up_ = 0;  ///< The attempt whose set-up hook runs; 0: none does.
 };
 

@@ -27,6 +27,12 @@ void Invariants::on(const JournalWritten&) { --journals_open_; }
 
 void Invariants::on(const AbortAsked&) { abort_asked_ = true; }
 
+void Invariants::on(const StopAsked&) { stop_asked_ = true; }
+
+void Invariants::on(const FrontFailed&) { callback_failed_ = true; }
+
+void Invariants::on(const ReportHeard&) { --unheard_; }
+
 void Invariants::says(const Command& command) {
   require(!finished_, invariant::one_finish, [&] { return words(command) + " after Finish"; });
   std::visit(
@@ -54,7 +60,8 @@ void Invariants::check(const StartWorkers& command) {
   });
   require(!committing_, invariant::newest_resumed, "an attempt starts while a commit is under way");
   require(command.attempt == attempt_ + 1, invariant::counted_once, "an attempt is left out");
-  require(!abort_asked_, invariant::liveness, "a group starts after the end was asked for");
+  require(!abort_asked_ && !stop_asked_ && !callback_failed_, invariant::liveness,
+          "a group starts after the end was asked for");
   std::optional<std::string> expected = scenario_->spec.resume_from_checkpoint;
   if (const auto newest = retention_.newest()) {
     expected = newest;
@@ -154,14 +161,17 @@ void Invariants::check(const Finish& command) {
           "an abort without its kind");
   require(end.state != "aborted" || abort_asked_, invariant::outcome, "aborted, and nobody had asked for it");
   if (end.state == "finished") {
-    require(static_cast<int>(returned_.size()) == scenario_->spec.scaling.num_workers, invariant::outcome,
-            "finished, and not every rank had returned");
+    require(stop_asked_ || static_cast<int>(returned_.size()) == scenario_->spec.scaling.num_workers,
+            invariant::outcome, "finished, and not every rank had returned");
+    require(stop_asked_ || unheard_ == 0, invariant::callbacks, "finished, and callbacks have not heard every report");
     for (const auto& [index, report] : reports_) {
+      if (stop_asked_) break;  // What was reported afterwards is nobody's.
       require(!report.answered_to.empty() || report.counted, invariant::counted_once,
               [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
     }
   } else if (end.state == "errored" && attempt_ > 0) {
-    require(!may_restart(), invariant::budget, "the run is given up although its budget allows another attempt");
+    require(!may_restart() || stop_asked_ || callback_failed_, invariant::budget,
+            "the run is given up although its budget allows another attempt");
   }
   std::vector<std::string> told;
   for (const KeptCheckpoint& kept : end.checkpoints) told.push_back(kept.name);

@@ -63,6 +63,9 @@ class Invariants {
   void on(const control::GroupEnded& event);
   void on(const control::JournalWritten& event);
   void on(const control::AbortAsked& event);
+  void on(const control::StopAsked& event);
+  void on(const control::FrontFailed& event);
+  void on(const control::ReportHeard& event);
 
   template <class Other>
   void check(const Other&) {}
@@ -97,6 +100,9 @@ class Invariants {
   bool prepared_ = false;
   int journals_open_ = 0;
   bool abort_asked_ = false;
+  bool stop_asked_ = false;
+  bool callback_failed_ = false;
+  int unheard_ = 0;  ///< Counted reports that the callbacks have not heard.
   int attempt_ = 0;
   bool group_lives_ = false;
   Time group_ended_{};

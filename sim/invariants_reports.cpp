@@ -32,6 +32,10 @@ void Invariants::check(const AnswerReport& command) {
   require(report.error == command.error && report.checkpoint == command.checkpoint, invariant::answers,
           [&] { return what + " is answered differently to rank " + std::to_string(command.rank); });
   require(!command.error || !command.error->empty(), invariant::reasons, [&] { return what + " fails without words"; });
+  const auto& lag = scenario_->spec.callback_lag_max;
+  // The others were answered when the first was, and the callbacks may hear on meanwhile.
+  require(!lag || report.answered_to.size() > 1 || command.error || unheard_ <= *lag, invariant::callbacks,
+          [&] { return what + " is answered, and " + std::to_string(unheard_) + " reports are unheard"; });
   if (command.error || !report.has_checkpoint || report.asynchronous) return;
   require(command.checkpoint && storage_->committed(*command.checkpoint), invariant::answers,
           [&] { return what + " returns before its checkpoint is committed"; });
@@ -56,6 +60,9 @@ void Invariants::check(const AppendResult& command) {
           invariant::counted_once, [&] { return what + " is counted, and was not made by every rank"; });
   Report& report = found->second;
   require(!std::exchange(report.counted, true), invariant::counted_once, [&] { return what + " is counted twice"; });
+  if (command.rank_metrics) ++unheard_;
+  const auto& stop = scenario_->spec.stop;
+  if (stop && static_cast<double>(line.iteration) >= stop->begin()->second) stop_asked_ = true;
   require(!report.error, invariant::counted_once, [&] { return what + " is counted, and has failed in its ranks"; });
   require(line.index > last_counted_, invariant::counted_once, [&] { return what + " is counted out of order"; });
   require(line.iteration == ++iterations_ && line.iterations_since_restore == ++counted_in_attempt_,

@@ -63,6 +63,8 @@ Scenario make_scenario(Random& random) {
   spec.sync = {5, 60, random.one_in(3), random.one_in(2)};
   if (random.one_in(4)) spec.run.storage_path = "s3://bucket/runs";
   if (random.one_in(2)) spec.failure.hang_fail_s = 45;
+  if (random.one_in(2)) spec.callback_lag_max = random.below(3);
+  if (random.one_in(6)) spec.stop = {{"training_iteration", 1.0 + random.below(9)}};
   scenario.steps = random.below(9);
   scenario.checkpoint_every = random.below(4);
   scenario.asynchronous_one_in = random.below(3);

@@ -29,6 +29,7 @@ inline constexpr const char* own_folder = "nothing is written to a folder that w
 inline constexpr const char* one_sync = "the run's files are brought to storage once at a time";
 inline constexpr const char* artifacts =
     "working directories are copied once at a time, and go only when all of them is copied";
+inline constexpr const char* callbacks = "ranks are no further ahead of the callbacks than they may be";
 inline constexpr const char* order_of_commits = "commits follow one another in the order of their reports";
 }  // namespace invariant
 

@@ -54,7 +54,11 @@ class World {
   void carry_out(const control::DeleteCheckpoint& command) { storage_.remove(command); }
   void carry_out(const control::AnswerReport& command) { workers_.answer(command); }
   void carry_out(const control::AnnounceCheckpoint&) {}
-  void carry_out(const control::AppendResult& command) { storage_.append(command); }
+  void carry_out(const control::AppendResult& command) {
+    storage_.append(command);
+    hooks_.hear(command);
+  }
+  void carry_out(const control::TellFailure& command) { hooks_.hear(command); }
   void carry_out(const control::RunTeardown& command) { hooks_.tear_down(command); }
   void carry_out(const control::EndWorkers& command) { workers_.end(command); }
   void carry_out(const control::SweepStorage&) { storage_.sweep(); }

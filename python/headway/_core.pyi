@@ -61,6 +61,15 @@ class Run:
 
     def teardown_finished(self, attempt: int) -> None: ...
 
+    def report_heard(self) -> None:
+        """The callbacks have heard a "reported" event."""
+
+    def callback_failed(self, message: str) -> None:
+        """A callback has raised: the run fails by it."""
+
+    def stop(self, reason: str) -> None:
+        """Ends the run as finished."""
+
 class Runtime:
     """The driver's side of Headway in this process."""
 

@@ -90,9 +90,7 @@ void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& 
   self.run->setup_finished(attempt, std::move(error));
 }
 
-}  // namespace
-
-void bind_driver(nb::module_& module) {
+void bind_run(nb::module_& module) {
   nb::class_<PyRun>(module, "Run", "One training run, as the thread that called fit() sees it.")
       .def_prop_ro(
           "path", [](const PyRun& self) { return self.run->path(); }, "The run's folder.")
@@ -126,8 +124,22 @@ void bind_driver(nb::module_& module) {
       .def("setup_finished", &setup_finished, nb::arg("attempt"), nb::arg("error_json") = nb::none())
       .def(
           "teardown_finished", [](PyRun& self, int attempt) { self.run->teardown_finished(attempt); },
-          nb::arg("attempt"));
+          nb::arg("attempt"))
+      .def(
+          "report_heard", [](PyRun& self) { self.run->report_heard(); },
+          "The callbacks have heard a \"reported\" event.")
+      .def(
+          "callback_failed", [](PyRun& self, const std::string& message) { self.run->callback_failed(message); },
+          nb::arg("message"), "A callback has raised: the run fails by it.")
+      .def(
+          "stop", [](PyRun& self, const std::string& reason) { self.run->stop(reason); }, nb::arg("reason"),
+          "Ends the run as finished.");
+}
 
+}  // namespace
+
+void bind_driver(nb::module_& module) {
+  bind_run(module);
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),

@@ -110,9 +110,17 @@ struct AnnounceCheckpoint {
   std::string name;
 };
 
-/// Add an accepted report to the results (result.json) and to the progress display.
+/// Add an accepted report to the results (result.json) and to the progress display, and have the run's callbacks hear it.
 struct AppendResult {
   ReportLine line;
+  /// By rank, where the front end has callbacks → ReportHeard.
+  std::optional<std::vector<JsonObject>> rank_metrics = std::nullopt;
+};
+
+/// Tell the run's callbacks that an attempt has failed.
+struct TellFailure {
+  int failed_attempt = 0;
+  RunFailure failure;
 };
 
 /// Call the front end's tear-down hooks → TeardownFinished.
@@ -190,8 +198,8 @@ struct Finish {
 using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,
                              BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint,
                              SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport, AnnounceCheckpoint,
-                             AppendResult, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
-                             SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+                             AppendResult, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives,
+                             InterruptHook, SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

@@ -148,6 +148,19 @@ struct JournalWritten {
   std::optional<Error> error;
 };
 
+/// The run's callbacks have heard the oldest report that they had not.
+struct ReportHeard {};
+
+/// One of them has raised.
+struct FrontFailed {
+  std::string message;
+};
+
+/// The user's conditions say that the run has got far enough: it ends as finished.
+struct StopAsked {
+  std::string reason;
+};
+
 struct AbortAsked {
   std::string reason;
 };
@@ -156,10 +169,10 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event =
-    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished, RankReported,
-                 CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankReturned,
-                 RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined,
-                 CollectivesSeen, FolderSynced, JournalWritten, AbortAsked, TimerFired>;
+using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
+                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
+                           ArtifactsSynced, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished,
+                           RanksCalled, CallAnswered, RanksExamined, CollectivesSeen, FolderSynced, JournalWritten,
+                           ReportHeard, FrontFailed, StopAsked, AbortAsked, TimerFired>;
 
 }  // namespace headway::control

@@ -18,6 +18,7 @@ std::string hook_headline(const std::string& hook, const WaitScene& scene, const
 
 constexpr auto setup_hooks = "the backend's set-up (on_start, on_training_start)";
 constexpr auto teardown_hook = "the backend's on_shutdown";
+constexpr auto callbacks = "a callback of RunConfig.callbacks or RunConfig.stop";
 
 /// "  " before each line.
 std::string indented(const std::string& text) {
@@ -68,6 +69,8 @@ std::string hang_headline(const WaitScene& scene, Time now) {
                                     : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
                                           " for it in " + report_name(scene.wait));
     case WaitKind::collective: return scene.subject + " for " + lasted;
+    case WaitKind::callback:
+      return std::string(callbacks) + " has not returned for " + lasted + ", and the ranks wait for it";
     case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
     case WaitKind::exit: return have(scene.awaited) + " not exited for " + lasted + " (" + scene.subject + ")";
   }
@@ -88,6 +91,7 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
     case WaitKind::report: return "every rank has come to " + report_name(resolved.wait) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
     case WaitKind::collective: return "the ranks have gone on from their collective" + after;
+    case WaitKind::callback: return std::string(callbacks) + " has returned" + after;
     case WaitKind::teardown: return std::string(teardown_hook) + " has returned" + after;
     case WaitKind::exit: return "every process has exited" + after;
   }

@@ -17,6 +17,7 @@ enum class WaitKind {
   report,      ///< Ranks that have not come to a report in which others wait.
   upload,      ///< Ranks that store their files of a checkpoint.
   collective,  ///< Ranks that have not entered a collective in which others are.
+  callback,    ///< The run's callbacks, which have not heard a report for which ranks wait.
   teardown,    ///< The backend's hook on_shutdown.
   exit         ///< Processes that were told to end.
 };

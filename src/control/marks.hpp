@@ -10,6 +10,7 @@ enum class Mark {
   abort_before_storage,             ///< An abort before anything was written.
   abort_of_a_group,                 ///< An abort while processes live, or a commit is under way.
   abort_of_nobody,                  ///< An abort before the first attempt or between two.
+  callback_failed,                  ///< A callback of the front end has raised.
   begin_refused,                    ///< A checkpoint could not be begun.
   commit_refused,                   ///< A commit failed, or is said to have.
   copy_failed,                      ///< The ranks' working directories could not be copied.
@@ -34,9 +35,12 @@ enum class Mark {
   nodes_refused,                    ///< There is no place for the workers.
   offers_conflict,                  ///< The ranks' offers cannot be one checkpoint.
   raised,                           ///< A training function raised.
+  ranks_wait_for_callbacks,         ///< Ranks are further ahead of the callbacks than they may be.
   restart_at_once,                  ///< A restart without a wait.
   restart_waits,                    ///< A restart that waits, as groups die before their first report.
   setup_failed,                     ///< A set-up hook raised.
+  stopped_at_work,                  ///< The user's conditions end the run in an attempt.
+  stopped_between_attempts,         ///< They do when no process lives.
   storage_refused,                  ///< The run's folder cannot be written.
   storage_not_shared,               ///< A rank does not see the directory that the driver has made.
   stored_under_two_names,           ///< The ranks' own functions stored one checkpoint in two places.
@@ -47,12 +51,13 @@ enum class Mark {
   upload_of_a_rank_that_is_gone,    ///< An upload was to be ordered of a process that is gone.
   upload_refused                    ///< A rank could not store its part.
 };
-BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, begin_refused, commit_refused,
-                    copy_failed, copy_stopped, death, death_after_return, death_while_uploading, deletion_failed,
-                    echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over, failure_at_the_end,
-                    failure_to_be_told, failure_told_by_the_next_report, given_up, group_ended_before_commit,
-                    hang_ends_the_attempt, hang_in_teardown, journal_failed, name_taken, nodes_refused, offers_conflict,
-                    raised, restart_at_once, restart_waits, setup_failed, storage_refused, storage_not_shared,
+BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, callback_failed, begin_refused,
+                    commit_refused, copy_failed, copy_stopped, death, death_after_return, death_while_uploading,
+                    deletion_failed, echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over,
+                    failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report, given_up,
+                    group_ended_before_commit, hang_ends_the_attempt, hang_in_teardown, journal_failed, name_taken,
+                    nodes_refused, offers_conflict, raised, ranks_wait_for_callbacks, restart_at_once, restart_waits,
+                    setup_failed, stopped_at_work, stopped_between_attempts, storage_refused, storage_not_shared,
                     stored_under_two_names, sync_failed, terminate_grace_over, too_many_asynchronous, unmatched_report,
                     upload_of_a_rank_that_is_gone, upload_refused)
 

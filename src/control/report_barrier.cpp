@@ -20,6 +20,12 @@ std::vector<int> ReportBarrier::waiting_ranks() const {
   return ranks;
 }
 
+std::vector<JsonObject> ReportBarrier::rank_metrics() const {
+  std::vector<JsonObject> metrics;
+  for (const auto& offer : offers_) metrics.push_back(offer->metrics);
+  return metrics;
+}
+
 bool ReportBarrier::has_checkpoint() const {
   return std::any_of(offers_.begin(), offers_.end(), [](const auto& offer) { return offer && offer->checkpoint; });
 }

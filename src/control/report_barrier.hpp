@@ -42,6 +42,8 @@ class ReportBarrier {
   std::int64_t index() const { return index_; }
   /// Rank 0's metrics; only when complete.
   const JsonObject& metrics() const { return offers_.front()->metrics; }
+  /// Each rank's own, by rank.
+  std::vector<JsonObject> rank_metrics() const;
   bool has_checkpoint() const;
   /// Whether every rank that gave a checkpoint wants to go on before it is stored.
   bool asynchronous() const;

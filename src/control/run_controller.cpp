@@ -29,12 +29,14 @@ RunController::RunController(RunSpec spec)
       sync_(spec_.sync),
       policy_(spec_.failure),
       hang_watch_(spec_.failure),
-      collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt) {}
+      collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt),
+      stop_conditions_(spec_.stop) {}
 
 Commands RunController::handle(Time now, const Event& event) {
   now_ = now;
   out_.clear();
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
+  stop_when_settled();
   watch_hangs();
   return std::exchange(out_, {});
 }
@@ -81,6 +83,7 @@ void RunController::start_attempt() {
   attempt_iterations_ = 0;
   failure_.reset();
   echo_.reset();
+  held_.reset();
   upload_error_.reset();
   hook_since_.reset();
   ending_since_.reset();
@@ -129,7 +132,7 @@ void RunController::on(const RankReturned& event) {
 
 /// Training is over when every rank has returned and every checkpoint that was still under way has come to its end.
 void RunController::finish_when_all_returned() {
-  if (state_ != RunState::running || !pending_.empty() || !group_.all_in(RankPhase::returned)) return;
+  if (state_ != RunState::running || !pending_.empty() || unheard_ > 0 || !group_.all_in(RankPhase::returned)) return;
   if (upload_error_) {
     HEADWAY_MARK(failure_at_the_end);
     fail_attempt(
@@ -196,7 +199,9 @@ void RunController::fail_attempt(RunFailure failure) {
   if (!at_work() || failure_) return;
   failure_ = std::move(failure);
   echo_.reset();
-  const bool restart = !abort_reason_ && failure_->kind != ErrorKind::internal && policy_.allow_restart();
+  if (spec_.callback_lag_max && !callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
+  const bool ending = abort_reason_ || stop_reason_ || callback_failed_;
+  const bool restart = !ending && failure_->kind != ErrorKind::internal && policy_.allow_restart();
   if (!restart) HEADWAY_MARK(given_up);
   state_ = restart ? RunState::restarting : RunState::shutting_down;
   end_group(EndMode::kill, headline(*failure_));
@@ -222,10 +227,11 @@ void RunController::on(const GroupEnded& event) {
 
 /// Goes on once no process is left and every report has come to its end: that decides which checkpoint is the newest.
 void RunController::group_is_over() {
-  if (!group_gone_ || !pending_.empty()) return;
-  if (state_ == RunState::restarting) {
+  if (!group_gone_ || !pending_.empty() || (state_ == RunState::running && unheard_ > 0)) return;
+  if (state_ == RunState::restarting && !stop_reason_) {
     restart();
   } else {
+    if (state_ == RunState::restarting) failure_.reset();
     close_run();
   }
 }
@@ -307,7 +313,7 @@ void RunController::on(const TimerFired& event) {
     case TimerPurpose::terminate:
       if (!group_gone_) {
         HEADWAY_MARK(terminate_grace_over);
-        end_group(EndMode::kill, *abort_reason_);
+        end_group(EndMode::kill, abort_reason_.value_or(stop_reason_.value_or("")));
       }
       break;
   }
@@ -376,6 +382,7 @@ void RunController::write_journal() {
     snapshot["failed_ranks"] = boost::json::value_from(failure_->ranks);
   }
   if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
+  if (stop_reason_) snapshot["stop_reason"] = *stop_reason_;
   RunSpec spec = spec_;
   spec.config.clear();  // It has its own file, and may be large.
   // Whoever may read the folder need not have what its owner reaches it with.

@@ -10,6 +10,7 @@
 #include "control/hang_watch.hpp"
 #include "control/report_barrier.hpp"
 #include "control/run_outcome.hpp"
+#include "control/stop_conditions.hpp"
 #include "control/sync_schedule.hpp"
 #include "control/worker_group.hpp"
 
@@ -73,6 +74,7 @@ class RunController {
   struct PendingReport {
     std::int64_t index = 0;
     JsonObject metrics;
+    std::optional<std::vector<JsonObject>> rank_metrics;  ///< Where the front end has callbacks.
     std::optional<PendingCheckpoint> checkpoint;
     bool answered = false;
   };
@@ -105,6 +107,9 @@ class RunController {
   void on(const CollectivesSeen& event);
   void on(const FolderSynced& event);
   void on(const JournalWritten& event);
+  void on(const ReportHeard& event);
+  void on(const FrontFailed& event);
+  void on(const StopAsked& event);
   void on(const AbortAsked& event);
   void on(const TimerFired& event);
 
@@ -124,6 +129,11 @@ class RunController {
   void refuse(const PendingReport& report);
   void answer_asynchronous();
   void answer(const PendingReport& report, const std::optional<std::string>& error);
+  bool too_far_ahead() const;
+  bool callbacks_awaited() const;
+  void pass_on(const PendingReport& report, const ReportLine& line);
+  void ask_for_stop(std::string reason);
+  void stop_when_settled();
   std::string ended_before_storing(int rank) const;
   void forget_uploads_of(int rank);
   void finish_when_all_returned();
@@ -184,6 +194,12 @@ class RunController {
   std::optional<RunFailure> echo_;           ///< A failure that waits for its cause.
   std::optional<RunFailure> failure_;        ///< Why the current attempt ends.
   std::optional<std::string> abort_reason_;
+  StopConditions stop_conditions_;
+  std::optional<std::string> stop_reason_;
+  int unheard_ = 0;                    ///< Recorded reports that the run's callbacks have not heard.
+  std::optional<PendingReport> held_;  ///< Recorded; its ranks wait for the callbacks.
+  Time callbacks_since_{};             ///< When the oldest unheard report, or the last heard one, was.
+  bool callback_failed_ = false;
   bool group_gone_ = true;
   bool warned_same_name_ = false;
   std::vector<std::string> attempt_ends_;  ///< Each finished attempt's reason, for the journal.

@@ -12,6 +12,11 @@ namespace {
 /// More than these are named, but not looked at: each look takes a moment of the process's time and of the reader's.
 constexpr std::size_t examined_max = 4;
 
+/// Whether the thread that called fit() is waited for, in code of the user's.
+bool in_front_end(const Wait& wait) {
+  return wait.kind == WaitKind::setup || wait.kind == WaitKind::callback || wait.kind == WaitKind::teardown;
+}
+
 }  // namespace
 
 /// Called after every event, so it does no more than look at a few fields.
@@ -36,6 +41,7 @@ std::optional<Wait> RunController::current_wait() const {
 }
 
 std::optional<Wait> RunController::wait_of_reports() const {
+  if (callbacks_awaited()) return Wait{WaitKind::callback, attempt_, callbacks_since_};
   if (!barrier_.empty()) return Wait{WaitKind::report, barrier_.index(), barrier_since_};
   if (const auto& stuck = collective_watch_.stuck()) return Wait{WaitKind::collective, stuck->sequence, stuck->since};
   if (pending_.empty() || !pending_.front().checkpoint) return std::nullopt;
@@ -71,6 +77,7 @@ WaitScene RunController::scene_of(const Wait& wait) const {
     case WaitKind::ready:
       scene.awaited = ranks_that([](const RankState& rank) { return rank.phase == RankPhase::starting; });
       break;
+    case WaitKind::callback: scene.waiting = ranks_that([](const RankState& rank) { return !rank.gone; }); break;
     case WaitKind::setup:
     case WaitKind::teardown:
       scene.awaited = ranks_that([](const RankState& rank) { return rank.open_calls > 0; });
@@ -125,7 +132,7 @@ void RunController::examine(std::int64_t examination, const Wait& wait) {
   const auto returned = [this](int rank) { return group_.at(rank).phase == RankPhase::returned; };
   if (wait.kind == WaitKind::collective) std::erase_if(order.ranks, returned);
   if (order.ranks.size() > examined_max) order.ranks.resize(examined_max);
-  order.hook = wait.kind == WaitKind::setup || wait.kind == WaitKind::teardown;
+  order.hook = in_front_end(wait);
   // The answers are there long before the stacks are.
   if (spec_.collectives && wait.kind == WaitKind::report)
     out_.push_back(LookAtCollectives{attempt_, collective_watch_.look_now()});
@@ -166,7 +173,7 @@ void RunController::on(const RanksExamined& event) {
     out_.push_back(Warn{describe_hang(group_, scene, event, now_), true});
     return;
   }
-  const bool in_hook = wait->kind == WaitKind::setup || wait->kind == WaitKind::teardown;
+  const bool in_hook = in_front_end(*wait);
   if (at_work()) {
     HEADWAY_MARK(hang_ends_the_attempt);
     fail_attempt(describe_hang_failure(group_, scene, event, *spec_.failure.hang_fail_s, now_));

@@ -8,7 +8,7 @@
 namespace headway::control {
 
 void RunController::on(const RankReported& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
+  if (!current(event.attempt, event.rank) || state_ != RunState::running || stop_reason_) return;
   if (barrier_.empty()) barrier_since_ = now_;
   if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint})) {
     fail_attempt({ErrorKind::internal,
@@ -50,9 +50,10 @@ void RunController::take_report() {
     return;
   }
   report.metrics = barrier_.metrics();
+  if (spec_.callback_lag_max) report.rank_metrics = barrier_.rank_metrics();
   if (barrier_.has_checkpoint()) {
     report.checkpoint = begin_checkpoint(report.index);
-  } else {
+  } else if (!pending_.empty() && !too_far_ahead()) {  // Else it is recorded at once.
     answer(report, std::nullopt);
     report.answered = true;
   }
@@ -264,8 +265,8 @@ void RunController::record(const PendingReport& report) {
   if (report.checkpoint) line.checkpoint = report.checkpoint->name;
   line.metrics = report.metrics;
   last_report_ = now_;
-  if (!report.answered) answer(report, std::nullopt);
-  out_.push_back(AppendResult{std::move(line)});
+  pass_on(report, line);
+  out_.push_back(AppendResult{std::move(line), report.rank_metrics});
 }
 
 /// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report; when
@@ -295,7 +296,8 @@ void RunController::refuse(const PendingReport& report) {
 void RunController::answer_asynchronous() {
   if (pending_.empty() || state_ != RunState::running) return;
   PendingReport& newest = pending_.back();
-  if (newest.answered || !newest.checkpoint->asynchronous || !newest.checkpoint->begun || newest.checkpoint->refusal)
+  if (newest.answered || !newest.checkpoint || too_far_ahead() || !newest.checkpoint->asynchronous ||
+      !newest.checkpoint->begun || newest.checkpoint->refusal)
     return;
   const auto under_way = std::count_if(pending_.begin(), pending_.end(), [](const PendingReport& report) {
     return report.answered && report.checkpoint.has_value();

@@ -70,10 +70,14 @@ struct RunSpec {
   bool enter_working_directory = true;                ///< Ranks work in the run's directory, not in the driver's.
   std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
   bool collectives = false;  ///< Whether its workers can say where they stand in their collectives.
+  std::optional<std::map<std::string, double>> stop;  ///< By metric, the value at which the run is over.
+  std::optional<int>
+      callback_lag_max;  ///< Reports that ranks may be ahead of the front end's callbacks; none: it has none.
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
                       (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, sync, metadata,
-                       log_to_file, enter_working_directory, resume_from_checkpoint, collectives))
+                       log_to_file, enter_working_directory, resume_from_checkpoint, collectives, stop,
+                       callback_lag_max))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);

@@ -72,6 +72,12 @@ void Run::setup_finished(int attempt, std::optional<RankError> error) {
 
 void Run::teardown_finished(int attempt) { post(control::TeardownFinished{attempt}); }
 
+void Run::report_heard() { post(control::ReportHeard{}); }
+
+void Run::callback_failed(const std::string& message) { post(control::FrontFailed{message}); }
+
+void Run::stop(const std::string& reason) { post(control::StopAsked{reason}); }
+
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;
   // The factory imports its modules while storage is probed.

@@ -47,6 +47,12 @@ class Run : public std::enable_shared_from_this<Run> {
   /// The hooks asked for by a "setup" or "teardown" event are through.
   void setup_finished(int attempt, std::optional<RankError> error);
   void teardown_finished(int attempt);
+  /// The run's callbacks have heard a "reported" event; each wants one call, in order.
+  void report_heard();
+  /// One of them has raised: the run fails by it.
+  void callback_failed(const std::string& message);
+  /// The user's conditions say that the run is over: it ends as finished.
+  void stop(const std::string& reason);
 
   // On the loop:
 
@@ -88,6 +94,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::AnswerReport& command);
   void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
+  void carry_out(const control::TellFailure& command);
   void carry_out(const control::RunTeardown& command);
   void carry_out(const control::EndWorkers& command);
   void carry_out(const control::ExamineRanks& command);

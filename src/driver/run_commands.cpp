@@ -134,9 +134,18 @@ void Run::carry_out(const control::AppendResult& command) {
     const auto appended = self->folder_->append(text);
     if (!appended) self->warn("a report is not in result.json: " + appended.error().message);
     self->front_->push_report(text);
+    if (command.rank_metrics) {
+      self->tell_front("reported", {{"line", line}, {"metrics", boost::json::value_from(*command.rank_metrics)}});
+    }
     for (const std::string& warning : self->folder_->views().append(command.line, line, now)) self->warn(warning);
   });
   wake_display();
+}
+
+void Run::carry_out(const control::TellFailure& command) {
+  tell_front("failed", {{"attempt", command.failed_attempt},
+                        {"message", command.failure.message},
+                        {"ranks", boost::json::value_from(command.failure.ranks)}});
 }
 
 void Run::carry_out(const control::RunTeardown& command) { tell_front("teardown", {{"attempt", command.attempt}}); }

@@ -6,7 +6,7 @@ import headway
 import processes
 import pyarrow.fs
 import pytest
-from headway import train
+from headway import train, tune
 from headway.train import (
     Checkpoint,
     CheckpointConfig,
@@ -16,6 +16,7 @@ from headway.train import (
     ScalingConfig,
 )
 from headway.train.torch import TorchConfig, TorchTrainer, prepare_data_loader, prepare_model
+from headway.tune import stopper
 
 
 def loop():
@@ -174,6 +175,33 @@ CASES = [
     (RunConfig, {"storage_filesystem": SUBTREE}, ValueError, "RunConfig.storage_path", "None", "'bucket/path'"),
     (RunConfig, {"failure_config": 3}, TypeError, "RunConfig.failure_config", "3 (int)", "a FailureConfig"),
     (RunConfig, {"checkpoint_config": {}}, TypeError, "RunConfig.checkpoint_config", "{} (dict)", "a CheckpointConfig"),
+    (RunConfig, {"callbacks": 3}, TypeError, "RunConfig.callbacks", "3 (int)", "a list of UserCallback"),
+    (RunConfig, {"callbacks": [print]}, TypeError, "RunConfig.callbacks[0]", "print", "subclass of UserCallback"),
+    (RunConfig, {"stop": 3}, TypeError, "RunConfig.stop", "3 (int)", "a function of the trial's id and a report"),
+    (RunConfig, {"stop": stopper.NoopStopper}, TypeError, "RunConfig.stop", "NoopStopper", "a tune.stopper.Stopper"),
+    (RunConfig, {"stop": {1: 1}}, TypeError, "RunConfig.stop", "1 (int)", "a dict from metrics"),
+    (RunConfig, {"stop": {"loss": "low"}}, TypeError, "RunConfig.stop['loss']", "'low'", "a number"),
+    (RunConfig, {"stop": {"loss": NAN}}, ValueError, "RunConfig.stop['loss']", "nan", "a number"),
+    (RunConfig, {"logging_config": "INFO"}, TypeError, "RunConfig.logging_config", "'INFO'", "a LoggingConfig"),
+    (RunConfig, {"progress_reporter": print}, TypeError, "RunConfig.progress_reporter", "print", "CLIReporter()"),
+    (train.LoggingConfig, {"log_level": 10}, TypeError, "LoggingConfig.log_level", "10 (int)", "DEBUG"),
+    (train.LoggingConfig, {"log_level": "loud"}, ValueError, "LoggingConfig.log_level", "'loud'", "DEBUG"),
+    (tune.CLIReporter, {"metric_columns": "loss"}, TypeError, "metric_columns", "'loss'", "a list of names"),
+    (tune.CLIReporter, {"metric_columns": [1]}, TypeError, "metric_columns", "[1]", "a list of names"),
+    (tune.CLIReporter, {"max_report_frequency": "5"}, TypeError, "max_report_frequency", "'5'", "seconds"),
+    (tune.CLIReporter, {"colour": "red"}, TypeError, "CLIReporter", "'colour'", "max_progress_rows"),
+    (stopper.MaximumIterationStopper, {"max_iter": 0}, ValueError, "max_iter", "0", AT_LEAST_1),
+    (stopper.TimeoutStopper, {"timeout": -1}, ValueError, "timeout", "-1", "above 0"),
+    (stopper.FunctionStopper, {"function": 3}, TypeError, "function", "3 (int)", "a function"),
+    (
+        stopper.TrialPlateauStopper,
+        {"metric": "loss", "metric_threshold": 1, "mode": "low"},
+        ValueError,
+        "mode",
+        "'low'",
+        '"min" or "max"',
+    ),
+    (stopper.ExperimentPlateauStopper, {"metric": "loss", "top": 1}, ValueError, "top", "1", "at least 2"),
     (TorchConfig, {"backend": 1}, TypeError, "TorchConfig.backend", "1 (int)", '"gloo"'),
     (TorchConfig, {"backend": ""}, ValueError, "TorchConfig.backend", "''", '"gloo"'),
     (TorchConfig, {"backend": "gl oo"}, ValueError, "TorchConfig.backend", "'gl oo'", '"gloo"'),

@@ -131,7 +131,14 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("ray.ObjectRef", "AttributeError: ray.ObjectRef belongs to Ray Core"),
         ("import ray.util.queue", "ModuleNotFoundError: ray.util: Headway has no such module; docs/compatibility.md"),
         ("import ray.data", "ModuleNotFoundError: ray.data: Headway has no data engine yet; read the data in"),
-        ("from ray import tune", "ModuleNotFoundError: ray.tune: Headway has no tuning yet; call fit() for each"),
+        (
+            "from ray import tune\ntune.Tuner",
+            "AttributeError: headway.tune.Tuner: Headway has no tuning yet; call fit()",
+        ),
+        (
+            "import ray.tune.search",
+            "ModuleNotFoundError: ray.tune.search: Headway has no tuning yet; call fit() for each",
+        ),
         ("ray.data.range(3)", "AttributeError: ray.data: Headway has no data engine yet"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
         ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),

@@ -29,6 +29,7 @@ class Notebook:
         """Runs a cell; returns (its stream output, the name of its error or None)."""
         cell = self.client.execute(code)
         output, error = "", None
+        self.shown, self.drawn = "", []
         deadline = time.monotonic() + CELL_LIMIT_S
         while time.monotonic() < deadline:
             try:
@@ -40,6 +41,9 @@ class Notebook:
             kind, content = message["msg_type"], message["content"]
             if kind == "stream":
                 output += content["text"]
+            elif kind in ("display_data", "update_display_data"):
+                self.shown = content["data"].get("text/html", "")
+                self.drawn.append(kind)
             elif kind == "error":
                 error = content["ename"]
             elif kind == "status" and content["execution_state"] == "idle":
@@ -83,6 +87,9 @@ def loop(config):
     assert error is None, output
     for text in ("(rank 0) hello from 0\n", "(rank 1) hello from 1\n", "42.0\n"):
         assert text in output
+    assert notebook.drawn[:1] == ["display_data"]
+    assert "<th>answer</th>" in notebook.shown
+    assert "<td>42.00</td>" in notebook.shown
     output, error = notebook.run(
         """
 def endless():

@@ -4,6 +4,7 @@ In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_conte
 :class:`headway.train.torch.TorchTrainer`, and the configuration classes below.
 """
 
+from headway.train._callbacks import UserCallback
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, SyncConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
@@ -11,6 +12,7 @@ from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_s
 from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
 from headway.train._report import CheckpointUploadMode, report
 from headway.train._result import Result
+from headway.train._run_options import LoggingConfig
 from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
 
@@ -25,12 +27,14 @@ __all__ = [
     "DataConfig",
     "DataParallelTrainer",
     "FailureConfig",
+    "LoggingConfig",
     "Result",
     "RunConfig",
     "ScalingConfig",
     "SyncConfig",
     "TrainContext",
     "TrainingFailedError",
+    "UserCallback",
     "WorkerGroupError",
     "get_checkpoint",
     "get_context",

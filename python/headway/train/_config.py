@@ -21,9 +21,20 @@ from headway._arguments import (
     is_utf8,
 )
 from headway.train import _locations
+from headway.train._run_options import (
+    LoggingConfig,
+    StopCondition,
+    check_callbacks,
+    check_reporter,
+    check_stop,
+)
 
 if TYPE_CHECKING:
     import pyarrow.fs
+
+    from headway.train._callbacks import TrainCallback
+    from headway.tune.callback import Callback
+    from headway.tune.progress_reporter import ProgressReporter
 
 
 @dataclass
@@ -200,6 +211,15 @@ class RunConfig:
         verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's output, and what
             happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too.
         log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default.
+        callbacks: Objects of :class:`headway.train.UserCallback` and :class:`headway.tune.Callback` (loggers are some);
+            they hear what happens, in this process.
+        logging_config: How much the run says of itself; see :class:`LoggingConfig`.
+        stop: When the run has got far enough: it ends as finished. A dict from metrics (``/`` between nested keys, the
+            automatic ones too) to numbers: over at the first report in which one of them is at least that. Or a
+            function of the trial's id and of a report, or a :class:`headway.tune.Stopper`: over when it says True;
+            ranks wait in ``report`` for its word. The ranks get SIGTERM, and half a second to leave.
+        progress_reporter: How reports are shown: :class:`headway.tune.CLIReporter` says which columns the table has, a
+            subclass of :class:`headway.tune.ProgressReporter` shows them in its own way.
         local_dir: Of an older API, to be left out: ``storage_path`` says where results go.
     """
 
@@ -211,11 +231,22 @@ class RunConfig:
     sync_config: SyncConfig = field(default_factory=SyncConfig)
     verbose: int | None = None
     log_to_file: bool | None = None
+    callbacks: list[TrainCallback | Callback] | None = None
+    logging_config: LoggingConfig = field(default_factory=LoggingConfig)
+    stop: StopCondition | None = None
+    progress_reporter: ProgressReporter | None = None
     local_dir: str | None = None
 
     def __post_init__(self) -> None:
         self._check_output()
         self._explain_older_names()
+        self.callbacks = check_callbacks(self.callbacks)
+        self._stop_limits = check_stop(self.stop)
+        check_reporter(self.progress_reporter)
+        self.logging_config = (
+            check_instance("RunConfig.logging_config", self.logging_config, LoggingConfig, "a LoggingConfig or None")
+            or LoggingConfig()
+        )
         if self.name is not None:
             check_str("RunConfig.name", self.name, "None or a folder name")
         self._location = self._locate()

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from headway.train._run_options import LoggingConfig
+from headway.train._table import Table, columns_that_fit, make_table
+from headway.tune.progress_reporter import CLIReporter
+
+if TYPE_CHECKING:
+    from headway.train._config import RunConfig
 
 # What Headway adds to each report; the table shows the user's own.
 _OWN_KEYS = frozenset(
@@ -20,17 +27,27 @@ class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
     Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all;
-    after that a row comes at most every half second, and the last one always. ``verbose`` is that of ``RunConfig``.
+    after that a row comes at most every half second, and the last one always. A notebook's is drawn in place.
+
+    Args:
+        config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
+        parameters: The training function's configuration.
     """
 
     rows_shown_all = 20
     row_interval_s = 0.5
     columns_max = 8
 
-    def __init__(self, verbose: int = 1) -> None:
-        self._verbose = verbose
-        self._columns: list[str] = []
-        self._widths: list[int] = []
+    def __init__(self, config: RunConfig | None = None, parameters: dict[str, Any] | None = None) -> None:
+        self._verbose = config.verbose or 0 if config is not None else 1
+        self._logging = config.logging_config if config is not None else LoggingConfig()
+        reporter = config.progress_reporter if config is not None else None
+        self._shows_table = reporter is None or isinstance(reporter, CLIReporter)
+        self._reporter = reporter if isinstance(reporter, CLIReporter) else CLIReporter()
+        self._shown_all = self.rows_shown_all if self._reporter.max_report_frequency <= self.row_interval_s else 1
+        self._parameters = parameters or {}
+        self._table: Table | None = None
+        self._columns: dict[str, str] = {}
         self._rows = 0
         self._last_row_s = 0.0
         self._held: dict[str, Any] | None = None
@@ -49,7 +66,8 @@ class Display:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()
         shown = text.rstrip().replace("\n", "\n  ")
-        if not self._muted and (self._verbose > 0 or kind == "warning"):
+        wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
+        if not self._muted and wanted:
             print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
@@ -58,8 +76,10 @@ class Display:
             if self._verbose > 1:
                 self._show_whole(line)
             return
+        if not self._shows_table:
+            return
         now = time.monotonic()
-        if self._rows < self.rows_shown_all or now - self._last_row_s >= self.row_interval_s:
+        if self._rows < self._shown_all or now - self._last_row_s >= self._reporter.max_report_frequency:
             self._show(line)
             self._last_row_s = now
             self._held = None
@@ -83,23 +103,34 @@ class Display:
             self._write(f"  {name}: {value}")
 
     def _show(self, line: dict[str, Any]) -> None:
-        first = not self._rows
+        if self._muted:
+            return
+        first = self._table is None
         if first:
-            self._columns = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
+            self._columns = self._choose_columns(line)
         cells = [str(line["training_iteration"])]
-        cells += [_cell(line.get(column, "")) for column in self._columns]
+        cells += [_cell(_value(line, column)) for column in self._columns]
         cells += [_cell(line["time_total_s"]), str(line.get("checkpoint_dir_name") or "")]
-        if first:
-            titles = ["report", *self._columns, "time_s", "checkpoint"]
-            self._widths = [max(8, len(title), len(cell)) for title, cell in zip(titles, cells, strict=True)]
-            self._print(titles)
-        self._print(cells)
+        if self._table is None:
+            self._show_parameters()
+            self._table = make_table(self._write)
+            self._table.begin(["report", *self._columns.values(), "time_s", "checkpoint"], cells)
+        self._table.row(cells)
         self._rows += 1
 
-    def _print(self, cells: list[str]) -> None:
-        """Columns are flush right, but for the last one."""
-        row = [cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)]
-        self._write("  ".join([*row[:-1], cells[-1]]).rstrip())
+    def _choose_columns(self, line: dict[str, Any]) -> dict[str, str]:
+        wanted = self._reporter.metric_columns
+        if wanted is not None:
+            return wanted
+        own = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
+        beside = len("report  ") + len("    time_s") + len("  checkpoint_000000")
+        return {key: key for key in own[: columns_that_fit(own, beside)]}
+
+    def _show_parameters(self) -> None:
+        wanted = self._reporter.parameter_columns
+        if wanted:
+            shown = [f"{title}={_value(self._parameters, name)}" for name, title in wanted.items()]
+            self._write("  ".join(shown))
 
     def _write(self, text: str) -> None:
         if self._muted:
@@ -109,6 +140,16 @@ class Display:
         except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
             encoding = getattr(sys.stdout, "encoding", None) or "ascii"
             print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _value(line: dict[str, Any], name: str) -> Any:
+    """A metric, ``/`` between nested keys; empty when it is not there."""
+    if name in line:
+        return line[name]
+    found: Any = line
+    for part in name.split("/"):
+        found = found.get(part) if isinstance(found, dict) else None
+    return "" if found is None else found
 
 
 def _shown(value: object) -> bool:

@@ -28,15 +28,18 @@ class WorkerGroupError(TrainingFailedError):
 
 
 class ControllerError(TrainingFailedError):
-    """Headway's own work for the run failed.
+    """What Headway does around the ranks failed: its own work, or a callback of ``RunConfig``.
 
     Attributes:
-        controller_failure: What went wrong.
+        controller_failure: What went wrong; what the callback raised.
     """
 
-    def __init__(self, controller_failure: Exception):
-        super().__init__(str(controller_failure))
+    def __init__(self, controller_failure: Exception, error_message: str | None = None):
+        super().__init__(error_message or str(controller_failure))
         self.controller_failure = controller_failure
+
+    def __reduce__(self) -> tuple[type, tuple[Exception, str]]:
+        return type(self), (self.controller_failure, str(self))
 
 
 def to_exception(
@@ -56,7 +59,7 @@ def to_exception(
         return FileExistsError(message), None
     if kind in ("unavailable", "refused", "corrupted") and end["attempts"] == 0:
         return OSError(message), None
-    if kind == "internal":
+    if kind == "internal" or (kind == "user_code" and not end["ranks"]):  # A defect, or a callback.
         return ControllerError(RuntimeError(message)), None
     if kind == "aborted":
         return RuntimeError(message), None

@@ -6,24 +6,35 @@ import collections
 import json
 import select
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import cloudpickle
 
 from headway import _core
 from headway._worker.main import describe
 from headway.train import _pickling
+from headway.train._callback_calls import CallbackCalls, CallbackError
 from headway.train._display import Display
 from headway.train._hook_watch import HookWatch
 from headway.train._wakeup import signals_wake
 from headway.train.backend import Backend, BackendConfig
 
+_T = TypeVar("_T")
+
 
 class RunLoop:
     """Serves one run's events until it is over. It waits on a descriptor, so that a signal is handled at once."""
 
-    def __init__(self, run: _core.Run, backend: Backend, backend_config: BackendConfig, display: Display):
+    def __init__(
+        self,
+        run: _core.Run,
+        backend: Backend,
+        backend_config: BackendConfig,
+        display: Display,
+        callbacks: CallbackCalls | None = None,
+    ):
         self._run = run
+        self._callbacks = callbacks
         self._backend = backend
         self._backend_config = backend_config
         self._display = display
@@ -38,16 +49,34 @@ class RunLoop:
         self._hooks: list[Callable[[], None]] = []
         self.return_value: bytes | None = None
         self.exceptions: dict[int, Exception] = {}
+        self.callback_error: CallbackError | None = None
         self.end: dict[str, Any] | None = None
 
     def serve(self) -> dict[str, Any]:
         """Until the end; returns what the run came to."""
+        if self._callbacks is not None:
+            self._call_back(lambda calls: calls.start(self._run.path))
         while self.end is None:
             self._wait()
             while self._hooks:
                 self._hooks.pop(0)()
         self._display.finish()
+        self.tell_end()
         return self.end
+
+    def tell_end(self) -> None:
+        """Callbacks hear that the run is over: after a callback's error too, so that loggers close what they opened."""
+        if self._callbacks is None:
+            return
+        failed = self.end is None or self.end["state"] != "finished" or self.callback_error is not None
+        try:
+            with self._hook_watch.watch():
+                self._callbacks.end(failed=failed)
+        except CallbackError as error:
+            if self.end is not None and self.end["state"] == "finished" and self.callback_error is None:
+                self.callback_error = error
+            else:  # The run has a failure of its own, which is the one to be told.
+                self._display.say("warning", str(error))
 
     def abort(self, error: BaseException) -> None:
         """Ends the run because ``error`` came up in this thread, and returns when its workers are gone."""
@@ -58,6 +87,7 @@ class RunLoop:
         while self.end is None:
             self._wait()
         self._display.finish()
+        self.tell_end()
 
     def call(self, calls: dict[int, bytes]) -> list[Any]:
         """Has each rank call its pickled function and returns the values in the order of ranks."""
@@ -97,6 +127,10 @@ class RunLoop:
             self._display.line(event["rank"], blob or b"")
         elif kind == "report":
             self._display.report(event)
+        elif kind == "reported":
+            self._hooks.append(lambda: self._hear_report(event))
+        elif kind == "failed":
+            self._hooks.append(self._hearing_failure(event))
         elif kind in ("warning", "notice"):
             self._display.say(kind, event["text"])
         elif kind == "executed":
@@ -131,7 +165,34 @@ class RunLoop:
             )
             return None
 
+    def _hear_report(self, event: dict[str, Any]) -> None:
+        reason = self._call_back(lambda calls: calls.reported(event))
+        if reason is not None:
+            self._run.stop(reason)
+        if self.callback_error is None:
+            self._run.report_heard()
+
+    def _hearing_failure(self, event: dict[str, Any]) -> Callable[[], None]:
+        exceptions = {
+            each["rank"]: self.exceptions.get(each["rank"]) or RuntimeError(each["text"]) for each in event["ranks"]
+        }
+        return lambda: self._call_back(lambda calls: calls.failed(exceptions))
+
+    def _call_back(self, call: Callable[[CallbackCalls], _T]) -> _T | None:
+        """After the first error no callback is called any more: the run ends by it."""
+        if self._callbacks is None or self.callback_error is not None:
+            return None
+        try:
+            with self._hook_watch.watch():
+                return call(self._callbacks)
+        except CallbackError as error:
+            self.callback_error = error
+            self._run.callback_failed(str(error))
+            return None
+
     def _set_up(self, attempt: int, workers: int) -> None:
+        if attempt > 1:
+            self._call_back(lambda calls: calls.begun_again())
         self._group = DriverWorkerGroup(self, workers)
         try:
             with self._hook_watch.watch():

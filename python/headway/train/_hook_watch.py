@@ -15,7 +15,7 @@ from types import FrameType
 
 from headway import _core
 
-_HOOK_CALLERS = ("_set_up", "_tear_down")
+_HOOK_CALLERS = ("_set_up", "_tear_down", "_call_back", "tell_end")
 
 
 class HookHungError(RuntimeError):

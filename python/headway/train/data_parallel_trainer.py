@@ -18,17 +18,20 @@ from headway._arguments import check_instance, refuse
 from headway._runtime import get_runtime, preload_modules
 from headway._worker import session as worker_session
 from headway.train import _locations, _pickling
+from headway.train._callback_calls import CallbackCalls
+from headway.train._callbacks import TrainRunContext
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train._datasets import refuse_datasets
 from headway.train._display import Display
-from headway.train._errors import to_exception
+from headway.train._errors import ControllerError, to_exception
 from headway.train._fit import RunLoop
 from headway.train._metrics import to_json
 from headway.train._result import Result
 from headway.train._surroundings import surroundings, works_in_run_directory
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
+from headway.tune.trial import Trial
 
 # Characters of one entry of the configuration that params.json shows.
 _SHOWN_MAX = 4096
@@ -105,8 +108,9 @@ class DataParallelTrainer(BaseTrainer):
             The result; it is complete: every worker has ended and all of its output and files are where they belong.
 
         Raises:
-            TrainingFailedError: the group failed more often than ``FailureConfig.max_failures`` allows. The message
-                begins with the failed rank's own exception and frames, or how its process ended.
+            WorkerGroupError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
+                with the failed rank's own exception and frames, or how its process ended.
+            ControllerError: a callback raised; the message names it.
             ValueError: resources that can never be had; nothing was started.
             OSError: the storage path cannot be written (or holds a run of this name); nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
@@ -116,6 +120,7 @@ class DataParallelTrainer(BaseTrainer):
                 "fit() was called inside a training function; start the run from the driver's script instead"
             )
         spec = self._spec()
+        callbacks = self._callbacks(spec)
         resume = spec["resume_from_checkpoint"]
         if resume is not None and not _locations.is_remote(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
@@ -125,7 +130,11 @@ class DataParallelTrainer(BaseTrainer):
         setup = json.dumps({"json": json.dumps({**surroundings(), "filesystems": _filesystems_for_workers(spec)})})
         run = get_runtime().start_run(json.dumps(spec), setup, task)
         loop = RunLoop(
-            run, self.backend_config.backend_cls(), self.backend_config, Display(self.run_config.verbose or 0)
+            run,
+            self.backend_config.backend_cls(),
+            self.backend_config,
+            Display(self.run_config, self.train_loop_config),
+            callbacks,
         )
         try:
             end = loop.serve()
@@ -137,6 +146,9 @@ class DataParallelTrainer(BaseTrainer):
                     file=sys.stderr,
                 )
             raise
+        if loop.callback_error is not None:
+            failure = loop.callback_error.failure
+            raise ControllerError(failure, str(loop.callback_error)) from failure
         if end["state"] != "finished":
             failure, cause = to_exception(end, loop.exceptions, _locations.shown(run.path))
             raise failure from cause
@@ -164,6 +176,14 @@ class DataParallelTrainer(BaseTrainer):
             "resume_from_checkpoint": resume._location if resume is not None else None,
             "collectives": self.backend_config.collectives,
         }
+
+    def _callbacks(self, spec: dict[str, Any]) -> CallbackCalls | None:
+        context = TrainRunContext(self.run_config, self.train_loop_config, self.scaling_config, self.backend_config)
+        trial = Trial(spec["trial_id"], spec["run"]["name"], type(self).__name__, self.train_loop_config, "")
+        calls = CallbackCalls(context, trial)
+        spec["callback_lag_max"] = calls.lag_max()
+        spec["stop"] = self.run_config._stop_limits
+        return calls if calls.lag_max() is not None else None
 
     def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:
         return Result._at(

@@ -1,0 +1,97 @@
+"""What a run is told beside its storage and its failures: callbacks, stop conditions, logging."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headway._arguments import check_number, check_str, refuse
+from headway.train._callbacks import TrainCallback
+from headway.tune.callback import Callback
+from headway.tune.progress_reporter import ProgressReporter
+from headway.tune.stopper import Stopper
+
+StopCondition = Mapping[str, float] | Callable[[str, dict[str, Any]], bool] | Stopper
+
+_LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG", "NOTSET")
+
+
+@dataclass
+class LoggingConfig:
+    """How much a run says of itself on the error stream.
+
+    Attributes:
+        log_level: ``"INFO"`` (default) shows notices, such as why a group is restarted; ``"WARNING"`` shows warnings
+            only, ``"ERROR"`` and ``"CRITICAL"`` neither; ``"DEBUG"`` is like ``"INFO"``. Ranks' output and the table
+            of reports are ``RunConfig.verbose``'s.
+
+    Raises:
+        TypeError, ValueError: no such level.
+
+    Example:
+        >>> from headway import train
+        >>> train.RunConfig(logging_config=train.LoggingConfig("warning")).logging_config.log_level
+        'WARNING'
+    """
+
+    log_level: str = "INFO"
+
+    def __post_init__(self) -> None:
+        allowed = f"one of {', '.join(_LEVELS)}"
+        level = check_str("LoggingConfig.log_level", self.log_level, allowed).upper()
+        level = {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(level, level)
+        if level not in _LEVELS:
+            raise ValueError(f"LoggingConfig.log_level is {self.log_level!r}; allowed: {allowed}")
+        self.log_level = level
+
+    def shows(self, kind: str) -> bool:
+        """Whether a ``"notice"`` or a ``"warning"`` is shown."""
+        least = logging.WARNING if kind == "warning" else logging.INFO
+        return getattr(logging, self.log_level) <= least
+
+
+def check_callbacks(callbacks: object) -> list[TrainCallback | Callback]:
+    """``RunConfig.callbacks`` as a list."""
+    allowed = "None or a list of UserCallback and headway.tune.Callback objects"
+    if callbacks is None:
+        return []
+    if isinstance(callbacks, str) or not isinstance(callbacks, Sequence):
+        refuse("RunConfig.callbacks", callbacks, allowed)
+    for index, callback in enumerate(callbacks):
+        if not isinstance(callback, (TrainCallback, Callback)):
+            refuse(
+                f"RunConfig.callbacks[{index}]", callback, "an object of a subclass of UserCallback or tune.Callback"
+            )
+    return list(callbacks)
+
+
+def check_stop(stop: object) -> dict[str, float] | None:
+    """``RunConfig.stop``: the limits that it has, by metric; None when it is a function, or nothing."""
+    allowed = (
+        "None, a dict from metrics to values, a function of the trial's id and a report, or a tune.stopper.Stopper"
+    )
+    if stop is None or (callable(stop) and not isinstance(stop, type)):
+        return None
+    if not isinstance(stop, Mapping):
+        refuse("RunConfig.stop", stop, allowed)
+    limits = {}
+    for name, value in stop.items():
+        check_str("a metric in RunConfig.stop", name, allowed)
+        limits[name] = check_number(
+            f"RunConfig.stop[{name!r}]", value, "a number: the run is over when the metric has it"
+        )
+        if math.isnan(limits[name]):
+            raise ValueError(f"RunConfig.stop[{name!r}] is nan; allowed: a number")
+    return limits
+
+
+def check_reporter(reporter: object) -> ProgressReporter | None:
+    """``RunConfig.progress_reporter``."""
+    if reporter is not None and not isinstance(reporter, ProgressReporter):
+        refuse(
+            "RunConfig.progress_reporter", reporter, "None or a headway.tune.ProgressReporter, such as CLIReporter()"
+        )
+    return reporter
