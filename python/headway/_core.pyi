@@ -23,6 +23,11 @@ def check_sync_config(json: str) -> None:
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 
+def read_journal(run_directory: str) -> str:
+    """
+    A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
+    """
+
 class Run:
     """One training run, as the thread that called fit() sees it."""
 
@@ -78,7 +83,7 @@ class Runtime:
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
 
-    def start_run(self, spec_json: str, setup_json: str, task: bytes) -> Run: ...
+    def start_run(self, spec_json: str, setup_json: str, task: bytes, trainer: bytes | None = None) -> Run: ...
 
     def total_resources(self) -> dict[str, float]: ...
 

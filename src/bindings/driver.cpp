@@ -1,4 +1,5 @@
 #include "bindings/module.hpp"
+#include "driver/found_run.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 
@@ -58,10 +59,12 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
   return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
 }
 
-PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& setup_json, const nb::bytes& task) {
+PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& setup_json, const nb::bytes& task,
+                const std::optional<nb::bytes>& trainer) {
   RunSpec spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
   Json setup = unwrap(parse_json(setup_json, "a worker's set-up"));
-  auto run = unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task)));
+  auto run = unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task),
+                                            trainer ? to_blob(*trainer) : nullptr));
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
@@ -82,6 +85,13 @@ nb::list take_events(PyRun& self) {
     events = self.run->take_events();
   }
   return as_list(events);
+}
+
+std::string read_journal(const std::string& run_directory) {
+  return to_json_text(unwrap([&] {
+    const nb::gil_scoped_release released;
+    return driver::read_journal(run_directory);
+  }()));
 }
 
 void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& error_json) {
@@ -139,6 +149,9 @@ void bind_run(nb::module_& module) {
 }  // namespace
 
 void bind_driver(nb::module_& module) {
+  module.def("read_journal", &read_journal, nb::arg("run_directory"),
+             "A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that "
+             "cannot be read.");
   bind_run(module);
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
@@ -147,7 +160,8 @@ void bind_driver(nb::module_& module) {
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")
-      .def("start_run", &start_run, nb::arg("spec_json"), nb::arg("setup_json"), nb::arg("task"))
+      .def("start_run", &start_run, nb::arg("spec_json"), nb::arg("setup_json"), nb::arg("task"),
+           nb::arg("trainer") = nb::none())
       .def("total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); })
       .def(
           "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },

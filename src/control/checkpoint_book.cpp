@@ -4,14 +4,41 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace headway::control {
+namespace {
+
+/// 7 for "checkpoint_000007", -1 for what is no name of our own making.
+std::int64_t number_in(std::string_view name) {
+  constexpr std::string_view prefix = "checkpoint_";
+  constexpr std::size_t digits_max = 15;
+  if (!name.starts_with(prefix) || name.size() - prefix.size() > digits_max) return -1;
+  std::int64_t number = -1;
+  const char* const end = name.data() + name.size();
+  const auto [stop, failure] = std::from_chars(name.data() + prefix.size(), end, number);
+  return failure == std::errc() && stop == end ? number : -1;
+}
+
+}  // namespace
 
 std::string CheckpointBook::next_name() {
-  std::array<char, 48> name{};
-  std::snprintf(name.data(), name.size(), "checkpoint_%06lld", static_cast<long long>(names_given_++));
-  return name.data();
+  while (true) {
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "checkpoint_%06lld", static_cast<long long>(names_given_++));
+    const std::string name = text.data();
+    const auto has_it = [&](const KeptCheckpoint& kept) { return kept.name == name; };
+    if (std::none_of(kept_.begin(), kept_.end(), has_it)) return name;
+  }
+}
+
+std::vector<std::string> CheckpointBook::take_up(const std::vector<Manifest>& checkpoints, std::int64_t names_given,
+                                                 const std::vector<std::string>& names) {
+  for (const Manifest& manifest : checkpoints) kept_.push_back({manifest.checkpoint, commits_++, manifest.metrics});
+  names_given_ = names_given;
+  for (const std::string& name : names) names_given_ = std::max(names_given_, number_in(name) + 1);
+  return retire();
 }
 
 std::optional<double> CheckpointBook::score(const KeptCheckpoint& checkpoint) const {
@@ -41,18 +68,24 @@ CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metr
                       "\" is not a number in the metrics of " + kept_.back().name +
                       "; it ranks last. The metrics there are: " + (there.empty() ? "none" : there) + ".";
   }
-  if (!config_.num_to_keep) return verdict;
+  verdict.to_delete = retire();
+  return verdict;
+}
+
+std::vector<std::string> CheckpointBook::retire() {
+  std::vector<std::string> retired;
+  if (!config_.num_to_keep || kept_.empty()) return retired;
   std::vector<KeptCheckpoint> ranked = kept_;
   std::sort(ranked.begin(), ranked.end(), [this](const auto& a, const auto& b) { return worse(b, a); });
   const std::int64_t newest = kept_.back().index;
   for (std::size_t place = static_cast<std::size_t>(*config_.num_to_keep); place < ranked.size(); ++place) {
     // A restart resumes from the newest, so it stays beside the best ones whatever its score.
-    if (ranked[place].index != newest) verdict.to_delete.push_back(ranked[place].name);
+    if (ranked[place].index != newest) retired.push_back(ranked[place].name);
   }
   std::erase_if(kept_, [&](const KeptCheckpoint& kept) {
-    return std::find(verdict.to_delete.begin(), verdict.to_delete.end(), kept.name) != verdict.to_delete.end();
+    return std::find(retired.begin(), retired.end(), kept.name) != retired.end();
   });
-  return verdict;
+  return retired;
 }
 
 std::optional<std::string> CheckpointBook::newest() const {

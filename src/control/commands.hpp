@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/journal.hpp"
 #include "control/run_outcome.hpp"
 #include "core/config.hpp"
 #include "core/time.hpp"
@@ -15,7 +16,7 @@
 /// Whatever ends or restarts something carries its reason in words: the user reads it later.
 namespace headway::control {
 
-/// Make the run's folder and prove that it can be written → StoragePrepared.
+/// Make the run's folder or take up the one that is there, as its only owner, and prove that it can be written → StoragePrepared.
 struct PrepareStorage {};
 
 /// → NodesGranted or NodesRefused.
@@ -31,6 +32,7 @@ struct StartWorkers {
   int attempt = 0;
   std::vector<WorkerPlan> plans;
   std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
+  std::string trial_id;
 };
 
 /// Call the front end's set-up hooks → SetupFinished.
@@ -162,7 +164,7 @@ struct LookAtCollectives {
   std::int64_t look = 0;
 };
 
-/// Remove what earlier attempts began and did not commit. Done before the next StartWorkers takes effect.
+/// Remove what earlier attempts (and earlier drivers) began and did not commit. Done before the next StartWorkers takes effect.
 struct SweepStorage {};
 
 /// → TimerFired at `at`.
@@ -176,7 +178,7 @@ struct SyncFolder {};
 
 /// Replace run.json → JournalWritten.
 struct WriteJournal {
-  JsonObject snapshot;
+  Journal snapshot;
 };
 
 /// Show a warning once.
@@ -193,6 +195,7 @@ struct Notify {
 /// The run is over; no command follows.
 struct Finish {
   RunOutcome outcome;
+  bool folder_lost = false;  ///< Nothing more may be written to it.
 };
 
 using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/journal.hpp"
 #include "core/collectives.hpp"
 #include "core/config.hpp"
 #include "core/time.hpp"
@@ -17,9 +18,11 @@ namespace headway::control {
 
 struct StartAsked {};
 
-/// The storage was probed, and the run's folder made.
+/// The storage was probed, and the run's folder made, or found with a run in it: that one is gone on with.
 struct StoragePrepared {
   std::optional<Error> error;
+  std::optional<FoundRun> found = {};
+  std::vector<std::string> warnings = {};  ///< To be shown.
 };
 
 /// One slot for each rank, in rank order.
@@ -165,6 +168,16 @@ struct AbortAsked {
   std::string reason;
 };
 
+/// The driver ends now, and the run's processes with it: what follows is written, but no event comes any more.
+struct DriverEnding {
+  std::string reason;
+};
+
+/// The folder with the run's results is gone: it was deleted or renamed under the run.
+struct FolderLost {
+  Error error;
+};
+
 struct TimerFired {
   std::int64_t timer = 0;
 };
@@ -173,6 +186,6 @@ using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefus
                            RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
                            ArtifactsSynced, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished,
                            RanksCalled, CallAnswered, RanksExamined, CollectivesSeen, FolderSynced, JournalWritten,
-                           ReportHeard, FrontFailed, StopAsked, AbortAsked, TimerFired>;
+                           ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

@@ -57,6 +57,8 @@ void RunController::on(const StoragePrepared& event) {
     out_.push_back(Finish{{"errored", failure_, {}, 0}});
     return;
   }
+  for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
+  if (event.found) take_up(*event.found);
   state_ = RunState::scheduling;
   write_journal();
   out_.push_back(AcquireNodes{spec_.scaling.num_workers, worker_claim(spec_.scaling)});
@@ -93,8 +95,9 @@ void RunController::start_attempt() {
   group_gone_ = false;
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
-  if (attempt_ > 1) out_.push_back(SweepStorage{});
-  out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint});
+  // Before the first attempt too: a driver may have died in this folder before it had written a journal.
+  out_.push_back(SweepStorage{});
+  out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint, spec_.trial_id});
   begin_upkeep();
   write_journal();
   if (is_remote(spec_.run.storage_path)) set_timer(TimerPurpose::sync, sync_interval);
@@ -200,7 +203,7 @@ void RunController::fail_attempt(RunFailure failure) {
   failure_ = std::move(failure);
   echo_.reset();
   if (spec_.callback_lag_max && !callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
-  const bool ending = abort_reason_ || stop_reason_ || callback_failed_;
+  const bool ending = abort_reason_ || stop_reason_ || callback_failed_ || lost_;
   const bool restart = !ending && failure_->kind != ErrorKind::internal && policy_.allow_restart();
   if (!restart) HEADWAY_MARK(given_up);
   state_ = restart ? RunState::restarting : RunState::shutting_down;
@@ -322,75 +325,6 @@ void RunController::on(const TimerFired& event) {
 void RunController::set_timer(TimerPurpose purpose, Duration from_now) {
   timers_.push_back({timers_set_++, purpose});
   out_.push_back(SetTimer{timers_.back().id, now_ + from_now});
-}
-
-void RunController::on(const JournalWritten& event) {
-  if (event.error) {
-    HEADWAY_MARK(journal_failed);
-    out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
-  }
-  --journals_under_way_;
-  if (journals_under_way_ == 0 && last_journal_) finish();
-}
-
-void RunController::finish() {
-  state_ = RunState::over;
-  RunOutcome outcome;
-  outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
-  if (abort_reason_) {
-    outcome.failure = RunFailure{ErrorKind::aborted, *abort_reason_, {}};
-  } else {
-    outcome.failure = failure_;
-  }
-  outcome.checkpoints = book_.kept();
-  outcome.attempts = attempt_;
-  out_.push_back(Finish{std::move(outcome)});
-}
-
-/// Not while one is under way: what it misses, the next one brings.
-void RunController::sync_folder() {
-  if (!is_remote(spec_.run.storage_path) || sync_under_way_) return;
-  sync_under_way_ = true;
-  out_.push_back(SyncFolder{});
-}
-
-void RunController::on(const FolderSynced& event) {
-  sync_under_way_ = false;
-  if (event.error && !sync_failed_) {
-    HEADWAY_MARK(sync_failed);
-    out_.push_back(
-        Warn{"the run's files could not all be brought to storage (it is tried again): " + event.error->message});
-  }
-  sync_failed_ = event.error.has_value();
-}
-
-void RunController::write_journal() {
-  JsonObject snapshot;
-  snapshot["state"] = state_ == RunState::closing ? (abort_reason_ ? "aborted"
-                                                     : failure_    ? "errored"
-                                                                   : "finished")
-                                                  : to_string(state_);
-  snapshot["attempt"] = attempt_;
-  snapshot["failures"] = policy_.failures();
-  snapshot["attempt_ends"] = boost::json::value_from(attempt_ends_);
-  snapshot["reports"] = iteration_;
-  snapshot["checkpoints"] = boost::json::value_from(book_.kept());
-  snapshot["to_delete"] = boost::json::value_from(deletions_.names());
-  if (failure_ && state_ == RunState::closing) {
-    snapshot["failure"] = failure_->message;
-    snapshot["failure_kind"] = to_string(failure_->kind);
-    snapshot["failed_ranks"] = boost::json::value_from(failure_->ranks);
-  }
-  if (abort_reason_) snapshot["abort_reason"] = *abort_reason_;
-  if (stop_reason_) snapshot["stop_reason"] = *stop_reason_;
-  RunSpec spec = spec_;
-  spec.config.clear();  // It has its own file, and may be large.
-  // Whoever may read the folder need not have what its owner reaches it with.
-  spec.run.storage_path = shown_location(spec.run.storage_path);
-  if (spec.resume_from_checkpoint) spec.resume_from_checkpoint = shown_location(*spec.resume_from_checkpoint);
-  snapshot["spec"] = boost::json::value_from(spec);
-  ++journals_under_way_;
-  out_.push_back(WriteJournal{std::move(snapshot)});
 }
 
 }  // namespace headway::control

@@ -31,6 +31,10 @@ const char* to_string(RunState state);
 /// created → preparing (storage) → scheduling (nodes) → starting (processes, set-up) → running → shutting_down (processes end)
 /// → closing (last journal) → over. A failure within the budget goes from starting or running through restarting (processes
 /// end) to starting again, as the next attempt, from the newest committed checkpoint.
+///
+/// A run that outlives its driver: a new controller, given the same `StartAsked`, hears in `StoragePrepared::found` what the folder
+/// holds (journal, manifests, results) and goes on from there: attempts, iterations, names and owner epochs are counted on, the
+/// failure budget starts afresh, what was begun and not committed is swept before the next attempt.
 class RunController {
  public:
   /// `spec` has passed validate().
@@ -111,11 +115,18 @@ class RunController {
   void on(const FrontFailed& event);
   void on(const StopAsked& event);
   void on(const AbortAsked& event);
+  void on(const DriverEnding& event);
+  void on(const FolderLost& event);
   void on(const TimerFired& event);
 
   bool current(int attempt, int rank) const { return attempt == attempt_ && group_.valid(rank); }
   bool at_work() const { return state_ == RunState::starting || state_ == RunState::running; }
 
+  void take_up(const FoundRun& found);
+  void tell_of_taking_up(const FoundRun& found);
+  void make_good_lines(const FoundRun& found);
+  void lose_run(const Error& error);
+  void finish();
   void start_attempt();
   void take_report();
   PendingCheckpoint begin_checkpoint(std::int64_t index);
@@ -125,6 +136,7 @@ class RunController {
   bool settle_first();
   void commit(const PendingReport& report);
   void committed(const PendingReport& report);
+  ReportLine line_of(const PendingReport& report) const;
   void record(const PendingReport& report);
   void refuse(const PendingReport& report);
   void answer_asynchronous();
@@ -151,7 +163,6 @@ class RunController {
   std::int64_t upkeep_timer(Duration from_now);
   void close_run();
   void write_last_journal();
-  void finish();
   void write_journal();
   void sync_folder();
   void set_timer(TimerPurpose purpose, Duration from_now);
@@ -170,6 +181,11 @@ class RunController {
   Time started_{};
   Time attempt_started_{};
   Time last_report_{};
+  Duration earlier_{};            ///< How long earlier drivers of the run took.
+  bool taken_up_ = false;         ///< The folder held the run already.
+  int attempts_before_ = 0;       ///< Those of earlier drivers.
+  std::int64_t owner_epoch_ = 1;  ///< See Journal.
+  bool lost_ = false;             ///< The folder is gone or somebody else's: nothing more is written to it.
   int attempt_ = 0;
   std::int64_t iteration_ = 0;
   std::int64_t attempt_iterations_ = 0;

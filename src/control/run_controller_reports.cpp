@@ -212,6 +212,9 @@ void RunController::commit(const PendingReport& report) {
   manifest.checkpoint = report.checkpoint->name;
   manifest.index = iteration_;
   manifest.attempt = attempt_;
+  manifest.owner_epoch = owner_epoch_;
+  manifest.report = line_of(report);
+  manifest.report->metrics.clear();  // They are the manifest's own.
   manifest.world_size = group_.size();
   manifest.metrics = report.metrics;
   manifest.metadata = spec_.metadata;
@@ -228,6 +231,7 @@ void RunController::on(const CheckpointCommitted& event) {
     HEADWAY_MARK(commit_refused);
     report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
     report->checkpoint->maybe_committed = true;
+    if (event.error->kind == ErrorKind::superseded) lose_run(*event.error);
     refuse(*report);
   } else {
     committed(*report);
@@ -250,20 +254,29 @@ void RunController::committed(const PendingReport& report) {
   sync_folder();
 }
 
-void RunController::record(const PendingReport& report) {
+/// The next line of the results, were the report accepted now.
+ReportLine RunController::line_of(const PendingReport& report) const {
   ReportLine line;
   line.index = report.index;
   line.attempt = attempt_;
-  line.iteration = ++iteration_;
-  line.iterations_since_restore = ++attempt_iterations_;
+  line.iteration = iteration_ + 1;
+  line.iterations_since_restore = attempt_iterations_ + 1;
   line.time_this_iter_s = to_seconds(now_ - std::max(last_report_, attempt_started_));
-  line.time_total_s = to_seconds(now_ - started_);
+  line.time_total_s = to_seconds(earlier_ + (now_ - started_));
   line.time_since_restore_s = to_seconds(now_ - attempt_started_);
   line.pid = group_.at(0).pid;
   line.hostname = group_.at(0).plan.slot.hostname;
   line.node_ip = group_.at(0).plan.slot.node_ip;
+  line.trial_id = spec_.trial_id;
   if (report.checkpoint) line.checkpoint = report.checkpoint->name;
   line.metrics = report.metrics;
+  return line;
+}
+
+void RunController::record(const PendingReport& report) {
+  ReportLine line = line_of(report);
+  ++iteration_;
+  ++attempt_iterations_;
   last_report_ = now_;
   pass_on(report, line);
   out_.push_back(AppendResult{std::move(line), report.rank_metrics});
@@ -273,7 +286,8 @@ void RunController::record(const PendingReport& report) {
 /// all have returned, the attempt fails by it.
 void RunController::refuse(const PendingReport& report) {
   const std::string& why = *report.checkpoint->refusal;
-  if (report.checkpoint->plan.source == CheckpointSource::files) {
+  // In a folder that is lost, what is there under this name may be another driver's.
+  if (report.checkpoint->plan.source == CheckpointSource::files && !lost_) {
     // The manifest of a commit that failed may be there all the same: it goes too, since its ranks are told that it is not there.
     if (report.checkpoint->maybe_committed) {
       deletions_.add(report.checkpoint->name, why);

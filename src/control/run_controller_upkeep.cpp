@@ -1,5 +1,6 @@
 #include "control/marks.hpp"
 #include "control/run_controller.hpp"
+#include "core/location.hpp"
 
 /// What is done beside training: old checkpoints go, working directories are brought to storage, and the end of a run waits for what
 /// is under way.
@@ -14,9 +15,9 @@ void RunController::on(const CheckpointDeleted& event) {
   write_last_journal();
 }
 
-/// From the first attempt on; a restart changes nothing about it.
+/// From this driver's first attempt on; a restart changes nothing about it.
 void RunController::begin_upkeep() {
-  if (sync_.enabled() && attempt_ == 1) sync_period_timer_ = upkeep_timer(sync_.period());
+  if (sync_.enabled() && attempt_ == attempts_before_ + 1) sync_period_timer_ = upkeep_timer(sync_.period());
 }
 
 void RunController::sync_artifacts() {
@@ -75,19 +76,51 @@ void RunController::close_run() {
   }
   state_ = RunState::closing;
   out_.push_back(ReleaseNodes{});
-  delete_old();
-  if (sync_.enabled() && attempt_ > 0) {
-    sync_artifacts();
-    sync_limit_timer_ = upkeep_timer(abort_reason_ ? abort_sync_grace : sync_.timeout());
+  const bool attempted = attempt_ > attempts_before_;
+  if (lost_) {
+    if (sync_.under_way()) out_.push_back(StopSync{*sync_.under_way()});
+    sync_.give_up();
+    if (attempted) out_.push_back(LeaveWorkingDirectory{false});
+  } else {
+    delete_old();
+    if (sync_.enabled() && attempted) {
+      sync_artifacts();
+      sync_limit_timer_ = upkeep_timer(abort_reason_ ? abort_sync_grace : sync_.timeout());
+    }
   }
   write_last_journal();
 }
 
-/// Once nothing is under way any more that it should tell.
+/// Not while one is under way: what it misses, the next one brings.
+void RunController::sync_folder() {
+  if (!is_remote(spec_.run.storage_path) || sync_under_way_ || lost_) return;
+  sync_under_way_ = true;
+  out_.push_back(SyncFolder{});
+}
+
+void RunController::on(const FolderSynced& event) {
+  sync_under_way_ = false;
+  if (event.error && event.error->kind == ErrorKind::superseded) {
+    lose_run(*event.error);
+    return;
+  }
+  if (event.error && !sync_failed_) {
+    HEADWAY_MARK(sync_failed);
+    out_.push_back(
+        Warn{"the run's files could not all be brought to storage (it is tried again): " + event.error->message});
+  }
+  sync_failed_ = event.error.has_value();
+}
+
+/// Once nothing is under way any more that it should tell. A folder that is lost gets none.
 void RunController::write_last_journal() {
   if (state_ != RunState::closing || last_journal_ || deletions_.under_way() || sync_.under_way()) return;
+  if (lost_) {
+    if (journals_under_way_ == 0) finish();
+    return;
+  }
   last_journal_ = true;
-  if (attempt_ > 0) out_.push_back(LeaveWorkingDirectory{sync_.complete()});
+  if (attempt_ > attempts_before_) out_.push_back(LeaveWorkingDirectory{sync_.complete()});
   write_journal();
 }
 

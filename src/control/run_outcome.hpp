@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/report_line.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -10,22 +11,6 @@
 
 /// What a run leaves: its accepted reports one by one, and its end.
 namespace headway::control {
-
-/// One accepted report. Written to result.json with the automatic metrics beside the user's.
-struct ReportLine {
-  std::int64_t index = 0;  ///< Within the attempt, from 0.
-  int attempt = 1;
-  std::int64_t iteration = 0;  ///< Over all attempts, from 1.
-  std::int64_t iterations_since_restore = 0;
-  double time_this_iter_s = 0;
-  double time_total_s = 0;
-  double time_since_restore_s = 0;
-  std::int64_t pid = 0;  ///< Rank 0's.
-  std::string hostname;
-  std::string node_ip;
-  std::optional<std::string> checkpoint;  ///< The committed checkpoint's name.
-  JsonObject metrics;                     ///< Rank 0's own.
-};
 
 /// A committed checkpoint that is kept.
 struct KeptCheckpoint {

@@ -41,6 +41,10 @@ void arm_fault_point(const char* name, int count) {
   detail::fault_points_armed = true;
 }
 
+bool is_armed(const char* name) {
+  return detail::fault_points_armed.load(std::memory_order_relaxed) && (armed_name == "*" || armed_name == name);
+}
+
 void disarm_fault_points() { detail::fault_points_armed = false; }
 
 // After every object above has been made: within one file they are made in order.

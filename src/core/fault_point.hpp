@@ -21,6 +21,9 @@ inline void fault_point(const char* name) {
   }
 }
 
+/// Whether `name` is the point that is armed: for places that prepare what the point is to interrupt.
+bool is_armed(const char* name);
+
 /// The `count`-th time (from 1) that `name` is reached, the process ends. Only one point is armed at a time.
 /// Call it before the threads that may reach a point are started.
 void arm_fault_point(const char* name, int count = 1);

@@ -29,6 +29,17 @@ std::string json_text(const Json& value) {
   return boost::json::serialize(value, options);
 }
 
+void fill_missing(JsonObject& object, const JsonObject& defaults) {
+  for (const auto& [key, value] : defaults) {
+    Json* given = object.if_contains(key);
+    if (given == nullptr) {
+      object[key] = value;
+    } else if (given->is_object() && value.is_object()) {
+      fill_missing(given->get_object(), value.get_object());
+    }
+  }
+}
+
 const Json* find_path(const JsonObject& object, std::string_view path) {
   if (const Json* exact = object.if_contains(path)) return exact;
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 namespace headway {
 
@@ -58,8 +60,17 @@ Result<void> check_manifest(const Manifest& manifest, std::string_view subject, 
   return {};
 }
 
+bool is_older(const Manifest& a, const Manifest& b) {
+  const auto place = [](const Manifest& manifest) {
+    const std::int64_t report = manifest.report ? manifest.report->index : -1;
+    return std::tuple(manifest.index, manifest.owner_epoch, manifest.attempt, report, manifest.created_unix_s,
+                      std::string_view(manifest.checkpoint));
+  };
+  return place(a) < place(b);
+}
+
 Result<Manifest> parse_manifest(std::string_view text, std::string_view subject) {
-  const Result<Json> json = parse_json(text, subject);
+  Result<Json> json = parse_json(text, subject);
   if (!json) return json.error();
   // Before all else: what a newer version has changed would be told as damage.
   const Json* version = json->is_object() ? json->as_object().if_contains("version") : nullptr;
@@ -69,6 +80,8 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view subject)
                                                   std::to_string(version->as_int64()) + "; this one reads version " +
                                                   std::to_string(manifest_version) + ")"};
   }
+  // The first manifests had no owner.
+  if (json->is_object()) json->as_object().emplace("owner_epoch", 0);
   Result<Manifest> manifest = from_json<Manifest>(*json, subject);
   if (!manifest) return manifest;
   if (Result<void> valid = check_manifest(*manifest, subject, ErrorKind::corrupted); !valid) return valid.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/report_line.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -45,9 +46,18 @@ struct Manifest {
   JsonObject metrics;                       ///< Rank 0's metrics of the same report.
   std::vector<FileRecord> files;            ///< Sorted by name.
   std::optional<JsonObject> metadata = {};  ///< The trainer's.
+  std::int64_t owner_epoch = 0;  ///< Which driver of the run committed it, from 1; 0: from before drivers were counted.
+  /// Its report's line without metrics and checkpoint: should the driver die before the line is in result.json, it is made good.
+  std::optional<ReportLine> report = {};
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
-                      (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata))
+                      (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata,
+                       owner_epoch, report))
+
+/// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit may have left its manifest, and the next
+/// report bears its index; an owner that was overtaken may have committed once more. Then the later driver, attempt, report and moment
+/// decide, and the names at last, so that every listing has one order.
+bool is_older(const Manifest& a, const Manifest& b);
 
 /// Whether a name at the top of a checkpoint directory is one of Headway's own: manifest, marker or temporary.
 bool is_own_name(std::string_view name);

@@ -64,4 +64,12 @@ void Nodes::examine(std::int64_t worker_id, node::NodeAgent::Examined done) {
   }
 }
 
+std::vector<pid_t> Nodes::guards() const {
+  std::vector<pid_t> all;
+  for (const auto& [node_id, agent] : agents_) {
+    for (const pid_t guard : agent->guards()) all.push_back(guard);
+  }
+  return all;
+}
+
 }  // namespace headway::driver

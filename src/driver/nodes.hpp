@@ -27,6 +27,8 @@ class Nodes {
   void signal_worker(std::int64_t worker_id, int signal);
   void resume_output();
   void examine(std::int64_t worker_id, node::NodeAgent::Examined done);
+  /// Of all agents.
+  std::vector<pid_t> guards() const;
 
   /// It has exited.
   void forget(std::int64_t worker_id) { places_.erase(worker_id); }

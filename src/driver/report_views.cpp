@@ -9,7 +9,7 @@ namespace headway::driver {
 ReportViews::ReportViews(const std::string& directory)
     : progress_(directory + "/progress.csv", directory + "/result.json"), events_(directory) {}
 
-std::vector<std::string> ReportViews::append(const control::ReportLine& report, const JsonObject& line, double now) {
+std::vector<std::string> ReportViews::append(const ReportLine& report, const JsonObject& line, double now) {
   std::vector<std::string> warnings;
   if (const auto added = progress_.append(line); !added && !std::exchange(told_progress_, true)) {
     warnings.push_back("progress.csv lacks a report, which is in result.json: " + added.error().message);
@@ -20,7 +20,7 @@ std::vector<std::string> ReportViews::append(const control::ReportLine& report, 
   return warnings;
 }
 
-Result<void> ReportViews::append_event(const control::ReportLine& report, double now) {
+Result<void> ReportViews::append_event(const ReportLine& report, double now) {
   const Json this_iteration = report.time_this_iter_s;
   const Json total = report.time_total_s;
   FlatMetrics metrics = flat_metrics(report.metrics);

@@ -18,14 +18,14 @@ class ReportViews {
 
   /// `line` is the report's line, which is in result.json already; `now` is in seconds since 1970. Returns what the user should be
   /// warned of: each file's first failure.
-  std::vector<std::string> append(const control::ReportLine& report, const JsonObject& line, double now);
+  std::vector<std::string> append(const ReportLine& report, const JsonObject& line, double now);
 
   /// At the end of a run. Returns warnings.
   std::vector<std::string> finish();
 
  private:
   /// TensorBoard shows what has a curve: the user's own metrics, and how long it took.
-  Result<void> append_event(const control::ReportLine& report, double now);
+  Result<void> append_event(const ReportLine& report, double now);
 
   ProgressCsv progress_;
   EventFile events_;

@@ -17,7 +17,7 @@ std::string local_date(double unix_s) {
 
 }  // namespace
 
-JsonObject result_line(const control::ReportLine& line, const std::string& trial_id, double now) {
+JsonObject result_line(const ReportLine& line, double now) {
   JsonObject object;
   object["training_iteration"] = line.iteration;
   object["iterations_since_restore"] = line.iterations_since_restore;
@@ -29,7 +29,7 @@ JsonObject result_line(const control::ReportLine& line, const std::string& trial
   object["pid"] = line.pid;
   object["hostname"] = line.hostname;
   object["node_ip"] = line.node_ip;
-  object["trial_id"] = trial_id;
+  object["trial_id"] = line.trial_id;
   object["done"] = false;
   // A metric of the user's wins over an automatic one of its name; only what tells reports apart is ours alone.
   for (const auto& metric : line.metrics) object[metric.key()] = metric.value();

@@ -1,12 +1,10 @@
 #pragma once
 
-#include "control/run_outcome.hpp"
-
-#include <string>
+#include "core/report_line.hpp"
 
 namespace headway::driver {
 
 /// A report as a line of result.json: the user's metrics, and beside them the automatic ones. `now` is in seconds since 1970.
-JsonObject result_line(const control::ReportLine& line, const std::string& trial_id, double now);
+JsonObject result_line(const ReportLine& line, double now);
 
 }  // namespace headway::driver

@@ -22,12 +22,13 @@ std::string absolute_checkpoint(const RunFolder& folder, const std::string& chec
 
 }  // namespace
 
-Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task)
+Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer)
     : runtime_(&runtime),
       loop_(runtime.loop()),
       spec_(std::move(spec)),
       setup_(std::move(setup)),
       task_(std::move(task)),
+      trainer_(std::move(trainer)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
       working_directories_(StagingRoot::from_environment()),
@@ -98,19 +99,10 @@ void Run::handle(const control::Event& event) {
 
 void Run::detach() {
   if (detached_) return;
+  handle(control::DriverEnding{"headway.shutdown() ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
-  for (auto& [id, timer] : timers_) timer->cancel();
-  display_timer_.cancel();
   if (artifact_sync_) artifact_sync_->stop();
-  // The runtime waits for its storage threads: nothing is left behind.
-  asio::post(storage_, [folder = folder_] { (void)folder->close(); });
-  tell_front("finished", {{"state", "aborted"},
-                          {"kind", "aborted"},
-                          {"message", "headway.shutdown() ended the run"},
-                          {"ranks", JsonArray{}},
-                          {"checkpoints", JsonArray{}},
-                          {"attempts", attempt_}});
 }
 
 int Run::rank_of(std::int64_t worker_id) const {
@@ -219,7 +211,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   start.attempt = command.attempt;
   start.run_name = spec_.run.name;
   start.run_directory = folder_->path();
-  start.trial_id = spec_.trial_id;
+  start.trial_id = command.trial_id;
   if (command.checkpoint) start.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
   start.working_directory = working_directory_;
   start.enter_working_directory = spec_.enter_working_directory;

@@ -25,7 +25,8 @@ class Runtime;
 class Run : public std::enable_shared_from_this<Run> {
  public:
   /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables).
-  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task);
+  /// `trainer`, when there is one, is what the front end can make its trainer of again: it is stored in the run's folder.
+  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer);
 
   // Any thread:
 
@@ -129,6 +130,7 @@ class Run : public std::enable_shared_from_this<Run> {
   RunSpec spec_;
   JsonObject setup_;
   wire::Blob task_;
+  wire::Blob trainer_;
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;
   WorkingDirectories working_directories_;

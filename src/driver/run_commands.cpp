@@ -1,3 +1,4 @@
+#include "core/fault_point.hpp"
 #include "driver/result_line.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
@@ -31,10 +32,12 @@ void Run::on_storage(std::function<control::Event()> work) {
 }
 
 void Run::carry_out(const control::PrepareStorage&) {
-  on_storage([folder = folder_, directories = working_directories_, config = spec_.config]() -> control::Event {
-    Result<void> prepared = directories.prepare();
-    if (prepared) prepared = folder->prepare(config);
-    return control::StoragePrepared{error_of(prepared)};
+  on_storage([folder = folder_, directories = working_directories_, config = spec_.config, trainer = trainer_,
+              guards = runtime_->nodes().guards()]() -> control::Event {
+    if (const auto made = directories.prepare(); !made) return control::StoragePrepared{made.error(), {}, {}};
+    Result<RunFolder::Prepared> prepared = folder->prepare(config, trainer, this_owner(guards));
+    if (!prepared) return control::StoragePrepared{prepared.error(), {}, {}};
+    return control::StoragePrepared{{}, std::move(prepared->found), std::move(prepared->warnings)};
   });
 }
 
@@ -60,7 +63,7 @@ void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(r
 void Run::carry_out(const control::StartWorkers& command) {
   attempt_ = command.attempt;
   workers_.clear();
-  working_directory_ = working_directories_.working_directory(spec_.run.name, spec_.trial_id);
+  working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
   // Every local rank sees all of the group's devices in one order, and picks its own.
   std::string gpus;
   std::set<std::string> seen;
@@ -99,9 +102,8 @@ void Run::carry_out(const control::CommitCheckpoint& command) {
   on_storage([folder = folder_, command]() -> control::Event {
     Manifest manifest = command.manifest;
     manifest.created_unix_s = unix_seconds();
-    const std::string directory = folder->checkpoint_path(manifest.checkpoint);
-    const auto committed = command.source == CheckpointSource::files ? storage::commit(directory, manifest)
-                                                                     : storage::commit_placed(directory, manifest);
+    const auto committed = folder->commit(manifest, command.source);
+    fault_point("commit.answer");
     return control::CheckpointCommitted{command.index, error_of(committed)};
   });
 }
@@ -128,11 +130,17 @@ void Run::carry_out(const control::AnnounceCheckpoint& command) {
 
 void Run::carry_out(const control::AppendResult& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
+    fault_point("result.begin");
+    if (const auto in_place = self->folder_->check_in_place(); !in_place) {
+      self->post(control::FolderLost{in_place.error()});
+      return;
+    }
     const double now = unix_seconds();
-    const JsonObject line = result_line(command.line, self->spec_.trial_id, now);
+    const JsonObject line = result_line(command.line, now);
     const std::string text = json_text(line);
     const auto appended = self->folder_->append(text);
     if (!appended) self->warn("a report is not in result.json: " + appended.error().message);
+    fault_point("result.end");
     self->front_->push_report(text);
     if (command.rank_metrics) {
       self->tell_front("reported", {{"line", line}, {"metrics", boost::json::value_from(*command.rank_metrics)}});
@@ -212,8 +220,8 @@ void Run::carry_out(const control::Finish& command) {
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
-  asio::post(storage_, [self = shared_from_this(), end] {
-    for (const std::string& warning : self->folder_->close()) self->warn(warning);
+  asio::post(storage_, [self = shared_from_this(), end, lost = command.folder_lost] {
+    for (const std::string& warning : self->folder_->close(!lost)) self->warn(warning);
     JsonObject told = end;
     told["last_report"] = self->folder_->last_line();
     self->tell_front("finished", told);

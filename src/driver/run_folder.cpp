@@ -1,6 +1,9 @@
 #include "driver/run_folder.hpp"
 
+#include "core/fault_point.hpp"
 #include "core/location.hpp"
+#include "driver/found_run.hpp"
+#include "storage/directory.hpp"
 #include "storage/storage.hpp"
 
 #include <cerrno>
@@ -36,27 +39,70 @@ RunFolder::~RunFolder() = default;
 
 std::string RunFolder::checkpoint_path(const std::string& name) const { return join_location(path_, name); }
 
-Result<void> RunFolder::prepare(const JsonObject& config) {
+/// Files on a local (or mounted) file system can be locked.
+Result<void> RunFolder::take_lease(Owner owner, std::vector<std::string>& warnings) {
+  const auto made = storage::make_directories(path_);
+  Result<Lease> lease = made ? Lease::take(path_, std::move(owner)) : made.error();
+  if (!lease && lease.error().kind == ErrorKind::already_exists) return lease.error();
+  // A folder that can't be written is told as such, before anything else that is wrong with it.
+  if (auto probed = storage::probe(path_); !probed) return probed;
+  if (!lease) return lease.error();
+  lease_.emplace(std::move(*lease));
+  if (const auto& reason = lease_->unlocked_reason()) {
+    warnings.push_back("the file system of " + path_ + " cannot lock files (" + *reason +
+                       "): a second driver on this run would be noticed at a commit only");
+  }
+  return {};
+}
+
+Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const wire::Blob& trainer, Owner owner) {
   if (no_staging_) return *no_staging_;
+  Prepared prepared;
+  owner_ = to_text(owner);
   // Remote storage that can't be reached is found out soonest by the probe, which has little patience.
-  if (is_staged()) {
-    if (auto ok = storage::probe(path_); !ok) return ok;
-  }
-  const auto found = storage::read_file(join_location(path_, "run.json"));
-  if (found) {
-    return Error{ErrorKind::already_exists,
-                 "there is already a run in " + shown_location(path_) +
-                     "; choose another RunConfig.name or storage_path, or remove that folder"};
-  }
-  if (is_staged() && found.error().kind != ErrorKind::not_found) return found.error();
-  if (!is_staged()) {
-    if (auto ok = storage::probe(path_); !ok) return ok;
-  }
+  if (auto ok = is_staged() ? storage::probe(path_) : take_lease(std::move(owner), prepared.warnings); !ok)
+    return ok.error();
+  Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings);
+  if (!found) return found.error();
+  prepared.found = std::move(*found);
+  if (prepared.found) last_line_ = prepared.found->results.last_line;
+  fault_point("prepare.found");
   if (mkdir((local_path_ + "/logs").c_str(), 0755) != 0 && errno != EEXIST) {
     return Error{ErrorKind::unavailable, "cannot make " + local_path_ + "/logs: " + std::strerror(errno)};
   }
-  if (auto ok = storage::replace_file(local_path_ + "/params.json", json_text(config) + "\n"); !ok) return ok;
-  return sync(true);
+  if (auto ok = storage::replace_file(local_path_ + "/params.json", json_text(config) + "\n"); !ok) return ok.error();
+  if (trainer) {
+    if (auto ok = storage::replace_file(local_path_ + "/trainer.pkl", *trainer); !ok) return ok.error();
+  }
+  if (auto ok = sync(true); !ok) return ok.error();
+  return prepared;
+}
+
+Result<void> RunFolder::check_in_place() const {
+  if (!lease_ || lease_->in_place()) return {};
+  return Error{
+      ErrorKind::not_found,
+      "the run's folder " + path_ + " was deleted or moved while the run went on: nothing that it reports can be kept"};
+}
+
+/// Where files can't be locked, or not between machines, a second driver may have taken the run up meanwhile. It has written so in
+/// run.json before anything else.
+Result<void> RunFolder::check_owner(std::int64_t epoch) const {
+  const Result<control::Journal> there = read_journal(path_);
+  // None: the first driver's first journal is to come; or the folder is gone, which others tell.
+  if (!there) return {};
+  if (there->owner_epoch < epoch || (there->owner_epoch == epoch && there->owner == owner_)) return {};
+  return Error{ErrorKind::superseded, "another driver has taken this run over: " + there->owner + " (epoch " +
+                                          std::to_string(there->owner_epoch) + "; this driver's is " +
+                                          std::to_string(epoch) + "). This one writes nothing more to " +
+                                          shown_location(path_)};
+}
+
+Result<void> RunFolder::commit(const Manifest& manifest, CheckpointSource source) {
+  if (auto owned = check_owner(manifest.owner_epoch); !owned) return owned;
+  const std::string directory = checkpoint_path(manifest.checkpoint);
+  return source == CheckpointSource::files ? storage::commit(directory, manifest)
+                                           : storage::commit_placed(directory, manifest);
 }
 
 Result<void> RunFolder::append(const std::string& line) {
@@ -64,22 +110,36 @@ Result<void> RunFolder::append(const std::string& line) {
   return results_->append(line + "\n");
 }
 
-Result<void> RunFolder::write_journal(JsonObject snapshot) {
-  snapshot["version"] = 1;
-  snapshot["written_unix_s"] = unix_seconds();
-  return storage::replace_file(join_location(path_, "run.json"), json_text(snapshot) + "\n");
+Result<void> RunFolder::write_journal(control::Journal snapshot) {
+  owner_epoch_ = snapshot.owner_epoch;
+  if (auto owned = check_owner(owner_epoch_); !owned) return owned;
+  snapshot.owner = owner_;
+  snapshot.written_unix_s = unix_seconds();
+  fault_point("journal.begin");
+  auto written = storage::replace_file(join_location(path_, "run.json"), to_json_text(snapshot) + "\n");
+  fault_point("journal.end");
+  return written;
 }
 
-Result<void> RunFolder::sync(bool everything) { return sync_ ? sync_->bring(everything) : Result<void>(); }
+Result<void> RunFolder::sync(bool everything) {
+  if (!sync_) return {};
+  if (owner_epoch_ > 0) {
+    if (auto owned = check_owner(owner_epoch_); !owned) return owned;
+  }
+  return sync_->bring(everything);
+}
 
-std::vector<std::string> RunFolder::close() {
+std::vector<std::string> RunFolder::close(bool bring) {
   std::vector<std::string> warnings = views_->finish();
-  if (const auto brought = sync(true); !brought) {
-    warnings.push_back("not all of the run's files could be brought to storage: " + brought.error().message +
-                       "; they are in " + staging_->keep());
+  if (bring) {
+    if (const auto brought = sync(true); !brought) {
+      warnings.push_back("not all of the run's files could be brought to storage: " + brought.error().message +
+                         "; they are in " + staging_->keep());
+    }
   }
   sync_.reset();
   staging_.reset();
+  lease_.reset();
   return warnings;
 }
 

@@ -1,10 +1,14 @@
 #pragma once
 
+#include "control/journal.hpp"
 #include "core/json.hpp"
+#include "core/worker.hpp"
 #include "driver/append_file.hpp"
 #include "driver/folder_sync.hpp"
+#include "driver/lease.hpp"
 #include "driver/report_views.hpp"
 #include "driver/staging.hpp"
+#include "wire/frame.hpp"
 
 #include <memory>
 #include <optional>
@@ -32,9 +36,21 @@ class RunFolder {
   std::string checkpoint_path(const std::string& name) const;
   std::string log_path(int rank) const { return local_path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
 
-  /// Makes the folder, proves that it can be written, and writes params.json.
-  /// Errors: `already_exists` when an earlier run is there, `unavailable`, `refused`.
-  Result<void> prepare(const JsonObject& config);
+  struct Prepared {
+    std::optional<control::FoundRun> found;  ///< The run that was there.
+    std::vector<std::string> warnings;
+  };
+  /// Makes the folder or takes up the one that is there, as its only owner; proves that it can be written; writes params.json, and
+  /// trainer.pkl when there is a `trainer`.
+  /// Errors: `already_exists`, naming the owner, when it has one, and for checkpoints without a run.json; `corrupted` for a run.json
+  /// that can't be read; `unavailable`, `refused`.
+  Result<Prepared> prepare(const JsonObject& config, const wire::Blob& trainer, Owner owner);
+
+  /// Errors: `not_found` when the folder was deleted or moved since `prepare`. Remote storage is not asked.
+  Result<void> check_in_place() const;
+
+  /// Commits a checkpoint. Errors: `superseded` when a later driver has taken the run over; those of storage::commit.
+  Result<void> commit(const Manifest& manifest, CheckpointSource source);
 
   /// Adds a line to result.json; it survives the death of this process from then on (but for a staged folder, which is brought to
   /// storage later).
@@ -46,17 +62,25 @@ class RunFolder {
   /// What is written from result.json for other programs. Its line is there before a report is shown to them.
   ReportViews& views() { return *views_; }
 
-  /// Replaces run.json durably, on storage itself.
-  Result<void> write_journal(JsonObject snapshot);
+  /// Replaces run.json durably, on storage itself. Errors: `superseded` when a later driver has taken the run over.
+  Result<void> write_journal(control::Journal snapshot);
 
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see FolderSync.
+  /// Errors: `superseded`, as above.
   Result<void> sync(bool everything);
 
-  /// The end: completes the files, brings them to storage and removes the staging directory. Nothing may be written afterwards.
-  /// Returns what the user should be warned of. When storage can't be reached the staging directory stays, and that says where.
-  std::vector<std::string> close();
+  /// The end: completes the files, brings them to storage if `bring`, removes the staging directory and gives the folder up to
+  /// whoever wants it next. Nothing may be written afterwards. Returns what the user should be warned of. When storage can't be
+  /// reached the staging directory stays, and that says where.
+  std::vector<std::string> close(bool bring);
 
  private:
+  Result<void> take_lease(Owner owner, std::vector<std::string>& warnings);
+  Result<void> check_owner(std::int64_t epoch) const;
+
+  std::optional<Lease> lease_;
+  std::string owner_;             ///< This driver, as run.json names it.
+  std::int64_t owner_epoch_ = 0;  ///< As this driver's newest journal has it.
   std::string path_;
   std::string local_path_;
   std::string last_line_;

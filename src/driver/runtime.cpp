@@ -60,8 +60,7 @@ void Runtime::shutdown() {
   const std::lock_guard lock(shutdown_mutex_);
   if (std::exchange(stopped_, true)) return;
   asio::post(loop_, [this] {
-    for (auto& [id, run] : runs_) run->detach();
-    runs_.clear();
+    for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
     nodes_.clear();
     work_.reset();
     loop_.stop();
@@ -83,11 +82,11 @@ void Runtime::warm(std::vector<std::string> preload) {
   asio::post(loop_, [this, preload = std::move(preload)] { nodes_.warm(preload); });
 }
 
-Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task) {
+Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer) {
   if (auto ok = headway::validate(spec); !ok) return ok.error();
   const std::lock_guard lock(shutdown_mutex_);
   if (stopped_) return Error{ErrorKind::aborted, "headway.shutdown() was called"};
-  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task));
+  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task), std::move(trainer));
   asio::post(loop_, [this, run] {
     run->start(next_run_id_);
     runs_[next_run_id_++] = run;

@@ -46,8 +46,9 @@ class Runtime : public node::AgentSink {
   /// Starts a worker factory for these modules in the background.
   void warm(std::vector<std::string> preload);
 
-  /// `setup` is for the front end's worker side, `task` the pickled training function with its configuration. Errors: `invalid_argument`.
-  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task);
+  /// `setup` is for the front end's worker side, `task` the pickled training function with its configuration,
+  /// `trainer` what is stored for a later restore. Errors: `invalid_argument`.
+  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer = nullptr);
 
   Resources total_resources();
   Resources available_resources();

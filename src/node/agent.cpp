@@ -126,6 +126,12 @@ void Agent::examine(std::int64_t worker_id, Examined done) {
   }
 }
 
+std::vector<pid_t> Agent::guards() const {
+  std::vector<pid_t> guards;
+  for (const auto& [key, factory] : factories_) guards.push_back(factory->guard_pid());
+  return guards;
+}
+
 void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
   const auto worker = workers_.find(worker_id);
   if (worker == workers_.end()) return;

@@ -28,6 +28,7 @@ class Agent : public NodeAgent {
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
+  std::vector<pid_t> guards() const override;
 
  private:
   struct Worker {

@@ -45,6 +45,7 @@ class Factory {
   /// Takes both descriptors. Orders given before the factory is ready wait in its socket.
   void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd);
   void signal(std::int64_t worker_id, int signal);
+  pid_t guard_pid() const { return guard_pid_; }
 
   /// The factory's own process; 0 when it is not there (yet).
   pid_t process() const;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace headway::node {
 
 /// A worker to be started on a node.
@@ -55,6 +57,9 @@ class NodeAgent {
 
   /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory is.
   virtual void examine(std::int64_t worker_id, Examined done) = 0;
+
+  /// The guard processes on the driver's own machine. Each ends after all that its factory had started.
+  virtual std::vector<pid_t> guards() const { return {}; }
 };
 
 }  // namespace headway::node

@@ -97,8 +97,7 @@ Result<std::vector<Manifest>> local::list_checkpoints(const std::string& run_dir
       return manifest.error();
     }
   }
-  std::stable_sort(manifests.begin(), manifests.end(),
-                   [](const Manifest& a, const Manifest& b) { return a.index < b.index; });
+  std::sort(manifests.begin(), manifests.end(), is_older);
   return manifests;
 }
 

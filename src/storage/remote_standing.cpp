@@ -85,8 +85,7 @@ Result<std::vector<Manifest>> list_checkpoints(const Remote& run, std::vector<Er
     if (unreadable == nullptr) return manifest.error();
     unreadable->push_back(manifest.error());
   }
-  std::stable_sort(manifests.begin(), manifests.end(),
-                   [](const Manifest& a, const Manifest& b) { return a.index < b.index; });
+  std::sort(manifests.begin(), manifests.end(), is_older);
   return manifests;
 }
 

@@ -156,8 +156,8 @@ BOOST_AUTO_TEST_CASE(ranks_that_raise_or_die_after_the_abort_are_no_failure) {
   run.group_ends();
   run.journals();
   check_aborted(run);
-  BOOST_TEST(run.last<WriteJournal>().snapshot.at("failures").to_number<int>() == 0);
-  BOOST_TEST(run.last<WriteJournal>().snapshot.at("abort_reason").as_string() == "interrupted (Ctrl-C)");
+  BOOST_TEST(run.last<WriteJournal>().snapshot.failures == 0);
+  BOOST_TEST(run.last<WriteJournal>().snapshot.abort_reason.value() == "interrupted (Ctrl-C)");
   BOOST_TEST(run.count<Notify>() == 0U);
 }
 

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(the_trainers_metadata_is_in_every_manifest_and_in_the_journ
   run.to_running();
   run.checkpoint();
   BOOST_TEST(run.last<CommitCheckpoint>().manifest.metadata.value() == spec.metadata);
-  BOOST_TEST(run.last<WriteJournal>().snapshot.at("spec").at("metadata") == Json(spec.metadata));
+  BOOST_TEST(run.last<WriteJournal>().snapshot.spec.metadata == spec.metadata);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

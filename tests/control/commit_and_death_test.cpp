@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(rank_1_dies_between_its_files_and_the_commit_of_all_and_not
   run.group_ends();
   BOOST_TEST(run.last<DiscardCheckpoint>().name == "checkpoint_000001");
   BOOST_TEST(run.last<StartWorkers>().checkpoint.value() == "checkpoint_000000");
-  BOOST_TEST(run.place<SweepStorage>() < run.place<StartWorkers>(1));
+  BOOST_TEST(run.place<SweepStorage>(1) < run.place<StartWorkers>(1));
   BOOST_TEST(run.count<AppendResult>() == 1U);
 }
 

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(refused_nodes_end_the_run_with_the_reason_and_with_a_journa
   run.journals();
   BOOST_TEST(run.outcome().state == "errored");
   BOOST_TEST(contains(run.failure(), "can never be placed"));
-  BOOST_TEST(run.last<WriteJournal>().snapshot.at("state").as_string() == "errored");
+  BOOST_TEST(run.last<WriteJournal>().snapshot.state == "errored");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_journal_fails_and_the_run_still_finishes_with_a_warning) {
@@ -134,16 +134,16 @@ BOOST_AUTO_TEST_CASE(the_journal_says_how_each_attempt_ended) {
   run.group_ends();
   run.restart();
   run.finish_all();
-  const JsonObject snapshot = run.last<WriteJournal>().snapshot;
-  BOOST_TEST(snapshot.at("state").as_string() == "finished");
-  BOOST_TEST(snapshot.at("attempt").to_number<int>() == 2);
-  BOOST_TEST(snapshot.at("failures").to_number<int>() == 1);
-  BOOST_TEST(snapshot.at("reports").to_number<int>() == 1);
-  const JsonArray& ends = snapshot.at("attempt_ends").as_array();
+  const Journal snapshot = run.last<WriteJournal>().snapshot;
+  BOOST_TEST(snapshot.state == "finished");
+  BOOST_TEST(snapshot.attempt == 2);
+  BOOST_TEST(snapshot.failures == 1);
+  BOOST_TEST(snapshot.reports == 1);
+  const std::vector<std::string>& ends = snapshot.attempt_ends;
   BOOST_REQUIRE(ends.size() == 2U);
-  BOOST_TEST(ends[0].as_string() == "ValueError: bad batch");
-  BOOST_TEST(ends[1].as_string() == "every rank has finished");
-  BOOST_TEST(snapshot.at("checkpoints").as_array().size() == 1U);
+  BOOST_TEST(ends[0] == "ValueError: bad batch");
+  BOOST_TEST(ends[1] == "every rank has finished");
+  BOOST_TEST(snapshot.checkpoints.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(events_of_an_attempt_that_is_over_change_nothing) {

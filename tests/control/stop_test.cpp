@@ -27,8 +27,7 @@ BOOST_AUTO_TEST_CASE(a_metric_that_comes_to_its_value_ends_the_run_as_finished) 
   run.group_ends({true, 15, ""});
   run.journals();
   BOOST_TEST(run.outcome().state == "finished");
-  BOOST_TEST(run.last<WriteJournal>().snapshot.at("stop_reason").as_string() ==
-             "accuracy is 0.9 (RunConfig.stop: 0.9)");
+  BOOST_TEST(run.last<WriteJournal>().snapshot.stop_reason.value() == "accuracy is 0.9 (RunConfig.stop: 0.9)");
 }
 
 BOOST_AUTO_TEST_CASE(ranks_that_are_deaf_to_sigterm_are_killed) {

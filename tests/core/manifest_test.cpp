@@ -2,6 +2,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace headway {
 
 BOOST_AUTO_TEST_SUITE(manifest_suite)
@@ -45,6 +48,33 @@ BOOST_AUTO_TEST_CASE(a_manifest_goes_to_text_and_back) {
   BOOST_REQUIRE(back.has_value());
   BOOST_TEST(back->files[0].size == std::uint64_t{1} << 40);
   BOOST_TEST(back->metrics.at("loss").as_double() == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(manifests_of_one_index_have_one_order_however_they_are_listed) {
+  std::vector<Manifest> in_order(6);
+  for (Manifest& manifest : in_order) {
+    manifest.index = 3;
+    manifest.owner_epoch = 1;
+    manifest.report.emplace().index = 5;
+  }
+  in_order[0].checkpoint = "z";
+  in_order[0].index = 2;
+  in_order[0].owner_epoch = 9;
+  in_order[1].checkpoint = "y";
+  in_order[2].checkpoint = "b";  // The report after one whose commit was refused has its index.
+  in_order[2].report->index = 6;
+  in_order[3].checkpoint = "c";  // Two that nothing but the name tells apart.
+  in_order[3].report->index = 6;
+  in_order[4].checkpoint = "x";
+  in_order[4].attempt = 2;
+  in_order[5].checkpoint = "a";  // The later of two drivers.
+  in_order[5].owner_epoch = 2;
+  std::vector<Manifest> listed = in_order;
+  std::reverse(listed.begin(), listed.end());
+  std::sort(listed.begin(), listed.end(), is_older);
+  for (std::size_t place = 0; place < listed.size(); ++place) {
+    BOOST_TEST(listed[place].checkpoint == in_order[place].checkpoint);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -258,6 +258,19 @@ TRAINER_CASES = [
 ]
 
 
+# As above, of what is given to restore beside the path of a run that is there.
+RESTORE_CASES = [
+    ({"path": 7}, TypeError, "path", "7 (int)", "a path or a URL"),
+    ({"path": ""}, ValueError, "path", "''", "a path or a URL"),
+    ({"storage_filesystem": "s3"}, TypeError, "storage_filesystem", "'s3' (str)", "pyarrow.fs.FileSystem"),
+    ({"run_config": {"name": "x"}}, TypeError, "run_config", "dict", "a RunConfig or None"),
+    ({"run_config": RunConfig(name="other")}, ValueError, "run_config.name", "'other'", "None, or the folder's own"),
+    *TRAINER_CASES[:1],
+    *TRAINER_CASES[2:7],
+    *TRAINER_CASES[8:],
+]
+
+
 @pytest.fixture(autouse=True)
 def nothing_runs():
     headway.shutdown()
@@ -284,6 +297,22 @@ def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, give
 def test_a_trainer_refuses_a_bad_argument_by_name(trainer, arguments, kind, argument, given, allowed):
     with pytest.raises(kind) as caught:
         trainer(**{"train_loop_per_worker": loop, **arguments})
+    assert_refused(caught, argument, given, allowed)
+
+
+@pytest.mark.parametrize(("arguments", "kind", "argument", "given", "allowed"), RESTORE_CASES)
+def test_restore_refuses_a_bad_argument_by_name(fit, storage, arguments, kind, argument, given, allowed):
+    fit(print, name="there")
+    headway.shutdown()
+    with pytest.raises(kind) as caught:
+        DataParallelTrainer.restore(**{"path": os.path.join(storage, "there"), **arguments})
+    assert_refused(caught, argument, given, allowed)
+
+
+@pytest.mark.parametrize(("arguments", "kind", "argument", "given", "allowed"), RESTORE_CASES[:3])
+def test_can_restore_refuses_a_bad_argument_by_name(arguments, kind, argument, given, allowed):
+    with pytest.raises(kind) as caught:
+        DataParallelTrainer.can_restore(**{"path": "/nowhere", **arguments})
     assert_refused(caught, argument, given, allowed)
 
 

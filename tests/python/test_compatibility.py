@@ -43,6 +43,9 @@ def parameters_of(name):
 CALLS = {
     "headway.train.DataParallelTrainer(datasets)": lambda: train.DataParallelTrainer(print, datasets={"train": [1]}),
     "headway.train.DataParallelTrainer(dataset_config)": lambda: train.DataParallelTrainer(print, dataset_config=1),
+    "headway.train.DataParallelTrainer.restore(datasets)": lambda: train.DataParallelTrainer.restore(
+        "/nowhere", datasets={"train": [1]}
+    ),
     "headway.train.base_trainer.BaseTrainer.as_trainable": lambda: train.DataParallelTrainer(print).as_trainable(),
 }
 

@@ -66,5 +66,5 @@ def test_a_manifest_of_a_newer_version_says_so(old):
 def test_a_journal_of_a_newer_version_says_so(old):
     journal = old / "run.json"
     journal.write_text(json.dumps({"version": 7, "in": "another way"}))
-    with pytest.raises(ValueError, match=r"run\.json was written by a newer Headway \(version 7; this one reads 1\)"):
+    with pytest.raises(ValueError, match=r"run\.json was written by a newer Headway \(version 7; this one reads 2\)"):
         train.Result.from_path(old)

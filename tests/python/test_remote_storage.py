@@ -180,19 +180,29 @@ def _refusal(url):
     """
 
 
-def test_a_run_that_is_there_is_not_written_into(s3, clean_staging):
+def test_a_run_that_is_there_is_gone_on_with_and_restored(s3, clean_staging):
     end = drive(
         f"""
     import json
-    fit({{"epochs": 1}}, name="taken", storage_path="{s3.url("runs")}")
-    try:
-        fit({{"epochs": 1}}, name="taken", storage_path="{s3.url("runs")}")
-    except FileExistsError as error:
-        print(json.dumps(str(error)))
+    url = "{s3.url("runs")}"
+    first = fit({{"epochs": 2}}, name="again", storage_path=url)
+    second = fit({{"epochs": 3}}, name="again", storage_path=url)
+    folder = "{s3.url("runs/again")}"
+    assert train.DataParallelTrainer.can_restore(folder)
+    assert not train.DataParallelTrainer.can_restore("{s3.url("runs/nowhere")}")
+    third = train.DataParallelTrainer.restore(folder, train_loop_config={{"epochs": 4}}).fit()
+    reports = third.metrics_dataframe
+    print(json.dumps([list(reports["epoch"]), [int(n) for n in reports["attempt"]], third.checkpoint.path]))
     """,
         clean_staging,
     )
-    assert "there is already a run in s3://runs/taken" in end
+    assert end == [[0, 1, 2, 3], [1, 1, 2, 3], "runs/again/checkpoint_000003"]
+    with s3.filesystem().open_input_stream("runs/again/run.json") as file:
+        journal = json.loads(file.read())
+    assert (journal["state"], journal["owner_epoch"]) == ("finished", 3)
+    with s3.filesystem().open_input_stream("runs/again/logs/rank_0.log") as file:
+        log = file.read().decode()
+    assert [line for line in log.splitlines() if line.startswith("epoch")] == [f"epoch {n}" for n in range(4)]
 
 
 def test_a_checkpoint_in_s3_begins_another_run(s3, clean_staging):
@@ -350,7 +360,9 @@ def test_a_filesystem_object_keeps_a_run(kind, s3, clean_staging, tmp_path):
     at = folder / "objects" / kind
     assert sorted(each.name for each in at.iterdir() if each.name.startswith("checkpoint_")) == ["checkpoint_000003"]
     assert {"run.json", "result.json", "params.json", "logs"} <= {each.name for each in at.iterdir()}
-    assert [each.name for each in at.iterdir() if each.name.startswith(".headway")] == []
+    assert [each.name for each in at.iterdir() if each.name.startswith(".headway")] == (
+        [".headway.owner"] if kind == "local" else []
+    )
 
 
 def test_drivers_end_cleanly_twenty_times_of_twenty(s3, clean_staging):

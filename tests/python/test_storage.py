@@ -67,20 +67,33 @@ def test_a_storage_path_without_permission(tmp_path, monkeypatch):
     assert_nothing_ran(tmp_path, monkeypatch, folder, OSError, str(folder), "permission denied")
 
 
-@pytest.mark.usefixtures("no_worker_starts")
-def test_a_name_that_is_taken(tmp_path, monkeypatch):
+def test_a_complete_run_is_gone_on_with_when_its_script_runs_again(tmp_path, capfd):
     first = run_in(tmp_path / "storage", "run", lambda: train.report({"x": 1}))
-    assert_nothing_ran(
-        tmp_path,
-        monkeypatch,
-        tmp_path / "storage",
-        FileExistsError,
-        "there is already a run in",
-        first.path,
-        "choose another RunConfig.name",
-    )
-    with open(os.path.join(first.path, "result.json")) as lines:
-        assert len(lines.readlines()) == 1, "the earlier run is untouched"
+    second = run_in(tmp_path / "storage", "run", lambda: train.report({"x": 2}))
+    assert second.path == first.path
+    told = capfd.readouterr().err
+    assert f"The run in {first.path} is complete (1 report). Going on from the beginning" in told
+    assert "another RunConfig.name starts afresh" in told
+    reports = second.metrics_dataframe
+    assert list(reports["attempt"]) == [1, 2]
+    assert list(reports["training_iteration"]) == [1, 2]
+    assert len(set(reports["trial_id"])) == 1
+
+
+@pytest.mark.usefixtures("no_worker_starts")
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ('{"name": "not a run of ours"}', "is not the journal of a run: it has no version"),
+        ('{"version": 2, "state": "runn', "is not the journal of a run"),
+        ('{"version": 1000, "state": "running", "spec": {}}', "was written by a newer Headway (version 1000"),
+    ],
+)
+def test_a_run_json_of_something_else(tmp_path, monkeypatch, content, what):
+    (tmp_path / "storage" / "run").mkdir(parents=True)
+    (tmp_path / "storage" / "run" / "run.json").write_text(content)
+    assert_nothing_ran(tmp_path, monkeypatch, tmp_path / "storage", OSError, "run.json", what)
+    assert (tmp_path / "storage" / "run" / "run.json").read_text() == content
 
 
 def test_a_folder_that_holds_other_things_is_used(tmp_path):
@@ -199,13 +212,28 @@ def test_a_run_folder_that_disappears_fails_the_report_in_every_rank(fail):
             # In one step: the driver still writes down the report that has returned.
             os.rename(folder, folder + ".gone")
             open(folder, "w").close()
-        train.report({"n": 2})
         with tempfile.TemporaryDirectory() as directory:
             with open(os.path.join(directory, "x"), "w") as file:
                 file.write("x")
-            train.report({"n": 3}, checkpoint=train.Checkpoint(directory))
+            train.report({"n": 2}, checkpoint=train.Checkpoint(directory))
 
     assert str(fail(loop)).startswith("OSError: the checkpoint could not be begun")
+
+
+def test_a_run_that_only_reports_metrics_ends_when_its_folder_is_deleted(fit):
+    def loop():
+        import shutil
+
+        context = train.get_context()
+        train.report({"n": 1})
+        if context.get_world_rank() == 0:
+            shutil.rmtree(context.get_storage().trial_fs_path)
+        train.report({"n": 2})
+        while True:
+            train.report({"n": 3})
+
+    with pytest.raises(train.ControllerError, match=r"the run's folder .* was deleted or moved while the run went on"):
+        fit(loop, max_failures=-1)
 
 
 SCRIPT_THAT_DIES_IN_AN_UPLOAD = """

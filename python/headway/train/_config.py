@@ -280,7 +280,12 @@ class RunConfig:
             default = os.path.join("~", "headway_results")
             self.storage_path = os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
         argument = "RunConfig.storage_path"
-        location = _locations.location_of(self.storage_path, self.storage_filesystem, argument=argument)
+        location = _locations.location_of(
+            self.storage_path,
+            self.storage_filesystem,
+            argument=argument,
+            filesystem_argument="RunConfig.storage_filesystem",
+        )
         if not is_utf8(location):
             raise ValueError(f"{argument} is {location!r}; allowed: text that UTF-8 has")
         if self.storage_filesystem is None or not _locations.is_remote(location):

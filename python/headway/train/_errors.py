@@ -59,8 +59,10 @@ def to_exception(
         return FileExistsError(message), None
     if kind in ("unavailable", "refused", "corrupted") and end["attempts"] == 0:
         return OSError(message), None
-    if kind == "internal" or (kind == "user_code" and not end["ranks"]):  # A defect, or a callback.
+    if kind in ("internal", "superseded") or (kind == "user_code" and not end["ranks"]):  # A defect, or a callback.
         return ControllerError(RuntimeError(message)), None
+    if kind == "not_found":
+        return ControllerError(FileNotFoundError(message)), None
     if kind == "aborted":
         return RuntimeError(message), None
     failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}

@@ -73,7 +73,11 @@ def kind_of(location: str) -> str:
 
 
 def location_of(
-    path: str | os.PathLike[str], filesystem: pyarrow.fs.FileSystem | None = None, *, argument: str = "path"
+    path: str | os.PathLike[str],
+    filesystem: pyarrow.fs.FileSystem | None = None,
+    *,
+    argument: str = "path",
+    filesystem_argument: str = "filesystem",
 ) -> str:
     """The location that a user's path stands for; ready to be used in this process.
 
@@ -81,6 +85,7 @@ def location_of(
         path: A path (made absolute, ``~`` is the home directory) or a URL; with ``filesystem`` a path on it.
         filesystem: A ``pyarrow.fs.FileSystem``. A local one's paths are plain paths.
         argument: What the user calls ``path``, for errors.
+        filesystem_argument: What the user calls ``filesystem``.
 
     Raises:
         TypeError: a path that is none, or a filesystem that is none or cannot be pickled.
@@ -97,10 +102,10 @@ def location_of(
         return text.rstrip("/")
     if filesystem is None:
         return _without_filesystem(text, argument)
-    scheme = register(filesystem, argument=_filesystem_argument(argument))
+    scheme = register(filesystem, argument=filesystem_argument)
     if "://" in text:
         raise ValueError(
-            f"{argument} is {text!r} together with {_filesystem_argument(argument)}; allowed: a path on that "
+            f"{argument} is {text!r} together with {filesystem_argument}; allowed: a path on that "
             f"filesystem without {text.split('://')[0]}://, such as 'bucket/path'"
         )
     if scheme is None:
@@ -228,10 +233,6 @@ def _without_filesystem(text: str, argument: str) -> str:
         return os.path.abspath(path)
     head, question, query = text.partition("?")
     return prepare(head.rstrip("/") + question + query)
-
-
-def _filesystem_argument(argument: str) -> str:
-    return {"RunConfig.storage_path": "RunConfig.storage_filesystem", "path": "filesystem"}.get(argument, "filesystem")
 
 
 def _registered(scheme: str) -> tuple[Any, bytes]:

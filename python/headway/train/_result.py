@@ -94,7 +94,7 @@ class Result:
             >>> from headway import train
             >>> result = train.Result.from_path("~/headway_results/digits")  # doctest: +SKIP
         """
-        location = _locations.location_of(path, storage_filesystem)
+        location = _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
         journal = _run_files.read_journal(location)
         if journal is None:
             raise FileNotFoundError(f"path is {_locations.shown(location)!r}, which holds no run (no run.json)")
@@ -167,7 +167,7 @@ def _warn_of_damage(location: str, unreadable: Sequence[str]) -> None:
 
 
 def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
-    if "failure" not in journal:
+    if journal.get("failure") is None:
         return None
     end = {
         "kind": journal["failure_kind"],

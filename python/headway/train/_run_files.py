@@ -8,8 +8,8 @@ from typing import Any
 
 from headway.train import _locations
 
-# As driver/run_folder.cpp writes it.
-JOURNAL_VERSION = 1
+# The newest that this Headway reads, as control/journal.hpp has it.
+JOURNAL_VERSION = 2
 
 
 def read_json(location: str, name: str) -> dict[str, Any] | None:

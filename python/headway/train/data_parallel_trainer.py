@@ -11,13 +11,13 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headway._arguments import check_instance, refuse
 from headway._runtime import get_runtime, preload_modules
 from headway._worker import session as worker_session
-from headway.train import _locations, _pickling
+from headway.train import _locations, _pickling, _saved_trainer
 from headway.train._callback_calls import CallbackCalls
 from headway.train._callbacks import TrainRunContext
 from headway.train._checkpoint import Checkpoint
@@ -32,6 +32,10 @@ from headway.train._surroundings import surroundings, works_in_run_directory
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
 from headway.tune.trial import Trial
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+    from typing_extensions import Self
 
 # Characters of one entry of the configuration that params.json shows.
 _SHOWN_MAX = 4096
@@ -101,8 +105,111 @@ class DataParallelTrainer(BaseTrainer):
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
         )
 
+    #: Which argument of the constructor has the framework's set-up.
+    _backend_argument: ClassVar[str] = "backend_config"
+
+    @classmethod
+    def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> bool:
+        """Whether ``path`` is the folder of a run that :meth:`restore` can go on with. False when there is nothing.
+
+        Args:
+            path: The run's folder: ``RunConfig.storage_path`` and ``name`` joined; a path or a URL.
+            storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
+        """
+        return _saved_trainer.is_restorable(
+            _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        )
+
+    @classmethod
+    def restore(
+        cls,
+        path: str | os.PathLike[str],
+        train_loop_per_worker: TrainLoop | None = None,
+        train_loop_config: Mapping[str, Any] | None = None,
+        *,
+        backend_config: BackendConfig | None = None,
+        scaling_config: ScalingConfig | None = None,
+        run_config: RunConfig | None = None,
+        datasets: Mapping[str, Any] | None = None,
+        dataset_config: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        storage_filesystem: pyarrow.fs.FileSystem | None = None,
+        resume_from_checkpoint: Checkpoint | None = None,
+    ) -> Self:
+        """The trainer of the run in a folder, as it was stored when the run started.
+
+        Its ``fit()`` goes on with the run in its folder, from its newest checkpoint, with a fresh budget of failures.
+
+        Args:
+            path: The run's folder, which may have been moved: a path (a relative one counts from the working directory
+                now), a URL, or with ``storage_filesystem`` a path on that.
+            train_loop_per_worker: Instead of the function that the run had.
+            train_loop_config: Instead of its configuration.
+            backend_config: Instead of the framework's set-up.
+            scaling_config: Instead of how many workers there were.
+            run_config: Instead of the run's; but the name and the storage path are the folder's.
+            datasets: As for the constructor.
+            dataset_config: As for the constructor.
+            metadata: Instead of the trainer's.
+            storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
+            resume_from_checkpoint: What ``get_checkpoint()`` gives while the run has no checkpoint of its own.
+
+        Raises:
+            FileNotFoundError: ``path`` holds no run that can be restored.
+            RuntimeError: something that was stored can't be loaded here (its module is gone, say); the message names
+                it, and it may be given anew.
+            ValueError: the run of another kind of trainer, or of a newer Headway.
+
+        Example:
+            >>> from headway.train import DataParallelTrainer
+            >>> path = "~/headway_results/digits"
+            >>> if DataParallelTrainer.can_restore(path):  # doctest: +SKIP
+            ...     trainer = DataParallelTrainer.restore(path)
+        """
+        if datasets or dataset_config is not None:
+            refuse_datasets("datasets" if datasets else "dataset_config")
+        location = _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        saved = _saved_trainer.SavedTrainer(location, cls.__name__)
+        given: dict[str, Any] = {
+            "train_loop_per_worker": train_loop_per_worker,
+            "train_loop_config": train_loop_config,
+            cls._backend_argument: backend_config,
+            "scaling_config": scaling_config,
+            "metadata": metadata,
+            "resume_from_checkpoint": resume_from_checkpoint,
+        }
+        arguments = {name: saved.part(name) if value is None else value for name, value in given.items()}
+        check_instance("run_config", run_config, RunConfig, "a RunConfig or None")
+        name = _locations.name_of(location)
+        if run_config is not None and run_config.name not in (None, name):
+            raise ValueError(f"run_config.name is {run_config.name!r}; allowed: None, or the folder's own: {name!r}")
+        in_folder = replace(
+            run_config or saved.part("run_config"),
+            name=name,
+            storage_path=_locations.parent(location),
+            storage_filesystem=None,  # It is part of the location.
+        )
+        return cls(**arguments, run_config=in_folder)
+
+    def _parts(self) -> dict[str, Any]:
+        """What :meth:`restore` makes a trainer of."""
+        return {
+            "train_loop_per_worker": self.train_loop_per_worker,
+            "train_loop_config": self.train_loop_config,
+            self._backend_argument: self.backend_config,
+            "scaling_config": self.scaling_config,
+            # Where it lies is told to restore, and may come with what its owner reaches it with.
+            "run_config": replace(self.run_config, name=None, storage_path="/", storage_filesystem=None),
+            "metadata": self.metadata,
+            "resume_from_checkpoint": self.resume_from_checkpoint,
+        }
+
     def fit(self) -> Result:
-        """Runs the training to its end.
+        """Runs the training to its end. Where ``RunConfig`` names a run that is there already, goes on with it.
+
+        A run that had not finished (killed, failed, stopped) goes on from its newest checkpoint, in the same folder.
+        One that is complete does too, so that a script that runs twice does not train twice. A notice says so, with the
+        checkpoint and the reason, before anything happens.
 
         Returns:
             The result; it is complete: every worker has ended and all of its output and files are where they belong.
@@ -112,7 +219,8 @@ class DataParallelTrainer(BaseTrainer):
                 with the failed rank's own exception and frames, or how its process ended.
             ControllerError: a callback raised; the message names it.
             ValueError: resources that can never be had; nothing was started.
-            OSError: the storage path cannot be written (or holds a run of this name); nothing was started.
+            OSError: the storage path cannot be written, or holds a ``run.json`` of something else; nothing was started.
+            FileExistsError: the run has a driver already, which is named; nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
         if worker_session.in_worker():
@@ -128,7 +236,8 @@ class DataParallelTrainer(BaseTrainer):
         task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         setup = json.dumps({"json": json.dumps({**surroundings(), "filesystems": _filesystems_for_workers(spec)})})
-        run = get_runtime().start_run(json.dumps(spec), setup, task)
+        trainer = _saved_trainer.dumps(type(self).__name__, self._parts())
+        run = get_runtime().start_run(json.dumps(spec), setup, task, trainer)
         loop = RunLoop(
             run,
             self.backend_config.backend_cls(),
@@ -141,10 +250,8 @@ class DataParallelTrainer(BaseTrainer):
         except BaseException as error:
             loop.abort(error)
             if isinstance(error, KeyboardInterrupt):
-                print(
-                    f"headway: stopped by Ctrl-C; what was reported so far is in {_locations.shown(run.path)}",
-                    file=sys.stderr,
-                )
+                told = f"what was reported so far is in {_locations.shown(run.path)}"
+                print(f"headway: stopped by Ctrl-C; {told}; the same name and storage path go on", file=sys.stderr)
             raise
         if loop.callback_error is not None:
             failure = loop.callback_error.failure

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway._arguments import check_instance
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.torch.config import TorchConfig
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+    from typing_extensions import Self
 
 
 class TorchTrainer(DataParallelTrainer):
@@ -35,6 +40,8 @@ class TorchTrainer(DataParallelTrainer):
         >>> trainer = TorchTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2))
         >>> result = trainer.fit()  # doctest: +SKIP
     """
+
+    _backend_argument = "torch_config"
 
     def __init__(
         self,
@@ -61,5 +68,37 @@ class TorchTrainer(DataParallelTrainer):
             datasets=datasets,
             dataset_config=dataset_config,
             metadata=metadata,
+            resume_from_checkpoint=resume_from_checkpoint,
+        )
+
+    @classmethod
+    def restore(  # type: ignore[override]
+        cls,
+        path: str | os.PathLike[str],
+        train_loop_per_worker: TrainLoop | None = None,
+        train_loop_config: Mapping[str, Any] | None = None,
+        *,
+        torch_config: TorchConfig | None = None,
+        scaling_config: ScalingConfig | None = None,
+        run_config: RunConfig | None = None,
+        datasets: Mapping[str, Any] | None = None,
+        dataset_config: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        storage_filesystem: pyarrow.fs.FileSystem | None = None,
+        resume_from_checkpoint: Checkpoint | None = None,
+    ) -> Self:
+        """As :meth:`headway.train.DataParallelTrainer.restore`, with ``torch_config`` for the process group."""
+        check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
+        return super().restore(
+            path,
+            train_loop_per_worker,
+            train_loop_config,
+            backend_config=torch_config,
+            scaling_config=scaling_config,
+            run_config=run_config,
+            datasets=datasets,
+            dataset_config=dataset_config,
+            metadata=metadata,
+            storage_filesystem=storage_filesystem,
             resume_from_checkpoint=resume_from_checkpoint,
         )

@@ -1,0 +1,43 @@
+#include "control/journal.hpp"
+
+#include "control/failure_text.hpp"
+
+namespace headway::control {
+
+Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
+  const auto refuse = [&](const std::string& why) {
+    return Error{ErrorKind::corrupted, std::string(subject) + " is not the journal of a run: " + why};
+  };
+  Result<Json> json = parse_json(text, subject);
+  if (!json) return refuse(json.error().message);
+  const JsonObject* object = json->if_object();
+  const Json* version = object != nullptr ? object->if_contains("version") : nullptr;
+  if (version == nullptr || !version->is_int64()) return refuse("it has no version");
+  if (!object->contains("state") || !object->contains("spec")) return refuse("it has no state or no spec");
+  if (version->get_int64() > journal_version) {
+    return Error{ErrorKind::corrupted, std::string(subject) + " was written by a newer Headway (version " +
+                                           std::to_string(version->get_int64()) + "; this one reads up to version " +
+                                           std::to_string(journal_version) +
+                                           "): use that one, or another RunConfig.name"};
+  }
+  Result<Journal> journal = from_stored_json<Journal>(std::move(*json), subject);
+  if (!journal) return refuse(journal.error().message);
+  return journal;
+}
+
+bool is_complete(const Journal& journal) { return journal.state == "finished"; }
+
+/// Journals are written before an attempt (after it was counted, or, when a run is taken up, before) and at the end.
+bool follows(const Manifest& manifest, const Journal& journal) {
+  if (manifest.attempt != journal.attempt) return manifest.attempt > journal.attempt;
+  const bool ended = is_complete(journal) || journal.state == "errored" || journal.state == "aborted";
+  return !ended && journal.state != "scheduling";
+}
+
+std::string unfinished_reason(const Journal& journal) {
+  if (journal.state == "aborted") return journal.abort_reason.value_or("it was aborted");
+  if (journal.state == "errored") return headline({ErrorKind::internal, journal.failure.value_or("it failed"), {}});
+  return "the driver ended before the run did";
+}
+
+}  // namespace headway::control

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "control/run_outcome.hpp"
+#include "core/config.hpp"
+#include "core/manifest.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a run's folder says of the run: all that a controller needs to go on with it.
+namespace headway::control {
+
+/// Version 1 had no owner, no names_given and no time_total_s; it is still read.
+inline constexpr int journal_version = 2;
+
+/// run.json: a snapshot, replaced whole. It is written when an attempt starts and when the run ends; what happened since is told by
+/// the checkpoints' manifests, which are the truth for checkpoints, and by result.json.
+struct Journal {
+  int version = journal_version;
+  std::string state;                      ///< A RunState's name; at the end "finished", "errored" or "aborted".
+  int attempt = 0;                        ///< Attempts begun, over all drivers of the run.
+  int failures = 0;                       ///< Under the driver that wrote this.
+  std::vector<std::string> attempt_ends;  ///< Why each attempt ended, the first one first.
+  std::int64_t reports = 0;
+  std::int64_t names_given = 0;  ///< Checkpoint names of our own making so far.
+  double time_total_s = 0;       ///< Of all drivers, without the time between them.
+  std::vector<KeptCheckpoint> checkpoints;
+  std::vector<std::string> to_delete;  ///< Checkpoints that are kept no longer and may still be there.
+  std::optional<std::string> failure;  ///< All words of the failure that ended the run.
+  std::optional<std::string> failure_kind;
+  std::optional<std::vector<RankFailure>> failed_ranks;
+  std::optional<std::string> abort_reason;
+  std::optional<std::string> stop_reason;  ///< Why the run was over before its training functions had returned.
+  std::int64_t owner_epoch =
+      0;                      ///< Which driver of the run wrote it, from 1: each that takes the run up counts one up.
+  std::string owner;          ///< That driver, in words. Written by the driver.
+  double written_unix_s = 0;  ///< Seconds since 1970. Written by the driver.
+  RunSpec spec;               ///< Without the training function's configuration.
+};
+BOOST_DESCRIBE_STRUCT(Journal, (),
+                      (version, state, attempt, failures, attempt_ends, reports, names_given, time_total_s, checkpoints,
+                       to_delete, failure, failure_kind, failed_ranks, abort_reason, stop_reason, owner_epoch, owner,
+                       written_unix_s, spec))
+
+/// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer version.
+Result<Journal> parse_journal(std::string_view text, std::string_view subject);
+
+/// Whether the run had come to its end by itself: there is nothing to go on with but further training.
+bool is_complete(const Journal& journal);
+
+/// Whether a checkpoint was committed after the journal was written. It then counts, even under a name that the journal gives up.
+bool follows(const Manifest& manifest, const Journal& journal);
+
+/// Why the run of this journal is not complete, in words: how it ended, or that its driver ended before it did.
+std::string unfinished_reason(const Journal& journal);
+
+/// What result.json holds.
+struct FoundResults {
+  std::int64_t lines = 0;
+  int attempt = 0;          ///< Of the last line; 0: there is none.
+  std::int64_t index = -1;  ///< The last line's report within its attempt.
+  double time_total_s = 0;
+  std::string last_line = {};  ///< Without its end.
+};
+
+/// A run that a folder holds already. Nobody else writes to it any more.
+struct FoundRun {
+  Journal journal;
+  std::vector<Manifest> checkpoints;  ///< Committed, in order of commit.
+  FoundResults results;
+  std::vector<std::string> names;  ///< All that lies in the folder.
+};
+
+}  // namespace headway::control

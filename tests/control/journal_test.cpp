@@ -1,0 +1,84 @@
+#include "control/journal.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace headway::control {
+
+BOOST_AUTO_TEST_SUITE(journal_suite)
+
+BOOST_AUTO_TEST_CASE(a_journal_comes_back_as_it_was_written) {
+  Journal journal;
+  journal.state = "errored";
+  journal.attempt = 3;
+  journal.attempt_ends = {"a", "b"};
+  journal.checkpoints = {{"checkpoint_000001", 4, {{"loss", 0.25}}}};
+  journal.failure = "ValueError: bad batch";
+  journal.failure_kind = "user_code";
+  journal.failed_ranks = {{1, "ValueError"}};
+  journal.owner_epoch = 7;
+  journal.owner = "pid 4711 on host-a";
+  journal.spec.run = {"run", "/storage"};
+  journal.spec.checkpoint.num_to_keep = 2;
+  const Result<Journal> read = parse_journal(to_json_text(journal), "run.json");
+  BOOST_REQUIRE(read.has_value());
+  BOOST_TEST(to_json_text(*read) == to_json_text(journal));
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_of_version_1_is_read_and_what_it_lacks_has_its_default) {
+  const Result<Journal> read = parse_journal(
+      R"({"state": "running", "attempt": 2, "failures": 1, "attempt_ends": ["killed"], "reports": 5,
+          "checkpoints": [{"name": "checkpoint_000000", "index": 0, "metrics": {"loss": 1.5}}],
+          "spec": {"run": {"name": "run", "storage_path": "/storage"},
+                   "scaling": {"num_workers": 2, "use_gpu": false, "resources_per_worker": {"CPU": 2}},
+                   "failure": {"max_failures": 3},
+                   "checkpoint": {"num_to_keep": null, "checkpoint_score_attribute": null, "checkpoint_score_order": "max"},
+                   "trainer": "TorchTrainer", "trial_id": "0a1b2c3d", "preload": [], "config": {},
+                   "resume_from_checkpoint": null},
+          "version": 1, "written_unix_s": 1.5})",
+      "/storage/run/run.json");
+  BOOST_REQUIRE_MESSAGE(read.has_value(), (read ? "" : read.error().message));
+  BOOST_TEST(read->attempt == 2);
+  BOOST_TEST(read->checkpoints.at(0).name == "checkpoint_000000");
+  BOOST_TEST(read->spec.trial_id == "0a1b2c3d");
+  BOOST_TEST(read->spec.scaling.resources_per_worker->at("CPU") == 2.0);
+  BOOST_TEST(read->owner_epoch == 0);
+  BOOST_TEST(!read->failure.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_run_json_of_something_else_or_of_a_newer_headway_is_refused_and_named) {
+  const auto refused = [](std::string_view text) {
+    const Result<Journal> read = parse_journal(text, "/storage/run/run.json");
+    BOOST_REQUIRE(!read.has_value());
+    BOOST_TEST((read.error().kind == ErrorKind::corrupted));
+    BOOST_TEST(read.error().message.starts_with("/storage/run/run.json "));
+    return read.error().message;
+  };
+  BOOST_TEST(refused("{\"sta").find("is not the journal of a run") != std::string::npos);
+  BOOST_TEST(refused("[1]").find("it has no version") != std::string::npos);
+  BOOST_TEST(refused(R"({"name": "my own run"})").find("it has no version") != std::string::npos);
+  BOOST_TEST(refused(R"({"version": 2, "project": "x"})").find("it has no state or no spec") != std::string::npos);
+  BOOST_TEST(refused(R"({"version": 2, "state": "running", "spec": 7})").find("is not the journal") !=
+             std::string::npos);
+  BOOST_TEST(refused(R"({"version": 99, "state": "running", "spec": {}})")
+                 .find("a newer Headway (version 99; this one "
+                       "reads up to version 2)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(why_a_run_is_not_complete_is_said_in_its_own_words) {
+  Journal journal;
+  journal.state = "running";
+  BOOST_TEST(unfinished_reason(journal) == "the driver ended before the run did");
+  BOOST_TEST(!is_complete(journal));
+  journal.state = "aborted";
+  journal.abort_reason = "Ctrl-C";
+  BOOST_TEST(unfinished_reason(journal) == "Ctrl-C");
+  journal.state = "errored";
+  journal.failure = "ValueError: bad\nmore";
+  BOOST_TEST(unfinished_reason(journal) == "ValueError: bad");
+  journal.state = "finished";
+  BOOST_TEST(is_complete(journal));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::control

@@ -1,0 +1,153 @@
+#include "driver/lease.hpp"
+#include "storage/scratch.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <fstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::driver {
+
+namespace {
+
+using storage::Scratch;
+
+/// A child that waits for a signal; it is up, and has dropped what children drop, when the constructor returns.
+class Child {
+ public:
+  Child() {
+    int up[2];
+    BOOST_REQUIRE(pipe(up) == 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      (void)!write(up[1], "u", 1);
+      pause();
+      _exit(0);
+    }
+    char letter = 0;
+    BOOST_REQUIRE(read(up[0], &letter, 1) == 1);
+    close(up[0]);
+    close(up[1]);
+  }
+  ~Child() { end(); }
+  void end() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+void write_owner(const std::string& directory, const Owner& owner) {
+  std::ofstream(directory + "/.headway.owner") << to_json_text(owner);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lease_suite)
+
+BOOST_AUTO_TEST_CASE(a_folder_has_one_owner_and_the_next_hears_who) {
+  const Scratch scratch;
+  {
+    const Result<Lease> first = Lease::take(scratch.run, this_owner({}));
+    BOOST_REQUIRE(first.has_value());
+    BOOST_TEST(!first->unlocked_reason().has_value());
+    const Result<Lease> second = Lease::take(scratch.run, this_owner({}));
+    BOOST_REQUIRE(!second.has_value());
+    BOOST_TEST((second.error().kind == ErrorKind::already_exists));
+    BOOST_TEST(second.error().message.find("is under way in this process already") != std::string::npos);
+    Owner other = this_owner({});
+    other.driver.pid = 1;
+    const Result<Lease> third = Lease::take(scratch.run, other);
+    BOOST_REQUIRE(!third.has_value());
+    BOOST_TEST(third.error().message.find("has a driver already: pid " + std::to_string(getpid())) !=
+               std::string::npos);
+  }
+  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value(), "it was given up");
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_does_not_keep_the_folder) {
+  const Scratch scratch;
+  std::optional<Lease> lease;
+  {
+    Result<Lease> taken = Lease::take(scratch.run, this_owner({}));
+    BOOST_REQUIRE(taken.has_value());
+    lease.emplace(std::move(*taken));
+  }
+  const Child child;
+  lease.reset();
+  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_was_moved_deleted_or_replaced_is_noticed) {
+  const Scratch scratch;
+  const std::string folder = scratch.run + "/run";
+  BOOST_REQUIRE(mkdir(folder.c_str(), 0755) == 0);
+  const Result<Lease> lease = Lease::take(folder, this_owner({}));
+  BOOST_REQUIRE(lease.has_value());
+  BOOST_TEST(lease->in_place());
+  BOOST_REQUIRE(rename(folder.c_str(), (scratch.run + "/moved").c_str()) == 0);
+  BOOST_TEST(!lease->in_place());
+  BOOST_REQUIRE(mkdir(folder.c_str(), 0755) == 0);
+  const Result<Lease> another = Lease::take(folder, this_owner({}));
+  BOOST_REQUIRE(another.has_value());
+  BOOST_TEST(another->in_place());
+  BOOST_TEST(!lease->in_place());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_is_waited_for) {
+  const Scratch scratch;
+  Child driver;
+  Child guard;
+  Owner former = this_owner({guard.pid()});
+  former.driver = node::identity_of(driver.pid());
+  write_owner(scratch.run, former);
+  driver.end();
+  // The guard's end comes from a process of its own, while this one waits.
+  const pid_t ender = fork();
+  if (ender == 0) {
+    kill(guard.pid(), SIGKILL);
+    _exit(0);
+  }
+  const Result<Lease> lease = Lease::take(scratch.run, this_owner({}));
+  BOOST_TEST(lease.has_value());
+  BOOST_TEST(!node::is_alive(former.guards.front()));
+  waitpid(ender, nullptr, 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_guards_of_a_driver_that_lives_are_no_reason_to_wait) {
+  const Scratch scratch;
+  const Child driver;
+  const Child guard;
+  Owner former = this_owner({guard.pid()});
+  former.driver = node::identity_of(driver.pid());
+  write_owner(scratch.run, former);
+  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_that_died_while_it_wrote_who_it_is_is_nobody) {
+  const Scratch scratch;
+  std::ofstream(scratch.run + "/.headway.owner") << R"({"host": "a", "dri)";
+  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_pid_that_was_given_again_is_another_process) {
+  const Child child;
+  node::ProcessIdentity identity = node::identity_of(child.pid());
+  BOOST_TEST(node::is_alive(identity));
+  BOOST_TEST(!node::wait_for_end(identity, std::chrono::milliseconds(0)));
+  identity.started -= 1;
+  BOOST_TEST(!node::is_alive(identity));
+  BOOST_TEST(node::wait_for_end(identity, std::chrono::milliseconds(0)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::driver
