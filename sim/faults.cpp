@@ -27,6 +27,7 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::hangs, 20},
     {Fault::journal_fails, 4},
     {Fault::late_timer, 4},
+    {Fault::node_lost, 250},
     {Fault::nodes_refused, 20},
     {Fault::raise, 25},
     {Fault::returns_early, 25},

@@ -32,6 +32,7 @@ enum class Fault {
   hangs,               ///< A rank or a hook stops for good, where hang_fail_s is to find it.
   journal_fails,       ///< run.json cannot be written.
   late_timer,          ///< A timer fires seconds after its time.
+  node_lost,           ///< A node is out of reach; its workers live on for a while.
   nodes_refused,       ///< There is no place for the workers.
   raise,               ///< The training function raises.
   returns_early,       ///< A rank calls report less often than the others.
@@ -52,10 +53,10 @@ enum class Fault {
 };
 BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, begin_fails, commit_fails, commit_lies, copy_fails,
                     copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, echo, exit_code,
-                    exit_handler_hangs, exits_unasked, hangs, journal_fails, late_timer, nodes_refused, raise,
-                    returns_early, returns_in_report, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
-                    slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails, sync_fails,
-                    upload_fails)
+                    exit_handler_hangs, exits_unasked, hangs, journal_fails, late_timer, node_lost, nodes_refused,
+                    raise, returns_early, returns_in_report, setup_fails, slow_exit, slow_hook, slow_message,
+                    slow_start, slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails,
+                    sync_fails, upload_fails)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::upload_fails) + 1;
 const char* to_string(Fault fault);

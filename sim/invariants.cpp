@@ -13,6 +13,8 @@ void Invariants::hears(const Event& event) {
 
 void Invariants::on(const StoragePrepared& event) { prepared_ = !event.error; }
 
+void Invariants::on(const NodesRefused&) { nodes_refused_ = true; }
+
 void Invariants::on(const RankReturned& event) {
   if (event.attempt == attempt_ && group_lives_) returned_.insert(event.rank);
 }
@@ -96,6 +98,8 @@ void Invariants::check_places(const std::vector<WorkerPlan>& plans) const {
                        plan.local_rank >= 0 && plan.local_rank < plan.local_world_size &&
                        local_ranks[plan.slot.node_id].insert(plan.local_rank).second && plan.node_rank >= 0 &&
                        plan.node_rank < static_cast<int>(on_node.size());
+    require(nodes_->there(plan.slot.node_id), invariant::world_size,
+            [&] { return "rank " + std::to_string(i) + " is placed on a node that is lost"; });
     require(right, invariant::world_size, [&] { return "rank " + std::to_string(i) + " has a wrong place"; });
   }
 }
@@ -170,7 +174,7 @@ void Invariants::check(const Finish& command) {
               [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
     }
   } else if (end.state == "errored" && attempt_ > 0) {
-    require(!may_restart() || stop_asked_ || callback_failed_, invariant::budget,
+    require(!may_restart() || stop_asked_ || callback_failed_ || nodes_refused_, invariant::budget,
             "the run is given up although its budget allows another attempt");
   }
   std::vector<std::string> told;

@@ -57,6 +57,7 @@ class Invariants {
   template <class Other>
   void on(const Other&) {}
   void on(const control::StoragePrepared& event);
+  void on(const control::NodesRefused& event);
   void on(const control::RankReported& event);
   void on(const control::RankReturned& event);
   void on(const control::CheckpointCommitted& event);
@@ -98,6 +99,7 @@ class Invariants {
   Retention retention_;
 
   bool prepared_ = false;
+  bool nodes_refused_ = false;
   int journals_open_ = 0;
   bool abort_asked_ = false;
   bool stop_asked_ = false;

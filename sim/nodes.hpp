@@ -4,6 +4,9 @@
 #include "sim/scenario.hpp"
 #include "sim/stage.hpp"
 
+#include <string>
+#include <vector>
+
 namespace headway::sim {
 
 /// Where workers may run: grants a place for each, or refuses.
@@ -17,10 +20,18 @@ class Nodes {
 
   bool held() const { return held_; }
 
+  /// One of them, any, is lost, and another one joins in its place; the lost one's id.
+  std::string lose_one();
+  bool there(const std::string& node_id) const;
+
  private:
   Stage* stage_;
   const Scenario* scenario_;
+  std::string id_of(int place) const;
+
   bool held_ = false;
+  std::vector<int> lost_ =
+      std::vector<int>(static_cast<std::size_t>(scenario_->nodes), 0);  ///< How many were, by place.
   int driver_ = 0;
 };
 

@@ -15,14 +15,16 @@ void Workers::later(int rank, Duration after, std::function<void()> what) {
 void Workers::order(int rank, std::function<void()> what) {
   Worker& worker = at(rank);
   worker.told_until = std::max(worker.told_until, stage_->schedule.now() + stage_->random.between(0ms, 2ms));
-  later(rank, worker.told_until - stage_->schedule.now(), std::move(what));
+  later(rank, worker.told_until - stage_->schedule.now(), [this, rank, what = std::move(what)] {
+    if (!at(rank).lost) what();
+  });
 }
 
 void Workers::say(int rank, control::Event event) {
   Worker& worker = at(rank);
   worker.said_until = std::max(worker.said_until, stage_->schedule.now() + stage_->delay(Fault::slow_message, 2ms));
-  stage_->schedule.at(worker.said_until, [this, group = group_, event = std::move(event)] {
-    if (group == group_) stage_->tell(event);
+  stage_->schedule.at(worker.said_until, [this, rank, group = group_, event = std::move(event)] {
+    if (group == group_ && !at(rank).lost) stage_->tell(event);
   });
 }
 
@@ -48,13 +50,35 @@ void Workers::leave(int rank, ExitStatus status) {
   for (const std::string& name : std::exchange(worker.writing, {})) storage_->close_for(rank, name);
   stage_->trace.note(stage_->schedule.now(), "the process of rank " + std::to_string(rank) + " is gone");
   worker.said_until = std::max(worker.said_until, stage_->schedule.now() + stage_->delay(Fault::slow_message, 2ms));
-  stage_->schedule.at(worker.said_until, [this, rank, group = group_, attempt = attempt_, status] {
-    if (group != group_) return;
-    at(rank).end_known = true;
-    stage_->tell(control::WorkerExited{attempt, rank, status, "last words\n"});
-    const bool all_known =
-        std::all_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.end_known; });
-    if (group == group_ && all_known) stage_->tell(control::GroupEnded{attempt});
+  stage_->schedule.at(worker.said_until, [this, rank, group = group_, status] {
+    if (group == group_ && !at(rank).lost) tell_exit(rank, status);
+  });
+}
+
+void Workers::tell_exit(int rank, const ExitStatus& status) {
+  at(rank).end_known = true;
+  const std::uint64_t group = group_;
+  const int attempt = attempt_;
+  stage_->tell(control::WorkerExited{attempt, rank, status, "last words\n"});
+  const bool all_known =
+      std::all_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.end_known; });
+  if (group == group_ && all_known) stage_->tell(control::GroupEnded{attempt});
+}
+
+void Workers::lose_node(const std::string& node_id) {
+  const Duration lease = stage_->random.between(0ms, 12s);
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (at(rank).node_id != node_id || at(rank).end_known || at(rank).lost) continue;
+    ranks.push_back(rank);
+    at(rank).lost = true;
+    later(rank, stage_->random.between(0ms, lease), [this, rank] { leave(rank, {true, 9, ""}); });
+  }
+  stage_->tell(control::NodeLost{node_id, "simulated: its connection broke"});
+  stage_->schedule.after(lease + 1ms, [this, ranks, group = group_] {
+    for (int rank : ranks) {
+      if (group == group_) tell_exit(rank, {true, 9, "its node is lost"});
+    }
   });
 }
 
@@ -79,6 +103,7 @@ void Workers::start(const control::StartWorkers& command) {
       first_step = found->second.manifest.metrics.at("step").as_int64() + 1;
   }
   for (int rank = 0; rank < size(); ++rank) {
+    at(rank).node_id = command.plans[static_cast<std::size_t>(rank)].slot.node_id;
     at(rank).step = first_step;
     at(rank).steps = scenario_->steps;
     if (stage_->fault(Fault::returns_early)) at(rank).steps = first_step + stage_->random.below(3);
@@ -207,6 +232,7 @@ void Workers::answer(const control::AnswerReport& command) {
 
 void Workers::end(const control::EndWorkers& command) {
   for (int rank = 0; rank < size(); ++rank) {
+    if (at(rank).lost) continue;
     switch (command.mode) {
       case control::EndMode::graceful: order(rank, [this, rank] { exit_by_itself(rank); }); break;
       case control::EndMode::terminate:

@@ -28,6 +28,8 @@ class Workers {
   void answer(const control::AnswerReport& command);
   void end(const control::EndWorkers& command);
   void look(const control::LookAtCollectives& command);
+  /// Those of a node are out of reach. They live until the node's lease has run out; then it is told that they are gone.
+  void lose_node(const std::string& node_id);
   /// The guard ends every process; nobody hears of it.
   void driver_died();
 
@@ -46,9 +48,11 @@ class Workers {
     std::int64_t steps = 0;  ///< Where it returns.
     bool in_thread = false;  ///< A thread of it makes the report; its function goes on.
     bool deaf = false;       ///< It ignores SIGTERM.
+    bool lost = false;       ///< Its node is: nobody hears it, and nothing reaches it.
     bool end_known = false;  ///< The driver knows that it is gone.
-    Time said_until{};       ///< When the last thing that it said arrives.
-    Time told_until{};       ///< When the last order arrives.
+    std::string node_id;
+    Time said_until{};  ///< When the last thing that it said arrives.
+    Time told_until{};  ///< When the last order arrives.
     std::set<std::string> writing;
   };
 
@@ -60,6 +64,7 @@ class Workers {
   void enter(int rank, Phase phase);
   void may_crash(int rank);
   void leave(int rank, ExitStatus status);
+  void tell_exit(int rank, const ExitStatus& status);
   void echo_in_others(int rank);
 
   void train(int rank);

@@ -77,6 +77,11 @@ void World::hand_in(const Event& event) {
   invariants_.settled(*controller_);
   remember(event);
   if (const auto* exit = std::get_if<WorkerExited>(&event)) hooks_.rank_is_gone(exit->attempt);
+  if (!invariants_.finished() && stage_.fault(Fault::node_lost)) {
+    stage_.schedule.after(stage_.random.between(0ms, 100ms), [this] {
+      if (!invariants_.finished()) workers_.lose_node(nodes_.lose_one());
+    });
+  }
   if (!invariants_.finished() && stage_.fault(Fault::abort)) {
     stage_.schedule.after(stage_.random.between(0ms, 100ms), [this] { hand_in(AbortAsked{"simulated Ctrl-C"}); });
   }

@@ -7,7 +7,7 @@
 from headway._core import version as __version__
 from headway._nodes import nodes
 from headway._ray import as_ray
-from headway._runtime import available_resources, cluster_resources, init, is_initialized, shutdown
+from headway._runtime import available_resources, cluster_resources, init, is_initialized, join_address, shutdown
 
 __all__ = [
     "__version__",
@@ -16,6 +16,7 @@ __all__ = [
     "cluster_resources",
     "init",
     "is_initialized",
+    "join_address",
     "nodes",
     "shutdown",
 ]

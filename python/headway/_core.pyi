@@ -78,7 +78,13 @@ class Run:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0) -> None: ...
+
+    def listen(self) -> str:
+        """Lets nodes join; the address for them, as host:port."""
+
+    def nodes(self) -> str:
+        """What each node has, as JSON."""
 
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
@@ -91,6 +97,11 @@ class Runtime:
 
     def shutdown(self) -> None:
         """Ends every run, worker and factory, and returns when they are gone."""
+
+def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], grace_s: float) -> int:
+    """
+    Offers this machine to a driver; returns the exit code when that is over, and no worker is left.
+    """
 
 def exit_now(code: int) -> None:
     """Flushes C streams and ends the process at once."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import socket
+import json
 from typing import Any
 
-from headway._runtime import cluster_resources
+from headway._runtime import get_runtime
 
 
 def nodes() -> list[dict[str, Any]]:
-    """The nodes, one dict each: this machine. Starts Headway if need be.
+    """The nodes, one dict each: this machine, and those that have joined. Starts Headway if need be.
 
     Returns:
         Dicts with ``NodeID``, ``Alive``, ``NodeManagerAddress``, ``NodeManagerHostname`` and ``Resources`` (as
@@ -20,13 +20,13 @@ def nodes() -> list[dict[str, Any]]:
         >>> [node["Alive"] for node in headway.nodes()]
         [True]
     """
-    hostname = socket.gethostname()
     return [
         {
-            "NodeID": "local",
+            "NodeID": node["node_id"],
             "Alive": True,
-            "NodeManagerAddress": "127.0.0.1",
-            "NodeManagerHostname": hostname,
-            "Resources": cluster_resources(),
+            "NodeManagerAddress": node["node_ip"],
+            "NodeManagerHostname": node["hostname"],
+            "Resources": node["total"],
         }
+        for node in json.loads(get_runtime().nodes())
     ]

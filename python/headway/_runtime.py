@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from headway import _core
 from headway._arguments import check_bool, check_number, check_resources, check_str, refuse
+from headway._token import default_token_file, make_token
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
@@ -37,6 +38,9 @@ def init(
     resources: Mapping[str, float] | None = None,
     preload: Sequence[str] = (),
     ignore_reinit_error: bool = False,
+    listen: str | None = None,
+    token_file: str | None = None,
+    node_lease_s: float = 10.0,
 ) -> None:
     """Starts Headway in this process. ``Trainer.fit()`` does it when nobody has.
 
@@ -48,6 +52,13 @@ def init(
         preload: Modules that worker factories import before they fork workers, so that no worker has to.
             ``HEADWAY_PRELOAD`` (names with commas between) adds to them.
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
+        listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an address of this machine,
+            such as ``"0.0.0.0:0"`` (any address, any free port; :func:`join_address` says which). None: nothing
+            listens.
+        token_file: What agents must have a copy of; made when it is not there. Default: ``HEADWAY_TOKEN_FILE`` of the
+            environment, else ``~/.headway/token``.
+        node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are started elsewhere
+            not before. An agent that can't reach the driver for so long ends its workers and itself.
 
     Raises:
         RuntimeError: Headway is started already.
@@ -69,6 +80,15 @@ def init(
     amounts = check_resources("resources", resources) if resources is not None else {}
     modules = _check_preload(preload)
     check_bool("ignore_reinit_error", ignore_reinit_error)
+    node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
+    if token_file is not None:
+        check_str("token_file", token_file, "None or a path")
+        if listen is None:
+            raise ValueError("token_file is given without listen; allowed: both, or listen alone")
+    joining: tuple[str, str, float] | None = None
+    if listen is not None:
+        check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
+        joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
     with _lock:
         if _current() is not None:
             if ignore_reinit_error:
@@ -76,7 +96,7 @@ def init(
             raise RuntimeError(
                 "headway is started already; call headway.shutdown() first to start it with other settings"
             )
-        _start(num_cpus, num_gpus, amounts, modules)
+        _start(num_cpus, num_gpus, amounts, modules, joining)
 
 
 def shutdown() -> None:
@@ -105,6 +125,11 @@ def available_resources() -> dict[str, float]:
     return get_runtime().available_resources()
 
 
+def join_address() -> str | None:
+    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when nothing listens."""
+    return _join_address if _current() is not None else None
+
+
 def get_runtime() -> _core.Runtime:
     """This process's runtime, started with default settings when there is none."""
     with _lock:
@@ -118,6 +143,7 @@ def preload_modules(wanted: Sequence[str]) -> list[str]:
 
 
 _user_preload: tuple[str, ...] = ()
+_join_address: str | None = None
 
 
 def _current() -> _core.Runtime | None:
@@ -143,24 +169,33 @@ def _find_py_spy() -> str:
     return beside if os.access(beside, os.X_OK) else shutil.which("py-spy") or ""
 
 
-def _start(
-    num_cpus: float | None, num_gpus: float | None, resources: dict[str, float], preload: tuple[str, ...]
-) -> _core.Runtime:
-    global _runtime, _pid, _user_preload
+def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
+    """How worker factories are started: the guard's path, the command, its environment, the path of py-spy."""
     start = os.environ.get("HEADWAY_WORKER_START", "fork")
     if start not in ("fork", "exec"):
         raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
     package = os.path.dirname(os.path.abspath(__file__))
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
-    _runtime = _core.Runtime(
-        os.path.join(package, "bin", "headway-guard"),
-        [sys.executable, "-c", code + "from headway._worker.factory import main; main()"],
-        _FACTORY_ENV,
-        _find_py_spy(),
-        num_cpus,
-        num_gpus,
-        resources,
-    )
+    command = [sys.executable, "-c", code + "from headway._worker.factory import main; main()"]
+    return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, _find_py_spy()
+
+
+def _start(
+    num_cpus: float | None,
+    num_gpus: float | None,
+    resources: dict[str, float],
+    preload: tuple[str, ...],
+    joining: tuple[str, str, float] | None = None,
+) -> _core.Runtime:
+    global _runtime, _pid, _user_preload, _join_address
+    listen, token, node_lease_s = joining or (None, "", 10.0)
+    runtime = _core.Runtime(*factory_settings(), num_cpus, num_gpus, resources, listen, token, node_lease_s)
+    try:
+        _join_address = runtime.listen() if joining else None
+    except Exception:
+        runtime.shutdown()
+        raise
+    _runtime = runtime
     if _pid == 0:
         atexit.register(shutdown)
     _pid = os.getpid()

@@ -20,11 +20,12 @@ ROOMS: dict[str, set[str]] = {
     "arrow": {"headway", "core", "storage"},
     "node": {"headway", "core", "wire"},
     "engine": {"headway", "core", "wire", "node"},
-    "driver": {"headway", "core", "wire", "control", "storage", "node", "engine"},
+    "cluster": {"headway", "core", "wire", "node"},
+    "driver": {"headway", "core", "wire", "control", "storage", "node", "engine", "cluster"},
     "worker": {"headway", "core", "wire", "storage"},
     "library": {"headway", "core", "storage"},
     "sim": {"headway", "core", "control"},
-    "bindings": {"headway", "core", "wire", "storage", "node", "driver", "worker"},
+    "bindings": {"headway", "core", "wire", "storage", "node", "cluster", "driver", "worker"},
 }
 
 # core/ speaks only of values: of the public headers it may use these.

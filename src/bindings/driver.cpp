@@ -49,12 +49,19 @@ struct PyRuntime {
 std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std::string> factory_command,
                                         std::map<std::string, std::string> factory_env, std::string py_spy,
                                         std::optional<double> num_cpus, std::optional<double> num_gpus,
-                                        Resources resources) {
+                                        Resources resources, const std::optional<std::string>& listen,
+                                        std::string token, double node_lease_s) {
   driver::RuntimeConfig config{
       {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)},
       num_cpus,
       num_gpus,
-      std::move(resources)};
+      std::move(resources),
+      std::nullopt};
+  if (listen) {
+    unwrap(cluster::check_available());
+    config.join =
+        cluster::JoinConfig{unwrap(cluster::parse_endpoint("listen", *listen)), std::move(token), node_lease_s};
+  }
   unwrap(driver::validate(config));
   return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
 }
@@ -156,7 +163,22 @@ void bind_driver(nb::module_& module) {
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),
-           nb::arg("resources") = Resources{})
+           nb::arg("resources") = Resources{}, nb::arg("listen") = nb::none(), nb::arg("token") = "",
+           nb::arg("node_lease_s") = 10.0)
+      .def(
+          "listen", [](PyRuntime& self) { return unwrap(self.runtime->listen()); },
+          "Lets nodes join; the address for them, as host:port.")
+      .def(
+          "nodes",
+          [](PyRuntime& self) {
+            std::string json;
+            {
+              const nb::gil_scoped_release released;
+              json = json_text(boost::json::value_from(self.runtime->node_resources()));
+            }
+            return json;
+          },
+          "What each node has, as JSON.")
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")

@@ -13,6 +13,7 @@ void bind_driver(nanobind::module_& module);
 void bind_worker(nanobind::module_& module);
 void bind_storage(nanobind::module_& module);
 void bind_checkpoint(nanobind::module_& module);
+void bind_agent(nanobind::module_& module);
 
 /// Raises the Python exception that fits the error's kind.
 [[noreturn]] void raise(const Error& error);

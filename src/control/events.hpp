@@ -35,6 +35,12 @@ struct NodesRefused {
   Error error;
 };
 
+/// A node is out of reach, for good. The run's workers there may live on for a while, unseen: their exits are told once none can.
+struct NodeLost {
+  std::string node_id;
+  std::string reason;
+};
+
 struct WorkerReady {
   int attempt = 0;
   int rank = 0;
@@ -182,10 +188,11 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, WorkerReady, SetupFinished,
-                           RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
-                           ArtifactsSynced, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished,
-                           RanksCalled, CallAnswered, RanksExamined, CollectivesSeen, FolderSynced, JournalWritten,
-                           ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding, FolderLost, TimerFired>;
+using Event =
+    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, WorkerReady, SetupFinished,
+                 RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
+                 RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered,
+                 RanksExamined, CollectivesSeen, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
+                 AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

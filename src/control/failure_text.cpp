@@ -41,6 +41,23 @@ RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& s
   return failure;
 }
 
+RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_id, const std::string& reason,
+                              int attempt, Time now) {
+  RunFailure failure{ErrorKind::worker_died, "", {}};
+  std::vector<int> there;
+  std::string hostname;
+  for (const RankState& rank : group.ranks()) {
+    if (rank.plan.slot.node_id != node_id) continue;
+    there.push_back(rank.plan.rank);
+    hostname = rank.plan.slot.hostname;
+    failure.ranks.push_back({rank.plan.rank, "its node " + node_id + " is lost: " + reason});
+  }
+  failure.message = "node " + node_id + " (" + hostname + ") is lost, and " + rank_list(there) + " with it: " + reason +
+                    ", in attempt " + std::to_string(attempt) + "\nWhat the ranks were doing:\n" +
+                    group.describe_others(-1, now);
+  return failure;
+}
+
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now) {
   RunFailure failure{ErrorKind::user_code, "", {}};

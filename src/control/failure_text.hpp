@@ -15,6 +15,10 @@ RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& e
 RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail,
                          int attempt, Time now);
 
+/// A node is lost, with the ranks that were there.
+RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_id, const std::string& reason,
+                              int attempt, Time now);
+
 /// `waiting` ranks wait in report `index`, and `returned` have finished their function and can never come.
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now);

@@ -32,6 +32,8 @@ enum class Mark {
   hang_in_teardown,                 ///< A tear-down hook took longer than that; the run's result stands.
   journal_failed,                   ///< run.json could not be written.
   name_taken,                       ///< A checkpoint's name is that of one that is being stored.
+  node_lost,                        ///< A node went, with ranks that were needed.
+  nodes_asked_for_again,            ///< The nodes of the last attempt are not all there any more.
   nodes_refused,                    ///< There is no place for the workers.
   offers_conflict,                  ///< The ranks' offers cannot be one checkpoint.
   raised,                           ///< A training function raised.
@@ -56,10 +58,10 @@ BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobod
                     deletion_failed, echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over,
                     failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report, given_up,
                     group_ended_before_commit, hang_ends_the_attempt, hang_in_teardown, journal_failed, name_taken,
-                    nodes_refused, offers_conflict, raised, ranks_wait_for_callbacks, restart_at_once, restart_waits,
-                    setup_failed, stopped_at_work, stopped_between_attempts, storage_refused, storage_not_shared,
-                    stored_under_two_names, sync_failed, terminate_grace_over, too_many_asynchronous, unmatched_report,
-                    upload_of_a_rank_that_is_gone, upload_refused)
+                    node_lost, nodes_asked_for_again, nodes_refused, offers_conflict, raised, ranks_wait_for_callbacks,
+                    restart_at_once, restart_waits, setup_failed, stopped_at_work, stopped_between_attempts,
+                    storage_refused, storage_not_shared, stored_under_two_names, sync_failed, terminate_grace_over,
+                    too_many_asynchronous, unmatched_report, upload_of_a_rank_that_is_gone, upload_refused)
 
 /// Defined by the simulator.
 void reach(Mark mark);

@@ -61,14 +61,14 @@ void RunController::on(const StoragePrepared& event) {
   if (event.found) take_up(*event.found);
   state_ = RunState::scheduling;
   write_journal();
-  out_.push_back(AcquireNodes{spec_.scaling.num_workers, worker_claim(spec_.scaling)});
+  acquire_nodes();
 }
 
 void RunController::on(const NodesGranted& event) {
   if (state_ != RunState::scheduling) return;
   slots_ = event.slots;
   for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
-  start_attempt();
+  start_again();
 }
 
 void RunController::on(const NodesRefused& event) {
@@ -244,7 +244,7 @@ void RunController::restart() {
   notify_restart(wait);
   if (wait == Duration::zero()) {
     HEADWAY_MARK(restart_at_once);
-    start_attempt();
+    start_again();
   } else {
     HEADWAY_MARK(restart_waits);
     set_timer(TimerPurpose::restart, wait);
@@ -307,7 +307,7 @@ void RunController::on(const TimerFired& event) {
       }
       break;
     case TimerPurpose::restart:
-      if (state_ == RunState::restarting && group_gone_) start_attempt();
+      if (state_ == RunState::restarting && group_gone_) start_again();
       break;
     case TimerPurpose::sync:
       sync_folder();

@@ -92,6 +92,7 @@ class RunController {
   void on(const StoragePrepared& event);
   void on(const NodesGranted& event);
   void on(const NodesRefused& event);
+  void on(const NodeLost& event);
   void on(const WorkerReady& event);
   void on(const SetupFinished& event);
   void on(const RankReported& event);
@@ -127,7 +128,9 @@ class RunController {
   void make_good_lines(const FoundRun& found);
   void lose_run(const Error& error);
   void finish();
+  void acquire_nodes();
   void start_attempt();
+  void start_again();
   void take_report();
   PendingCheckpoint begin_checkpoint(std::int64_t index);
   void order_uploads(std::int64_t index, PendingCheckpoint& checkpoint);
@@ -190,6 +193,7 @@ class RunController {
   std::int64_t iteration_ = 0;
   std::int64_t attempt_iterations_ = 0;
   std::vector<Slot> slots_;
+  std::set<std::string> lost_nodes_;
   WorkerGroup group_;
   ReportBarrier barrier_;
   CheckpointBook book_;

@@ -165,6 +165,10 @@ void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const 
   }
 }
 
+void Run::node_lost(const std::string& node_id, const std::string& reason) {
+  handle(control::NodeLost{node_id, reason});
+}
+
 void Run::fail_calls(Worker& worker, int rank) {
   for (std::int64_t call_id : std::exchange(worker.open_calls, {})) {
     const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};

@@ -61,6 +61,8 @@ class Run : public std::enable_shared_from_this<Run> {
   void worker_message(std::int64_t worker_id, wire::Frame frame);
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail);
   bool worker_line(std::int64_t worker_id, std::string_view line);
+  /// The exits of its workers are told later, when they can't live any more.
+  void node_lost(const std::string& node_id, const std::string& reason);
   void warn(const std::string& text);
   /// The runtime ends: nothing may be called on it from here any more.
   void detach();

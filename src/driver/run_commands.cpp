@@ -64,15 +64,16 @@ void Run::carry_out(const control::StartWorkers& command) {
   attempt_ = command.attempt;
   workers_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
-  // Every local rank sees all of the group's devices in one order, and picks its own.
-  std::string gpus;
-  std::set<std::string> seen;
+  // Every rank sees all of the group's devices on its node in one order, and picks its own.
+  std::map<std::string, std::string> gpus;
+  std::set<std::pair<std::string, std::string>> seen;
   for (const WorkerPlan& plan : command.plans) {
+    std::string& here = gpus[plan.slot.node_id];
     for (const std::string& id : plan.slot.gpu_ids) {
-      if (seen.insert(id).second) gpus += (gpus.empty() ? "" : ",") + id;
+      if (seen.emplace(plan.slot.node_id, id).second) here += (here.empty() ? "" : ",") + id;
     }
   }
-  for (const WorkerPlan& plan : command.plans) start_worker(command, plan, gpus);
+  for (const WorkerPlan& plan : command.plans) start_worker(command, plan, gpus[plan.slot.node_id]);
 }
 
 void Run::carry_out(const control::RunSetup& command) {

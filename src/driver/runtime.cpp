@@ -35,11 +35,31 @@ Result<void> validate(const RuntimeConfig& config) {
     }
     if (bad(amount)) return refused("resources[\"" + name + "\"]", amount, "a finite number that is not negative");
   }
+  constexpr double lease_min_s = 1;
+  constexpr double lease_max_s = 3600;
+  if (config.join && !(config.join->lease_s >= lease_min_s && config.join->lease_s <= lease_max_s)) {
+    return refused("node_lease_s", config.join->lease_s, "seconds from 1 to 3600");
+  }
   return {};
 }
 
-Runtime::Runtime(RuntimeConfig config) : config_(std::move(config)), work_(asio::make_work_guard(loop_)) {
+namespace {
+
+/// How other machines reach what listens at `host`.
+std::string reachable_ip(const std::string& host) {
+  return host == "0.0.0.0" || host == "::" ? cluster::own_ip() : host;
+}
+
+/// How long the word that it is over may take to remote nodes. Those that it does not reach see the connection end.
+constexpr auto farewell_limit = std::chrono::milliseconds(200);
+
+}  // namespace
+
+Runtime::Runtime(RuntimeConfig config)
+    : config_(std::move(config)), work_(asio::make_work_guard(loop_)), engine_(config_.join.has_value()) {
   node::NodeResources here = node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources);
+  // Ranks of other machines must reach what listens here.
+  if (config_.join) here.node_ip = reachable_ip(config_.join->listen.host);
   nodes_.add(here.node_id, std::make_unique<node::Agent>(loop_, config_.factory, *this));
   engine_.add(std::move(here));
   thread_ = std::thread([this] { run_loop(); });
@@ -61,9 +81,12 @@ void Runtime::shutdown() {
   if (std::exchange(stopped_, true)) return;
   asio::post(loop_, [this] {
     for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
+    const bool farewells = desk_ && nodes_.size() > 1;
+    desk_.reset();
     nodes_.clear();
     work_.reset();
-    loop_.stop();
+    auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
+    farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
   });
   // Storage that can't be reached must not keep this waiting.
   storage::lose_patience();
@@ -79,7 +102,55 @@ asio::thread_pool& Runtime::artifact_threads() {
 }
 
 void Runtime::warm(std::vector<std::string> preload) {
-  asio::post(loop_, [this, preload = std::move(preload)] { nodes_.warm(preload); });
+  asio::post(loop_, [this, preload = std::move(preload)] {
+    preloads_.insert(preload);
+    nodes_.warm(preload);
+  });
+}
+
+Result<std::string> Runtime::listen() {
+  std::promise<Result<std::string>> answer;
+  asio::post(loop_, [&] {
+    const auto joined = [this](node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
+      node_joined(std::move(node), std::move(channel));
+    };
+    auto desk = cluster::JoinDesk::open(loop_, *config_.join, joined);
+    if (!desk) {
+      answer.set_value(desk.error());
+      return;
+    }
+    desk_ = std::move(*desk);
+    answer.set_value(reachable_ip(config_.join->listen.host) + ":" + std::to_string(desk_->port()));
+  });
+  return answer.get_future().get();
+}
+
+void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
+  cluster::RemoteAgent::Handlers handlers;
+  handlers.lost = [this, id = node.node_id](const std::string& reason, auto fenced_until) {
+    // Not at once: this is called from inside the agent that goes.
+    asio::post(loop_, [this, id, reason, fenced_until] { node_lost(id, reason, fenced_until); });
+  };
+  auto agent = std::make_unique<cluster::RemoteAgent>(
+      loop_, std::move(channel), std::chrono::duration<double>(config_.join->lease_s), *this, std::move(handlers));
+  for (const std::vector<std::string>& preload : preloads_) (void)agent->warm(preload);
+  nodes_.add(node.node_id, std::move(agent));
+  notice(node.node_id + " (" + node.hostname + ") has joined with " + resources_text(node.total));
+  engine_.add(std::move(node));
+}
+
+/// Runs hear of it at once. Its workers are out of reach but may live until the agent's lease has run out: only then are they gone.
+void Runtime::node_lost(const std::string& node_id, const std::string& reason,
+                        std::chrono::steady_clock::time_point fenced_until) {
+  engine_.remove(node_id);
+  const std::vector<std::int64_t> workers = nodes_.remove(node_id);
+  // A copy: a run that hears of it may end.
+  for (const auto& [id, run] : std::map(runs_)) run->node_lost(node_id, reason);
+  auto fence = std::make_shared<asio::steady_timer>(loop_, fenced_until);
+  fence->async_wait(
+      [this, fence, workers, words = "its node " + node_id + " is lost: " + reason](const boost::system::error_code&) {
+        for (std::int64_t worker_id : workers) worker_exited(worker_id, {true, SIGKILL, words}, "");
+      });
 }
 
 Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer) {
@@ -94,14 +165,25 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, 
   return run;
 }
 
-Resources Runtime::total_resources() { return engine_.total(); }
+template <class F>
+auto Runtime::ask_loop(F question) {
+  const std::lock_guard lock(shutdown_mutex_);
+  if (stopped_) return question();
+  std::promise<decltype(question())> answer;
+  asio::post(loop_, [&] { answer.set_value(question()); });
+  return answer.get_future().get();
+}
+
+Resources Runtime::total_resources() {
+  return ask_loop([this] { return engine_.total(); });
+}
 
 Resources Runtime::available_resources() {
-  const std::lock_guard lock(shutdown_mutex_);
-  if (stopped_) return engine_.available();
-  std::promise<Resources> answer;
-  asio::post(loop_, [&] { answer.set_value(engine_.available()); });
-  return answer.get_future().get();
+  return ask_loop([this] { return engine_.available(); });
+}
+
+std::vector<node::NodeResources> Runtime::node_resources() {
+  return ask_loop([this] { return engine_.nodes(); });
 }
 
 std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cluster/join_desk.hpp"
 #include "core/config.hpp"
 #include "driver/nodes.hpp"
 #include "engine/node_pool.hpp"
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct RuntimeConfig {
   std::optional<double> num_cpus;  ///< Instead of what the machine has.
   std::optional<double> num_gpus;
   Resources resources;  ///< Of the user's own naming.
+  /// Nodes of other machines may join; none: nothing listens.
+  std::optional<cluster::JoinConfig> join;
 };
 
 /// Errors: `invalid_argument`, naming the argument of headway.init().
@@ -43,6 +47,9 @@ class Runtime : public node::AgentSink {
   /// their "finished" event; the runtime must outlive them.
   void shutdown();
 
+  /// Opens the way in for other nodes (`RuntimeConfig::join`); "host:port", as they reach it. Errors: those of JoinDesk::open.
+  Result<std::string> listen();
+
   /// Starts a worker factory for these modules in the background.
   void warm(std::vector<std::string> preload);
 
@@ -52,6 +59,7 @@ class Runtime : public node::AgentSink {
 
   Resources total_resources();
   Resources available_resources();
+  std::vector<node::NodeResources> node_resources();
 
   /// For runs, on the loop's thread.
   boost::asio::io_context& loop() { return loop_; }
@@ -68,6 +76,12 @@ class Runtime : public node::AgentSink {
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   void notice(const std::string& text) override;
+  void node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel);
+  void node_lost(const std::string& node_id, const std::string& reason,
+                 std::chrono::steady_clock::time_point fenced_until);
+  /// What `question` answers on the loop, which alone may look.
+  template <class F>
+  auto ask_loop(F question);
   void run_loop();
 
   RuntimeConfig config_;
@@ -78,6 +92,9 @@ class Runtime : public node::AgentSink {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   engine::NodePool engine_;
   Nodes nodes_;
+  std::unique_ptr<cluster::JoinDesk> desk_;
+  std::set<std::vector<std::string>>
+      preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
   std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
   std::int64_t next_worker_id_ = 1;

@@ -166,6 +166,12 @@ Resources NodePool::total() const {
   return sum;
 }
 
+std::vector<node::NodeResources> NodePool::nodes() const {
+  std::vector<node::NodeResources> nodes;
+  for (const Node& node : nodes_) nodes.push_back(node.ledger.node());
+  return nodes;
+}
+
 Resources NodePool::available() const {
   Resources sum;
   for (const Node& node : nodes_) add_to(sum, node.ledger.available());

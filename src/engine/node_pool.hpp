@@ -28,6 +28,7 @@ class NodePool : public Engine {
   int possible(std::int64_t holder, const Wanted& wanted) const override;
   Resources total() const override;
   Resources available() const override;
+  std::vector<node::NodeResources> nodes() const;
 
  private:
   struct Node {

@@ -55,6 +55,7 @@ Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
   handlers.lost = [this, key] { drop_factory(key); };
   auto factory = std::make_unique<Factory>(loop_, std::move(handlers));
   if (auto ok = factory->start(config_, preload); !ok) return ok.error();
+  if (lease_end_) factory->hold_until(*lease_end_);
   return factories_.emplace(key, std::move(factory)).first->second.get();
 }
 
@@ -109,6 +110,11 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
 
 void Agent::resume_output() {
   for (auto& [id, worker] : workers_) worker.output->resume();
+}
+
+void Agent::hold_until(LeaseTime end) {
+  lease_end_ = end;
+  for (const auto& [key, factory] : factories_) factory->hold_until(end);
 }
 
 void Agent::examine(std::int64_t worker_id, Examined done) {

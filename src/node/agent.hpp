@@ -30,6 +30,9 @@ class Agent : public NodeAgent {
   void examine(std::int64_t worker_id, Examined done) override;
   std::vector<pid_t> guards() const override;
 
+  /// For the agent of a driver elsewhere: its workers end at this time, unless it is put off. Not so before the first call.
+  void hold_until(LeaseTime end);
+
  private:
   struct Worker {
     std::string factory_key;
@@ -54,6 +57,7 @@ class Agent : public NodeAgent {
   std::map<std::string, std::unique_ptr<Factory>> factories_;
   std::map<std::int64_t, Worker> workers_;
   bool told_exec_reason_ = false;
+  std::optional<LeaseTime> lease_end_;
 };
 
 }  // namespace headway::node

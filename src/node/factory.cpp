@@ -20,7 +20,7 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
     return Error{ErrorKind::unavailable,
                  std::string("cannot make a socket for the worker factory: ") + std::strerror(errno)};
   }
-  if (pipe2(life, O_CLOEXEC) != 0) {
+  if (pipe2(life, O_CLOEXEC | O_NONBLOCK) != 0) {
     const int why = errno;
     close(control[0]);
     close(control[1]);
@@ -72,6 +72,12 @@ void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::str
 
 void Factory::signal(std::int64_t worker_id, int signal) {
   if (alive_.contains(worker_id)) channel_->send(wire::to_frame(wire::SignalWorker{worker_id, signal}));
+}
+
+void Factory::hold_until(LeaseTime end) const {
+  const std::int64_t nanoseconds = end.count();
+  // A pipe takes so few bytes whole. It is full only when the guard is stopped, and then there is nobody to tell.
+  (void)!write(life_fd_, &nanoseconds, sizeof(nanoseconds));
 }
 
 pid_t Factory::process() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/worker.hpp"
+#include "node/lease_clock.hpp"
 #include "wire/channel.hpp"
 
 #include <boost/asio.hpp>
@@ -46,6 +47,9 @@ class Factory {
   void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd);
   void signal(std::int64_t worker_id, int signal);
   pid_t guard_pid() const { return guard_pid_; }
+
+  /// Its guard ends everything at this time, unless it hears of a later one: this process may be stopped by then.
+  void hold_until(LeaseTime end) const;
 
   /// The factory's own process; 0 when it is not there (yet).
   pid_t process() const;

@@ -1,11 +1,16 @@
 // headway-guard LIFE_FD COMMAND [ARG...]: runs COMMAND (a worker factory) and sees to it that nothing of it is left behind.
 //
 // LIFE_FD is the reading end of a pipe whose writing end the agent holds. When it closes (the agent is gone, however it went), or
-// when the command ends, or on SIGTERM, every descendant is killed, those too that hid in a session of their own: as child
+// when the command ends, or on SIGTERM, or at the last time that was written into the pipe (the end of the agent's lease, as 8
+// bytes of nanoseconds of CLOCK_BOOTTIME: the agent may be stopped), every descendant is killed, those too that hid in a session of their own: as child
 // subreaper the guard inherits them. The exit code is the command's.
 
+#include "node/lease_clock.hpp"
+
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,6 +54,27 @@ bool reap(pid_t command, int& command_status) {
   return ended;
 }
 
+/// Takes the times that are in the pipe; the last one is the end of the lease. False when the agent is gone.
+bool read_lease(int life_fd, std::int64_t& lease_end_ns) {
+  std::int64_t end_ns = 0;
+  while (true) {
+    const ssize_t count = read(life_fd, &end_ns, sizeof(end_ns));
+    if (count == static_cast<ssize_t>(sizeof(end_ns))) {
+      lease_end_ns = end_ns;
+    } else {
+      return count < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+  }
+}
+
+/// Milliseconds until then, rounded up; -1: for ever.
+int left_ms(std::int64_t lease_end_ns) {
+  if (lease_end_ns == 0) return -1;
+  const std::int64_t left_ns = lease_end_ns - headway::node::lease_now().count();
+  constexpr std::int64_t hour_ms = 3'600'000;
+  return static_cast<int>(std::clamp<std::int64_t>((left_ns + 999'999) / 1'000'000, 0, hour_ms));
+}
+
 pid_t start(char** command, int life_fd, const sigset_t& old_mask) {
   const pid_t guard = getpid();
   const pid_t pid = fork();
@@ -73,6 +99,7 @@ int main(int argc, char** argv) {
   }
   const int life_fd = std::atoi(argv[1]);
   fcntl(life_fd, F_SETFD, FD_CLOEXEC);
+  fcntl(life_fd, F_SETFL, O_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t watched;
   sigset_t old_mask;
@@ -87,9 +114,11 @@ int main(int argc, char** argv) {
     if (fd != life_fd && fd != signals) close(fd);
   }
   int status = 0;
+  std::int64_t lease_end_ns = 0;
   pollfd watch[2] = {{life_fd, POLLIN, 0}, {signals, POLLIN, 0}};
-  while (poll(watch, 2, -1) >= 0 || errno == EINTR) {
-    if (watch[0].revents != 0) break;
+  while (poll(watch, 2, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
+    if (watch[0].revents != 0 && !read_lease(life_fd, lease_end_ns)) break;
+    if (left_ms(lease_end_ns) == 0) break;
     if (watch[1].revents == 0) continue;
     signalfd_siginfo signal{};
     if (read(signals, &signal, sizeof(signal)) != sizeof(signal)) continue;

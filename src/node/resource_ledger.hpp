@@ -19,6 +19,7 @@ struct NodeResources {
   Resources total;
   std::vector<std::string> gpu_ids;  ///< As CUDA_VISIBLE_DEVICES names them; as many as "GPU" in `total`.
 };
+BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu_ids))
 
 /// This machine: CPUs that this process may use (affinity and cgroup quota), memory, NVIDIA devices (CUDA_VISIBLE_DEVICES is
 /// honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what was found.

@@ -1,3 +1,4 @@
+#include "node/lease_clock.hpp"
 #include "node/process.hpp"
 #include "node/scratch.hpp"
 
@@ -29,6 +30,11 @@ struct Guard {
   std::string said() const { return read_line(all.a.get()); }
   pid_t said_pid() const { return std::stoi(said()); }
   int ends() { return wait_for(std::exchange(pid, 0)); }
+  /// As an agent tells of its lease.
+  void hold_for(std::chrono::milliseconds length) const {
+    const std::int64_t end = (lease_now() + length).count();
+    BOOST_REQUIRE(::write(life.b.get(), &end, sizeof(end)) == sizeof(end));
+  }
   bool nothing_left() const { return at_end(all.a.get()); }
 
   Ends life;
@@ -74,6 +80,22 @@ BOOST_AUTO_TEST_CASE(a_grandchild_that_hid_in_a_session_of_its_own_and_lost_its_
   guard.life.b.close();
   guard.ends();
   BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_runs_out_ends_all_though_its_owner_lives) {
+  Guard guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
+  BOOST_TEST(guard.said() == "ready");
+  guard.hold_for(std::chrono::milliseconds(50));
+  guard.ends();
+  BOOST_TEST(guard.nothing_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_put_off_is_kept) {
+  Guard guard("echo ready >&4; " + for_ever);
+  BOOST_TEST(guard.said() == "ready");
+  guard.hold_for(std::chrono::milliseconds(200));
+  guard.hold_for(std::chrono::hours(48));
+  BOOST_TEST(!Watch(guard.pid).ends(400));
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_ignores_every_signal_that_it_can_is_killed) {

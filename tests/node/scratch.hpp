@@ -73,10 +73,10 @@ class Watch {
   explicit Watch(pid_t pid) : fd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
 
   /// Whether it ends before a time that only a process that stays for ever needs.
-  bool ends() const {
+  bool ends(int limit_ms = 20'000) const {
     if (fd_.get() < 0) return true;
     pollfd ended{fd_.get(), POLLIN, 0};
-    return ::poll(&ended, 1, 20'000) == 1;
+    return ::poll(&ended, 1, limit_ms) == 1;
   }
 
  private:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import socket
+import struct
 import sys
 import weakref
 from dataclasses import dataclass
@@ -107,15 +109,35 @@ def _import_torch() -> None:
 _store: Any = None
 
 
+def interface_of(ip: str) -> str:
+    """The name of the network interface with this address, such as ``"eth0"``; ``"lo"`` when there is none."""
+    get_address = 0x8915  # SIOCGIFADDR (linux/sockios.h)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("256s", name.encode()[:15])
+            try:
+                answer = fcntl.ioctl(any_socket.fileno(), get_address, request)
+            except OSError:
+                continue  # It has no address.
+            if socket.inet_ntoa(answer[20:24]) == ip:
+                return name
+    return "lo"
+
+
 def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
-    """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come between."""
+    """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come between.
+
+    A group that is all on one node meets where no other machine can reach it.
+    """
     global _store
     from datetime import timedelta
 
     from torch.distributed import TCPStore
 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", 0))
+    plan = worker_session.current("the torch backend").context["plan"]
+    one_node = plan["local_world_size"] == world_size
+    listener.bind(("127.0.0.1" if one_node else plan["slot"]["node_ip"], 0))
     listener.listen(max(128, world_size))
     host, port = listener.getsockname()
     _store = TCPStore(
@@ -151,7 +173,8 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
         MASTER_PORT=str(port),
     )
     # Gloo would look its own host name up, which fails on machines whose name does not resolve.
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    own_ip = "127.0.0.1" if plan["local_world_size"] == world_size else plan["slot"]["node_ip"]
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(own_ip))
     gpus = plan["slot"]["gpu_ids"]
     visible = [gpu for gpu in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu]
     shared = bool(gpus) and len(visible) < plan["local_world_size"]

@@ -1,0 +1,213 @@
+#include "cluster/agent_host.hpp"
+
+#include <csignal>
+#include <cstdio>
+
+namespace headway::cluster {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto connect_limit = std::chrono::seconds(15);
+/// How long the ranks' ends, and the farewell, may take.
+constexpr auto farewell_limit = std::chrono::seconds(2);
+
+void say(const std::string& text) { std::fprintf(stderr, "headway-agent: %s\n", text.c_str()); }
+
+std::string seconds_text(double seconds) { return number_text(seconds) + " s"; }
+
+}  // namespace
+
+AgentHost::End AgentHost::run(HostConfig config) {
+  AgentHost host(std::move(config));
+  return host.serve();
+}
+
+AgentHost::AgentHost(HostConfig config)
+    : config_(std::move(config)),
+      signals_(loop_, SIGINT, SIGTERM),
+      renewal_(loop_),
+      expiry_(loop_),
+      departure_(loop_) {}
+
+AgentHost::End AgentHost::serve() {
+  await_signal();
+  connect(loop_, config_.driver.host, config_.driver.port, connect_limit,
+          [this](Result<std::shared_ptr<SecureChannel>> channel) { joined(std::move(channel)); });
+  loop_.run();
+  return *end_;
+}
+
+void AgentHost::end(End how, const std::string& words) {
+  if (end_) return;
+  end_ = how;
+  say(words);
+  // The guards end all workers before this returns.
+  agent_.reset();
+  if (channel_) {
+    channel_->hand_over(nullptr, nullptr);
+    if (how == End::left || how == End::dismissed) channel_->send(wire::to_frame(Leaving{}));
+    channel_->finish();
+  }
+  for (asio::steady_timer* timer : {&renewal_, &expiry_, &departure_}) timer->cancel();
+  signals_.cancel();
+  // Should the farewell find nobody who takes it.
+  departure_.expires_after(farewell_limit);
+  departure_.async_wait([this](const boost::system::error_code&) { loop_.stop(); });
+  if (!channel_ || how == End::lost) loop_.stop();
+}
+
+void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
+  if (!channel) {
+    end(End::refused, channel.error().message);
+    return;
+  }
+  channel_ = std::move(*channel);
+  channel_->on_drained([this] {
+    if (agent_ && !paused_) agent_->resume_output();
+  });
+  channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
+                  [this](const std::optional<Error>& error) {
+                    const std::string why = error ? " (" + error->message + ")" : "";
+                    end(agent_ ? End::lost : End::refused, "the driver is gone" + why + "; its workers here are ended");
+                  });
+  channel_->send(wire::to_frame(Join{HEADWAY_VERSION, proof_of(config_.token, "agent", channel_->binding()),
+                                     config_.node.hostname, config_.node.total, config_.node.gpu_ids}));
+}
+
+void AgentHost::on_frame(const wire::Frame& frame) {
+  Result<ToAgent> message = wire::from_frame<ToAgent>(frame);
+  if (!message) {
+    end(End::lost, "the driver sent what cannot be read: " + message.error().message);
+    return;
+  }
+  const bool greeting = std::holds_alternative<Welcome>(*message) || std::holds_alternative<Refused>(*message);
+  if (!agent_ != greeting) {
+    end(agent_ ? End::lost : End::refused, "what is at " + config_.driver.host + " does not speak as a driver does");
+    return;
+  }
+  std::visit([&](const auto& what) { on(what, frame.blob); }, *message);
+}
+
+void AgentHost::on(const Welcome& message, const wire::Blob&) {
+  if (!is_same_proof(message.proof, proof_of(config_.token, "driver", channel_->binding()))) {
+    end(End::refused, "what is at " + config_.driver.host + " does not have the token: it is not asked for anything");
+    return;
+  }
+  channel_->trust();
+  agent_ = std::make_unique<node::Agent>(loop_, config_.factory, *this);
+  lease_ = std::chrono::duration_cast<node::LeaseTime>(std::chrono::duration<double>(message.lease_s));
+  lease_end_ = node::lease_now() + lease_;
+  agent_->hold_until(lease_end_);
+  say("joined " + config_.driver.host + ":" + std::to_string(config_.driver.port) + " as " + message.node_id +
+      " with " + resources_text(config_.node.total));
+  ask_lease();
+  watch_lease();
+}
+
+void AgentHost::on(const Refused& message, const wire::Blob&) {
+  end(End::refused, "the driver refused: " + message.reason);
+}
+
+/// Four times in a lease. The lease counts from the asking: however long the answer took, the driver's own count ends later.
+void AgentHost::ask_lease() {
+  const std::int64_t number = ++leases_asked_;
+  asked_[number] = node::lease_now();
+  channel_->send(wire::to_frame(AskLease{number}));
+  renewal_.expires_after(lease_ / 4);
+  renewal_.async_wait([this](const boost::system::error_code& failure) {
+    if (!failure) ask_lease();
+  });
+}
+
+void AgentHost::on(const GrantLease& message, const wire::Blob&) {
+  const auto asked = asked_.find(message.number);
+  if (asked == asked_.end()) return;
+  lease_end_ = std::max(lease_end_, asked->second + lease_);
+  asked_.erase(asked_.begin(), std::next(asked));
+  agent_->hold_until(lease_end_);
+  watch_lease();
+}
+
+void AgentHost::watch_lease() {
+  expiry_.expires_after(lease_end_ - node::lease_now());
+  expiry_.async_wait([this](const boost::system::error_code& failure) {
+    if (failure) return;
+    end(End::lost, "the driver has not answered for " + seconds_text(std::chrono::duration<double>(lease_).count()) +
+                       ", so the workers here are ended: it may start them elsewhere");
+  });
+}
+
+void AgentHost::await_signal() {
+  signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
+    if (failure) return;
+    if (signal == SIGTERM && agent_ && !leaving_ && config_.grace_s > 0) {
+      leave();
+      await_signal();
+    } else {
+      end(End::left, signal == SIGTERM ? "it was told to end (SIGTERM)" : "interrupted");
+    }
+  });
+}
+
+/// The machine will be taken away: the driver is told, and has the grace to move the ranks.
+void AgentHost::leave() {
+  leaving_ = true;
+  say("told to leave (SIGTERM): ranks have " + seconds_text(config_.grace_s));
+  channel_->send(wire::to_frame(Preempting{config_.grace_s}));
+  departure_.expires_after(
+      std::chrono::duration_cast<asio::steady_timer::duration>(std::chrono::duration<double>(config_.grace_s)));
+  departure_.async_wait([this](const boost::system::error_code& failure) {
+    if (!failure) end(End::left, "the grace is over");
+  });
+}
+
+void AgentHost::on(const WarmFactory& message, const wire::Blob&) { (void)agent_->warm(message.preload); }
+
+void AgentHost::on(const StartWorker& message, const wire::Blob& blob) {
+  Result<wire::Frame> first = inner_frame(message.json_size, blob);
+  const auto started = first ? agent_->start_worker(message.launch, std::move(*first)) : Result<void>(first.error());
+  if (!started) worker_exited(message.launch.worker_id, {false, 127, started.error().message}, "");
+}
+
+void AgentHost::on(const TellWorker& message, const wire::Blob& blob) {
+  Result<wire::Frame> inner = inner_frame(message.json_size, blob);
+  if (inner) agent_->send(message.worker_id, std::move(*inner));
+}
+
+void AgentHost::on(const SignalWorker& message, const wire::Blob&) {
+  agent_->signal_worker(message.worker_id, message.signal);
+}
+
+void AgentHost::on(const PauseOutput&, const wire::Blob&) { paused_ = true; }
+
+void AgentHost::on(const ResumeOutput&, const wire::Blob&) {
+  paused_ = false;
+  agent_->resume_output();
+}
+
+void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
+  agent_->examine(message.worker_id, [this, number = message.number](const std::string& text) {
+    channel_->send(wire::to_frame(WorkerExamined{number}, std::make_shared<const std::string>(text)));
+  });
+}
+
+void AgentHost::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
+
+void AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  channel_->send(enclose(WorkerTold{worker_id, 0}, frame));
+}
+
+void AgentHost::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  channel_->send(wire::to_frame(WorkerGone{worker_id, status}, std::make_shared<const std::string>(log_tail)));
+}
+
+bool AgentHost::worker_line(std::int64_t worker_id, std::string_view line) {
+  channel_->send(wire::to_frame(WorkerPrinted{worker_id}, std::make_shared<const std::string>(line)));
+  return !paused_ && channel_->queued_bytes() < SecureChannel::drain_bytes;
+}
+
+void AgentHost::notice(const std::string& text) { channel_->send(wire::to_frame(Noticed{text})); }
+
+}  // namespace headway::cluster

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "cluster/agent_messages.hpp"
+#include "cluster/secure_channel.hpp"
+#include "node/agent.hpp"
+
+#include <boost/asio.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace headway::cluster {
+
+struct HostConfig {
+  Endpoint driver;
+  std::string token;
+  node::FactoryConfig factory;
+  node::NodeResources node;  ///< Its id is the driver's to give.
+  double grace_s = 30;       ///< What SIGTERM leaves the ranks until the machine is taken away.
+};
+
+/// The process that offers this machine to a driver elsewhere: an Agent that is told what to do over a SecureChannel. It holds a lease
+/// of the driver, which it must renew: without one it ends its workers and itself, so that the driver may start them elsewhere. The
+/// guards of its factories know the lease too, should this process be stopped.
+class AgentHost : public node::AgentSink {
+ public:
+  enum class End {
+    dismissed,  ///< The driver needs it no more.
+    left,       ///< It was told to go, by SIGINT or SIGTERM.
+    refused,    ///< It never joined.
+    lost        ///< The driver is out of reach.
+  };
+
+  /// Says on the standard error what happens. Blocks until it is over; no worker is left then.
+  static End run(HostConfig config);
+
+ private:
+  explicit AgentHost(HostConfig config);
+
+  End serve();
+  void joined(Result<std::shared_ptr<SecureChannel>> channel);
+  void on_frame(const wire::Frame& frame);
+  void on(const Welcome& message, const wire::Blob& blob);
+  void on(const Refused& message, const wire::Blob& blob);
+  void on(const WarmFactory& message, const wire::Blob& blob);
+  void on(const StartWorker& message, const wire::Blob& blob);
+  void on(const TellWorker& message, const wire::Blob& blob);
+  void on(const SignalWorker& message, const wire::Blob& blob);
+  void on(const PauseOutput& message, const wire::Blob& blob);
+  void on(const ResumeOutput& message, const wire::Blob& blob);
+  void on(const ExamineWorker& message, const wire::Blob& blob);
+  void on(const GrantLease& message, const wire::Blob& blob);
+  void on(const Dismiss& message, const wire::Blob& blob);
+
+  void ask_lease();
+  void watch_lease();
+  void await_signal();
+  void leave();
+  void end(End how, const std::string& words);
+
+  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
+  bool worker_line(std::int64_t worker_id, std::string_view line) override;
+  void notice(const std::string& text) override;
+
+  HostConfig config_;
+  boost::asio::io_context loop_{1};
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer renewal_;
+  boost::asio::steady_timer expiry_;
+  boost::asio::steady_timer departure_;
+  std::shared_ptr<SecureChannel> channel_;
+  std::unique_ptr<node::Agent> agent_;  ///< From the welcome on.
+  node::LeaseTime lease_{};
+  node::LeaseTime lease_end_{};
+  std::map<std::int64_t, node::LeaseTime> asked_;  ///< When each lease that is not granted yet was asked for.
+  std::int64_t leases_asked_ = 0;
+  bool paused_ = false;
+  bool leaving_ = false;
+  std::optional<End> end_;
+};
+
+}  // namespace headway::cluster

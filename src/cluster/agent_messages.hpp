@@ -1,0 +1,179 @@
+#pragma once
+
+#include "node/node_agent.hpp"
+#include "node/resource_ledger.hpp"
+#include "wire/frame.hpp"
+
+#include <variant>
+
+/// What a driver and the agent of another machine say to each other, over a SecureChannel. What a worker says, and is told, travels in
+/// the raw part: `json_size` bytes of JSON, then its own raw part. So does what need not be text in UTF-8, such as a line of output.
+namespace headway::cluster {
+
+/// The first thing an agent says.
+struct Join {
+  static constexpr std::string_view is = "Join";
+  std::string version;  ///< Of Headway; both ends have the same.
+  std::string proof;    ///< That it has the token.
+  std::string hostname;
+  Resources resources;
+  std::vector<std::string> gpu_ids;
+};
+BOOST_DESCRIBE_STRUCT(Join, (), (version, proof, hostname, resources, gpu_ids))
+
+/// The driver's answer, with its own proof …
+struct Welcome {
+  static constexpr std::string_view is = "Welcome";
+  std::string node_id;
+  std::string proof;
+  double lease_s = 0;
+};
+BOOST_DESCRIBE_STRUCT(Welcome, (), (node_id, proof, lease_s))
+
+/// … or why not.
+struct Refused {
+  static constexpr std::string_view is = "Refused";
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(Refused, (), (reason))
+
+struct WarmFactory {
+  static constexpr std::string_view is = "WarmFactory";
+  std::vector<std::string> preload;
+};
+BOOST_DESCRIBE_STRUCT(WarmFactory, (), (preload))
+
+/// The raw part is the first thing that its session hears.
+struct StartWorker {
+  static constexpr std::string_view is = "StartWorker";
+  node::WorkerLaunch launch;
+  std::size_t json_size = 0;
+};
+BOOST_DESCRIBE_STRUCT(StartWorker, (), (launch, json_size))
+
+struct TellWorker {
+  static constexpr std::string_view is = "TellWorker";
+  std::int64_t worker_id = 0;
+  std::size_t json_size = 0;
+};
+BOOST_DESCRIBE_STRUCT(TellWorker, (), (worker_id, json_size))
+
+struct SignalWorker {
+  static constexpr std::string_view is = "SignalWorker";
+  std::int64_t worker_id = 0;
+  int signal = 0;
+};
+BOOST_DESCRIBE_STRUCT(SignalWorker, (), (worker_id, signal))
+
+/// No more output until ResumeOutput.
+struct PauseOutput {
+  static constexpr std::string_view is = "PauseOutput";
+};
+BOOST_DESCRIBE_STRUCT(PauseOutput, (), ())
+
+struct ResumeOutput {
+  static constexpr std::string_view is = "ResumeOutput";
+};
+BOOST_DESCRIBE_STRUCT(ResumeOutput, (), ())
+
+/// → WorkerExamined.
+struct ExamineWorker {
+  static constexpr std::string_view is = "ExamineWorker";
+  std::int64_t worker_id = 0;
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(ExamineWorker, (), (worker_id, number))
+
+/// The agent may go on for the lease's length, counted from when it asked.
+struct GrantLease {
+  static constexpr std::string_view is = "GrantLease";
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(GrantLease, (), (number))
+
+/// The driver needs it no more: it ends its workers and itself.
+struct Dismiss {
+  static constexpr std::string_view is = "Dismiss";
+};
+BOOST_DESCRIBE_STRUCT(Dismiss, (), ())
+
+using ToAgent = std::variant<Welcome, Refused, WarmFactory, StartWorker, TellWorker, SignalWorker, PauseOutput,
+                             ResumeOutput, ExamineWorker, GrantLease, Dismiss>;
+
+struct WorkerTold {
+  static constexpr std::string_view is = "WorkerTold";
+  std::int64_t worker_id = 0;
+  std::size_t json_size = 0;
+};
+BOOST_DESCRIBE_STRUCT(WorkerTold, (), (worker_id, json_size))
+
+/// The raw part is a line of a worker's output.
+struct WorkerPrinted {
+  static constexpr std::string_view is = "WorkerPrinted";
+  std::int64_t worker_id = 0;
+};
+BOOST_DESCRIBE_STRUCT(WorkerPrinted, (), (worker_id))
+
+/// The raw part is the end of its output.
+struct WorkerGone {
+  static constexpr std::string_view is = "WorkerGone";
+  std::int64_t worker_id = 0;
+  ExitStatus status;
+};
+BOOST_DESCRIBE_STRUCT(WorkerGone, (), (worker_id, status))
+
+struct WorkerExamined {
+  static constexpr std::string_view is = "WorkerExamined";
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(WorkerExamined, (), (number))
+
+struct Noticed {
+  static constexpr std::string_view is = "Noticed";
+  std::string text;
+};
+BOOST_DESCRIBE_STRUCT(Noticed, (), (text))
+
+/// → GrantLease, with the number.
+struct AskLease {
+  static constexpr std::string_view is = "AskLease";
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(AskLease, (), (number))
+
+/// The machine will be taken away: nothing more should be started there.
+struct Preempting {
+  static constexpr std::string_view is = "Preempting";
+  double grace_s = 0;
+};
+BOOST_DESCRIBE_STRUCT(Preempting, (), (grace_s))
+
+/// Its workers are gone, and so is it in a moment.
+struct Leaving {
+  static constexpr std::string_view is = "Leaving";
+};
+BOOST_DESCRIBE_STRUCT(Leaving, (), ())
+
+using FromAgent =
+    std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, AskLease, Preempting, Leaving>;
+
+/// A message with a worker's frame in its raw part.
+template <class M>
+wire::Frame enclose(M message, const wire::Frame& inner) {
+  message.json_size = inner.json.size();
+  auto blob = std::make_shared<std::string>(inner.json);
+  if (inner.blob) *blob += *inner.blob;
+  return wire::to_frame(message, std::move(blob));
+}
+
+/// The frame in a message's raw part; `corrupted` when it is not there.
+inline Result<wire::Frame> inner_frame(std::size_t json_size, const wire::Blob& blob) {
+  if (!blob || blob->size() < json_size)
+    return Error{ErrorKind::corrupted, "a message without a worker's message in it"};
+  wire::Frame frame;
+  frame.json = blob->substr(0, json_size);
+  if (blob->size() > json_size) frame.blob = std::make_shared<const std::string>(blob->substr(json_size));
+  return frame;
+}
+
+}  // namespace headway::cluster

@@ -1,0 +1,72 @@
+#include "cluster/join_desk.hpp"
+
+namespace headway::cluster {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// What a stranger has until it has said who it is.
+constexpr auto join_limit = std::chrono::seconds(10);
+
+}  // namespace
+
+Result<std::unique_ptr<JoinDesk>> JoinDesk::open(asio::io_context& loop, JoinConfig config, Joined joined) {
+  std::unique_ptr<JoinDesk> desk(new JoinDesk(loop, std::move(config), std::move(joined)));
+  const auto accepted = [raw = desk.get()](const std::shared_ptr<SecureChannel>& stranger) { raw->meet(stranger); };
+  auto listener = SecureListener::open(loop, desk->config_.listen.host, desk->config_.listen.port, accepted);
+  if (!listener) return listener.error();
+  desk->listener_ = std::move(*listener);
+  return desk;
+}
+
+void JoinDesk::meet(const std::shared_ptr<SecureChannel>& stranger) {
+  auto limit = std::make_shared<asio::steady_timer>(loop_, join_limit);
+  limit->async_wait([weak = std::weak_ptr(stranger)](const boost::system::error_code& failure) {
+    const auto silent = weak.lock();
+    if (!failure && silent) silent->close();
+  });
+  const auto hear_it = [this, here = std::weak_ptr(alive_), weak = std::weak_ptr(stranger),
+                        limit](const wire::Frame& frame) {
+    limit->cancel();
+    const auto known = weak.lock();
+    if (known && here.lock()) hear(known, frame);
+  };
+  stranger->start(hear_it, [limit](const std::optional<Error>&) { limit->cancel(); });
+}
+
+void JoinDesk::refuse(const std::shared_ptr<SecureChannel>& stranger, const std::string& reason) {
+  stranger->hand_over(nullptr, nullptr);
+  stranger->send(wire::to_frame(Refused{reason}));
+  stranger->finish();
+}
+
+void JoinDesk::hear(const std::shared_ptr<SecureChannel>& stranger, const wire::Frame& frame) {
+  const Result<FromAgent> message = wire::from_frame<FromAgent>(frame);
+  const Join* join = message ? std::get_if<Join>(&*message) : nullptr;
+  if (join == nullptr) {
+    refuse(stranger, "it did not say who it is");
+    return;
+  }
+  if (!is_same_proof(join->proof, proof_of(config_.token, "agent", stranger->binding()))) {
+    refuse(stranger, "its token is not this driver's");
+    return;
+  }
+  if (join->version != HEADWAY_VERSION) {
+    refuse(stranger, "it has Headway " + join->version + ", and this driver " HEADWAY_VERSION);
+    return;
+  }
+  node::NodeResources node;
+  node.node_id = "node-" + std::to_string(++nodes_joined_);
+  node.hostname = join->hostname;
+  node.node_ip = stranger->remote_ip();
+  node.total = join->resources;
+  node.gpu_ids = join->gpu_ids;
+  stranger->trust();
+  stranger->hand_over(nullptr, nullptr);
+  stranger->send(
+      wire::to_frame(Welcome{node.node_id, proof_of(config_.token, "driver", stranger->binding()), config_.lease_s}));
+  joined_(std::move(node), stranger);
+}
+
+}  // namespace headway::cluster

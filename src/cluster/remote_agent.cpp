@@ -1,0 +1,134 @@
+#include "cluster/remote_agent.hpp"
+
+namespace headway::cluster {
+
+namespace asio = boost::asio;
+
+RemoteAgent::RemoteAgent(asio::io_context& loop, std::shared_ptr<SecureChannel> channel,
+                         std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers)
+    : channel_(std::move(channel)),
+      lease_(std::chrono::duration_cast<Clock::duration>(lease)),
+      sink_(sink),
+      handlers_(std::move(handlers)),
+      silence_(loop),
+      granted_(Clock::now()) {
+  channel_->hand_over([this](const wire::Frame& frame) { on_frame(frame); },
+                      [this](const std::optional<Error>& error) {
+                        lose(error ? "its connection broke: " + error->message : "its connection ended");
+                      });
+  wait_for_sign_of_life();
+}
+
+RemoteAgent::~RemoteAgent() {
+  handlers_ = {};
+  silence_.cancel();
+  channel_->hand_over(nullptr, nullptr);
+  channel_->send(wire::to_frame(Dismiss{}));
+  channel_->finish();
+}
+
+/// The agent asks four times in each lease. One that does not ask for the length of a lease has none.
+void RemoteAgent::wait_for_sign_of_life() {
+  silence_.expires_after(lease_);
+  silence_.async_wait([this](const boost::system::error_code& failure) {
+    if (!failure)
+      lose("it gave no sign of life for " +
+           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lease_).count()) + " s");
+  });
+}
+
+void RemoteAgent::lose(const std::string& reason) {
+  const auto lost = std::exchange(handlers_.lost, nullptr);
+  if (!lost) return;
+  silence_.cancel();
+  for (auto& [number, done] : std::exchange(examinations_, {})) done("its node is lost\n");
+  // A tenth more: clocks do not run quite alike.
+  const Clock::time_point fenced_until = leaving_ ? Clock::now() : granted_ + lease_ + lease_ / 10;
+  lost(leaving_ ? "it left" : reason, fenced_until);
+}
+
+Result<void> RemoteAgent::warm(const std::vector<std::string>& preload) {
+  channel_->send(wire::to_frame(WarmFactory{preload}));
+  return {};
+}
+
+Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::Frame first) {
+  Worker worker;
+  if (!launch.log_path.empty()) worker.log.open(launch.log_path, std::ios::app | std::ios::binary);
+  workers_[launch.worker_id] = std::move(worker);
+  StartWorker message{launch, 0};
+  message.launch.log_path.clear();
+  channel_->send(enclose(message, first));
+  return {};
+}
+
+void RemoteAgent::send(std::int64_t worker_id, wire::Frame frame) {
+  channel_->send(enclose(TellWorker{worker_id, 0}, frame));
+}
+
+void RemoteAgent::signal_worker(std::int64_t worker_id, int signal) {
+  channel_->send(wire::to_frame(SignalWorker{worker_id, signal}));
+}
+
+void RemoteAgent::resume_output() {
+  if (std::exchange(paused_, false)) channel_->send(wire::to_frame(ResumeOutput{}));
+}
+
+void RemoteAgent::examine(std::int64_t worker_id, Examined done) {
+  const std::int64_t number = ++examinations_asked_;
+  examinations_[number] = std::move(done);
+  channel_->send(wire::to_frame(ExamineWorker{worker_id, number}));
+}
+
+void RemoteAgent::on_frame(const wire::Frame& frame) {
+  Result<FromAgent> message = wire::from_frame<FromAgent>(frame);
+  if (!message) {
+    channel_->close();
+    lose("it sent what cannot be read: " + message.error().message);
+    return;
+  }
+  std::visit([&](const auto& what) { on(what, frame.blob); }, *message);
+}
+
+void RemoteAgent::on(const WorkerTold& message, const wire::Blob& blob) {
+  Result<wire::Frame> inner = inner_frame(message.json_size, blob);
+  if (inner && workers_.contains(message.worker_id)) sink_.worker_message(message.worker_id, std::move(*inner));
+}
+
+void RemoteAgent::on(const WorkerPrinted& message, const wire::Blob& blob) {
+  const auto worker = workers_.find(message.worker_id);
+  if (worker == workers_.end()) return;
+  const std::string_view line = blob ? std::string_view(*blob) : std::string_view();
+  // At once: who looks at a log file wants to see how far a rank is.
+  if (worker->second.log.is_open()) worker->second.log << line << '\n' << std::flush;
+  if (sink_.worker_line(message.worker_id, line) || std::exchange(paused_, true)) return;
+  channel_->send(wire::to_frame(PauseOutput{}));
+}
+
+void RemoteAgent::on(const WorkerGone& message, const wire::Blob& blob) {
+  if (workers_.erase(message.worker_id) > 0)
+    sink_.worker_exited(message.worker_id, message.status, blob ? *blob : std::string());
+}
+
+void RemoteAgent::on(const WorkerExamined& message, const wire::Blob& blob) {
+  auto node = examinations_.extract(message.number);
+  if (!node.empty()) node.mapped()(blob ? *blob : std::string());
+}
+
+void RemoteAgent::on(const Noticed& message, const wire::Blob&) { sink_.notice(message.text); }
+
+void RemoteAgent::on(const AskLease& message, const wire::Blob&) {
+  // Once it is leaving or lost there is no more.
+  if (leaving_ || !handlers_.lost) return;
+  granted_ = Clock::now();
+  channel_->send(wire::to_frame(GrantLease{message.number}));
+  wait_for_sign_of_life();
+}
+
+void RemoteAgent::on(const Preempting& message, const wire::Blob&) {
+  if (handlers_.preempting) handlers_.preempting(message.grace_s);
+}
+
+void RemoteAgent::on(const Leaving&, const wire::Blob&) { leaving_ = true; }
+
+}  // namespace headway::cluster

@@ -1,0 +1,127 @@
+"""Drivers that other nodes join, and agents that do: real processes on this machine, which is many machines to them."""
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+# The beginning of a driver's script: it says where nodes join.
+DRIVER = """
+    import os, tempfile, threading, time
+    import headway
+    from headway import train
+
+    headway.init(listen="127.0.0.1:0", token_file=TOKEN, num_cpus=1, node_lease_s=LEASE)
+    print("JOIN", headway.join_address(), flush=True)
+
+    def wait_for_nodes(count):
+        while len(headway.nodes()) < count:
+            threading.Event().wait(0.02)
+        print("NODES", len(headway.nodes()), flush=True)
+
+    def save(text):
+        directory = tempfile.mkdtemp()
+        with open(os.path.join(directory, "text"), "w") as file:
+            file.write(text)
+        return train.Checkpoint.from_directory(directory)
+
+    def fit(loop, workers, **options):
+        options.setdefault("failure_config", train.FailureConfig(max_failures=3))
+        return train.DataParallelTrainer(
+            loop,
+            scaling_config=train.ScalingConfig(num_workers=workers, resources_per_worker={"CPU": 1}),
+            run_config=train.RunConfig(name="run", **options),
+        ).fit()
+"""
+
+
+class Agent:
+    """A ``headway-agent`` process; its standard error is read as it comes."""
+
+    def __init__(self, script, token, address, *options):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "headway.agent", "--join", address, "--token-file", str(token), *options],
+            env=script._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.said = ""
+
+    def wait_for(self, pattern, limit_s=30):
+        """Until it has said what the pattern finds; the match."""
+        deadline = time.monotonic() + limit_s
+        while (match := re.search(pattern, self.said)) is None:
+            ready, _, _ = select.select([self.process.stderr], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"the agent did not say {pattern!r} but:\n{self.said}"
+            more = os.read(self.process.stderr.fileno(), 4096).decode()
+            assert more, f"the agent has ended without {pattern!r}:\n{self.said}"
+            self.said += more
+        return match
+
+    def join(self):
+        """Waits until it has joined; its node's id."""
+        return self.wait_for(r"joined \S+ as (\S+) with")[1]
+
+    def end(self, limit_s=30):
+        """Waits for its end; the exit code."""
+        code = self.process.wait(limit_s)
+        self.said += self.process.stderr.read().decode()
+        return code
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def close(self):
+        if self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGCONT)
+            self.process.kill()
+            self.process.wait(10)
+        self.process.stderr.close()
+
+
+class Proxy:
+    """A connection between an agent and its driver that can be cut: it is there, and nothing passes any more."""
+
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self.target = (host, int(port))
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.server.getsockname()[1]}"
+        self.open = threading.Event()
+        self.open.set()
+        self.sockets = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                near, _ = self.server.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self.target)
+            self.sockets += [near, far]
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+
+    def _pass(self, one, other):
+        try:
+            while data := one.recv(65536):
+                self.open.wait()
+                other.sendall(data)
+        except OSError:
+            pass
+
+    def cut(self):
+        self.open.clear()
+
+    def close(self):
+        for each in [self.server, *self.sockets]:
+            each.close()
+        self.open.set()
