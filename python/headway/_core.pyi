@@ -98,6 +98,8 @@ class Runtime:
     def shutdown(self) -> None:
         """Ends every run, worker and factory, and returns when they are gone."""
 
+nodes_can_join: bool = True
+
 def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], grace_s: float) -> int:
     """
     Offers this machine to a driver; returns the exit code when that is over, and no worker is left.

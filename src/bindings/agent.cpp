@@ -36,6 +36,7 @@ int run_agent(const std::string& driver, std::string token, std::string guard_pa
 }  // namespace
 
 void bind_agent(nb::module_& module) {
+  module.attr("nodes_can_join") = cluster::check_available().has_value();
   module.def("run_agent", &run_agent, nb::arg("driver"), nb::arg("token"), nb::arg("guard_path"),
              nb::arg("factory_command"), nb::arg("factory_env"), nb::arg("py_spy"), nb::arg("num_cpus").none(),
              nb::arg("num_gpus").none(), nb::arg("resources"), nb::arg("grace_s"),

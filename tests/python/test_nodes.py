@@ -11,8 +11,11 @@ import stat
 import headway
 import processes
 import pytest
+from headway import _core
 
 import cluster
+
+pytestmark = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
 
 LEASE_S = 2
 
