@@ -45,6 +45,9 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::sweep_fails, 4},
     {Fault::sync_fails, 8},
     {Fault::upload_fails, 12},
+    {Fault::validation_crashes, 6},
+    {Fault::validation_hangs, 6},
+    {Fault::validation_raises, 6},
 };
 static_assert(std::size(rarities) == fault_kinds);
 

@@ -49,16 +49,19 @@ enum class Fault {
   storage_refused,     ///< The run's folder cannot be written.
   sweep_fails,         ///< What was left unfinished cannot be removed.
   sync_fails,          ///< The run's small files cannot be brought to remote storage.
-  upload_fails         ///< A rank cannot store its part of a checkpoint.
+  upload_fails,        ///< A rank cannot store its part of a checkpoint.
+  validation_crashes,  ///< A validation's process dies.
+  validation_hangs,    ///< A validation function does not return, where a time limit is to end it.
+  validation_raises    ///< A validation function raises.
 };
 BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, begin_fails, commit_fails, commit_lies, copy_fails,
                     copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, echo, exit_code,
                     exit_handler_hangs, exits_unasked, hangs, journal_fails, late_timer, node_lost, nodes_refused,
                     raise, returns_early, returns_in_report, setup_fails, slow_exit, slow_hook, slow_message,
                     slow_start, slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails,
-                    sync_fails, upload_fails)
+                    sync_fails, upload_fails, validation_crashes, validation_hangs, validation_raises)
 
-inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::upload_fails) + 1;
+inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);
 
 /// Decides when something goes wrong. Each seed has a number of faults that it may spend, and some kinds that it never has: mixes of

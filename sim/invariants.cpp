@@ -82,6 +82,7 @@ void Invariants::check(const StartWorkers& command) {
   restart_told_ = false;
   returned_.clear();
   reports_.clear();
+  questions_.clear();
   last_counted_ = last_step_ = -1;
   counted_in_attempt_ = 0;
 }
@@ -182,6 +183,7 @@ void Invariants::check(const Finish& command) {
   require(told == retention_.kept(), invariant::nothing_lost,
           "the outcome does not name the checkpoints that are kept");
   check_reports_counted();
+  check_end_of_validations(end);
   finished_ = true;
 }
 

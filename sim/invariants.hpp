@@ -53,6 +53,12 @@ class Invariants {
     std::optional<std::string> checkpoint;
     bool counted = false;
   };
+  /// A validation's process.
+  struct Validation {
+    std::string checkpoint;
+    std::optional<Time> since;
+    bool over = false;  ///< What became of it is known, or does not count any more.
+  };
 
   template <class Other>
   void on(const Other&) {}
@@ -67,6 +73,11 @@ class Invariants {
   void on(const control::StopAsked& event);
   void on(const control::FrontFailed& event);
   void on(const control::ReportHeard& event);
+  void on(const control::ValidationStarted& event);
+  void on(const control::ValidationFinished& event);
+  void on(const control::ValidationFailed& event);
+  void on(const control::ValidationExited& event);
+  void on(const control::CheckpointsAsked& event);
 
   template <class Other>
   void check(const Other&) {}
@@ -79,6 +90,9 @@ class Invariants {
   void check(const control::AnswerReport& command);
   void check(const control::AnnounceCheckpoint& command);
   void check(const control::AppendResult& command);
+  void check(const control::StartValidation& command);
+  void check(const control::EndValidation& command);
+  void check(const control::TellCheckpoints& command);
   void check(const control::EndWorkers& command);
   void check(const control::SetTimer& command);
   void check(const control::SweepStorage& command);
@@ -90,6 +104,9 @@ class Invariants {
   void count_restart(Time now);
   void check_reports_counted() const;
   bool may_restart() const;
+  void forget_validations(const std::string& name);
+  void check_validations(const std::vector<control::KeptCheckpoint>& book) const;
+  void check_end_of_validations(const control::RunOutcome& end) const;
 
   const Stage* stage_;
   const Scenario* scenario_;
@@ -119,6 +136,10 @@ class Invariants {
   std::int64_t iterations_ = 0;
   std::optional<Manifest> committing_;
   std::int64_t committing_index_ = 0;
+  std::map<std::int64_t, Validation> validations_;  ///< By number.
+  std::map<std::string, int> deaths_;               ///< Of processes that validated a checkpoint.
+  std::map<std::pair<int, std::int64_t>, control::CheckpointsAsked>
+      questions_;  ///< Of this attempt, by rank and number.
   std::set<std::int64_t> timers_;
   bool finished_ = false;
 };

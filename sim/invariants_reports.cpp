@@ -112,7 +112,9 @@ void Invariants::on(const CheckpointCommitted& event) {
   if (event.error) {
     retention_.commit_failed(committing_->checkpoint);
   } else {
-    retention_.commit(committing_->checkpoint, committing_->metrics);
+    forget_validations(committing_->checkpoint);
+    const bool to_be_validated = committing_->validation && scenario_->spec.validation.has_function;
+    retention_.commit(committing_->checkpoint, committing_->metrics, to_be_validated);
   }
   committing_.reset();
 }
@@ -144,6 +146,7 @@ void Invariants::settled(const RunController& controller) {
   const bool same = std::equal(book.begin(), book.end(), retention_.kept().begin(), retention_.kept().end(),
                                [](const KeptCheckpoint& kept, const std::string& name) { return kept.name == name; });
   require(same, invariant::nothing_lost, "the book does not have the checkpoints that are to be kept");
+  check_validations(book);
   for (const std::string& name : retention_.kept()) {
     require(storage_->committed(name), invariant::nothing_lost, [&] { return name + " is not on disk any more"; });
   }

@@ -5,27 +5,44 @@
 
 namespace headway::sim {
 
-void Retention::commit(const std::string& name, const JsonObject& metrics) {
-  Rated rated{name, std::nullopt, commits_++};
-  if (config_.checkpoint_score_attribute && metrics.contains("score")) {
-    const double score = metrics.at("score").as_double();
-    rated.score = config_.checkpoint_score_order == "min" ? -score : score;
-  }
+std::optional<double> Retention::score_of(const JsonObject& metrics) const {
+  if (!config_.checkpoint_score_attribute || !metrics.contains("score")) return std::nullopt;
+  const double score = metrics.at("score").as_double();
+  return config_.checkpoint_score_order == "min" ? -score : score;
+}
+
+void Retention::commit(const std::string& name, const JsonObject& metrics, bool pending) {
+  const Rated rated{name, score_of(metrics), commits_++, pending, false};
   // A directory of the user's may be reported again: it is then the newest.
   std::erase_if(rated_, [&](const Rated& each) { return each.name == name; });
   to_delete_.erase(name);
   doubtful_.erase(name);
   given_up_.erase(name);
   rated_.push_back(rated);
-  // One stays when fewer than num_to_keep are better, and the newest stays in any case. No score is the worst.
+  strike_out();
+}
+
+void Retention::settle(const std::string& name, const JsonObject* metrics) {
+  for (Rated& each : rated_) {
+    if (each.name != name) continue;
+    each.pending = false;
+    each.validated = metrics != nullptr;
+    if (metrics != nullptr && score_of(*metrics)) each.score = score_of(*metrics);
+  }
+  strike_out();
+}
+
+/// One stays when fewer than num_to_keep are better; the newest, and what is not validated yet, in any case. No score is the worst.
+void Retention::strike_out() {
   const auto better_than = [&](const Rated& one) {
     return std::count_if(rated_.begin(), rated_.end(), [&](const Rated& other) {
       return std::tie(other.score, other.order) > std::tie(one.score, one.order);
     });
   };
+  const int newest = rated_.back().order;
   std::vector<Rated> staying;
   for (const Rated& each : rated_) {
-    if (!config_.num_to_keep || better_than(each) < *config_.num_to_keep || each.order == rated.order) {
+    if (!config_.num_to_keep || better_than(each) < *config_.num_to_keep || each.order == newest || each.pending) {
       staying.push_back(each);
     } else {
       to_delete_.insert(each.name);
@@ -40,6 +57,25 @@ void Retention::commit(const std::string& name, const JsonObject& metrics) {
 std::optional<std::string> Retention::newest() const {
   if (kept_.empty()) return std::nullopt;
   return kept_.back();
+}
+
+const Retention::Rated* Retention::find(const std::string& name) const {
+  const auto found = std::find_if(rated_.begin(), rated_.end(), [&](const Rated& each) { return each.name == name; });
+  return found == rated_.end() ? nullptr : &*found;
+}
+
+bool Retention::pending(const std::string& name) const {
+  const Rated* rated = find(name);
+  return rated != nullptr && rated->pending;
+}
+
+bool Retention::validated(const std::string& name) const {
+  const Rated* rated = find(name);
+  return rated != nullptr && rated->validated;
+}
+
+bool Retention::any_pending() const {
+  return std::any_of(rated_.begin(), rated_.end(), [](const Rated& each) { return each.pending; });
 }
 
 bool Retention::keeps(const std::string& name) const {

@@ -15,7 +15,10 @@ class Retention {
  public:
   explicit Retention(CheckpointConfig config) : config_(std::move(config)) {}
 
-  void commit(const std::string& name, const JsonObject& metrics);
+  /// `pending`: it is to be validated, and stays until then.
+  void commit(const std::string& name, const JsonObject& metrics, bool pending = false);
+  /// What became of its validation: metrics, or nullptr when there are none.
+  void settle(const std::string& name, const JsonObject* metrics);
   /// A commit that was said to have failed may have been durable all the same; it may be removed.
   void commit_failed(const std::string& name) { doubtful_.insert(name); }
 
@@ -25,13 +28,21 @@ class Retention {
   std::set<std::string>& to_delete() { return to_delete_; }
   bool was_given_up(const std::string& name) const { return given_up_.contains(name) || doubtful_.contains(name); }
   bool keeps(const std::string& name) const;
+  bool pending(const std::string& name) const;
+  bool validated(const std::string& name) const;
+  bool any_pending() const;
 
  private:
   struct Rated {
     std::string name;
     std::optional<double> score;  ///< The higher the better.
     int order = 0;
+    bool pending = false;
+    bool validated = false;
   };
+  std::optional<double> score_of(const JsonObject& metrics) const;
+  void strike_out();
+  const Rated* find(const std::string& name) const;
 
   CheckpointConfig config_;
   std::vector<Rated> rated_;  ///< Those that are kept.

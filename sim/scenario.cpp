@@ -49,6 +49,17 @@ JsonObject Scenario::metrics(std::int64_t step) const {
   return metrics;
 }
 
+std::optional<ValidationTask> Scenario::validation(std::int64_t step) const {
+  if (validate_every == 0 || !has_checkpoint(step) || step % validate_every != 0) return std::nullopt;
+  return ValidationTask{};
+}
+
+JsonObject Scenario::validated(std::int64_t step) const {
+  JsonObject metrics{{"checked", step}};
+  if (step % 3 != 0) metrics["score"] = static_cast<double>((step * 3 + 1) % 11);
+  return metrics;
+}
+
 Scenario make_scenario(Random& random) {
   Scenario scenario;
   RunSpec& spec = scenario.spec;
@@ -75,6 +86,13 @@ Scenario make_scenario(Random& random) {
   scenario.nodes = 1 + random.below(2);
   if (random.one_in(4)) scenario.source = random.one_in(2) ? CheckpointSource::placed : CheckpointSource::function;
   scenario.ranks_disagree = random.one_in(20);
+  if (random.one_in(2)) scenario.validate_every = 1 + random.below(2);
+  spec.validation.has_function = !random.one_in(8);
+  spec.validation.max_concurrent = 1 + random.below(3);
+  if (random.one_in(3)) spec.validation.order = "newest";
+  spec.validation.max_retries = random.below(3);
+  if (random.one_in(2)) spec.validation.timeout_s = 5;
+  scenario.asks = random.one_in(4);
   if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
     // What is refused once (a name that is taken, say) is refused in every attempt: without a limit that goes on for ever.
     if (spec.failure.max_failures == -1) spec.failure.max_failures = 10;

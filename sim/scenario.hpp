@@ -13,7 +13,7 @@ namespace headway::sim {
 
 /// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults or the order in which chance is
 /// asked: a seed that was kept (sim/seeds.txt) means something only together with this number.
-inline constexpr int generator_version = 2;
+inline constexpr int generator_version = 3;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
 struct Scenario {
@@ -31,6 +31,8 @@ struct Scenario {
   bool catches = false;         ///< Whether the loop goes on after a report that failed, or raises.
   bool scored = false;          ///< Whether the metrics have the score that the configuration asks for.
   int nodes = 1;
+  int validate_every = 0;  ///< Steps whose checkpoints are to be validated; 0: never.
+  bool asks = false;       ///< Whether the loop asks for all checkpoints now and then.
 
   bool has_checkpoint(std::int64_t step) const { return checkpoint_every > 0 && step % checkpoint_every == 0; }
   /// The name that the user wants for a step's checkpoint.
@@ -41,6 +43,10 @@ struct Scenario {
   std::string stored_name(int rank, const std::string& name) const;
   /// Rank 0's metrics.
   JsonObject metrics(std::int64_t step) const;
+  /// What it wants to have validated with a step's checkpoint.
+  std::optional<ValidationTask> validation(std::int64_t step) const;
+  /// What the validation of a step's checkpoint finds.
+  JsonObject validated(std::int64_t step) const;
 };
 
 Scenario make_scenario(Random& random);

@@ -137,9 +137,27 @@ void Workers::train(int rank) {
       raise(rank, true, "simulated: connection reset by peer");
     } else if (at(rank).step >= at(rank).steps) {
       return_from_training(rank);
+    } else if (scenario_->asks && stage_->random.one_in(4)) {
+      ask(rank);
     } else {
       report(rank);
     }
+  });
+}
+
+/// For all checkpoints; it goes on when it is told.
+void Workers::ask(int rank) {
+  Worker& worker = at(rank);
+  enter(rank, Phase::asking);
+  control::CheckpointsAsked asked{attempt_, rank, worker.questions++, worker.reports, stage_->random.one_in(2), {}};
+  if (stage_->random.one_in(3)) asked.timeout_s = 0.5;
+  say(rank, std::move(asked));
+  may_crash(rank);
+}
+
+void Workers::told(const control::TellCheckpoints& command) {
+  order(command.rank, [this, rank = command.rank] {
+    if (at(rank).phase == Phase::asking) train(rank);
   });
 }
 
@@ -149,7 +167,8 @@ void Workers::report(int rank) {
   const std::int64_t step = worker.step++;
   JsonObject metrics = scenario_->metrics(step);
   metrics["rank"] = rank;
-  say(rank, control::RankReported{attempt_, rank, worker.reports++, std::move(metrics), scenario_->offer(rank, step)});
+  say(rank, control::RankReported{attempt_, rank, worker.reports++, std::move(metrics), scenario_->offer(rank, step),
+                                  scenario_->validation(step)});
   may_crash(rank);
   if (!stage_->fault(Fault::returns_in_report)) return;
   worker.in_thread = true;
@@ -279,7 +298,7 @@ bool Workers::any_process() const {
 }
 
 std::string Workers::words() const {
-  static constexpr const char* names[] = {"starting", "ready",  "training", "reporting",
+  static constexpr const char* names[] = {"starting", "ready",  "training", "reporting", "asking",
                                           "returned", "raised", "leaving",  "gone"};
   std::string text;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) {

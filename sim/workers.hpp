@@ -16,7 +16,7 @@ namespace headway::sim {
 /// signals reach it at once.
 class Workers {
  public:
-  enum class Phase { starting, ready, training, reporting, returned, raised, leaving, gone };
+  enum class Phase { starting, ready, training, reporting, asking, returned, raised, leaving, gone };
 
   Workers(Stage& stage, const Scenario& scenario, Storage& storage)
       : stage_(&stage), scenario_(&scenario), storage_(&storage) {}
@@ -26,6 +26,7 @@ class Workers {
   void begin_training();
   void upload(const control::UploadFiles& command);
   void answer(const control::AnswerReport& command);
+  void told(const control::TellCheckpoints& command);
   void end(const control::EndWorkers& command);
   void look(const control::LookAtCollectives& command);
   /// Those of a node are out of reach. They live until the node's lease has run out; then it is told that they are gone.
@@ -44,6 +45,7 @@ class Workers {
     Phase phase = Phase::starting;
     Time since{};
     std::int64_t reports = 0;
+    std::int64_t questions = 0;
     std::int64_t step = 0;
     std::int64_t steps = 0;  ///< Where it returns.
     bool in_thread = false;  ///< A thread of it makes the report; its function goes on.
@@ -69,6 +71,7 @@ class Workers {
 
   void train(int rank);
   void report(int rank);
+  void ask(int rank);
   void return_from_training(int rank);
   void raise(int rank, bool echo, const std::string& message);
   void exit_by_itself(int rank);

@@ -34,6 +34,7 @@ World::World(std::uint64_t seed)
       storage_(stage_, scenario_),
       workers_(stage_, scenario_, storage_),
       artifacts_(stage_, workers_),
+      validations_(stage_, scenario_, storage_),
       nodes_(stage_, scenario_),
       hooks_(stage_, scenario_),
       invariants_(stage_, scenario_, storage_, workers_, nodes_) {

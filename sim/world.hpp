@@ -8,6 +8,7 @@
 #include "sim/scenario.hpp"
 #include "sim/stage.hpp"
 #include "sim/storage.hpp"
+#include "sim/validations.hpp"
 #include "sim/workers.hpp"
 
 #include <cstdint>
@@ -64,6 +65,9 @@ class World {
   void carry_out(const control::SweepStorage&) { storage_.sweep(); }
   void carry_out(const control::SyncFolder&) { storage_.sync(); }
   void carry_out(const control::ExamineRanks& command);
+  void carry_out(const control::StartValidation& command) { validations_.start(command); }
+  void carry_out(const control::EndValidation& command) { validations_.end(command); }
+  void carry_out(const control::TellCheckpoints& command) { workers_.told(command); }
   void carry_out(const control::SyncArtifacts& command) { artifacts_.sync(command); }
   void carry_out(const control::StopSync& command) { artifacts_.stop(command); }
   void carry_out(const control::LeaveWorkingDirectory& command) { artifacts_.leave(command); }
@@ -80,6 +84,7 @@ class World {
   Storage storage_;
   Workers workers_;
   Artifacts artifacts_;
+  Validations validations_;
   Nodes nodes_;
   Hooks hooks_;
   Invariants invariants_;

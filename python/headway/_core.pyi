@@ -20,6 +20,12 @@ def check_checkpoint_config(json: str) -> None:
 def check_sync_config(json: str) -> None:
     """Raises ValueError for a bad SyncConfig."""
 
+def check_validation_config(json: str) -> None:
+    """Raises ValueError for a bad ValidationConfig."""
+
+def check_validation_task(json: str) -> None:
+    """Raises ValueError for a bad ValidationTaskConfig."""
+
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 
@@ -89,7 +95,7 @@ class Runtime:
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
 
-    def start_run(self, spec_json: str, setup_json: str, task: bytes, trainer: bytes | None = None) -> Run: ...
+    def start_run(self, spec_json: str, setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None) -> Run: ...
 
     def total_resources(self) -> dict[str, float]: ...
 
@@ -164,10 +170,18 @@ class Session:
 
     def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
 
-    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None) -> str | None:
+    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None, validation_json: str | None = None) -> str | None:
         """
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """
+
+    def ask_checkpoints(self, validated: bool, timeout_s: float | None) -> str:
+        """
+        All checkpoints that are kept, as JSON, when what the question says is so.
+        """
+
+    def validated(self, metrics_json: str) -> None:
+        """What the validation function of this worker returned."""
 
 def list_checkpoints(run_directory: str) -> str:
     """

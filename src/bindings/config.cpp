@@ -25,6 +25,10 @@ void bind_config(nb::module_& module) {
   module.def("check_checkpoint_config", &check<CheckpointConfig>, nb::arg("json"),
              "Raises ValueError for a bad CheckpointConfig.");
   module.def("check_sync_config", &check<SyncConfig>, nb::arg("json"), "Raises ValueError for a bad SyncConfig.");
+  module.def("check_validation_config", &check<ValidationConfig>, nb::arg("json"),
+             "Raises ValueError for a bad ValidationConfig.");
+  module.def("check_validation_task", &check<ValidationTask>, nb::arg("json"),
+             "Raises ValueError for a bad ValidationTaskConfig.");
   module.def("check_run_config", &check<RunConfig>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 

@@ -67,11 +67,12 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
 }
 
 PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& setup_json, const nb::bytes& task,
-                const std::optional<nb::bytes>& trainer) {
+                const std::optional<nb::bytes>& trainer, const std::optional<nb::bytes>& validation) {
   RunSpec spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
   Json setup = unwrap(parse_json(setup_json, "a worker's set-up"));
   auto run = unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task),
-                                            trainer ? to_blob(*trainer) : nullptr));
+                                            trainer ? to_blob(*trainer) : nullptr,
+                                            validation ? to_blob(*validation) : nullptr));
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
@@ -183,7 +184,7 @@ void bind_driver(nb::module_& module) {
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")
       .def("start_run", &start_run, nb::arg("spec_json"), nb::arg("setup_json"), nb::arg("task"),
-           nb::arg("trainer") = nb::none())
+           nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none())
       .def("total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); })
       .def(
           "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },

@@ -92,11 +92,12 @@ class UserFunction {
 std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
                                   std::optional<std::string> checkpoint_directory,
                                   std::optional<std::string> checkpoint_name, bool move, bool asynchronous, bool placed,
-                                  std::optional<nb::callable> store) {
+                                  std::optional<nb::callable> store, const std::optional<std::string>& validation) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
   worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory),
                                 std::move(checkpoint_name), move, asynchronous};
   if (placed) request.source = CheckpointSource::placed;
+  if (validation) request.validation = unwrap(from_json_text<ValidationTask>(*validation, "a validation"));
   if (store) {
     request.source = CheckpointSource::function;
     request.store = UserFunction(std::move(*store));
@@ -119,6 +120,14 @@ void tell_collectives_by(worker::Session& self, nb::callable tell) {
       return std::string("[]");
     }
   });
+}
+
+std::string ask_checkpoints(worker::Session& self, bool validated, std::optional<double> timeout_s) {
+  Result<std::vector<wire::ToldCheckpoint>> told = [&] {
+    const nb::gil_scoped_release released;
+    return self.ask_checkpoints(validated, timeout_s);
+  }();
+  return to_json_text(unwrap(std::move(told)));
 }
 
 RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
@@ -192,11 +201,21 @@ void bind_worker(nb::module_& module) {
           nb::arg("error_json"), nb::arg("exception").none())
       .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
            nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"), nb::arg("placed") = false,
-           nb::arg("store") = nb::none(),
+           nb::arg("store") = nb::none(), nb::arg("validation_json") = nb::none(),
            nb::sig("def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, "
                    "move: bool, asynchronous: bool, placed: bool = False, "
-                   "store: collections.abc.Callable[[str], str] | None = None) -> str | None"),
-           "The barrier of all ranks; the committed checkpoint's directory, or None.");
+                   "store: collections.abc.Callable[[str], str] | None = None, "
+                   "validation_json: str | None = None) -> str | None"),
+           "The barrier of all ranks; the committed checkpoint's directory, or None.")
+      .def("ask_checkpoints", &ask_checkpoints, nb::arg("validated"), nb::arg("timeout_s").none(),
+           "All checkpoints that are kept, as JSON, when what the question says is so.")
+      .def(
+          "validated",
+          [](worker::Session& self, const std::string& metrics_json) {
+            Json metrics = unwrap(parse_json(metrics_json, "metrics"));
+            self.validated(metrics.as_object());
+          },
+          nb::arg("metrics_json"), "What the validation function of this worker returned.");
 }
 
 }  // namespace headway::bindings

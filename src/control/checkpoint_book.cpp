@@ -33,9 +33,21 @@ std::string CheckpointBook::next_name() {
   }
 }
 
-std::vector<std::string> CheckpointBook::take_up(const std::vector<Manifest>& checkpoints, std::int64_t names_given,
+std::vector<std::string> CheckpointBook::take_up(const std::vector<Manifest>& checkpoints,
+                                                 const std::vector<KeptCheckpoint>& known, std::int64_t names_given,
                                                  const std::vector<std::string>& names) {
-  for (const Manifest& manifest : checkpoints) kept_.push_back({manifest.checkpoint, commits_++, manifest.metrics});
+  for (const Manifest& manifest : checkpoints) {
+    KeptCheckpoint kept{manifest.checkpoint, commits_++, manifest.metrics, manifest.index, {}};
+    if (manifest.validation) kept.status = CheckpointStatus::PENDING_VALIDATION;
+    const auto entry = std::find_if(known.begin(), known.end(), [&](const KeptCheckpoint& each) {
+      return each.name == kept.name && each.report == kept.report;
+    });
+    if (entry != known.end() && entry->status && *entry->status != CheckpointStatus::PENDING_VALIDATION) {
+      kept.status = entry->status;
+      kept.metrics = entry->metrics;
+    }
+    kept_.push_back(std::move(kept));
+  }
   names_given_ = names_given;
   for (const std::string& name : names) names_given_ = std::max(names_given_, number_in(name) + 1);
   return retire();
@@ -55,21 +67,43 @@ bool CheckpointBook::worse(const KeptCheckpoint& a, const KeptCheckpoint& b) con
   return a.index < b.index;
 }
 
-CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metrics) {
+CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metrics, std::int64_t report,
+                                               bool pending) {
   Verdict verdict;
   // A directory of the user's may be reported again: it is then the newest, with its new metrics.
   std::erase_if(kept_, [&](const KeptCheckpoint& kept) { return kept.name == name; });
-  kept_.push_back({std::move(name), commits_++, std::move(metrics)});
-  if (config_.checkpoint_score_attribute && !warned_ && !score(kept_.back())) {
-    warned_ = true;
-    std::string there;
-    for (const auto& entry : kept_.back().metrics) there += (there.empty() ? "" : ", ") + std::string(entry.key());
-    verdict.warning = "checkpoint_score_attribute \"" + *config_.checkpoint_score_attribute +
-                      "\" is not a number in the metrics of " + kept_.back().name +
-                      "; it ranks last. The metrics there are: " + (there.empty() ? "none" : there) + ".";
+  kept_.push_back({std::move(name), commits_++, std::move(metrics), report, {}});
+  if (pending) {
+    kept_.back().status = CheckpointStatus::PENDING_VALIDATION;
+  } else {
+    verdict.warning = score_warning(kept_.back());
   }
   verdict.to_delete = retire();
   return verdict;
+}
+
+CheckpointBook::Verdict CheckpointBook::settle(const std::string& name, std::int64_t report, CheckpointStatus status,
+                                               const JsonObject& metrics) {
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const KeptCheckpoint& kept) {
+    return kept.name == name && kept.report == report && kept.status == CheckpointStatus::PENDING_VALIDATION;
+  });
+  Verdict verdict;
+  if (found == kept_.end()) return verdict;
+  found->status = status;
+  for (const auto& metric : metrics) found->metrics[metric.key()] = metric.value();
+  verdict.warning = score_warning(*found);
+  verdict.to_delete = retire();
+  return verdict;
+}
+
+std::optional<std::string> CheckpointBook::score_warning(const KeptCheckpoint& checkpoint) {
+  if (!config_.checkpoint_score_attribute || warned_ || score(checkpoint)) return std::nullopt;
+  warned_ = true;
+  std::string there;
+  for (const auto& entry : checkpoint.metrics) there += (there.empty() ? "" : ", ") + std::string(entry.key());
+  return "checkpoint_score_attribute \"" + *config_.checkpoint_score_attribute +
+         "\" is not a number in the metrics of " + checkpoint.name +
+         "; it ranks last. The metrics there are: " + (there.empty() ? "none" : there) + ".";
 }
 
 std::vector<std::string> CheckpointBook::retire() {
@@ -79,8 +113,10 @@ std::vector<std::string> CheckpointBook::retire() {
   std::sort(ranked.begin(), ranked.end(), [this](const auto& a, const auto& b) { return worse(b, a); });
   const std::int64_t newest = kept_.back().index;
   for (std::size_t place = static_cast<std::size_t>(*config_.num_to_keep); place < ranked.size(); ++place) {
-    // A restart resumes from the newest, so it stays beside the best ones whatever its score.
-    if (ranked[place].index != newest) retired.push_back(ranked[place].name);
+    // A restart resumes from the newest, so it stays beside the best ones whatever its score; and where a validation is open, the
+    // score is not known yet.
+    const bool spared = ranked[place].index == newest || ranked[place].status == CheckpointStatus::PENDING_VALIDATION;
+    if (!spared) retired.push_back(ranked[place].name);
   }
   std::erase_if(kept_, [&](const KeptCheckpoint& kept) {
     return std::find(retired.begin(), retired.end(), kept.name) != retired.end();

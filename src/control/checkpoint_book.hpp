@@ -11,7 +11,7 @@
 namespace headway::control {
 
 /// Which checkpoints of a run are committed, which are kept, and which may go. Something is given up only after something newer
-/// is committed, and the newest is never given up.
+/// is committed, and the newest is never given up, nor one whose validation is open.
 class CheckpointBook {
  public:
   explicit CheckpointBook(CheckpointConfig config) : config_(std::move(config)) {}
@@ -24,13 +24,18 @@ class CheckpointBook {
     std::vector<std::string> to_delete;
     std::optional<std::string> warning;  ///< Once a run: the score is missing or no number.
   };
-  /// Notes a commit and says what is no longer kept.
-  Verdict commit(std::string name, JsonObject metrics);
+  /// Notes a commit and says what is no longer kept. `report` is the report's index in the run; `pending`: it is to be validated.
+  Verdict commit(std::string name, JsonObject metrics, std::int64_t report = 0, bool pending = false);
+
+  /// Notes what became of a checkpoint's validation: its metrics are added, and count for the score. Nothing for one that is not
+  /// kept, or was reported again.
+  Verdict settle(const std::string& name, std::int64_t report, CheckpointStatus status, const JsonObject& metrics);
 
   /// Takes up an earlier run's checkpoints, in order of commit, and says which of them are kept no longer: the driver may have died
-  /// before it deleted them, and the configuration may be another now. `names` are taken, by whatever it is.
-  std::vector<std::string> take_up(const std::vector<Manifest>& checkpoints, std::int64_t names_given,
-                                   const std::vector<std::string>& names);
+  /// before it deleted them, and the configuration may be another now. `known` is what the journal says of them: which are validated.
+  /// One that was to be validated and is not in there with an outcome is pending. `names` are taken, by whatever it is.
+  std::vector<std::string> take_up(const std::vector<Manifest>& checkpoints, const std::vector<KeptCheckpoint>& known,
+                                   std::int64_t names_given, const std::vector<std::string>& names);
 
   const std::vector<KeptCheckpoint>& kept() const { return kept_; }
   std::optional<std::string> newest() const;
@@ -41,6 +46,8 @@ class CheckpointBook {
   std::optional<double> score(const KeptCheckpoint& checkpoint) const;
   /// Strikes out, and names, what num_to_keep does not keep.
   std::vector<std::string> retire();
+  /// Once a run: the score is missing in a checkpoint's metrics.
+  std::optional<std::string> score_warning(const KeptCheckpoint& checkpoint);
 
   CheckpointConfig config_;
   std::vector<KeptCheckpoint> kept_;  ///< In order of commit.

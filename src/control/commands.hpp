@@ -80,6 +80,15 @@ struct DeleteCheckpoint {
   std::string reason;
 };
 
+/// Claim what a validation needs, when that is free start its process, and have it call its function with the checkpoint
+/// → ValidationStarted; ValidationFinished or ValidationFailed; and, whatever comes, ValidationExited at last.
+struct StartValidation {
+  std::int64_t number = 0;
+  std::string checkpoint;
+  ValidationTask task;
+  WorkerClaim claim;
+};
+
 /// Bring what is new in the ranks' working directories to the run's artifacts/, one copier a node → ArtifactsSynced.
 struct SyncArtifacts {
   std::int64_t number = 0;
@@ -112,6 +121,14 @@ struct AnnounceCheckpoint {
   std::string name;
 };
 
+/// → CheckpointsAsked is answered.
+struct TellCheckpoints {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t question = 0;
+  std::vector<KeptCheckpoint> checkpoints;
+};
+
 /// Add an accepted report to the results (result.json) and to the progress display, and have the run's callbacks hear it.
 struct AppendResult {
   ReportLine line;
@@ -139,6 +156,13 @@ enum class EndMode {
 /// End the attempt's processes → GroupEnded once all are gone. May be given again, harder.
 struct EndWorkers {
   int attempt = 0;
+  EndMode mode = EndMode::kill;
+  std::string reason;
+};
+
+/// End a validation's process, or withdraw what it waits for. May be given again, harder.
+struct EndValidation {
+  std::int64_t number = 0;
   EndMode mode = EndMode::kill;
   std::string reason;
 };
@@ -198,11 +222,12 @@ struct Finish {
   bool folder_lost = false;  ///< Nothing more may be written to it.
 };
 
-using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,
-                             BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint,
-                             SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport, AnnounceCheckpoint,
-                             AppendResult, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives,
-                             InterruptHook, SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+using Command =
+    std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
+                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, StartValidation, EndValidation,
+                 TellCheckpoints, SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport, AnnounceCheckpoint,
+                 AppendResult, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
+                 SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

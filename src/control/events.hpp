@@ -59,6 +59,18 @@ struct RankReported {
   std::int64_t index = 0;
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
+  std::optional<ValidationTask> validation = {};  ///< Of its checkpoint; rank 0's counts.
+};
+
+/// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports are committed, and, with
+/// `validated`, no validation is left; or when the time is over.
+struct CheckpointsAsked {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t question = 0;
+  std::int64_t reports = 0;
+  bool validated = false;
+  std::optional<double> timeout_s;
 };
 
 struct CheckpointBegun {
@@ -86,6 +98,29 @@ struct CheckpointCommitted {
 struct CheckpointDeleted {
   std::string name;
   std::optional<Error> error;  ///< `not_found`: it is gone already.
+};
+
+/// The process of the validation `number` has begun with its function.
+struct ValidationStarted {
+  std::int64_t number = 0;
+};
+
+struct ValidationFinished {
+  std::int64_t number = 0;
+  JsonObject metrics;
+};
+
+/// Its function raised, or what it claims can never be had.
+struct ValidationFailed {
+  std::int64_t number = 0;
+  RankError error;
+};
+
+/// The last event of each StartValidation: its process is gone, and what it claimed is given back.
+struct ValidationExited {
+  std::int64_t number = 0;
+  ExitStatus status;
+  std::string log_tail;
 };
 
 /// The copy `number` has come to its end.
@@ -192,7 +227,8 @@ using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, WorkerReady, SetupFinished,
                  RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
                  RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered,
-                 RanksExamined, CollectivesSeen, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
+                 RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
+                 ValidationFailed, ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
                  AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

@@ -51,7 +51,12 @@ enum class Mark {
   too_many_asynchronous,            ///< A report waits, as too many checkpoints are under way.
   unmatched_report,                 ///< A rank returned while others wait for it in a report.
   upload_of_a_rank_that_is_gone,    ///< An upload was to be ordered of a process that is gone.
-  upload_refused                    ///< A rank could not store its part.
+  upload_refused,                   ///< A rank could not store its part.
+  validation_again,                 ///< A validation's process died, and is begun again.
+  validation_died,                  ///< One that died too often.
+  validation_does_not_exit,         ///< A validation's process did not exit by itself.
+  validation_failed,                ///< A validation function raised.
+  validation_timeout                ///< One that took too long is stopped.
 };
 BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, callback_failed, begin_refused,
                     commit_refused, copy_failed, copy_stopped, death, death_after_return, death_while_uploading,
@@ -61,7 +66,8 @@ BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobod
                     node_lost, nodes_asked_for_again, nodes_refused, offers_conflict, raised, ranks_wait_for_callbacks,
                     restart_at_once, restart_waits, setup_failed, stopped_at_work, stopped_between_attempts,
                     storage_refused, storage_not_shared, stored_under_two_names, sync_failed, terminate_grace_over,
-                    too_many_asynchronous, unmatched_report, upload_of_a_rank_that_is_gone, upload_refused)
+                    too_many_asynchronous, unmatched_report, upload_of_a_rank_that_is_gone, upload_refused,
+                    validation_again, validation_died, validation_does_not_exit, validation_failed, validation_timeout)
 
 /// Defined by the simulator.
 void reach(Mark mark);

@@ -29,6 +29,7 @@ class ReportBarrier {
     std::int64_t index = 0;
     JsonObject metrics;
     std::optional<CheckpointOffer> checkpoint;
+    std::optional<ValidationTask> validation = {};
   };
 
   /// Takes a rank's offer. False when it is not the rank's next one (a defect of the peer).
@@ -44,6 +45,8 @@ class ReportBarrier {
   const JsonObject& metrics() const { return offers_.front()->metrics; }
   /// Each rank's own, by rank.
   std::vector<JsonObject> rank_metrics() const;
+  /// What rank 0 wants to have validated; only when complete.
+  const std::optional<ValidationTask>& validation() const { return offers_.front()->validation; }
   bool has_checkpoint() const;
   /// Whether every rank that gave a checkpoint wants to go on before it is stored.
   bool asynchronous() const;

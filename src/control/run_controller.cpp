@@ -17,6 +17,7 @@ const char* to_string(RunState state) {
     case RunState::running: return "running";
     case RunState::restarting: return "restarting";
     case RunState::shutting_down: return "shutting_down";
+    case RunState::validating: return "validating";
     case RunState::closing: return "closing";
     case RunState::over: return "over";
   }
@@ -26,6 +27,7 @@ const char* to_string(RunState state) {
 RunController::RunController(RunSpec spec)
     : spec_(std::move(spec)),
       book_(spec_.checkpoint),
+      validations_(spec_.validation),
       sync_(spec_.sync),
       policy_(spec_.failure),
       hang_watch_(spec_.failure),
@@ -90,6 +92,7 @@ void RunController::start_attempt() {
   hook_since_.reset();
   ending_since_.reset();
   timers_.clear();
+  questions_.clear();
   group_ = WorkerGroup::place(slots_, now_);
   barrier_ = ReportBarrier(group_.size());
   group_gone_ = false;
@@ -100,6 +103,7 @@ void RunController::start_attempt() {
   out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint, spec_.trial_id});
   begin_upkeep();
   write_journal();
+  start_validations();  // Those that an earlier driver of the run has left. Not before: the training claims its nodes first.
   if (is_remote(spec_.run.storage_path)) set_timer(TimerPurpose::sync, sync_interval);
 }
 
@@ -235,7 +239,7 @@ void RunController::group_is_over() {
     restart();
   } else {
     if (state_ == RunState::restarting) failure_.reset();
-    close_run();
+    end_run();
   }
 }
 
@@ -269,6 +273,7 @@ void RunController::on(const AbortAsked& event) {
   // In closing the run has come to its end already, and its last journal says so.
   if (abort_reason_ || state_ == RunState::closing) return;
   abort_reason_ = event.reason;
+  stop_validations(event.reason);
   if (group_gone_ && pending_.empty()) {  // There is nobody to end, be it before the first attempt or between two.
     HEADWAY_MARK(abort_of_nobody);
     close_run();
@@ -281,7 +286,7 @@ void RunController::on(const AbortAsked& event) {
 }
 
 void RunController::on(const TimerFired& event) {
-  if (on_upkeep_timer(event.timer)) return;
+  if (on_upkeep_timer(event.timer) || on_validation_timer(event.timer) || on_question_timer(event.timer)) return;
   if (event.timer == hang_timer_) hang_watch_.woken();
   if (event.timer == look_timer_) collective_watch_.woken();
   const auto timer =

@@ -12,6 +12,7 @@
 #include "control/run_outcome.hpp"
 #include "control/stop_conditions.hpp"
 #include "control/sync_schedule.hpp"
+#include "control/validation_queue.hpp"
 #include "control/worker_group.hpp"
 
 #include <deque>
@@ -22,14 +23,25 @@
 
 namespace headway::control {
 
-enum class RunState { created, preparing, scheduling, starting, running, restarting, shutting_down, closing, over };
+enum class RunState {
+  created,
+  preparing,
+  scheduling,
+  starting,
+  running,
+  restarting,
+  shutting_down,
+  validating,
+  closing,
+  over
+};
 const char* to_string(RunState state);
 
 /// Decides for one run. A function of its state, the time and an event: no I/O, no clock, no threads. The driver feeds it events
 /// one at a time and carries out the commands it returns, in order.
 ///
 /// created → preparing (storage) → scheduling (nodes) → starting (processes, set-up) → running → shutting_down (processes end)
-/// → closing (last journal) → over. A failure within the budget goes from starting or running through restarting (processes
+/// → validating (validations that are still open) → closing (last journal) → over. A failure within the budget goes from starting or running through restarting (processes
 /// end) to starting again, as the next attempt, from the newest committed checkpoint.
 ///
 /// A run that outlives its driver: a new controller, given the same `StartAsked`, hears in `StoragePrepared::found` what the folder
@@ -80,7 +92,13 @@ class RunController {
     JsonObject metrics;
     std::optional<std::vector<JsonObject>> rank_metrics;  ///< Where the front end has callbacks.
     std::optional<PendingCheckpoint> checkpoint;
+    std::optional<ValidationTask> validation = {};
     bool answered = false;
+  };
+  struct Question {
+    CheckpointsAsked asked;
+    std::optional<std::int64_t> timer;
+    bool over = false;  ///< Its time is: it gets what there is.
   };
   enum class TimerPurpose { echo, exit, terminate, restart, sync };
   struct Timer {
@@ -110,6 +128,11 @@ class RunController {
   void on(const CallAnswered& event);
   void on(const RanksExamined& event);
   void on(const CollectivesSeen& event);
+  void on(const CheckpointsAsked& event);
+  void on(const ValidationStarted& event);
+  void on(const ValidationFinished& event);
+  void on(const ValidationFailed& event);
+  void on(const ValidationExited& event);
   void on(const FolderSynced& event);
   void on(const JournalWritten& event);
   void on(const ReportHeard& event);
@@ -124,6 +147,7 @@ class RunController {
   bool at_work() const { return state_ == RunState::starting || state_ == RunState::running; }
 
   void take_up(const FoundRun& found);
+  void take_up_validations(const FoundRun& found);
   void tell_of_taking_up(const FoundRun& found);
   void make_good_lines(const FoundRun& found);
   void lose_run(const Error& error);
@@ -165,6 +189,18 @@ class RunController {
   bool on_upkeep_timer(std::int64_t timer);
   std::int64_t upkeep_timer(Duration from_now);
   void close_run();
+
+  void take_validation(const std::string& checkpoint, std::int64_t report, const ValidationTask& task);
+  void start_validations();
+  void stop_validations(const std::string& reason);
+  void settle_validation(const ValidationQueue::Validation& validation, CheckpointStatus status,
+                         const JsonObject& metrics);
+  bool on_validation_timer(std::int64_t timer);
+  bool on_question_timer(std::int64_t timer);
+  void end_run();
+  void give_up(const std::vector<std::string>& checkpoints);
+  void answer_questions();
+
   void write_last_journal();
   void write_journal();
   void sync_folder();
@@ -198,6 +234,8 @@ class RunController {
   ReportBarrier barrier_;
   CheckpointBook book_;
   DeletionList deletions_;
+  ValidationQueue validations_;
+  std::vector<Question> questions_;  ///< Of this attempt's ranks, without an answer yet.
   SyncSchedule sync_;
   std::optional<std::int64_t> sync_period_timer_;
   std::optional<std::int64_t> sync_limit_timer_;

@@ -60,7 +60,7 @@ void RunController::stop_when_settled() {
   } else if (group_gone_ && state_ < RunState::shutting_down) {
     HEADWAY_MARK(stopped_between_attempts);
     failure_.reset();
-    close_run();
+    end_run();
   }
 }
 
@@ -77,7 +77,7 @@ void RunController::on(const FrontFailed& event) {
   }
   failure_ = std::move(failure);
   if (group_gone_ && pending_.empty()) {
-    close_run();
+    end_run();
   } else {
     state_ = RunState::shutting_down;
     end_group(EndMode::kill, headline(*failure_));

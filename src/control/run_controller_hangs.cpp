@@ -34,6 +34,7 @@ std::optional<Wait> RunController::current_wait() const {
       return wait_of_storage();
     case RunState::created:
     case RunState::scheduling:
+    case RunState::validating:
     case RunState::closing:
     case RunState::over: return std::nullopt;
   }

@@ -95,12 +95,25 @@ void RunController::take_up(const FoundRun& found) {
     const auto is_it = [&](const Manifest& each) { return each.checkpoint == name && !follows(each, journal); };
     if (std::erase_if(kept, is_it) > 0) deletions_.add(name, "it had been given up before");
   }
-  for (const std::string& name : book_.take_up(kept, journal.names_given, found.names)) {
+  for (const std::string& name : book_.take_up(kept, journal.checkpoints, journal.names_given, found.names)) {
     deletions_.add(name, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
   }
+  take_up_validations(found);
   tell_of_taking_up(found);
   make_good_lines(found);
   delete_old();
+}
+
+/// What the manifests say was asked for, and the journal does not say is done.
+void RunController::take_up_validations(const FoundRun& found) {
+  for (const Manifest& manifest : found.checkpoints) {
+    const auto kept = std::find_if(book_.kept().begin(), book_.kept().end(), [&](const KeptCheckpoint& each) {
+      return each.name == manifest.checkpoint && each.status == CheckpointStatus::PENDING_VALIDATION;
+    });
+    if (kept != book_.kept().end() && manifest.validation) {
+      take_validation(manifest.checkpoint, manifest.index, *manifest.validation);
+    }
+  }
 }
 
 void RunController::tell_of_taking_up(const FoundRun& found) {

@@ -10,7 +10,7 @@ namespace headway::control {
 void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running || stop_reason_) return;
   if (barrier_.empty()) barrier_since_ = now_;
-  if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint})) {
+  if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation})) {
     fail_attempt({ErrorKind::internal,
                   "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
                       " while report #" + std::to_string(barrier_.index() + 1) + " is open",
@@ -53,6 +53,7 @@ void RunController::take_report() {
   if (spec_.callback_lag_max) report.rank_metrics = barrier_.rank_metrics();
   if (barrier_.has_checkpoint()) {
     report.checkpoint = begin_checkpoint(report.index);
+    report.validation = barrier_.validation();
   } else if (!pending_.empty() && !too_far_ahead()) {  // Else it is recorded at once.
     answer(report, std::nullopt);
     report.answered = true;
@@ -172,6 +173,7 @@ void RunController::forget_uploads_of(int rank) {
 void RunController::settle_reports() {
   while (!pending_.empty() && settle_first()) pending_.pop_front();
   answer_asynchronous();
+  answer_questions();
   finish_when_all_returned();
   group_is_over();
 }
@@ -218,6 +220,7 @@ void RunController::commit(const PendingReport& report) {
   manifest.world_size = group_.size();
   manifest.metrics = report.metrics;
   manifest.metadata = spec_.metadata;
+  manifest.validation = report.validation;
   manifest.files = report.checkpoint->files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   out_.push_back(CommitCheckpoint{report.index, std::move(manifest), report.checkpoint->plan.source});
@@ -242,13 +245,14 @@ void RunController::on(const CheckpointCommitted& event) {
 
 void RunController::committed(const PendingReport& report) {
   const std::string& name = report.checkpoint->name;
-  CheckpointBook::Verdict verdict = book_.commit(name, report.metrics);
+  for (EndValidation& command : validations_.forget(name)) out_.push_back(std::move(command));
+  const std::int64_t index = iteration_;  // As its manifest has it.
+  CheckpointBook::Verdict verdict = book_.commit(name, report.metrics, index, report.validation.has_value());
   if (report.answered && !group_gone_) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
   record(report);
-  for (const std::string& old : verdict.to_delete) {
-    deletions_.add(old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
-  }
-  delete_old();
+  give_up(verdict.to_delete);
+  if (report.validation) take_validation(name, index, *report.validation);
+  start_validations();
   if (sync_.on_checkpoint()) sync_artifacts();
   if (verdict.warning) out_.push_back(Warn{*verdict.warning});
   sync_folder();

@@ -74,8 +74,9 @@ void RunController::close_run() {
     finish();  // Without a journal: whether the folder is ours is not known yet.
     return;
   }
+  if (state_ != RunState::validating) out_.push_back(ReleaseNodes{});
   state_ = RunState::closing;
-  out_.push_back(ReleaseNodes{});
+  stop_validations(abort_reason_.value_or("the run ends"));
   const bool attempted = attempt_ > attempts_before_;
   if (lost_) {
     if (sync_.under_way()) out_.push_back(StopSync{*sync_.under_way()});
@@ -114,7 +115,9 @@ void RunController::on(const FolderSynced& event) {
 
 /// Once nothing is under way any more that it should tell. A folder that is lost gets none.
 void RunController::write_last_journal() {
-  if (state_ != RunState::closing || last_journal_ || deletions_.under_way() || sync_.under_way()) return;
+  if (state_ != RunState::closing || last_journal_ || deletions_.under_way() || sync_.under_way() ||
+      validations_.any_process())
+    return;
   if (lost_) {
     if (journals_under_way_ == 0) finish();
     return;

@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "core/report_line.hpp"
+#include "core/validation.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -15,10 +16,12 @@ namespace headway::control {
 /// A committed checkpoint that is kept.
 struct KeptCheckpoint {
   std::string name;
-  std::int64_t index = 0;  ///< Order of commit, from 0.
-  JsonObject metrics;
+  std::int64_t index = 0;                       ///< Order of commit, from 0.
+  JsonObject metrics;                           ///< Its report's, and over them those of its validation.
+  std::optional<std::int64_t> report = {};      ///< The report's index in the run, as its manifest has it.
+  std::optional<CheckpointStatus> status = {};  ///< None: COMMITTED.
 };
-BOOST_DESCRIBE_STRUCT(KeptCheckpoint, (), (name, index, metrics))
+BOOST_DESCRIBE_STRUCT(KeptCheckpoint, (), (name, index, metrics, report, status))
 
 /// One rank's part in a failure.
 struct RankFailure {

@@ -125,11 +125,49 @@ Result<void> validate(const SyncConfig& config) {
   return {};
 }
 
+namespace {
+
+Result<void> validate_time_limit(const std::optional<double>& seconds) {
+  if (!seconds || (*seconds > 0 && *seconds <= limit_s_max)) return {};
+  return refused("ValidationTaskConfig.timeout_s", number_text(*seconds),
+                 "None (no limit), or seconds above 0 up to 1000000000");
+}
+
+}  // namespace
+
+Result<void> validate(const ValidationTask& task) { return validate_time_limit(task.timeout_s); }
+
+Result<void> validate(const ValidationConfig& config) {
+  if (auto ok = validate_time_limit(config.timeout_s); !ok) return ok;
+  constexpr int concurrent_max = 1000;
+  constexpr int retries_max = 100;
+  if (config.max_concurrent < 1 || config.max_concurrent > concurrent_max) {
+    return refused("ValidationConfig.max_concurrent", std::to_string(config.max_concurrent),
+                   "an integer from 1 to 1000");
+  }
+  if (config.order != "oldest" && config.order != "newest") {
+    return refused("ValidationConfig.order", quoted(config.order), "\"oldest\" or \"newest\"");
+  }
+  if (config.max_retries < 0 || config.max_retries > retries_max) {
+    return refused("ValidationConfig.ray_remote_kwargs[\"max_retries\"]", std::to_string(config.max_retries),
+                   "an integer from 0 to 100");
+  }
+  for (const auto& [name, amount] : config.resources) {
+    const bool part_of_several = name == "GPU" && amount > 1 && amount != std::floor(amount);
+    if (std::isfinite(amount) && amount >= 0 && !name.empty() && !part_of_several) continue;
+    return refused("ValidationConfig.ray_remote_kwargs: " + (name.empty() ? "an empty name" : name),
+                   number_text(amount),
+                   "names with finite amounts that are not negative; GPUs as a fraction below 1 or a whole number");
+  }
+  return {};
+}
+
 Result<void> validate(const RunSpec& spec) {
   if (auto ok = validate(spec.run); !ok) return ok;
   if (auto ok = validate(spec.scaling); !ok) return ok;
   if (auto ok = validate(spec.failure); !ok) return ok;
   if (auto ok = validate(spec.sync); !ok) return ok;
+  if (auto ok = validate(spec.validation); !ok) return ok;
   return validate(spec.checkpoint);
 }
 
@@ -139,6 +177,10 @@ WorkerClaim worker_claim(const ScalingConfig& config) {
   if (config.use_gpu && !claim.hard.contains("GPU")) claim.hard["GPU"] = 1;
   if (!claim.hard.contains("CPU")) claim.advised_cpus = 1;
   return claim;
+}
+
+WorkerClaim worker_claim(const ValidationConfig& config) {
+  return {config.resources, config.resources.contains("CPU") ? 0.0 : 1.0};
 }
 
 }  // namespace headway

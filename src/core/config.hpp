@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/validation.hpp"
 
 #include <map>
 #include <optional>
@@ -73,17 +74,20 @@ struct RunSpec {
   std::optional<std::map<std::string, double>> stop;  ///< By metric, the value at which the run is over.
   std::optional<int>
       callback_lag_max;  ///< Reports that ranks may be ahead of the front end's callbacks; none: it has none.
+  ValidationConfig validation;
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
                       (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, sync, metadata,
                        log_to_file, enter_working_directory, resume_from_checkpoint, collectives, stop,
-                       callback_lag_max))
+                       callback_lag_max, validation))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);
 Result<void> validate(const CheckpointConfig& config);
 Result<void> validate(const RunConfig& config);
 Result<void> validate(const SyncConfig& config);
+Result<void> validate(const ValidationConfig& config);
+Result<void> validate(const ValidationTask& task);
 Result<void> validate(const RunSpec& spec);
 
 /// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
@@ -92,6 +96,8 @@ struct WorkerClaim {
   double advised_cpus = 0;  ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
+/// What a validation claims.
+WorkerClaim worker_claim(const ValidationConfig& config);
 
 /// "3" or "0.25", for messages.
 std::string number_text(double number);

@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "core/report_line.hpp"
+#include "core/validation.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -49,10 +50,12 @@ struct Manifest {
   std::int64_t owner_epoch = 0;  ///< Which driver of the run committed it, from 1; 0: from before drivers were counted.
   /// Its report's line without metrics and checkpoint: should the driver die before the line is in result.json, it is made good.
   std::optional<ReportLine> report = {};
+  /// The validation that was asked for with it. What became of it is in the run's journal.
+  std::optional<ValidationTask> validation = {};
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata,
-                       owner_epoch, report))
+                       owner_epoch, report, validation))
 
 /// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit may have left its manifest, and the next
 /// report bears its index; an owner that was overtaken may have committed once more. Then the later driver, attempt, report and moment

@@ -29,10 +29,17 @@ void FrontQueue::push(FrontEvent event) {
 }
 
 bool FrontQueue::push_line(int rank, std::string_view line) {
+  return push_line_of("{\"rank\": " + std::to_string(rank) + "}", line);
+}
+
+bool FrontQueue::push_validation_line(const std::string& checkpoint, std::string_view line) {
+  return push_line_of(json_text({{"validation", checkpoint}}), line);
+}
+
+bool FrontQueue::push_line_of(std::string writer, std::string_view line) {
   const std::lock_guard lock(mutex_);
-  std::string json = "{\"rank\": " + std::to_string(rank) + "}";
-  line_bytes_ += line.size() + json.size();
-  events_.push_back({"line", std::move(json), std::make_shared<const std::string>(line)});
+  line_bytes_ += line.size() + writer.size();
+  events_.push_back({"line", std::move(writer), std::make_shared<const std::string>(line)});
   full_ = line_bytes_ > line_bytes_max;
   signal();
   return !full_;

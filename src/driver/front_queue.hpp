@@ -33,6 +33,8 @@ class FrontQueue {
 
   /// Adds a line of a rank's output. False when the queue is full: the writer should wait for `take`.
   bool push_line(int rank, std::string_view line);
+  /// The same of the process that validates a checkpoint.
+  bool push_validation_line(const std::string& checkpoint, std::string_view line);
 
   /// Adds an accepted report for display. The display may miss some when they come faster than it takes them (then they are
   /// counted), never the last one.
@@ -42,6 +44,7 @@ class FrontQueue {
   std::vector<FrontEvent> take(bool& was_full);
 
  private:
+  bool push_line_of(std::string writer, std::string_view line);
   void signal();
 
   static constexpr std::size_t line_bytes_max = 1 << 20;

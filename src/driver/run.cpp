@@ -22,7 +22,7 @@ std::string absolute_checkpoint(const RunFolder& folder, const std::string& chec
 
 }  // namespace
 
-Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer)
+Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation)
     : runtime_(&runtime),
       loop_(runtime.loop()),
       spec_(std::move(spec)),
@@ -34,6 +34,8 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire
       working_directories_(StagingRoot::from_environment()),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
+      validations_(runtime, {spec_, folder_, setup_, std::move(validation)}, front_,
+                   [this](control::Event event) { post(std::move(event)); }),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_) {}
 
@@ -114,10 +116,16 @@ int Run::rank_of(std::int64_t worker_id) const {
 
 void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const int rank = rank_of(worker_id);
-  if (rank < 0) return;
+  const bool validates = validations_.has(worker_id);
+  if (rank < 0 && !validates) return;
   Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
   if (!message) {
-    warn("rank " + std::to_string(rank) + " sent what cannot be read: " + message.error().message);
+    const std::string who = validates ? "a validation" : "rank " + std::to_string(rank);
+    warn(who + " sent what cannot be read: " + message.error().message);
+    return;
+  }
+  if (validates) {
+    validations_.message(worker_id, *message);
     return;
   }
   std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
@@ -135,7 +143,7 @@ void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& 
 }
 
 void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {
-  handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint});
+  handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint, message.validation});
 }
 
 void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&) {
@@ -154,6 +162,7 @@ void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::
 }
 
 void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  if (validations_.has(worker_id)) validations_.exited(worker_id, status, log_tail);
   const int rank = rank_of(worker_id);
   if (rank < 0) return;
   Worker& worker = workers_[static_cast<std::size_t>(rank)];
@@ -177,6 +186,7 @@ void Run::fail_calls(Worker& worker, int rank) {
 }
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
+  if (validations_.has(worker_id)) return validations_.line(worker_id, line);
   const int rank = rank_of(worker_id);
   return rank < 0 || front_->push_line(rank, line);
 }

@@ -4,6 +4,7 @@
 #include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
+#include "driver/validation_processes.hpp"
 #include "driver/working_directories.hpp"
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
@@ -26,7 +27,8 @@ class Run : public std::enable_shared_from_this<Run> {
  public:
   /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables).
   /// `trainer`, when there is one, is what the front end can make its trainer of again: it is stored in the run's folder.
-  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer);
+  /// `validation` is the trainer's validation function, if it has one.
+  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation);
 
   // Any thread:
 
@@ -63,7 +65,10 @@ class Run : public std::enable_shared_from_this<Run> {
   bool worker_line(std::int64_t worker_id, std::string_view line);
   /// The exits of its workers are told later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
+  /// What a validation's worker has claimed is free, or can never be had.
+  void validation_granted(std::int64_t worker_id, const Result<Slot>& slot);
   void warn(const std::string& text);
+  void notify(const std::string& text);
   /// The runtime ends: nothing may be called on it from here any more.
   void detach();
 
@@ -91,6 +96,9 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::CommitCheckpoint& command);
   void carry_out(const control::DiscardCheckpoint& command);
   void carry_out(const control::DeleteCheckpoint& command);
+  void carry_out(const control::StartValidation& command);
+  void carry_out(const control::EndValidation& command);
+  void carry_out(const control::TellCheckpoints& command);
   void carry_out(const control::SyncArtifacts& command);
   void carry_out(const control::StopSync& command);
   void carry_out(const control::LeaveWorkingDirectory& command);
@@ -116,6 +124,8 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
+  void on_message(int, const wire::Validated&, const wire::Blob&) {}  // A rank validates nothing.
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
@@ -141,6 +151,7 @@ class Run : public std::enable_shared_from_this<Run> {
   std::shared_ptr<FrontQueue> front_;
   std::shared_ptr<FrontQueue> alarms_;
   std::shared_ptr<Examination> examination_;  ///< The one under way.
+  ValidationProcesses validations_;
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;

@@ -36,6 +36,10 @@ class RunFolder {
   std::string checkpoint_path(const std::string& name) const;
   std::string log_path(int rank) const { return local_path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
 
+  std::string validation_log_path(const std::string& checkpoint) const {
+    return local_path_ + "/logs/validation_" + checkpoint + ".log";
+  }
+
   struct Prepared {
     std::optional<control::FoundRun> found;  ///< The run that was there.
     std::vector<std::string> warnings;

@@ -153,11 +153,13 @@ void Runtime::node_lost(const std::string& node_id, const std::string& reason,
       });
 }
 
-Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer) {
+Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer,
+                                                wire::Blob validation) {
   if (auto ok = headway::validate(spec); !ok) return ok.error();
   const std::lock_guard lock(shutdown_mutex_);
   if (stopped_) return Error{ErrorKind::aborted, "headway.shutdown() was called"};
-  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task), std::move(trainer));
+  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task), std::move(trainer),
+                                   std::move(validation));
   asio::post(loop_, [this, run] {
     run->start(next_run_id_);
     runs_[next_run_id_++] = run;

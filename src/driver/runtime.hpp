@@ -54,8 +54,10 @@ class Runtime : public node::AgentSink {
   void warm(std::vector<std::string> preload);
 
   /// `setup` is for the front end's worker side, `task` the pickled training function with its configuration,
-  /// `trainer` what is stored for a later restore. Errors: `invalid_argument`.
-  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer = nullptr);
+  /// `trainer` what is stored for a later restore, `validation` the pickled validation function with its arguments.
+  /// Errors: `invalid_argument`.
+  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer = nullptr,
+                                         wire::Blob validation = nullptr);
 
   Resources total_resources();
   Resources available_resources();

@@ -13,6 +13,23 @@
 /// What the driver and a worker's session say to each other.
 namespace headway::wire {
 
+/// What a worker that validates a checkpoint is to do. The raw part of its Train message is the pickled function, beside its
+/// arguments or, in the older form, its configuration.
+struct ValidationOrder {
+  std::string checkpoint;  ///< Its directory.
+  JsonObject arguments;
+  bool older_form = false;
+};
+BOOST_DESCRIBE_STRUCT(ValidationOrder, (), (checkpoint, arguments, older_form))
+
+/// A checkpoint as a rank is told of it.
+struct ToldCheckpoint {
+  std::string checkpoint;  ///< Its directory.
+  JsonObject metrics;
+  CheckpointStatus status = CheckpointStatus::COMMITTED;
+};
+BOOST_DESCRIBE_STRUCT(ToldCheckpoint, (), (checkpoint, metrics, status))
+
 /// The first thing a worker hears: who it is.
 struct StartSession {
   static constexpr std::string_view is = "StartSession";
@@ -22,16 +39,17 @@ struct StartSession {
   std::string run_name;
   std::string run_directory;
   std::string trial_id;
-  std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
-  std::string working_directory;          ///< Of the ranks of its node; it may not be there yet.
-  bool enter_working_directory = true;    ///< Else it works where the driver does.
-  Resources resources;                    ///< What each worker of the group may use.
-  JsonObject metadata;                    ///< The trainer's.
-  JsonObject setup;                       ///< From the front end, for its own worker side.
+  std::optional<std::string> checkpoint;      ///< The directory that get_checkpoint() gives.
+  std::string working_directory;              ///< Of the ranks of its node; it may not be there yet.
+  bool enter_working_directory = true;        ///< Else it works where the driver does.
+  Resources resources;                        ///< What each worker of the group may use.
+  JsonObject metadata;                        ///< The trainer's.
+  JsonObject setup;                           ///< From the front end, for its own worker side.
+  std::optional<ValidationOrder> validation;  ///< It is no rank: it validates a checkpoint.
 };
 BOOST_DESCRIBE_STRUCT(StartSession, (),
                       (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, working_directory,
-                       enter_working_directory, resources, metadata, setup))
+                       enter_working_directory, resources, metadata, setup, validation))
 
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {
@@ -74,6 +92,14 @@ struct CheckpointStored {
 };
 BOOST_DESCRIBE_STRUCT(CheckpointStored, (), (index, checkpoint))
 
+/// The answer to AskCheckpoints, oldest first.
+struct CheckpointsTold {
+  static constexpr std::string_view is = "CheckpointsTold";
+  std::int64_t question = 0;
+  std::vector<ToldCheckpoint> checkpoints;
+};
+BOOST_DESCRIBE_STRUCT(CheckpointsTold, (), (question, checkpoints))
+
 /// Say where you stand in your process groups' collectives, if you can.
 struct TellCollectives {
   static constexpr std::string_view is = "TellCollectives";
@@ -87,8 +113,8 @@ struct EndSession {
 };
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
-using ToWorker =
-    std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, TellCollectives, EndSession>;
+using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, CheckpointsTold,
+                              TellCollectives, EndSession>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";
@@ -109,8 +135,26 @@ struct Reported {
   std::int64_t index = 0;
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
+  std::optional<ValidationTask> validation;
 };
-BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint))
+BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation))
+
+/// A question about all checkpoints; control/events.hpp says when it is answered.
+struct AskCheckpoints {
+  static constexpr std::string_view is = "AskCheckpoints";
+  std::int64_t question = 0;
+  std::int64_t reports = 0;
+  bool validated = false;
+  std::optional<double> timeout_s;
+};
+BOOST_DESCRIBE_STRUCT(AskCheckpoints, (), (question, reports, validated, timeout_s))
+
+/// The validation function returned these.
+struct Validated {
+  static constexpr std::string_view is = "Validated";
+  JsonObject metrics;
+};
+BOOST_DESCRIBE_STRUCT(Validated, (), (metrics))
 
 struct Uploaded {
   static constexpr std::string_view is = "Uploaded";
@@ -142,7 +186,7 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker =
-    std::variant<SessionReady, Executed, Reported, Uploaded, CollectivesTold, TrainingReturned, TrainingRaised>;
+using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, AskCheckpoints, Validated, CollectivesTold,
+                                TrainingReturned, TrainingRaised>;
 
 }  // namespace headway::wire

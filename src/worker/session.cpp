@@ -70,6 +70,8 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     } else {
       upload_order_ = std::move(*upload);
     }
+  } else if (auto* told = std::get_if<wire::CheckpointsTold>(&message)) {
+    told_[told->question] = std::move(told->checkpoints);
   } else if (const auto* question = std::get_if<wire::TellCollectives>(&message)) {
     answer_collectives(question->look);
   } else if (auto* stored = std::get_if<wire::CheckpointStored>(&message)) {
@@ -147,6 +149,28 @@ void Session::training_returned(wire::Blob value) {
 void Session::training_raised(const RankError& error, wire::Blob exception) {
   function_over_ = true;
   if (!send(wire::TrainingRaised{error}, std::move(exception))) (void)send(wire::TrainingRaised{error});
+}
+
+void Session::validated(const JsonObject& metrics) {
+  if (const auto sent = send(wire::Validated{metrics}); !sent) {
+    training_raised({"ValueError", "the metrics: " + sent.error().message, "", false}, nullptr);
+  }
+}
+
+Result<std::vector<wire::ToldCheckpoint>> Session::ask_checkpoints(bool validated, std::optional<double> timeout_s) {
+  if (in_child() || function_over_) {
+    return Error{
+        ErrorKind::invalid_argument,
+        "get_all_reported_checkpoints() was called in a child process of a rank, or after the training function "
+        "had returned; it works in the training function"};
+  }
+  std::unique_lock lock(mutex_);
+  const std::int64_t question = questions_++;
+  lock.unlock();
+  if (auto sent = send(wire::AskCheckpoints{question, report_index_, validated, timeout_s}); !sent) return sent.error();
+  lock.lock();
+  changed_.wait(lock, [&] { return told_.contains(question); });
+  return std::move(told_.extract(question).mapped());
 }
 
 namespace {
@@ -248,6 +272,7 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
   }
   wire::Reported reported;
   reported.metrics = request.metrics;
+  reported.validation = request.validation;
   if (request.checkpoint_directory) {
     Result<CheckpointOffer> files = offer(request);
     if (!files) return files.error();

@@ -39,6 +39,7 @@ struct ReportRequest {
   /// Of the source `function`: stores the checkpoint under the name in the run's folder that it is told, and returns the directory
   /// where it has put it. Called on the thread that reports, or, with an asynchronous report, on one of the session's own.
   std::function<Result<std::string>(const std::string& name)> store = nullptr;
+  std::optional<ValidationTask> validation = {};  ///< Of the checkpoint; rank 0's counts.
 };
 
 /// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
@@ -65,6 +66,13 @@ class Session {
   void answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value);
   void training_returned(wire::Blob value);
   void training_raised(const RankError& error, wire::Blob exception);
+  /// Of a worker that validates a checkpoint: what its function returned.
+  void validated(const JsonObject& metrics);
+
+  /// The checkpoints that are kept, oldest first, once those of this rank's reports so far are committed and, with `validated`, none
+  /// is to be validated any more; or what there is when `timeout_s` seconds are over.
+  /// Errors: `invalid_argument` in a child process, or after the training function has returned.
+  Result<std::vector<wire::ToldCheckpoint>> ask_checkpoints(bool validated, std::optional<double> timeout_s);
 
   /// `tell` says where this rank stands in its collectives, as a JSON list of GroupPosition. It is called whenever the driver asks,
   /// by a thread of its own: should it block, no more questions are answered, and that is all.
@@ -104,9 +112,11 @@ class Session {
   std::optional<wire::Upload> upload_order_;
   std::optional<wire::ReportAnswered> answer_;
   std::optional<std::string> checkpoint_;
+  std::int64_t questions_ = 0;
+  std::map<std::int64_t, std::vector<wire::ToldCheckpoint>> told_;  ///< Answers, by question.
   std::atomic<bool> reporting_{false};
   std::atomic<bool> function_over_{false};
-  std::int64_t report_index_ = 0;
+  std::atomic<std::int64_t> report_index_{0};
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
   std::function<std::string()> tell_collectives_;

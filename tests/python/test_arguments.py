@@ -254,6 +254,7 @@ TRAINER_CASES = [
     ({"scaling_config": 2}, TypeError, "scaling_config", "2 (int)", "a ScalingConfig"),
     ({"scaling_config": ScalingConfig}, TypeError, "scaling_config", "ScalingConfig", "a ScalingConfig"),
     ({"run_config": {"name": "x"}}, TypeError, "run_config", "dict", "a RunConfig"),
+    ({"validation_config": loop}, TypeError, "validation_config", "function loop", "a ValidationConfig or None"),
     ({"resume_from_checkpoint": "/tmp"}, TypeError, "resume_from_checkpoint", "'/tmp' (str)", "Checkpoint or None"),
 ]
 
@@ -353,6 +354,7 @@ def test_a_checkpoint_to_resume_from_must_be_there(storage, tmp_path):
         (lambda: train.report({"loss": 1.0}), "report"),
         (train.get_context, "get_context"),
         (train.get_checkpoint, "get_checkpoint"),
+        (train.get_all_reported_checkpoints, "get_all_reported_checkpoints"),
         (lambda: prepare_model(__import__("torch").nn.Linear(1, 1)), "get_device|prepare_model"),
         (lambda: prepare_data_loader(__import__("torch").utils.data.DataLoader([1])), "prepare_data_loader"),
     ],

@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(a_message_with_every_field_comes_back_as_it_was) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_there_stays_away) {
   BOOST_TEST(!through<ToWorker>(ReportAnswered{3, {}, {}}).checkpoint);
-  BOOST_TEST(!through<FromWorker>(Reported{0, {}, {}}).checkpoint);
-  const Reported back = through<FromWorker>(Reported{0, {}, CheckpointOffer{}});
+  BOOST_TEST(!through<FromWorker>(Reported{0, {}, {}, {}}).checkpoint);
+  const Reported back = through<FromWorker>(Reported{0, {}, CheckpointOffer{}, {}});
   BOOST_REQUIRE(back.checkpoint.has_value());
   BOOST_TEST(back.checkpoint->files.empty());
 }
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_stays_away) {
 BOOST_AUTO_TEST_CASE(metrics_that_are_no_number_or_infinite_come_through) {
   const double infinity = std::numeric_limits<double>::infinity();
   const JsonObject metrics = {{"nan", std::numeric_limits<double>::quiet_NaN()}, {"up", infinity}, {"down", -infinity}};
-  const Reported back = through<FromWorker>(Reported{1, metrics, {}});
+  const Reported back = through<FromWorker>(Reported{1, metrics, {}, {}});
   BOOST_TEST(std::isnan(back.metrics.at("nan").as_double()));
   BOOST_TEST(back.metrics.at("up").as_double() == infinity);
   BOOST_TEST(back.metrics.at("down").as_double() == -infinity);

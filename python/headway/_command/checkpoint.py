@@ -12,7 +12,7 @@ from typing import Any
 from headway import _core
 from headway._command.progress import Progress
 from headway._command.text import age, counted, in_bytes, short_metrics, table
-from headway.train import _locations
+from headway.train import _locations, _run_files
 
 _URI = "a path, or a URL such as s3://bucket/run"
 
@@ -39,7 +39,14 @@ def add_to(subjects: Any) -> None:
 
 
 def _survey(uri: str) -> dict[str, Any]:
-    return json.loads(_core.survey(_locations.location_of(uri, argument="URI")))
+    found = json.loads(_core.survey(_locations.location_of(uri, argument="URI")))
+    if found["kind"] == "run" and any(each.get("validation") for each in found["checkpoints"]):
+        journal = _run_files.read_journal(found["location"]) or {}
+        for each, (_, metrics) in zip(
+            found["checkpoints"], _run_files.with_validations(found["checkpoints"], journal), strict=True
+        ):
+            each["metrics"] = metrics
+    return found
 
 
 def _size(manifest: dict[str, Any]) -> int:

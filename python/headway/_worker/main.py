@@ -18,6 +18,7 @@ import cloudpickle
 from headway import _core
 from headway._worker import session as worker_session
 from headway._worker.threads import set_threads
+from headway._worker.validation import validate
 
 
 def main() -> None:
@@ -37,7 +38,7 @@ def work(session_fd: int, env: dict[str, str]) -> None:
         _leave_on_sigterm()
         _settle_in(session)
         session.announce()
-        _serve(session)
+        _serve(session, json.loads(session.context_json)["validation"])
         code = 0
     except SystemExit as exit_request:
         code = _exit_code(exit_request)
@@ -72,7 +73,8 @@ def _settle_in(session: _core.Session) -> None:
         os.chdir(setup["cwd"])
     except OSError as error:
         print(f"the driver's working directory cannot be entered: {error}", file=sys.stderr)
-    session.settle_in()
+    if context["validation"] is None:
+        session.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -81,7 +83,10 @@ def _settle_in(session: _core.Session) -> None:
     if "numpy" in sys.modules:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
         sys.modules["numpy"].random.seed()
-    worker_session.begin(session, context)
+    if context["validation"] is None:
+        worker_session.begin(session, context, setup["validates"])
+    else:
+        worker_session.begin_validation()
     _reach_storage(context, setup)
 
 
@@ -97,13 +102,15 @@ def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:
         _locations.prepare(location)
 
 
-def _serve(session: _core.Session) -> None:
+def _serve(session: _core.Session, validation: dict[str, Any] | None) -> None:
     while True:
         kind, call_id, function = session.next_task()
         if kind == "end":
             return
         if kind == "execute":
             _execute(session, call_id, function)
+        elif validation is not None:
+            validate(session, validation, function)
         else:
             _train(session, function)
 

@@ -15,25 +15,39 @@ class WorkerSession:
 
     core: _core.Session
     context: dict[str, Any]
+    #: Whether the trainer has a validation function.
+    validates: bool = False
 
 
 _active: WorkerSession | None = None
+_validating = False
 _echo_tests: list[Callable[[BaseException], bool]] = []
 
 
-def begin(core: _core.Session, context: dict[str, Any]) -> None:
-    """Makes this process a worker."""
+def begin(core: _core.Session, context: dict[str, Any], validates: bool = False) -> None:
+    """Makes this process a rank."""
     global _active
-    _active = WorkerSession(core, context)
+    _active = WorkerSession(core, context, validates)
+
+
+def begin_validation() -> None:
+    """Makes this process one that validates a checkpoint: it is no rank of the run."""
+    global _validating
+    _validating = True
 
 
 def in_worker() -> bool:
-    """Whether this process is a worker of a run."""
-    return _active is not None
+    """Whether this process is a worker of a run: a rank, or one that validates."""
+    return _active is not None or _validating
 
 
 def current(caller: str) -> WorkerSession:
     """The session; ``caller`` is named in the error outside of workers."""
+    if _active is None and _validating:
+        raise RuntimeError(
+            f"{caller} was called in a validation function: it works in the training function; what a validation "
+            "finds is what its function returns"
+        )
     if _active is None:
         raise RuntimeError(
             f"{caller} was called outside of a training function: it works in the function that is given to a trainer, "

@@ -11,8 +11,15 @@ from headway.train._context import TrainContext, get_checkpoint, get_context
 from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
 from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
 from headway.train._report import CheckpointUploadMode, report
+from headway.train._reported_checkpoints import (
+    CheckpointConsistencyMode,
+    ReportedCheckpoint,
+    ReportedCheckpointStatus,
+    get_all_reported_checkpoints,
+)
 from headway.train._result import Result
 from headway.train._run_options import LoggingConfig
+from headway.train._validation import ValidationConfig, ValidationFn, ValidationTaskConfig
 from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
 
@@ -22,12 +29,15 @@ __all__ = [
     "BackendConfig",
     "Checkpoint",
     "CheckpointConfig",
+    "CheckpointConsistencyMode",
     "CheckpointUploadMode",
     "ControllerError",
     "DataConfig",
     "DataParallelTrainer",
     "FailureConfig",
     "LoggingConfig",
+    "ReportedCheckpoint",
+    "ReportedCheckpointStatus",
     "Result",
     "RunConfig",
     "ScalingConfig",
@@ -35,7 +45,11 @@ __all__ = [
     "TrainContext",
     "TrainingFailedError",
     "UserCallback",
+    "ValidationConfig",
+    "ValidationFn",
+    "ValidationTaskConfig",
     "WorkerGroupError",
+    "get_all_reported_checkpoints",
     "get_checkpoint",
     "get_context",
     "get_dataset_shard",

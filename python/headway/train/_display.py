@@ -62,6 +62,11 @@ class Display:
         if self._verbose > 0:
             self._write(f"(rank {rank}) {line.decode(errors='replace')}")
 
+    def validation_line(self, checkpoint: str, line: bytes) -> None:
+        """A line of the output of the process that validates a checkpoint."""
+        if self._verbose > 0:
+            self._write(f"(validation of {checkpoint}) {line.decode(errors='replace')}")
+
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()

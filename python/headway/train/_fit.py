@@ -123,7 +123,9 @@ class RunLoop:
         self._display.flush()
 
     def _take(self, kind: str, event: dict[str, Any], blob: bytes | None) -> None:
-        if kind == "line":
+        if kind == "line" and "validation" in event:
+            self._display.validation_line(event["validation"], blob or b"")
+        elif kind == "line":
             self._display.line(event["rank"], blob or b"")
         elif kind == "report":
             self._display.report(event)

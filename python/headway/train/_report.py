@@ -9,8 +9,9 @@ from typing import Any
 
 from headway._arguments import check_bool, check_instance, check_str, refuse
 from headway._worker import session as worker_session
-from headway.train import _dict_checkpoint, _locations, _metrics
+from headway.train import _dict_checkpoint, _locations, _metrics, _validation
 from headway.train._checkpoint import Checkpoint
+from headway.train._validation import ValidationTaskConfig
 
 
 class CheckpointUploadMode(enum.Enum):
@@ -34,6 +35,9 @@ def report(
     checkpoint_upload_mode: CheckpointUploadMode = CheckpointUploadMode.SYNC,
     delete_local_checkpoint_after_upload: bool | None = None,
     checkpoint_upload_fn: UploadFunction | None = None,
+    validation: bool | ValidationTaskConfig = False,
+    validate_fn: Callable[..., Mapping[str, Any]] | None = None,
+    validate_config: Mapping[str, Any] | None = None,
 ) -> None:
     """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often.
 
@@ -58,6 +62,11 @@ def report(
             place of Headway's own upload. It puts the files into the run's folder and returns the checkpoint there,
             the same directory in all ranks; its files are recorded without checksums. With ``ASYNC`` it is called on
             a thread of its own while training goes on.
+        validation: True has the checkpoint validated by the trainer's ``validation_config``, beside the training; a
+            ``ValidationTaskConfig`` does so with arguments and a time limit of its own. Rank 0's counts. ``report``
+            does not wait for it.
+        validate_fn: The older form: a function ``validate_fn(checkpoint, config)`` that returns metrics.
+        validate_config: Its second argument; default: an empty dict.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -96,6 +105,7 @@ def report(
     directory = checkpoint._location if checkpoint is not None else None
     if asynchronous and checkpoint is not None:
         _dict_checkpoint.keep(checkpoint._held)
+    asked_for = _validation.asked_for(checkpoint, validation, validate_fn, validate_config)
     store = None
     if checkpoint is not None and checkpoint_upload_fn is not None:
         store = _storing(checkpoint_upload_fn, checkpoint)
@@ -107,6 +117,7 @@ def report(
         asynchronous,
         placed and checkpoint is not None,
         store,
+        asked_for,
     )
 
 

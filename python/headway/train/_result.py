@@ -63,6 +63,12 @@ class Result:
     ) -> Result:
         """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
         kept = [(Checkpoint._at(_locations.join(location, name)), metrics) for name, metrics in checkpoints]
+        if last is not None and checkpoints and last.get("checkpoint_dir_name") == checkpoints[-1][0]:
+            # What its validation has found since.
+            own: dict[str, Any] = {
+                name: last[name] for name in ("attempt", "report_index", "checkpoint_dir_name") if name in last
+            }
+            last = {**last, **checkpoints[-1][1], **own}
         return cls(
             metrics={**last, "done": done, "config": config} if last is not None else None,
             checkpoint=kept[-1][0] if kept else None,
@@ -102,7 +108,7 @@ class Result:
         _warn_of_damage(location, found["unreadable"])
         return cls._at(
             location,
-            checkpoints=[(each["checkpoint"], each["metrics"]) for each in found["checkpoints"]],
+            checkpoints=_run_files.with_validations(found["checkpoints"], journal),
             config=_run_files.read_json(location, "params.json"),
             done=journal["state"] == "finished",
             last=_run_files.last_report(location),

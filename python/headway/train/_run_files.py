@@ -50,6 +50,12 @@ def read_journal(location: str) -> dict[str, Any] | None:
     return journal
 
 
+def with_validations(manifests: list[dict[str, Any]], journal: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Checkpoints' names and metrics: those of their reports and, where the journal has them, of their validations."""
+    known = {(each["name"], each.get("report")): each["metrics"] for each in journal.get("checkpoints", ())}
+    return [(each["checkpoint"], known.get((each["checkpoint"], each["index"]), each["metrics"])) for each in manifests]
+
+
 def read_reports(location: str) -> list[dict[str, Any]]:
     """The lines of a run's result.json."""
     content = _content(location)

@@ -29,6 +29,7 @@ from headway.train._fit import RunLoop
 from headway.train._metrics import to_json
 from headway.train._result import Result
 from headway.train._surroundings import surroundings, works_in_run_directory
+from headway.train._validation import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
 from headway.tune.trial import Trial
@@ -57,6 +58,7 @@ class DataParallelTrainer(BaseTrainer):
         metadata: A dict that JSON has, such as how a preprocessor was fitted. It is what
             ``get_context().get_metadata()`` gives, and stands in every checkpoint's manifest and in ``run.json``.
         resume_from_checkpoint: What ``get_checkpoint()`` gives before the run has one of its own.
+        validation_config: How checkpoints are validated beside the training, where a ``report`` asks for it.
 
     Raises:
         TypeError, ValueError: a bad argument, before any process starts.
@@ -82,6 +84,7 @@ class DataParallelTrainer(BaseTrainer):
         dataset_config: Any = None,
         metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
+        validation_config: ValidationConfig | None = None,
     ):
         if datasets or dataset_config is not None:
             refuse_datasets("datasets" if datasets else "dataset_config")
@@ -103,6 +106,9 @@ class DataParallelTrainer(BaseTrainer):
         self.metadata: dict[str, Any] = json.loads(to_json({} if metadata is None else metadata, "metadata"))
         self.resume_from_checkpoint: Checkpoint | None = check_instance(
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
+        )
+        self.validation_config: ValidationConfig | None = check_instance(
+            "validation_config", validation_config, ValidationConfig, "a ValidationConfig or None"
         )
 
     #: Which argument of the constructor has the framework's set-up.
@@ -135,6 +141,7 @@ class DataParallelTrainer(BaseTrainer):
         metadata: Mapping[str, Any] | None = None,
         storage_filesystem: pyarrow.fs.FileSystem | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
+        validation_config: ValidationConfig | None = None,
     ) -> Self:
         """The trainer of the run in a folder, as it was stored when the run started.
 
@@ -153,6 +160,7 @@ class DataParallelTrainer(BaseTrainer):
             metadata: Instead of the trainer's.
             storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
             resume_from_checkpoint: What ``get_checkpoint()`` gives while the run has no checkpoint of its own.
+            validation_config: Instead of the trainer's. What was asked for and not validated yet is validated by it.
 
         Raises:
             FileNotFoundError: ``path`` holds no run that can be restored.
@@ -177,6 +185,7 @@ class DataParallelTrainer(BaseTrainer):
             "scaling_config": scaling_config,
             "metadata": metadata,
             "resume_from_checkpoint": resume_from_checkpoint,
+            "validation_config": validation_config,
         }
         arguments = {name: saved.part(name) if value is None else value for name, value in given.items()}
         check_instance("run_config", run_config, RunConfig, "a RunConfig or None")
@@ -202,6 +211,7 @@ class DataParallelTrainer(BaseTrainer):
             "run_config": replace(self.run_config, name=None, storage_path="/", storage_filesystem=None),
             "metadata": self.metadata,
             "resume_from_checkpoint": self.resume_from_checkpoint,
+            "validation_config": self.validation_config,
         }
 
     def fit(self) -> Result:
@@ -235,9 +245,15 @@ class DataParallelTrainer(BaseTrainer):
         names = ("train_loop_per_worker", "train_loop_config")
         task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
-        setup = json.dumps({"json": json.dumps({**surroundings(), "filesystems": _filesystems_for_workers(spec)})})
+        surrounding = {
+            **surroundings(),
+            "filesystems": _filesystems_for_workers(spec),
+            "validates": self.validation_config is not None,
+        }
+        setup = json.dumps({"json": json.dumps(surrounding)})
+        validation = self.validation_config._dumps() if self.validation_config is not None else None
         trainer = _saved_trainer.dumps(type(self).__name__, self._parts())
-        run = get_runtime().start_run(json.dumps(spec), setup, task, trainer)
+        run = get_runtime().start_run(json.dumps(spec), setup, task, trainer, validation)
         loop = RunLoop(
             run,
             self.backend_config.backend_cls(),
@@ -282,6 +298,7 @@ class DataParallelTrainer(BaseTrainer):
             "enter_working_directory": works_in_run_directory(),
             "resume_from_checkpoint": resume._location if resume is not None else None,
             "collectives": self.backend_config.collectives,
+            "validation": self.validation_config._spec() if self.validation_config is not None else WITHOUT_CONFIG,
         }
 
     def _callbacks(self, spec: dict[str, Any]) -> CallbackCalls | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headway._arguments import check_instance
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
+from headway.train._validation import ValidationConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.torch.config import TorchConfig
 
@@ -23,7 +24,7 @@ class TorchTrainer(DataParallelTrainer):
 
     Args:
         train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets, dataset_config, metadata,
-        resume_from_checkpoint: As for :class:`headway.train.DataParallelTrainer`.
+        resume_from_checkpoint, validation_config: As for :class:`headway.train.DataParallelTrainer`.
         torch_config: The process group's settings.
 
     Raises:
@@ -55,6 +56,7 @@ class TorchTrainer(DataParallelTrainer):
         dataset_config: Any = None,
         metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
+        validation_config: ValidationConfig | None = None,
     ):
         if importlib.util.find_spec("torch") is None:
             raise ImportError("TorchTrainer needs torch, which is not installed: pip install torch")
@@ -69,6 +71,7 @@ class TorchTrainer(DataParallelTrainer):
             dataset_config=dataset_config,
             metadata=metadata,
             resume_from_checkpoint=resume_from_checkpoint,
+            validation_config=validation_config,
         )
 
     @classmethod
@@ -86,6 +89,7 @@ class TorchTrainer(DataParallelTrainer):
         metadata: Mapping[str, Any] | None = None,
         storage_filesystem: pyarrow.fs.FileSystem | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
+        validation_config: ValidationConfig | None = None,
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``torch_config`` for the process group."""
         check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
@@ -101,4 +105,5 @@ class TorchTrainer(DataParallelTrainer):
             metadata=metadata,
             storage_filesystem=storage_filesystem,
             resume_from_checkpoint=resume_from_checkpoint,
+            validation_config=validation_config,
         )

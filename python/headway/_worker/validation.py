@@ -1,0 +1,47 @@
+"""What a worker does that is no rank: it validates one checkpoint."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import cloudpickle
+
+from headway import _core
+
+
+def validate(session: _core.Session, order: dict[str, Any], pickled: bytes) -> None:
+    """Calls the function and tells the driver what it returned, or that it failed."""
+    from headway._worker.main import describe
+
+    try:
+        metrics = _metrics_of(order, pickled)
+    except (Exception, SystemExit) as error:
+        session.training_raised(json.dumps(describe(error)), None)
+    else:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        session.validated(metrics)
+
+
+def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
+    """What the function returns, as JSON."""
+    # Not at the top: the factory imports this module before it forks, and need not have all of headway.train.
+    from headway.train._checkpoint import Checkpoint
+    from headway.train._metrics import to_json
+
+    checkpoint = Checkpoint._at(order["checkpoint"])
+    if order["older_form"]:
+        function, config = cloudpickle.loads(base64.b64decode(pickled))
+        metrics = function(checkpoint, config)
+    else:
+        function, arguments = cloudpickle.loads(pickled)
+        metrics = function(checkpoint, **{**arguments, **order["arguments"]})
+    if not isinstance(metrics, Mapping):
+        raise TypeError(
+            f"the validation function returned {metrics!r:.80} ({type(metrics).__name__}); allowed: a dict of metrics"
+        )
+    return to_json(metrics, "the validation function's metrics")

@@ -1,0 +1,202 @@
+"""Validation of checkpoints beside the training: its configuration, and what a report asks for."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from headway import _core
+from headway._arguments import check_bool, check_instance, check_int, check_number, check_resources, check_str, refuse
+from headway._worker import session as worker_session
+from headway.train import _pickling
+from headway.train._checkpoint import Checkpoint
+from headway.train._metrics import to_json
+
+_REMOTE_ALLOWED = '"num_cpus", "num_gpus", "memory" (bytes), "resources" and "max_retries"'
+
+
+class ValidationFn(Protocol):
+    """What a validation function looks like: metrics of a checkpoint."""
+
+    def __call__(self, checkpoint: Checkpoint, **kwargs: Any) -> Mapping[str, Any]:
+        """Called in a process of its own; returns metrics by name."""
+
+
+@dataclass
+class ValidationTaskConfig:
+    """One validation: what its function gets, and how long it may take.
+
+    Attributes:
+        fn_kwargs: Keyword arguments by name, beside the checkpoint: what JSON has (tuples become lists). Those that
+            ``report`` is given go over those of the trainer.
+        timeout_s: Seconds that the function may take, above 0; None: as long as it likes. A validation whose
+            ``report`` names a ``ValidationTaskConfig`` has the limit of that one alone.
+
+    Raises:
+        TypeError, ValueError: naming the argument, what was given, what is allowed.
+
+    Example:
+        >>> ValidationTaskConfig(fn_kwargs={"split": "test"}, timeout_s=600).fn_kwargs
+        {'split': 'test'}
+    """
+
+    fn_kwargs: Mapping[str, Any] | None = None
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.fn_kwargs is None:
+            self.fn_kwargs = {}
+        to_json(self.fn_kwargs, "ValidationTaskConfig.fn_kwargs")
+        if self.timeout_s is not None:
+            self.timeout_s = check_number("ValidationTaskConfig.timeout_s", self.timeout_s, "None or seconds above 0")
+        _core.check_validation_task(self._task())
+
+    def _task(self) -> str:
+        """For the core."""
+        arguments = json.loads(to_json(self.fn_kwargs, "ValidationTaskConfig.fn_kwargs"))
+        return json.dumps({"as_configured": False, "arguments": arguments, "timeout_s": self.timeout_s})
+
+
+@dataclass
+class ValidationConfig:
+    """How a trainer's checkpoints are validated beside its training, where ``report(..., validation=...)`` asks for it.
+
+    Attributes:
+        fn: ``fn(checkpoint, **fn_kwargs)``, called in a process of its own; it returns a dict of metrics.
+        task_config: What every validation has, unless its ``report`` says otherwise.
+        ray_remote_kwargs: What each validation claims and how stubborn it is, in the words of ``ray.remote``:
+            ``num_cpus``, ``num_gpus``, ``memory`` (bytes), ``resources`` (amounts by name) and ``max_retries`` (0 to
+            100; how often one whose process has died is begun again; default 3). Named resources are hard limits: a
+            validation waits until they are free. Without ``num_cpus`` it computes with one thread.
+        max_concurrent: Validations that run at once, 1 to 1000. Further ones wait.
+        order: Which of those that wait is next: ``"oldest"`` or ``"newest"``.
+
+    Raises:
+        TypeError, ValueError: naming the argument, what was given, what is allowed.
+
+    Example:
+        >>> def validate(checkpoint, limit):
+        ...     return {"passed": limit > 1}
+        >>> ValidationConfig(validate, ValidationTaskConfig(fn_kwargs={"limit": 3})).max_concurrent
+        1
+    """
+
+    fn: Callable[..., Mapping[str, Any]]
+    task_config: ValidationTaskConfig | None = None
+    ray_remote_kwargs: Mapping[str, Any] | None = None
+    max_concurrent: int = field(default=1, kw_only=True)
+    order: str = field(default="oldest", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not callable(self.fn):
+            refuse("ValidationConfig.fn", self.fn, "a function of a checkpoint and keyword arguments")
+        check_instance(
+            "ValidationConfig.task_config", self.task_config, ValidationTaskConfig, "a ValidationTaskConfig or None"
+        )
+        self.task_config = self.task_config or ValidationTaskConfig()
+        if self.ray_remote_kwargs is None:
+            self.ray_remote_kwargs = {}
+        self.max_concurrent = check_int(
+            "ValidationConfig.max_concurrent", self.max_concurrent, "an integer of at least 1"
+        )
+        check_str("ValidationConfig.order", self.order, '"oldest" or "newest"')
+        _core.check_validation_config(json.dumps(self._spec()))
+
+    def _spec(self) -> dict[str, Any]:
+        """For the core."""
+        resources, max_retries = _remote_options(self.ray_remote_kwargs)
+        task = self.task_config or ValidationTaskConfig()
+        return {
+            "has_function": True,
+            "timeout_s": task.timeout_s,
+            "max_concurrent": self.max_concurrent,
+            "order": self.order,
+            "max_retries": max_retries,
+            "resources": resources,
+        }
+
+    def _dumps(self) -> bytes:
+        """The function with its arguments, for the processes that validate."""
+        arguments = json.loads(to_json((self.task_config or ValidationTaskConfig()).fn_kwargs, "fn_kwargs"))
+        return _pickling.dumps((self.fn, arguments), ("validation_config.fn", "validation_config.task_config"))
+
+
+#: What the core takes of a trainer without a configuration: validate_fn of the older form has none.
+WITHOUT_CONFIG: dict[str, Any] = {
+    "has_function": False,
+    "timeout_s": None,
+    "max_concurrent": 1,
+    "order": "oldest",
+    "max_retries": 3,
+    "resources": {},
+}
+
+
+def _remote_options(given: object) -> tuple[dict[str, float], int]:
+    """Amounts by name, and how often a validation is begun again."""
+    argument = "ValidationConfig.ray_remote_kwargs"
+    if not isinstance(given, Mapping):
+        refuse(argument, given, f"a dict with {_REMOTE_ALLOWED}, or None")
+    amounts = check_resources(f"{argument}['resources']", given["resources"]) if given.get("resources") else {}
+    max_retries = 3
+    for name, value in given.items():
+        where = f"{argument}[{name!r}]"
+        if name in ("num_cpus", "num_gpus", "memory"):
+            if value is not None:
+                resource = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}[name]
+                amounts[resource] = check_number(where, value, "a number")
+        elif name == "max_retries":
+            max_retries = check_int(where, value, "an integer from 0 to 100")
+        elif name != "resources":
+            raise ValueError(f"{argument} has {name!r}; allowed: {_REMOTE_ALLOWED}")
+    return amounts, max_retries
+
+
+def asked_for(
+    checkpoint: Checkpoint | None,
+    validation: bool | ValidationTaskConfig,
+    validate_fn: Callable[..., Mapping[str, Any]] | None,
+    validate_config: Mapping[str, Any] | None,
+) -> str | None:
+    """The validation that a report asks for, as JSON for the core; None for none.
+
+    Raises:
+        TypeError, ValueError: a bad argument, or one without what it needs.
+    """
+    if not isinstance(validation, ValidationTaskConfig):
+        if not isinstance(validation, bool):
+            refuse("validation", validation, "True, False or a ValidationTaskConfig")
+        check_bool("validation", validation)
+    if validate_config is not None and (not isinstance(validate_config, Mapping) or validate_fn is None):
+        allowed = "None, or a dict together with validate_fn"
+        if isinstance(validate_config, Mapping):
+            raise ValueError(f"validate_config is {validate_config!r:.80} without validate_fn; allowed: {allowed}")
+        refuse("validate_config", validate_config, allowed)
+    if validate_fn is not None and not callable(validate_fn):
+        refuse("validate_fn", validate_fn, "None or a function of a checkpoint and a dict")
+    if validate_fn is None and validation is False:
+        return None
+    if validate_fn is not None and validation is not False:
+        raise ValueError(f"validation is {validation!r:.80} together with validate_fn; allowed: one of them")
+    if checkpoint is None:
+        name = "validate_fn" if validate_fn is not None else "validation"
+        raise ValueError(f"{name} is given without a checkpoint; allowed: together with the checkpoint to be validated")
+    if validate_fn is not None:
+        return _older_form(validate_fn, validate_config)
+    if not worker_session.current("report()").validates:
+        raise ValueError(
+            f"validation is {validation!r:.80}, and the trainer has no validation_config; "
+            "allowed: with Trainer(..., validation_config=ValidationConfig(fn))"
+        )
+    if isinstance(validation, ValidationTaskConfig):
+        validation.__post_init__()  # It may have been changed.
+        return validation._task()
+    return json.dumps({"as_configured": True, "arguments": {}})
+
+
+def _older_form(function: Callable[..., Any], config: Mapping[str, Any] | None) -> str:
+    pickled = _pickling.dumps((function, dict(config or {})), ("validate_fn", "validate_config"))
+    return json.dumps({"as_configured": False, "arguments": {}, "call": base64.b64encode(pickled).decode()})

@@ -1,0 +1,104 @@
+#include "sim/invariants.hpp"
+
+#include <algorithm>
+
+/// Validations: how many run, for which checkpoints, what becomes of their results, and what ranks are told of checkpoints.
+namespace headway::sim {
+
+using namespace control;
+
+void Invariants::check(const StartValidation& command) {
+  const std::string& name = command.checkpoint;
+  require(static_cast<int>(validations_.size()) < scenario_->spec.validation.max_concurrent, invariant::validations,
+          [&] { return "the validation of " + name + " begins beside too many"; });
+  require(storage_->committed(name) && retention_.pending(name), invariant::validations,
+          [&] { return name + " is validated, and is not to be"; });
+  const bool twice = std::any_of(validations_.begin(), validations_.end(), [&](const auto& entry) {
+    return entry.second.checkpoint == name && !entry.second.over;
+  });
+  require(!twice, invariant::validations, [&] { return name + " is validated twice at a time"; });
+  require(!abort_asked_, invariant::liveness, "a validation begins after the end was asked for");
+  require(validations_.try_emplace(command.number, Validation{name, {}, false}).second, invariant::validations,
+          "two validations have one number");
+}
+
+void Invariants::on(const ValidationStarted& event) { validations_.at(event.number).since = stage_->schedule.now(); }
+
+void Invariants::on(const ValidationFinished& event) {
+  Validation& validation = validations_.at(event.number);
+  if (!std::exchange(validation.over, true)) retention_.settle(validation.checkpoint, &event.metrics);
+}
+
+void Invariants::on(const ValidationFailed& event) {
+  Validation& validation = validations_.at(event.number);
+  if (!std::exchange(validation.over, true)) retention_.settle(validation.checkpoint, nullptr);
+}
+
+void Invariants::check(const EndValidation& command) {
+  require(!command.reason.empty(), invariant::reasons, "a validation is ended without a reason");
+  const auto found = validations_.find(command.number);
+  require(found != validations_.end(), invariant::validations, "a validation that is over is ended");
+  Validation& validation = found->second;
+  if (std::exchange(validation.over, true) || abort_asked_) return;
+  // What is left is the time limit.
+  const auto& limit = scenario_->spec.validation.timeout_s;
+  require(limit && validation.since && stage_->schedule.now() - *validation.since >= from_seconds(*limit),
+          invariant::validations, [&] { return "the validation of " + validation.checkpoint + " is ended too early"; });
+  retention_.settle(validation.checkpoint, nullptr);
+}
+
+void Invariants::on(const ValidationExited& event) {
+  const auto node = validations_.extract(event.number);
+  require(!node.empty(), invariant::validations, "a validation ends twice");
+  if (node.mapped().over) return;
+  const std::string& name = node.mapped().checkpoint;
+  if (++deaths_[name] > scenario_->spec.validation.max_retries) retention_.settle(name, nullptr);
+}
+
+/// The checkpoint is another now, whatever its name.
+void Invariants::forget_validations(const std::string& name) {
+  deaths_.erase(name);
+  for (auto& [number, validation] : validations_) {
+    if (validation.checkpoint == name) validation.over = true;
+  }
+}
+
+void Invariants::check_validations(const std::vector<KeptCheckpoint>& book) const {
+  for (const KeptCheckpoint& kept : book) {
+    require((kept.status == CheckpointStatus::PENDING_VALIDATION) == retention_.pending(kept.name),
+            invariant::validations, [&] { return kept.name + " has another status than its validation"; });
+    const bool merged = kept.metrics.contains("checked");
+    require(merged == retention_.validated(kept.name) && merged == (kept.status == CheckpointStatus::VALIDATED),
+            invariant::validations,
+            [&] { return "what the validation of " + kept.name + " found is not in its metrics"; });
+  }
+}
+
+void Invariants::on(const CheckpointsAsked& event) {
+  if (event.attempt == attempt_ && group_lives_) questions_[{event.rank, event.question}] = event;
+}
+
+void Invariants::check(const TellCheckpoints& command) {
+  const auto node = questions_.extract({command.rank, command.question});
+  require(!node.empty(), invariant::answers, "nobody asked for checkpoints, or that is answered already");
+  std::vector<std::string> told;
+  for (const KeptCheckpoint& kept : command.checkpoints) told.push_back(kept.name);
+  require(told == retention_.kept(), invariant::answers, "other checkpoints are told than are kept");
+  const CheckpointsAsked& asked = node.mapped();
+  if (asked.timeout_s) return;
+  require(!asked.validated || !retention_.any_pending(), invariant::answers,
+          "validated checkpoints were asked for, and one is not");
+  for (const auto& [index, report] : reports_) {
+    const bool told_of = report.counted || report.error || !report.has_checkpoint || report.asynchronous;
+    require(index >= asked.reports || told_of, invariant::answers,
+            "committed checkpoints were asked for, and one is under way");
+  }
+}
+
+void Invariants::check_end_of_validations(const RunOutcome& end) const {
+  require(validations_.empty(), invariant::one_finish, "the run is over while a validation's process lives");
+  if (end.state == "aborted") return;
+  require(!retention_.any_pending(), invariant::validations, "the run is over, and a checkpoint is not validated");
+}
+
+}  // namespace headway::sim

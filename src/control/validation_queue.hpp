@@ -1,0 +1,83 @@
+#pragma once
+
+#include "control/commands.hpp"
+#include "core/config.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::control {
+
+/// The validations of a run: which wait, which run, and which may run next. At most `max_concurrent` have a process at a time, a
+/// process that is about to end included. A checkpoint has one validation at most.
+class ValidationQueue {
+ public:
+  explicit ValidationQueue(ValidationConfig config) : config_(std::move(config)) {}
+
+  /// More wait than the disk can be asked to keep: further ones are refused.
+  static constexpr std::size_t waiting_max = 1000;
+  /// From so many that wait on, the user is told once that validations fall behind.
+  static constexpr std::size_t behind = 10;
+
+  /// Why this task cannot be run; none when it can.
+  std::optional<std::string> refusal(const ValidationTask& task) const;
+  /// Takes in what has no refusal. `report` is the report's index in the run.
+  void add(std::string checkpoint, std::int64_t report, ValidationTask task);
+  /// Once a run: a warning that validations fall behind.
+  std::optional<std::string> behind_warning();
+  /// Something else is called so now: what becomes of its validation does not count any more.
+  std::vector<EndValidation> forget(const std::string& checkpoint);
+
+  /// What may run now, in order.
+  std::vector<StartValidation> start();
+
+  struct Validation {
+    std::int64_t number = 0;  ///< 0 while it waits.
+    std::string checkpoint;
+    std::int64_t report = 0;
+    ValidationTask task;
+    int deaths = 0;
+    bool ending = false;  ///< What became of it is known, or does not count; its process is still there.
+    std::optional<std::int64_t> timer = {};  ///< Of its time limit, or of its exit.
+    Time since{};                            ///< When its function began.
+  };
+  /// One that runs; nullptr when the number is none's, or its outcome is known.
+  Validation* running(std::int64_t number);
+  /// The one whose timer this is.
+  Validation* of_timer(std::int64_t timer);
+  /// Seconds that its function may take.
+  std::optional<double> timeout_s(const Validation& validation) const;
+
+  /// The outcome of `number` is known: from now on only its process is waited for. nullptr when nothing waits for one.
+  Validation* settle(std::int64_t number);
+  /// The process is gone. Its death was the first, second ... of the same validation when the outcome was not known: then it may be
+  /// begun again, and is, or is over.
+  struct Exit {
+    std::optional<Validation> died;  ///< With its deaths so far; nothing when its outcome was known.
+    bool again = false;
+  };
+  Exit exit(std::int64_t number);
+
+  /// Nothing is begun any more; returns how those that run are ended, the first time.
+  std::vector<EndValidation> stop(const std::string& reason);
+
+  /// Nothing waits and no process is left.
+  bool idle() const { return entries_.empty(); }
+  /// Whether the outcome of none is open.
+  bool settled() const;
+  bool any_process() const;
+  /// "2 of checkpoint_000003 and checkpoint_000004", for messages: those whose outcome is open.
+  std::string words() const;
+  const ValidationConfig& config() const { return config_; }
+
+ private:
+  ValidationConfig config_;
+  std::vector<Validation> entries_;  ///< In order of their reports.
+  std::int64_t numbers_ = 0;
+  bool told_behind_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace headway::control

@@ -1,0 +1,31 @@
+#include "driver/run.hpp"
+#include "driver/runtime.hpp"
+
+/// How the commands about validations are carried out, and what ranks are told of checkpoints.
+namespace headway::driver {
+
+void Run::notify(const std::string& text) { tell_front("notice", {{"text", text}}); }
+
+void Run::carry_out(const control::StartValidation& command) { validations_.start(command, weak_from_this()); }
+
+void Run::carry_out(const control::EndValidation& command) { validations_.end(command); }
+
+void Run::validation_granted(std::int64_t worker_id, const Result<Slot>& slot) {
+  if (!detached_ && validations_.has(worker_id)) validations_.granted(worker_id, slot);
+}
+
+void Run::carry_out(const control::TellCheckpoints& command) {
+  wire::CheckpointsTold told{command.question, {}};
+  for (const control::KeptCheckpoint& kept : command.checkpoints) {
+    told.checkpoints.push_back(
+        {folder_->checkpoint_path(kept.name), kept.metrics, kept.status.value_or(CheckpointStatus::COMMITTED)});
+  }
+  send_to(command.attempt, command.rank, wire::to_frame(told));
+}
+
+void Run::on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob&) {
+  handle(control::CheckpointsAsked{attempt_, rank, message.question, message.reports, message.validated,
+                                   message.timeout_s});
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,94 @@
+"""Bad arguments of validations: an error before any process starts."""
+
+import headway
+import pytest
+from headway.train import ValidationConfig, ValidationTaskConfig
+from test_arguments import assert_refused, loop
+
+NAN = float("nan")
+
+# (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+CASES = [
+    (ValidationConfig, {"fn": 3}, TypeError, "ValidationConfig.fn", "3 (int)", "a function"),
+    (
+        ValidationConfig,
+        {"fn": loop, "task_config": {}},
+        TypeError,
+        "ValidationConfig.task_config",
+        "{} (dict)",
+        "ValidationTaskConfig",
+    ),
+    (
+        ValidationConfig,
+        {"fn": loop, "ray_remote_kwargs": [1]},
+        TypeError,
+        "ValidationConfig.ray_remote_kwargs",
+        "[1] (list)",
+        "num_cpus",
+    ),
+    (
+        ValidationConfig,
+        {"fn": loop, "ray_remote_kwargs": {"tpus": 1}},
+        ValueError,
+        "ValidationConfig.ray_remote_kwargs",
+        "'tpus'",
+        "max_retries",
+    ),
+    (
+        ValidationConfig,
+        {"fn": loop, "ray_remote_kwargs": {"num_cpus": "1"}},
+        TypeError,
+        "num_cpus",
+        "'1' (str)",
+        "a number",
+    ),
+    (ValidationConfig, {"fn": loop, "ray_remote_kwargs": {"num_cpus": -1}}, ValueError, "CPU", "-1", "not negative"),
+    (ValidationConfig, {"fn": loop, "ray_remote_kwargs": {"num_gpus": 1.5}}, ValueError, "GPU", "1.5", "whole number"),
+    (
+        ValidationConfig,
+        {"fn": loop, "ray_remote_kwargs": {"resources": 1}},
+        TypeError,
+        "resources",
+        "1 (int)",
+        "a dict",
+    ),
+    (
+        ValidationConfig,
+        {"fn": loop, "ray_remote_kwargs": {"max_retries": -1}},
+        ValueError,
+        "max_retries",
+        "-1",
+        "from 0 to 100",
+    ),
+    (ValidationConfig, {"fn": loop, "max_concurrent": 0}, ValueError, "ValidationConfig.max_concurrent", "0", "from 1"),
+    (
+        ValidationConfig,
+        {"fn": loop, "max_concurrent": True},
+        TypeError,
+        "ValidationConfig.max_concurrent",
+        "True (bool)",
+        "at least 1",
+    ),
+    (ValidationConfig, {"fn": loop, "order": "random"}, ValueError, "ValidationConfig.order", "random", "newest"),
+    (ValidationConfig, {"fn": loop, "order": 1}, TypeError, "ValidationConfig.order", "1 (int)", "newest"),
+    (ValidationTaskConfig, {"fn_kwargs": [1]}, TypeError, "ValidationTaskConfig.fn_kwargs", "[1] (list)", "a dict"),
+    (
+        ValidationTaskConfig,
+        {"fn_kwargs": {"x": object()}},
+        ValueError,
+        "ValidationTaskConfig.fn_kwargs['x']",
+        "object",
+        "numbers",
+    ),
+    (ValidationTaskConfig, {"timeout_s": 0}, ValueError, "ValidationTaskConfig.timeout_s", "0", "above 0"),
+    (ValidationTaskConfig, {"timeout_s": NAN}, ValueError, "ValidationTaskConfig.timeout_s", "nan", "above 0"),
+    (ValidationTaskConfig, {"timeout_s": "5"}, TypeError, "ValidationTaskConfig.timeout_s", "'5' (str)", "above 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), CASES)
+def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
+    headway.shutdown()
+    with pytest.raises(kind) as caught:
+        call(**arguments)
+    assert_refused(caught, argument, given, allowed)
