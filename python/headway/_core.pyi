@@ -84,7 +84,7 @@ class Run:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
 
     def listen(self) -> str:
         """Lets nodes join; the address for them, as host:port."""
@@ -179,6 +179,9 @@ class Session:
         """
         All checkpoints that are kept, as JSON, when what the question says is so.
         """
+
+    def open_runtime(self) -> int:
+        """A socket on which a runtime in this process is the driver's guest."""
 
     def validated(self, metrics_json: str) -> None:
         """What the validation function of this worker returned."""

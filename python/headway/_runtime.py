@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from headway import _core
 from headway._arguments import check_bool, check_number, check_resources, check_str, refuse
 from headway._token import default_token_file, make_token
+from headway._worker import session as worker_session
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
@@ -90,7 +91,7 @@ def init(
         check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
         joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
     with _lock:
-        if _current() is not None:
+        if _current() is not None or worker_session.in_validation():
             if ignore_reinit_error:
                 return
             raise RuntimeError(
@@ -112,7 +113,7 @@ def shutdown() -> None:
 
 def is_initialized() -> bool:
     """Whether Headway is started in this process."""
-    return _current() is not None
+    return _current() is not None or worker_session.in_validation()
 
 
 def cluster_resources() -> dict[str, float]:
@@ -189,7 +190,9 @@ def _start(
 ) -> _core.Runtime:
     global _runtime, _pid, _user_preload, _join_address
     listen, token, node_lease_s = joining or (None, "", 10.0)
-    runtime = _core.Runtime(*factory_settings(), num_cpus, num_gpus, resources, listen, token, node_lease_s)
+    runtime = _core.Runtime(
+        *factory_settings(), num_cpus, num_gpus, resources, listen, token, node_lease_s, worker_session.open_runtime()
+    )
     try:
         _join_address = runtime.listen() if joining else None
     except Exception:

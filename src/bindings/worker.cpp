@@ -210,6 +210,9 @@ void bind_worker(nb::module_& module) {
       .def("ask_checkpoints", &ask_checkpoints, nb::arg("validated"), nb::arg("timeout_s").none(),
            "All checkpoints that are kept, as JSON, when what the question says is so.")
       .def(
+          "open_runtime", [](worker::Session& self) { return unwrap(self.open_runtime()); },
+          "A socket on which a runtime in this process is the driver's guest.")
+      .def(
           "validated",
           [](worker::Session& self, const std::string& metrics_json) {
             Json metrics = unwrap(parse_json(metrics_json, "metrics"));

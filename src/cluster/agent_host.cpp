@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <unistd.h>
 
 namespace headway::cluster {
 
@@ -196,6 +197,8 @@ void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
 void AgentHost::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
 
 void AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  // What a worker hands over (a runtime of its own that wants to be the driver's guest) goes no further than this machine.
+  for (int fd : std::exchange(frame.fds, {})) ::close(fd);
   channel_->send(enclose(WorkerTold{worker_id, 0}, frame));
 }
 

@@ -124,6 +124,10 @@ void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
     warn(who + " sent what cannot be read: " + message.error().message);
     return;
   }
+  if (std::holds_alternative<wire::OpenRuntime>(*message) && frame.fds.size() == 1) {
+    runtime_->take_guest(frame.fds.front());
+    return;
+  }
   if (validates) {
     validations_.message(worker_id, *message);
     return;

@@ -125,6 +125,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
   void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
+  void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}
   void on_message(int, const wire::Validated&, const wire::Blob&) {}  // A rank validates nothing.
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);

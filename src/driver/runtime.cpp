@@ -57,11 +57,19 @@ constexpr auto farewell_limit = std::chrono::milliseconds(200);
 
 Runtime::Runtime(RuntimeConfig config)
     : config_(std::move(config)), work_(asio::make_work_guard(loop_)), engine_(config_.join.has_value()) {
-  node::NodeResources here = node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources);
-  // Ranks of other machines must reach what listens here.
-  if (config_.join) here.node_ip = reachable_ip(config_.join->listen.host);
-  nodes_.add(here.node_id, std::make_unique<node::Agent>(loop_, config_.factory, *this));
-  engine_.add(std::move(here));
+  if (config_.host_fd >= 0) {
+    host_ = std::move(node::HostLink::open(loop_, config_.host_fd).value());
+    hosted_engine_ = std::make_unique<engine::HostedEngine>(*host_);
+    node_id_ = host_->node_id();
+    nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this, host_.get()));
+  } else {
+    node::NodeResources here = node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources);
+    // Ranks of other machines must reach what listens here.
+    if (config_.join) here.node_ip = reachable_ip(config_.join->listen.host);
+    node_id_ = here.node_id;
+    nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this));
+    engine_.add(std::move(here));
+  }
   thread_ = std::thread([this] { run_loop(); });
 }
 
@@ -83,7 +91,9 @@ void Runtime::shutdown() {
     for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
     const bool farewells = desk_ && nodes_.size() > 1;
     desk_.reset();
+    for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
     nodes_.clear();
+    if (host_) host_->close();
     work_.reset();
     auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
     farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
@@ -177,11 +187,11 @@ auto Runtime::ask_loop(F question) {
 }
 
 Resources Runtime::total_resources() {
-  return ask_loop([this] { return engine_.total(); });
+  return ask_loop([this] { return engine().total(); });
 }
 
 Resources Runtime::available_resources() {
-  return ask_loop([this] { return engine_.available(); });
+  return ask_loop([this] { return engine().available(); });
 }
 
 std::vector<node::NodeResources> Runtime::node_resources() {
@@ -191,6 +201,14 @@ std::vector<node::NodeResources> Runtime::node_resources() {
 std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {
   worker_runs_[next_worker_id_] = std::move(run);
   return next_worker_id_++;
+}
+
+void Runtime::take_guest(int fd) {
+  const std::int64_t id = next_guest_id_++;
+  const auto guest =
+      std::make_shared<Guest>(*this, fd, [this, id] { asio::post(loop_, [this, id] { guests_.erase(id); }); });
+  guests_[id] = guest;
+  guest->start();
 }
 
 void Runtime::forget_run(std::int64_t run_id) { runs_.erase(run_id); }

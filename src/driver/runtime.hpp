@@ -2,7 +2,9 @@
 
 #include "cluster/join_desk.hpp"
 #include "core/config.hpp"
+#include "driver/guest.hpp"
 #include "driver/nodes.hpp"
+#include "engine/hosted_engine.hpp"
 #include "engine/node_pool.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
@@ -28,6 +30,7 @@ struct RuntimeConfig {
   Resources resources;  ///< Of the user's own naming.
   /// Nodes of other machines may join; none: nothing listens.
   std::optional<cluster::JoinConfig> join;
+  int host_fd = -1;  ///< Inside a worker: the socket of Session::open_runtime; what there is, is its driver's.
 };
 
 /// Errors: `invalid_argument`, naming the argument of headway.init().
@@ -69,7 +72,12 @@ class Runtime : public node::AgentSink {
   /// For copies of artifacts, which may be slow: no commit waits behind them.
   boost::asio::thread_pool& artifact_threads();
   Nodes& nodes() { return nodes_; }
-  engine::Engine& engine() { return engine_; }
+  engine::Engine& engine() { return hosted_engine_ ? static_cast<engine::Engine&>(*hosted_engine_) : engine_; }
+  /// This machine.
+  const std::string& node_id() const { return node_id_; }
+  /// Takes `fd`: a runtime inside a worker of this one wants to be its guest.
+  void take_guest(int fd);
+  std::int64_t next_worker_id() { return next_worker_id_++; }
   std::int64_t add_worker(std::weak_ptr<Run> run);
   void forget_run(std::int64_t run_id);
 
@@ -92,13 +100,18 @@ class Runtime : public node::AgentSink {
   std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::unique_ptr<node::HostLink> host_;
+  std::unique_ptr<engine::HostedEngine> hosted_engine_;
   engine::NodePool engine_;
+  std::string node_id_;
   Nodes nodes_;
   std::unique_ptr<cluster::JoinDesk> desk_;
   std::set<std::vector<std::string>>
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
   std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
+  std::map<std::int64_t, std::shared_ptr<Guest>> guests_;
+  std::int64_t next_guest_id_ = 1;
   std::int64_t next_worker_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;

@@ -9,7 +9,7 @@ namespace headway::driver {
 namespace {
 
 /// Runs claim by their own numbers, which are positive.
-std::int64_t holder_of(std::int64_t worker_id) { return -worker_id; }
+std::int64_t holder_of(std::int64_t worker_id) { return -worker_id; }  // Guests take theirs of the same numbers.
 
 }  // namespace
 

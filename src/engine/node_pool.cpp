@@ -94,7 +94,9 @@ void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answer
     answers.granted(possible.error());
     return;
   }
-  queue_.push_back({holder, wanted, std::move(answers), false});
+  const auto behind = [](const Request& request) { return !request.wanted.ahead; };
+  const auto position = wanted.ahead ? std::find_if(queue_.begin(), queue_.end(), behind) : queue_.end();
+  queue_.insert(position, Request{holder, wanted, std::move(answers), false});
   serve_queue();
 }
 

@@ -21,8 +21,18 @@ std::string key_of(const std::vector<std::string>& preload) {
 
 }  // namespace
 
-Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink)
-    : loop_(loop), config_(std::move(config)), sink_(sink), examiner_(loop, {config_.guard_path, config_.py_spy}) {}
+Result<void> NodeAgent::lend(LentWorker worker) {
+  close(worker.session_fd);
+  close(worker.output_fd);
+  return Error{ErrorKind::unavailable, "it is on another machine"};
+}
+
+Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host)
+    : loop_(loop),
+      config_(std::move(config)),
+      sink_(sink),
+      examiner_(loop, {config_.guard_path, config_.py_spy}),
+      host_(host) {}
 
 Agent::~Agent() {
   // Their coroutines may live on for a moment; none of them may call the sink any more.
@@ -33,26 +43,31 @@ Agent::~Agent() {
 }
 
 Result<void> Agent::warm(const std::vector<std::string>& preload) {
-  Result<Factory*> factory = factory_for(preload);
+  Result<WorkerSource*> factory = factory_for(preload);
   if (!factory) return factory.error();
   return {};
 }
 
-Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
+Result<WorkerSource*> Agent::factory_for(const std::vector<std::string>& preload) {
   const std::string key = key_of(preload);
   if (const auto found = factories_.find(key); found != factories_.end()) return found->second.get();
-  Factory::Handlers handlers;
+  WorkerSource::Handlers handlers;
   handlers.ready = [this](const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
   };
   handlers.spawned = [this](std::int64_t worker_id, std::int64_t pid, const std::string& exec_reason) {
     if (const auto worker = workers_.find(worker_id); worker != workers_.end())
       worker->second.pid = static_cast<pid_t>(pid);
+    if (const auto lent = lent_.find(worker_id); lent != lent_.end()) lent->second.spawned(pid);
     if (exec_reason.empty() || std::exchange(told_exec_reason_, true)) return;
     sink_.notice("workers are started as new processes, which takes seconds instead of milliseconds: " + exec_reason);
   };
   handlers.ended = [this](std::int64_t worker_id, const ExitStatus& status) { on_ended(worker_id, status); };
   handlers.lost = [this, key] { drop_factory(key); };
+  if (host_ != nullptr) {
+    auto hosted = std::make_unique<HostedFactory>(*host_, preload, std::move(handlers));
+    return factories_.emplace(key, std::move(hosted)).first->second.get();
+  }
   auto factory = std::make_unique<Factory>(loop_, std::move(handlers));
   if (auto ok = factory->start(config_, preload); !ok) return ok.error();
   if (lease_end_) factory->hold_until(*lease_end_);
@@ -62,11 +77,23 @@ Result<Factory*> Agent::factory_for(const std::vector<std::string>& preload) {
 /// Not at once: this is called from inside the factory that goes.
 void Agent::drop_factory(const std::string& key) {
   auto node = factories_.extract(key);
-  if (!node.empty()) asio::post(loop_, [factory = std::shared_ptr<Factory>(std::move(node.mapped()))] {});
+  if (!node.empty()) asio::post(loop_, [factory = std::shared_ptr<WorkerSource>(std::move(node.mapped()))] {});
+}
+
+Result<void> Agent::lend(LentWorker worker) {
+  Result<WorkerSource*> factory = factory_for(worker.preload);
+  if (!factory) {
+    close(worker.session_fd);
+    close(worker.output_fd);
+    return factory.error();
+  }
+  lent_[worker.worker_id] = {key_of(worker.preload), std::move(worker.spawned), std::move(worker.ended)};
+  (*factory)->spawn(worker.worker_id, worker.env, worker.session_fd, worker.output_fd);
+  return {};
 }
 
 Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
-  Result<Factory*> factory = factory_for(launch.preload);
+  Result<WorkerSource*> factory = factory_for(launch.preload);
   if (!factory) return factory.error();
   int session[2];
   int output[2];
@@ -103,8 +130,9 @@ void Agent::send(std::int64_t worker_id, wire::Frame frame) {
 
 void Agent::signal_worker(std::int64_t worker_id, int signal) {
   const auto worker = workers_.find(worker_id);
-  if (worker == workers_.end() || worker->second.exit) return;
-  const auto factory = factories_.find(worker->second.factory_key);
+  const auto lent = lent_.find(worker_id);
+  if (lent == lent_.end() && (worker == workers_.end() || worker->second.exit)) return;
+  const auto factory = factories_.find(lent != lent_.end() ? lent->second.factory_key : worker->second.factory_key);
   if (factory != factories_.end()) factory->second->signal(worker_id, signal);
 }
 
@@ -134,11 +162,14 @@ void Agent::examine(std::int64_t worker_id, Examined done) {
 
 std::vector<pid_t> Agent::guards() const {
   std::vector<pid_t> guards;
-  for (const auto& [key, factory] : factories_) guards.push_back(factory->guard_pid());
+  for (const auto& [key, factory] : factories_) {
+    if (factory->guard_pid() != 0) guards.push_back(factory->guard_pid());  // A host's are its own.
+  }
   return guards;
 }
 
 void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
+  if (auto lent = lent_.extract(worker_id); !lent.empty()) lent.mapped().ended(status);
   const auto worker = workers_.find(worker_id);
   if (worker == workers_.end()) return;
   worker->second.exit = status;

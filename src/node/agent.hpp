@@ -1,6 +1,7 @@
 #pragma once
 
 #include "node/factory.hpp"
+#include "node/host_link.hpp"
 #include "node/log_capture.hpp"
 #include "node/node_agent.hpp"
 #include "node/process_examiner.hpp"
@@ -19,11 +20,13 @@ namespace headway::node {
 /// driver's own node that is the driver's.
 class Agent : public NodeAgent {
  public:
-  Agent(boost::asio::io_context& loop, FactoryConfig config, AgentSink& sink);
+  /// With a `host`, which must outlive it, workers come from there, and there is no factory of its own.
+  Agent(boost::asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host = nullptr);
   ~Agent() override;
 
   Result<void> warm(const std::vector<std::string>& preload) override;
   Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) override;
+  Result<void> lend(LentWorker worker) override;
   void send(std::int64_t worker_id, wire::Frame frame) override;
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
@@ -44,7 +47,13 @@ class Agent : public NodeAgent {
     std::shared_ptr<boost::asio::steady_timer> last_words;
   };
 
-  Result<Factory*> factory_for(const std::vector<std::string>& preload);
+  struct Lent {
+    std::string factory_key;
+    std::function<void(std::int64_t pid)> spawned;
+    std::function<void(const ExitStatus& status)> ended;
+  };
+
+  Result<WorkerSource*> factory_for(const std::vector<std::string>& preload);
   void on_ended(std::int64_t worker_id, const ExitStatus& status);
   void on_session_closed(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);
@@ -54,8 +63,10 @@ class Agent : public NodeAgent {
   FactoryConfig config_;
   AgentSink& sink_;
   ProcessExaminer examiner_;
-  std::map<std::string, std::unique_ptr<Factory>> factories_;
+  HostLink* host_;
+  std::map<std::string, std::unique_ptr<WorkerSource>> factories_;
   std::map<std::int64_t, Worker> workers_;
+  std::map<std::int64_t, Lent> lent_;
   bool told_exec_reason_ = false;
   std::optional<LeaseTime> lease_end_;
 };

@@ -36,6 +36,17 @@ class AgentSink {
   virtual void notice(const std::string& text) = 0;
 };
 
+/// A worker whose session and output are somebody else's: a guest's. Its own ends of both are handed over.
+struct LentWorker {
+  std::int64_t worker_id = 0;
+  std::vector<std::string> preload;
+  std::map<std::string, std::string> env;
+  int session_fd = -1;
+  int output_fd = -1;
+  std::function<void(std::int64_t pid)> spawned;
+  std::function<void(const ExitStatus& status)> ended;  ///< Once.
+};
+
 /// What a driver asks of one node, be it its own machine (`Agent`) or another one. Used on the driver's loop alone.
 class NodeAgent {
  public:
@@ -50,6 +61,10 @@ class NodeAgent {
   /// Starts a worker and queues `first` as the first thing that its session hears. Errors: `unavailable` (no descriptors, no
   /// processes left); then nothing of it exists. Whatever fails later is told by `worker_exited`.
   virtual Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) = 0;
+
+  /// Starts a worker for a guest on the driver's own machine, and takes its descriptors. Errors: `unavailable`; `ended` is not called
+  /// then.
+  virtual Result<void> lend(LentWorker worker);
 
   virtual void send(std::int64_t worker_id, wire::Frame frame) = 0;
   virtual void signal_worker(std::int64_t worker_id, int signal) = 0;

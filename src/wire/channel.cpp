@@ -69,16 +69,30 @@ asio::awaitable<bool> Channel::read_exactly(std::span<char> bytes, bool may_end)
   co_return !failure;
 }
 
+/// Descriptors come with the first byte of a message, so it is taken by hand.
+asio::awaitable<bool> Channel::read_head(std::span<char> bytes, std::vector<int>& fds) {
+  ssize_t count = -1;
+  while (count < 0 && !closed_) {
+    count = receive_with_fds(socket_.native_handle(), bytes, fds, MSG_DONTWAIT);
+    if (count >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) break;  // As asio's own read tells it, below.
+    auto [failure] = co_await socket_.async_wait(asio::socket_base::wait_read, as_tuple(use_awaitable));
+    if (failure) break;
+  }
+  const std::size_t taken = count > 0 ? static_cast<std::size_t>(count) : 0;
+  co_return co_await read_exactly(bytes.subspan(taken), taken == 0);
+}
+
 asio::awaitable<void> Channel::read_loop() {
   while (!closed_) {
     FrameHeader header;
+    Frame frame;
     std::span<char> head(reinterpret_cast<char*>(&header), sizeof(header));
-    if (!co_await read_exactly(head, true)) co_return;
+    if (!co_await read_head(head, frame.fds)) co_return;
     if (auto ok = check_header(header); !ok) {
       finish(ok.error());
       co_return;
     }
-    Frame frame;
     frame.json.resize(header.json_size);
     if (!co_await read_exactly(frame.json, false)) co_return;
     if (header.blob_size > 0) {

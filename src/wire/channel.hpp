@@ -38,6 +38,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   boost::asio::awaitable<void> read_loop();
   boost::asio::awaitable<void> write_loop();
   boost::asio::awaitable<bool> read_exactly(std::span<char> bytes, bool may_end);
+  boost::asio::awaitable<bool> read_head(std::span<char> bytes, std::vector<int>& fds);
   boost::asio::awaitable<bool> write_all(std::span<const char> bytes, std::span<const int> fds);
   void finish(std::optional<Error> error);
 

@@ -149,6 +149,13 @@ struct AskCheckpoints {
 };
 BOOST_DESCRIBE_STRUCT(AskCheckpoints, (), (question, reports, validated, timeout_s))
 
+/// A runtime inside of this worker wants to be a guest of the driver's. Descriptor: the driver's end of the socket that they are to
+/// speak on (wire/guest_messages.hpp).
+struct OpenRuntime {
+  static constexpr std::string_view is = "OpenRuntime";
+};
+BOOST_DESCRIBE_STRUCT(OpenRuntime, (), ())
+
 /// The validation function returned these.
 struct Validated {
   static constexpr std::string_view is = "Validated";
@@ -186,7 +193,7 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, AskCheckpoints, Validated, CollectivesTold,
-                                TrainingReturned, TrainingRaised>;
+using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, AskCheckpoints, OpenRuntime, Validated,
+                                CollectivesTold, TrainingReturned, TrainingRaised>;
 
 }  // namespace headway::wire

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace headway::worker {
@@ -103,9 +104,10 @@ void Session::answer_collectives(std::int64_t look) {
 }
 
 template <class M>
-Result<void> Session::send(const M& message, wire::Blob blob) {
+Result<void> Session::send(const M& message, wire::Blob blob, std::vector<int> fds) {
   if (in_child()) return {};
-  const wire::Frame frame = wire::to_frame(message, std::move(blob));
+  wire::Frame frame = wire::to_frame(message, std::move(blob));
+  frame.fds = std::move(fds);
   if (auto fits = wire::check_header(wire::header_of(frame)); !fits) {
     return Error{ErrorKind::invalid_argument, fits.error().message};
   }
@@ -149,6 +151,20 @@ void Session::training_returned(wire::Blob value) {
 void Session::training_raised(const RankError& error, wire::Blob exception) {
   function_over_ = true;
   if (!send(wire::TrainingRaised{error}, std::move(exception))) (void)send(wire::TrainingRaised{error});
+}
+
+Result<int> Session::open_runtime() {
+  int ends[2];
+  if (in_child() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error{ErrorKind::unavailable, "no runtime can be had in this process"};
+  }
+  const Result<void> sent = send(wire::OpenRuntime{}, nullptr, {ends[1]});
+  ::close(ends[1]);
+  if (!sent) {
+    ::close(ends[0]);
+    return sent.error();
+  }
+  return ends[0];
 }
 
 void Session::validated(const JsonObject& metrics) {

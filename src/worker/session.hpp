@@ -66,6 +66,8 @@ class Session {
   void answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value);
   void training_returned(wire::Blob value);
   void training_raised(const RankError& error, wire::Blob exception);
+  /// The socket on which a runtime in this process speaks to the driver, as its guest; it is the caller's. Errors: `unavailable`.
+  Result<int> open_runtime();
   /// Of a worker that validates a checkpoint: what its function returned.
   void validated(const JsonObject& metrics);
 
@@ -94,7 +96,7 @@ class Session {
   void answer_collectives(std::int64_t look);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
   template <class M>
-  Result<void> send(const M& message, wire::Blob blob = nullptr);
+  Result<void> send(const M& message, wire::Blob blob = nullptr, std::vector<int> fds = {});
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
   wire::Uploaded store(const wire::Upload& order, const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);

@@ -18,9 +18,9 @@ struct Fixture {
     return node;
   }
 
-  void ask(std::int64_t holder, double cpus) {
+  void ask(std::int64_t holder, double cpus, bool ahead = false) {
     engine.acquire(
-        holder, {1, 1, {{{"CPU", cpus}}, 0}},
+        holder, {1, 1, {{{"CPU", cpus}}, 0}, Placement::pack, ahead},
         {[this, holder](const Result<Grant>& grant) { (grant ? granted : refused).push_back(holder); }, nullptr});
   }
 
@@ -53,6 +53,15 @@ BOOST_FIXTURE_TEST_CASE(a_large_request_is_not_starved_by_small_ones_behind_it, 
   BOOST_TEST(granted == (Holders{1, 2}));
   engine.release(2);
   BOOST_TEST(granted == (Holders{1, 2, 3}));
+}
+
+BOOST_FIXTURE_TEST_CASE(who_holds_something_already_comes_before_those_who_hold_nothing, Fixture) {
+  ask(1, 4);
+  ask(2, 4);
+  ask(3, 1, true);
+  ask(4, 1, true);
+  engine.release(1);
+  BOOST_TEST(granted == (Holders{1, 3, 4}));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_request_that_is_withdrawn_is_never_answered_and_lets_the_next_one_through, Fixture) {

@@ -163,6 +163,28 @@ BOOST_FIXTURE_TEST_CASE(the_peer_goes_while_a_large_frame_is_sent, Fixture) {
   BOOST_TEST(closed == 1);
 }
 
+BOOST_FIXTURE_TEST_CASE(descriptors_arrive_with_their_messages_and_no_others, Fixture) {
+  Ends first = make_pipe();
+  Ends second = make_pipe();
+  BOOST_TEST(send_frame(peer.get(), {"none", nullptr, {}}).has_value());
+  BOOST_TEST(send_frame(peer.get(), {"one", nullptr, {first.b.get()}}).has_value());
+  BOOST_TEST(
+      send_frame(peer.get(), {"two", std::make_shared<const std::string>("abc"), {second.a.get(), second.b.get()}})
+          .has_value());
+  peer.close();
+  loop.run();
+  BOOST_REQUIRE(frames.size() == 3U);
+  BOOST_TEST(frames[0].fds.empty());
+  BOOST_REQUIRE(frames[1].fds.size() == 1U);
+  BOOST_REQUIRE(frames[2].fds.size() == 2U);
+  const Descriptor writer(frames[1].fds[0]);
+  const Descriptor others[] = {Descriptor(frames[2].fds[0]), Descriptor(frames[2].fds[1])};
+  write_all(writer.get(), "x");
+  char byte = 0;
+  BOOST_TEST(::read(first.a.get(), &byte, 1) == 1);
+  BOOST_TEST((::fcntl(writer.get(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::wire

@@ -86,7 +86,7 @@ def _settle_in(session: _core.Session) -> None:
     if context["validation"] is None:
         worker_session.begin(session, context, setup["validates"])
     else:
-        worker_session.begin_validation()
+        worker_session.begin_validation(session)
     _reach_storage(context, setup)
 
 

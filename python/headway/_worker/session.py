@@ -20,7 +20,7 @@ class WorkerSession:
 
 
 _active: WorkerSession | None = None
-_validating = False
+_validating: _core.Session | None = None
 _echo_tests: list[Callable[[BaseException], bool]] = []
 
 
@@ -30,20 +30,30 @@ def begin(core: _core.Session, context: dict[str, Any], validates: bool = False)
     _active = WorkerSession(core, context, validates)
 
 
-def begin_validation() -> None:
+def begin_validation(core: _core.Session) -> None:
     """Makes this process one that validates a checkpoint: it is no rank of the run."""
     global _validating
-    _validating = True
+    _validating = core
+
+
+def in_validation() -> bool:
+    """Whether this process validates a checkpoint. It may have trainers of its own, which are guests of the driver."""
+    return _validating is not None
+
+
+def open_runtime() -> int:
+    """The socket on which a runtime in this process speaks to the driver; -1 where it has a runtime of its own."""
+    return _validating.open_runtime() if _validating is not None else -1
 
 
 def in_worker() -> bool:
     """Whether this process is a worker of a run: a rank, or one that validates."""
-    return _active is not None or _validating
+    return _active is not None or _validating is not None
 
 
 def current(caller: str) -> WorkerSession:
     """The session; ``caller`` is named in the error outside of workers."""
-    if _active is None and _validating:
+    if _active is None and _validating is not None:
         raise RuntimeError(
             f"{caller} was called in a validation function: it works in the training function; what a validation "
             "finds is what its function returns"

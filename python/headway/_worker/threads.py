@@ -10,6 +10,9 @@ import sys
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
+# Variables that are set for this worker alone, and are not what its driver's environment says.
+own_variables: set[str] = set()
+
 
 def set_threads(cpus: int, driver_env: dict[str, str]) -> int:
     """Sets torch's, OpenMP's and BLAS's threads; what the driver's environment says goes before ``cpus``.
@@ -22,7 +25,9 @@ def set_threads(cpus: int, driver_env: dict[str, str]) -> int:
     for variable in _VARIABLES:
         if variable not in driver_env:
             os.environ.pop(variable, None)
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+        own_variables.add("OMP_NUM_THREADS")
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
     if "numpy" in sys.modules:

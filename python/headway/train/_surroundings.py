@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from headway._worker.threads import own_variables
+
 
 def surroundings() -> dict[str, Any]:
     """For a worker's set-up.
@@ -13,7 +15,8 @@ def surroundings() -> dict[str, Any]:
     Ranks work in another directory: entries of the import path that are relative to the driver's become absolute.
     """
     cwd = os.getcwd()
-    env = dict(os.environ)
+    # A trainer within a validation function: how many threads the function was given is nothing to its workers.
+    env = {name: value for name, value in os.environ.items() if name not in own_variables}
     if "PYTHONPATH" in env:
         env["PYTHONPATH"] = os.pathsep.join(_absolute(entry) for entry in env["PYTHONPATH"].split(os.pathsep))
     return {"env": env, "sys_path": [_absolute(entry) for entry in sys.path], "cwd": cwd, "argv": sys.argv}

@@ -1,0 +1,113 @@
+#include "driver/guest.hpp"
+
+#include "driver/runtime.hpp"
+
+#include <csignal>
+#include <unistd.h>
+
+namespace headway::driver {
+
+Guest::Guest(Runtime& runtime, int fd, std::function<void()> left)
+    : runtime_(&runtime), channel_(std::make_shared<wire::Channel>(runtime.loop(), fd)), left_(std::move(left)) {}
+
+void Guest::start() {
+  const auto self = shared_from_this();
+  channel_->start([self](wire::Frame frame) { self->take(std::move(frame)); },
+                  [self](const std::optional<Error>&) { self->leave(); });
+  tell_resources();
+}
+
+void Guest::close() {
+  gone_ = true;
+  channel_->close();
+}
+
+void Guest::take(wire::Frame frame) {
+  const Result<wire::ToHost> message = wire::from_frame<wire::ToHost>(frame);
+  const auto* order = message ? std::get_if<wire::GuestSpawn>(&*message) : nullptr;
+  if (order != nullptr && frame.fds.size() == 2) {
+    spawn(*order, frame.fds[0], frame.fds[1]);
+    return;
+  }
+  for (int fd : frame.fds) ::close(fd);
+  if (!message) return;
+  std::visit(
+      [this](const auto& what) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, wire::GuestSpawn>) on(what);
+      },
+      *message);
+}
+
+void Guest::on(const wire::GuestWarm& message) { runtime_->nodes().warm(message.preload); }
+
+void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd) {
+  const std::int64_t id = runtime_->next_worker_id();
+  workers_[message.worker_id] = id;
+  node::LentWorker worker;
+  worker.worker_id = id;
+  worker.preload = message.preload;
+  worker.env = message.env;
+  worker.session_fd = session_fd;
+  worker.output_fd = output_fd;
+  worker.spawned = [self = shared_from_this(), theirs = message.worker_id](std::int64_t pid) {
+    self->channel_->send(wire::to_frame(wire::HostSpawned{theirs, pid}));
+  };
+  worker.ended = [self = shared_from_this(), theirs = message.worker_id](const ExitStatus& status) {
+    self->worker_ended(theirs, status);
+  };
+  const Result<void> lent = runtime_->nodes().lend(runtime_->node_id(), std::move(worker));
+  if (!lent) worker_ended(message.worker_id, {false, 127, "could not be started: " + lent.error().message});
+}
+
+void Guest::worker_ended(std::int64_t worker_id, const ExitStatus& status) {
+  workers_.erase(worker_id);
+  channel_->send(wire::to_frame(wire::HostEnded{worker_id, status}));
+  if (gone_ && workers_.empty() && left_) std::exchange(left_, nullptr)();
+}
+
+void Guest::on(const wire::GuestSignal& message) {
+  const auto worker = workers_.find(message.worker_id);
+  if (worker != workers_.end()) runtime_->nodes().signal_worker(worker->second, message.signal);
+}
+
+void Guest::on(const wire::GuestAcquire& message) {
+  const std::int64_t holder = -runtime_->next_worker_id();
+  holders_[message.holder] = holder;
+  engine::Wanted wanted{
+      message.workers, message.workers, {message.hard, message.advised_cpus}, engine::Placement::strict_pack};
+  // Whoever has a guest waits for it, and holds something meanwhile: behind somebody who waits for that, both would wait for ever.
+  wanted.ahead = true;
+  const auto granted = [weak = weak_from_this(), theirs = message.holder](const Result<engine::Grant>& grant) {
+    if (const auto self = weak.lock()) self->answer(theirs, grant);
+  };
+  runtime_->engine().acquire(holder, wanted, {granted, {}});
+}
+
+void Guest::answer(std::int64_t holder, const Result<engine::Grant>& grant) {
+  if (grant) {
+    channel_->send(wire::to_frame(wire::HostGranted{holder, grant->slots, grant->warnings}));
+  } else {
+    channel_->send(wire::to_frame(wire::HostRefused{holder, grant.error().message}));
+  }
+  tell_resources();
+}
+
+void Guest::on(const wire::GuestRelease& message) {
+  const auto holder = holders_.extract(message.holder);
+  if (!holder.empty()) runtime_->engine().release(holder.mapped());
+  tell_resources();
+}
+
+void Guest::tell_resources() {
+  channel_->send(wire::to_frame(
+      wire::HostResources{runtime_->node_id(), runtime_->engine().total(), runtime_->engine().available()}));
+}
+
+void Guest::leave() {
+  if (std::exchange(gone_, true)) return;
+  for (const auto& [theirs, ours] : workers_) runtime_->nodes().signal_worker(ours, SIGKILL);
+  for (const auto& [theirs, ours] : std::exchange(holders_, {})) runtime_->engine().release(ours);
+  if (workers_.empty() && left_) std::exchange(left_, nullptr)();
+}
+
+}  // namespace headway::driver

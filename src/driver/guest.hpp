@@ -1,0 +1,50 @@
+#pragma once
+
+#include "engine/engine.hpp"
+#include "wire/channel.hpp"
+#include "wire/guest_messages.hpp"
+
+#include <boost/asio.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace headway::driver {
+
+class Runtime;
+
+/// A runtime inside one of this driver's workers, as its host sees it: its claims stand in this driver's ledger, its workers come from
+/// this driver's factories. When it goes, however that is, its workers are killed and its claims given back. On the driver's loop.
+class Guest : public std::enable_shared_from_this<Guest> {
+ public:
+  /// Takes `fd`. `left` is called once, when the guest and all its workers are gone.
+  Guest(Runtime& runtime, int fd, std::function<void()> left);
+
+  void start();
+  /// This driver's runtime ends.
+  void close();
+
+ private:
+  void take(wire::Frame frame);
+  void on(const wire::GuestWarm& message);
+  void on(const wire::GuestSignal& message);
+  void on(const wire::GuestAcquire& message);
+  void on(const wire::GuestRelease& message);
+  void spawn(const wire::GuestSpawn& message, int session_fd, int output_fd);
+  void answer(std::int64_t holder, const Result<engine::Grant>& grant);
+  void worker_ended(std::int64_t worker_id, const ExitStatus& status);
+  void tell_resources();
+  void leave();
+
+  Runtime* runtime_;
+  std::shared_ptr<wire::Channel> channel_;
+  std::function<void()> left_;
+  // By the guest's numbers, ours.
+  std::map<std::int64_t, std::int64_t> workers_;
+  std::map<std::int64_t, std::int64_t> holders_;
+  bool gone_ = false;
+};
+
+}  // namespace headway::driver

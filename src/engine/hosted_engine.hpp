@@ -1,0 +1,45 @@
+#pragma once
+
+#include "engine/engine.hpp"
+#include "node/host_link.hpp"
+
+#include <map>
+
+namespace headway::engine {
+
+/// The host's engine, as a runtime inside one of its workers sees it: one ledger for both, so that no CPU and no GPU is given out twice.
+class HostedEngine : public Engine {
+ public:
+  explicit HostedEngine(node::HostLink& host) : host_(&host) {
+    host.on_granted = [this](wire::HostGranted granted) {
+      answer(granted.holder, Grant{std::move(granted.slots), std::move(granted.warnings)});
+    };
+    host.on_refused = [this](const wire::HostRefused& refused) {
+      answer(refused.holder, Error{ErrorKind::invalid_argument, refused.reason});
+    };
+  }
+
+  void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override {
+    waiting_[holder] = std::move(answers.granted);
+    host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.claim.hard, wanted.claim.advised_cpus});
+  }
+  void release(std::int64_t holder) override {
+    waiting_.erase(holder);
+    host_->send(wire::GuestRelease{holder});
+  }
+  /// A group within a validation keeps the size that it has.
+  int possible(std::int64_t, const Wanted&) const override { return 0; }
+  Resources total() const override { return host_->total(); }
+  Resources available() const override { return host_->available(); }
+
+ private:
+  void answer(std::int64_t holder, Result<Grant> grant) {
+    const auto node = waiting_.extract(holder);
+    if (!node.empty()) node.mapped()(std::move(grant));
+  }
+
+  node::HostLink* host_;
+  std::map<std::int64_t, std::function<void(Result<Grant>)>> waiting_;
+};
+
+}  // namespace headway::engine

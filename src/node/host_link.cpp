@@ -1,0 +1,51 @@
+#include "node/host_link.hpp"
+
+#include "wire/blocking_channel.hpp"
+
+#include <unistd.h>
+
+namespace headway::node {
+
+HostLink::HostLink(boost::asio::io_context& loop, int fd, const wire::HostResources& resources)
+    : node_id_(resources.node_id),
+      total_(resources.total),
+      available_(resources.available),
+      channel_(std::make_shared<wire::Channel>(loop, fd)) {
+  // When the host is gone, so is the session of this process, which ends it.
+  channel_->start([this](const wire::Frame& frame) { take(frame); }, [](const std::optional<Error>&) {});
+}
+
+HostLink::~HostLink() { channel_->close(); }
+
+Result<std::unique_ptr<HostLink>> HostLink::open(boost::asio::io_context& loop, int fd) {
+  const Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
+  const Result<wire::FromHost> first = frame && *frame ? wire::from_frame<wire::FromHost>(**frame)
+                                                       : Error{ErrorKind::unknown_outcome, "the driver is gone"};
+  const auto* resources = first ? std::get_if<wire::HostResources>(&*first) : nullptr;
+  if (resources == nullptr) {
+    ::close(fd);
+    return first ? Error{ErrorKind::corrupted, "a host that does not begin with HostResources"} : first.error();
+  }
+  return std::unique_ptr<HostLink>(new HostLink(loop, fd, *resources));
+}
+
+void HostLink::take(const wire::Frame& frame) {
+  Result<wire::FromHost> message = wire::from_frame<wire::FromHost>(frame);
+  if (!message) return;
+  if (const auto* resources = std::get_if<wire::HostResources>(&*message)) {
+    available_ = resources->available;
+  } else if (const auto* granted = std::get_if<wire::HostGranted>(&*message)) {
+    if (on_granted) on_granted(*granted);
+  } else if (const auto* refused = std::get_if<wire::HostRefused>(&*message)) {
+    if (on_refused) on_refused(*refused);
+  } else if (const auto* spawned = std::get_if<wire::HostSpawned>(&*message)) {
+    const auto followed = followed_.find(spawned->worker_id);
+    // Why workers are not forked is the host's to tell.
+    if (followed != followed_.end()) followed->second.spawned(spawned->worker_id, spawned->pid, "");
+  } else if (const auto* ended = std::get_if<wire::HostEnded>(&*message)) {
+    const auto node = followed_.extract(ended->worker_id);
+    if (!node.empty()) node.mapped().ended(ended->worker_id, ended->status);
+  }
+}
+
+}  // namespace headway::node

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/worker.hpp"
+#include "node/lease_clock.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace headway::node {
+
+/// Where an agent's workers come from: a factory of its own, or, inside a worker, the factory of its host.
+class WorkerSource {
+ public:
+  struct Handlers {
+    std::function<void(const std::vector<std::string>& problems)> ready;
+    std::function<void(std::int64_t worker_id, std::int64_t pid, const std::string& exec_reason)> spawned;
+    std::function<void(std::int64_t worker_id, const ExitStatus& status)> ended;
+    /// The source is gone, and with it every worker of it that had not ended; `ended` was called for each.
+    std::function<void()> lost;
+  };
+
+  virtual ~WorkerSource() = default;
+
+  /// Takes both descriptors. Orders given before the source is ready wait.
+  virtual void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
+                     int output_fd) = 0;
+  virtual void signal(std::int64_t worker_id, int signal) = 0;
+
+  /// All that it has started ends at this time, unless it hears of a later one: the agent may be stopped by then.
+  virtual void hold_until(LeaseTime end) const = 0;
+
+  /// The process that ends after all that it has started; 0 when that is not this process's to know.
+  virtual pid_t guard_pid() const = 0;
+  /// The process that starts workers; 0 when it is not there (yet), or not this process's to know.
+  virtual pid_t process() const = 0;
+};
+
+}  // namespace headway::node
