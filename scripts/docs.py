@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import pkgutil
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import headway
@@ -22,11 +24,30 @@ def public_modules(package: str) -> Iterator[str]:
             yield from public_modules(f"{package}.{found.name}")
 
 
-def main() -> None:
-    """Renders everything; a docstring that cannot be read, or a module that cannot be imported, ends it."""
-    target = Path(sys.argv[1])
+def write(modules: Iterable[str], target: Path) -> None:
+    """One page a module, with an index and a search."""
+    # Names are shown under the module that people import; those of their annotations need not be there, and stay text.
+    warnings.filterwarnings("ignore", message="Error parsing type annotation")
     pdoc.render.configure(docformat="google", footer_text=f"Headway {headway.__version__}", search=True)
-    pdoc.pdoc(*public_modules("headway"), output_directory=target)
+    names = list(modules)
+    pdoc.pdoc(*names, output_directory=target)
+    # pdoc's own leads to the package alone, which names only what its __all__ has.
+    rows = "".join(_index_row(name) for name in names)
+    title = f"Headway {headway.__version__}"
+    (target / "index.html").write_text(
+        f"<!doctype html><meta charset='utf-8'><title>{title}</title><h1>{title}</h1><ul>{rows}</ul>"
+    )
+
+
+def _index_row(name: str) -> str:
+    words = (importlib.import_module(name).__doc__ or "").strip().partition("\n")[0]
+    return f"<li><a href='{name.replace('.', '/')}.html'>{name}</a>: {html.escape(words)}</li>"
+
+
+def main() -> None:
+    """Writes all of it; a module that cannot be imported ends it."""
+    target = Path(sys.argv[1])
+    write(public_modules("headway"), target)
     print(f"The API reference is in {target / 'index.html'}")
 
 

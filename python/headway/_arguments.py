@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 
@@ -73,3 +73,26 @@ def check_resources(argument: str, value: object) -> dict[str, float]:
         check_str(f"a name in {argument}", name, allowed): check_number(f"{argument}[{name!r}]", amount, "a number")
         for name, amount in value.items()
     }
+
+
+def check_labels(argument: str, value: object) -> dict[str, str]:
+    """A mapping from labels to text."""
+    allowed = 'a dict from labels to text, such as {"region": "eu"}'
+    if not isinstance(value, Mapping):
+        refuse(argument, value, allowed)
+    return {
+        check_str(f"a label in {argument}", name, allowed): check_str(f"{argument}[{name!r}]", text, "text")
+        for name, text in value.items()
+    }
+
+
+def check_label_selector(value: object) -> list[dict[str, str]] | None:
+    """``ScalingConfig.label_selector`` as a list: one for all workers, or one for each."""
+    argument = "ScalingConfig.label_selector"
+    if value is None:
+        return None
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [check_labels(f"{argument}[{index}]", each) for index, each in enumerate(value)]
+    if not isinstance(value, Mapping):
+        refuse(argument, value, "None, a dict from labels to text, or a list with one for each worker")
+    return [check_labels(argument, value)]

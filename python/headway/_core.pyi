@@ -139,13 +139,21 @@ class FactoryServer:
 class Session:
     """This worker's session with the driver."""
 
-    def __init__(self, fd: int) -> None: ...
+    def __init__(self, fd: int, lives_on: bool = False) -> None:
+        """`lives_on`: this process does not end with the session."""
 
     @property
     def context_json(self) -> str: ...
 
     @property
     def checkpoint(self) -> str | None: ...
+
+    def close(self) -> None:
+        """The end of a session whose process lives on."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing that is done here counts any more."""
 
     def settle_in(self) -> None:
         """

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
-import json
 import os
 import shutil
 import sys
 import sysconfig
 import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from headway import _core
-from headway._arguments import check_bool, check_number, check_resources, check_str, refuse
+from headway._arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
+from headway._runtime_env import RuntimeEnv, check_runtime_env, factory_command
 from headway._token import default_token_file, make_token
 from headway._worker import session as worker_session
 
@@ -37,6 +38,8 @@ def init(
     num_cpus: float | None = None,
     num_gpus: float | None = None,
     resources: Mapping[str, float] | None = None,
+    labels: Mapping[str, str] | None = None,
+    runtime_env: Mapping[str, Any] | None = None,
     preload: Sequence[str] = (),
     ignore_reinit_error: bool = False,
     listen: str | None = None,
@@ -50,6 +53,13 @@ def init(
         num_cpus: CPUs that runs may claim; default: those that this process may use.
         num_gpus: GPUs that runs may claim; default: those that this process sees.
         resources: Amounts of further resources, by names of your own.
+        labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region": "eu"}``.
+        runtime_env: What workers' environment has that this process's has not: ``env_vars`` (set before their
+            interpreters start), ``working_dir`` (a directory on their import path; where they work with
+            ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories, packages or wheels that come first on the
+            import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once into an
+            environment of their own over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
+            ``~/.cache/headway``).
         preload: Modules that worker factories import before they fork workers, so that no worker has to.
             ``HEADWAY_PRELOAD`` (names with commas between) adds to them.
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
@@ -62,8 +72,8 @@ def init(
             not before. An agent that can't reach the driver for so long ends its workers and itself.
 
     Raises:
-        RuntimeError: Headway is started already.
-        TypeError, ValueError: a bad argument, before anything is started.
+        RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks for.
+        TypeError, ValueError, OSError: a bad argument, before anything is started.
 
     Example:
         >>> import headway
@@ -79,6 +89,8 @@ def init(
     if num_gpus is not None:
         num_gpus = check_number("num_gpus", num_gpus, "None or a whole number")
     amounts = check_resources("resources", resources) if resources is not None else {}
+    named = check_labels("labels", labels) if labels is not None else {}
+    environment = check_runtime_env("runtime_env", runtime_env)
     modules = _check_preload(preload)
     check_bool("ignore_reinit_error", ignore_reinit_error)
     node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
@@ -97,7 +109,8 @@ def init(
             raise RuntimeError(
                 "headway is started already; call headway.shutdown() first to start it with other settings"
             )
-        _start(num_cpus, num_gpus, amounts, modules, joining)
+        environment.prepare()
+        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining)
 
 
 def shutdown() -> None:
@@ -134,7 +147,7 @@ def join_address() -> str | None:
 def get_runtime() -> _core.Runtime:
     """This process's runtime, started with default settings when there is none."""
     with _lock:
-        return _current() or _start(None, None, {}, ())
+        return _current() or _start(None, None, {}, (), {}, RuntimeEnv())
 
 
 def preload_modules(wanted: Sequence[str]) -> list[str]:
@@ -143,8 +156,19 @@ def preload_modules(wanted: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*wanted, *_user_preload, *environment]))
 
 
+def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
+    """What workers of a run get: ``init``'s ``runtime_env`` with the run's over it, its packages installed.
+
+    Raises:
+        RuntimeError: pip could not install them.
+    """
+    get_runtime()
+    return _environment.with_more(check_runtime_env("RunConfig.worker_runtime_env", runtime_env)).prepare()
+
+
 _user_preload: tuple[str, ...] = ()
 _join_address: str | None = None
+_environment = RuntimeEnv()
 
 
 def _current() -> _core.Runtime | None:
@@ -176,8 +200,7 @@ def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
     if start not in ("fork", "exec"):
         raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
     package = os.path.dirname(os.path.abspath(__file__))
-    code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
-    command = [sys.executable, "-c", code + "from headway._worker.factory import main; main()"]
+    command = factory_command(sys.executable, sys.path)
     return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, _find_py_spy()
 
 
@@ -186,12 +209,22 @@ def _start(
     num_gpus: float | None,
     resources: dict[str, float],
     preload: tuple[str, ...],
+    labels: dict[str, str],
+    environment: RuntimeEnv,
     joining: tuple[str, str, float] | None = None,
 ) -> _core.Runtime:
-    global _runtime, _pid, _user_preload, _join_address
+    global _runtime, _pid, _user_preload, _join_address, _environment
     listen, token, node_lease_s = joining or (None, "", 10.0)
     runtime = _core.Runtime(
-        *factory_settings(), num_cpus, num_gpus, resources, listen, token, node_lease_s, worker_session.open_runtime()
+        *factory_settings(),
+        num_cpus,
+        num_gpus,
+        resources,
+        labels,
+        listen,
+        token,
+        node_lease_s,
+        worker_session.open_runtime(),
     )
     try:
         _join_address = runtime.listen() if joining else None
@@ -203,4 +236,5 @@ def _start(
         atexit.register(shutdown)
     _pid = os.getpid()
     _user_preload = preload
+    _environment = environment
     return _runtime

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from headway import _core
-from headway._arguments import check_resources
+from headway._arguments import check_labels, check_resources
 from headway._runtime import factory_settings
 from headway._token import default_token_file, read_token
 
@@ -23,6 +23,10 @@ def _seconds(text: str) -> float:
 
 def _resources(text: str) -> dict[str, float]:
     return check_resources("--resources", json.loads(text))
+
+
+def _labels(text: str) -> dict[str, str]:
+    return check_labels("--labels", json.loads(text))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--resources", type=_resources, default={}, metavar="JSON", help="amounts of further resources, by name"
     )
+    parser.add_argument("--labels", type=_labels, default={}, metavar="JSON", help="what label_selector looks at")
     parser.add_argument(
         "--grace-s", type=_seconds, default=30.0, help="seconds that SIGTERM leaves the ranks (default: %(default)s)"
     )
@@ -57,9 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         token = read_token(options.token_file, "--token-file")
         return _core.run_agent(
-            options.join, token, *factory_settings(), options.num_cpus, options.num_gpus, options.resources,
+            options.join,
+            token,
+            *factory_settings(),
+            options.num_cpus,
+            options.num_gpus,
+            options.resources,
+            options.labels,
             options.grace_s,
-        )  # fmt: skip
+        )
     except (OSError, ValueError) as error:
         print(f"headway-agent: {error}", file=sys.stderr)
         return 2

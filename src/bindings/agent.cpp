@@ -15,13 +15,13 @@ namespace {
 int run_agent(const std::string& driver, std::string token, std::string guard_path,
               std::vector<std::string> factory_command, std::map<std::string, std::string> factory_env,
               std::string py_spy, std::optional<double> num_cpus, std::optional<double> num_gpus,
-              const Resources& resources, double grace_s) {
+              const Resources& resources, Labels labels, double grace_s) {
   unwrap(cluster::check_available());
   cluster::HostConfig config;
   config.driver = unwrap(cluster::parse_endpoint("--join", driver));
   config.token = std::move(token);
   config.factory = {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)};
-  config.node = node::detect_resources(num_cpus, num_gpus, resources);
+  config.node = node::detect_resources(num_cpus, num_gpus, resources, std::move(labels));
   config.grace_s = grace_s;
   const nb::gil_scoped_release released;
   switch (cluster::AgentHost::run(std::move(config))) {
@@ -39,7 +39,7 @@ void bind_agent(nb::module_& module) {
   module.attr("nodes_can_join") = cluster::check_available().has_value();
   module.def("run_agent", &run_agent, nb::arg("driver"), nb::arg("token"), nb::arg("guard_path"),
              nb::arg("factory_command"), nb::arg("factory_env"), nb::arg("py_spy"), nb::arg("num_cpus").none(),
-             nb::arg("num_gpus").none(), nb::arg("resources"), nb::arg("grace_s"),
+             nb::arg("num_gpus").none(), nb::arg("resources"), nb::arg("labels"), nb::arg("grace_s"),
              "Offers this machine to a driver; returns the exit code when that is over, and no worker is left.");
 }
 

@@ -49,13 +49,14 @@ struct PyRuntime {
 std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std::string> factory_command,
                                         std::map<std::string, std::string> factory_env, std::string py_spy,
                                         std::optional<double> num_cpus, std::optional<double> num_gpus,
-                                        Resources resources, const std::optional<std::string>& listen,
+                                        Resources resources, Labels labels, const std::optional<std::string>& listen,
                                         std::string token, double node_lease_s, int host_fd) {
   driver::RuntimeConfig config{
       {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)},
       num_cpus,
       num_gpus,
       std::move(resources),
+      std::move(labels),
       std::nullopt,
       host_fd};
   if (listen) {
@@ -165,8 +166,8 @@ void bind_driver(nb::module_& module) {
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),
-           nb::arg("resources") = Resources{}, nb::arg("listen") = nb::none(), nb::arg("token") = "",
-           nb::arg("node_lease_s") = 10.0, nb::arg("host_fd") = -1)
+           nb::arg("resources") = Resources{}, nb::arg("labels") = Labels{}, nb::arg("listen") = nb::none(),
+           nb::arg("token") = "", nb::arg("node_lease_s") = 10.0, nb::arg("host_fd") = -1)
       .def(
           "listen", [](PyRuntime& self) { return unwrap(self.runtime->listen()); },
           "Lets nodes join; the address for them, as host:port.")

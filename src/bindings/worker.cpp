@@ -46,6 +46,15 @@ nb::object serve(node::FactoryServer& self) {
   return nb::make_tuple(worker->session_fd, env);
 }
 
+std::unique_ptr<worker::Session> open_session(int fd, bool lives_on) {
+  const auto gone = lives_on ? worker::DriverGone::end_session : worker::DriverGone::end_process;
+  Result<std::unique_ptr<worker::Session>> session = [&] {
+    const nb::gil_scoped_release released;
+    return worker::Session::open(fd, gone);
+  }();
+  return unwrap(std::move(session));
+}
+
 wire::Blob to_blob(const std::optional<nb::bytes>& bytes) {
   return bytes ? std::make_shared<const std::string>(bytes->c_str(), bytes->size()) : nullptr;
 }
@@ -166,9 +175,13 @@ void bind_process(nb::module_& module) {
 void bind_worker(nb::module_& module) {
   bind_process(module);
   nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
-      .def(nb::new_([](int fd) { return unwrap(worker::Session::open(fd)); }), nb::arg("fd"))
+      .def(nb::new_(&open_session), nb::arg("fd"), nb::arg("lives_on") = false,
+           "`lives_on`: this process does not end with the session.")
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
+      .def("close", &worker::Session::close, nb::call_guard<nb::gil_scoped_release>(),
+           "The end of a session whose process lives on.")
+      .def_prop_ro("over", &worker::Session::over, "Whether nothing that is done here counts any more.")
       .def(
           "settle_in",
           [](const worker::Session& self) {

@@ -73,8 +73,9 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
                     const std::string why = error ? " (" + error->message + ")" : "";
                     end(agent_ ? End::lost : End::refused, "the driver is gone" + why + "; its workers here are ended");
                   });
-  channel_->send(wire::to_frame(Join{HEADWAY_VERSION, proof_of(config_.token, "agent", channel_->binding()),
-                                     config_.node.hostname, config_.node.total, config_.node.gpu_ids}));
+  channel_->send(
+      wire::to_frame(Join{HEADWAY_VERSION, proof_of(config_.token, "agent", channel_->binding()), config_.node.hostname,
+                          config_.node.total, config_.node.gpu_ids, config_.node.labels}));
 }
 
 void AgentHost::on_frame(const wire::Frame& frame) {

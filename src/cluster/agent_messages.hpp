@@ -18,8 +18,9 @@ struct Join {
   std::string hostname;
   Resources resources;
   std::vector<std::string> gpu_ids;
+  Labels labels;
 };
-BOOST_DESCRIBE_STRUCT(Join, (), (version, proof, hostname, resources, gpu_ids))
+BOOST_DESCRIBE_STRUCT(Join, (), (version, proof, hostname, resources, gpu_ids, labels))
 
 /// The driver's answer, with its own proof …
 struct Welcome {

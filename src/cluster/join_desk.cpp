@@ -62,6 +62,7 @@ void JoinDesk::hear(const std::shared_ptr<SecureChannel>& stranger, const wire::
   node.node_ip = stranger->remote_ip();
   node.total = join->resources;
   node.gpu_ids = join->gpu_ids;
+  node.labels = join->labels;
   stranger->trust();
   stranger->hand_over(nullptr, nullptr);
   stranger->send(

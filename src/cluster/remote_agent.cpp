@@ -57,7 +57,9 @@ Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::F
   if (!launch.log_path.empty()) worker.log.open(launch.log_path, std::ios::app | std::ios::binary);
   workers_[launch.worker_id] = std::move(worker);
   StartWorker message{launch, 0};
+  // Here both of its outputs are one, in order.
   message.launch.log_path.clear();
+  message.launch.error_log_path.clear();
   channel_->send(enclose(message, first));
   return {};
 }

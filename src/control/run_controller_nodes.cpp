@@ -7,9 +7,7 @@
 /// Where a run's workers are, and what happens when a node goes.
 namespace headway::control {
 
-void RunController::acquire_nodes() {
-  out_.push_back(AcquireNodes{spec_.scaling.num_workers, worker_claim(spec_.scaling)});
-}
+void RunController::acquire_nodes() { out_.push_back(AcquireNodes{group_size(spec_), worker_claim(spec_.scaling)}); }
 
 /// The others are ended at once. The attempt is over when the lost ranks are gone too.
 void RunController::on(const NodeLost& event) {

@@ -46,35 +46,71 @@ std::string resources_text(const Resources& resources) {
   return text + "}";
 }
 
-Result<void> validate(const ScalingConfig& config) {
-  if (config.num_workers < 1 || config.num_workers > workers_max) {
-    return refused("ScalingConfig.num_workers", std::to_string(config.num_workers), "an integer from 1 to 1000000");
-  }
-  if (!config.resources_per_worker) return {};
-  for (const auto& [name, amount] : *config.resources_per_worker) {
-    if (name.empty())
-      return refused("ScalingConfig.resources_per_worker", "given an empty name", "names such as \"CPU\"");
+namespace {
+
+Result<void> validate_amounts(const std::string& argument, const Resources& amounts) {
+  for (const auto& [name, amount] : amounts) {
+    if (name.empty()) return refused(argument, "given an empty name", "names such as \"CPU\"");
     if (!std::isfinite(amount) || amount < 0) {
-      return refused("ScalingConfig.resources_per_worker[" + quoted(name) + "]", number_text(amount),
-                     "a finite number that is not negative");
+      return refused(argument + "[" + quoted(name) + "]", number_text(amount), "a finite number that is not negative");
     }
   }
+  return {};
+}
+
+/// GPUs are asked for by `use_gpu`, and by as many as can be given to one worker.
+Result<void> validate_gpus(const ScalingConfig& config) {
   const auto gpu = config.resources_per_worker->find("GPU");
-  const bool names_gpu = gpu != config.resources_per_worker->end();
-  if (names_gpu && gpu->second > 0 && !config.use_gpu) {
+  if (gpu == config.resources_per_worker->end()) return {};
+  if (gpu->second > 0 && !config.use_gpu) {
     return refused("ScalingConfig.use_gpu",
                    "False while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
                    "use_gpu=True, or no \"GPU\" in resources_per_worker");
   }
-  if (names_gpu && gpu->second == 0 && config.use_gpu) {
+  if (gpu->second == 0 && config.use_gpu) {
     return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is True",
                    "a number above 0, or use_gpu=False");
   }
-  if (names_gpu && gpu->second > 1 && gpu->second != std::floor(gpu->second)) {
+  if (gpu->second > 1 && gpu->second != std::floor(gpu->second)) {
     return refused("ScalingConfig.resources_per_worker[\"GPU\"]", number_text(gpu->second),
                    "a fraction below 1 or a whole number");
   }
   return {};
+}
+
+Result<void> validate_place(const ScalingConfig& config) {
+  const std::string strategy = config.placement_strategy.value_or("PACK");
+  if (strategy != "PACK" && strategy != "SPREAD" && strategy != "STRICT_PACK" && strategy != "STRICT_SPREAD") {
+    return refused("ScalingConfig.placement_strategy", quoted(strategy),
+                   "\"PACK\", \"SPREAD\", \"STRICT_PACK\" or \"STRICT_SPREAD\"");
+  }
+  if (config.accelerator_type && config.accelerator_type->empty()) {
+    return refused("ScalingConfig.accelerator_type", "\"\"", "None or a type of GPUs, such as \"A100\"");
+  }
+  if (!config.label_selector) return {};
+  const std::size_t selectors = config.label_selector->size();
+  if (selectors != 1 && selectors != static_cast<std::size_t>(config.num_workers)) {
+    return refused(
+        "ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
+        "one dict for all workers, or a list with one for each of them (" + std::to_string(config.num_workers) + ")");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> validate(const ScalingConfig& config) {
+  if (config.num_workers < 0 || config.num_workers > workers_max) {
+    return refused("ScalingConfig.num_workers", std::to_string(config.num_workers),
+                   "an integer from 0 (local mode) to 1000000");
+  }
+  if (config.trainer_resources) {
+    if (auto ok = validate_amounts("ScalingConfig.trainer_resources", *config.trainer_resources); !ok) return ok;
+  }
+  if (auto ok = validate_place(config); !ok) return ok;
+  if (!config.resources_per_worker) return {};
+  if (auto ok = validate_amounts("ScalingConfig.resources_per_worker", *config.resources_per_worker); !ok) return ok;
+  return validate_gpus(config);
 }
 
 Result<void> validate(const FailureConfig& config) {
@@ -133,6 +169,18 @@ Result<void> validate_time_limit(const std::optional<double>& seconds) {
                  "None (no limit), or seconds above 0 up to 1000000000");
 }
 
+Result<void> validate_log_names(const std::vector<std::string>& names) {
+  constexpr auto allowed = "True, False, a file's name without '/', or two different ones";
+  for (const std::string& name : names) {
+    if (!name.empty() && name.size() <= 200 && name.find('/') == std::string::npos &&
+        name.find('\0') == std::string::npos)
+      continue;
+    return refused("RunConfig.log_to_file", quoted(name), allowed);
+  }
+  if (names.size() == 1 || (names.size() == 2 && names[0] != names[1])) return {};
+  return refused("RunConfig.log_to_file", std::to_string(names.size()) + " names", allowed);
+}
+
 }  // namespace
 
 Result<void> validate(const ValidationTask& task) { return validate_time_limit(task.timeout_s); }
@@ -163,6 +211,9 @@ Result<void> validate(const ValidationConfig& config) {
 }
 
 Result<void> validate(const RunSpec& spec) {
+  if (spec.log_names) {
+    if (auto ok = validate_log_names(*spec.log_names); !ok) return ok;
+  }
   if (auto ok = validate(spec.run); !ok) return ok;
   if (auto ok = validate(spec.scaling); !ok) return ok;
   if (auto ok = validate(spec.failure); !ok) return ok;
@@ -171,10 +222,20 @@ Result<void> validate(const RunSpec& spec) {
   return validate(spec.checkpoint);
 }
 
+std::string accelerator_resource(const std::string& type) { return "accelerator_type:" + type; }
+
+int group_size(const RunSpec& spec) {
+  return spec.scaling.num_workers > 0 ? spec.scaling.num_workers : spec.local_ranks;
+}
+
 WorkerClaim worker_claim(const ScalingConfig& config) {
   WorkerClaim claim;
+  if (config.num_workers == 0) return claim;  // These processes are there already.
   if (config.resources_per_worker) claim.hard = *config.resources_per_worker;
   if (config.use_gpu && !claim.hard.contains("GPU")) claim.hard["GPU"] = 1;
+  constexpr double a_little = 0.001;
+  if (config.accelerator_type) claim.hard[accelerator_resource(*config.accelerator_type)] = a_little;
+  if (config.label_selector) claim.selectors = *config.label_selector;
   if (!claim.hard.contains("CPU")) claim.advised_cpus = 1;
   return claim;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/labels.hpp"
 #include "core/validation.hpp"
 
 #include <map>
@@ -16,12 +17,19 @@ namespace headway {
 using Resources = std::map<std::string, double>;
 
 struct ScalingConfig {
-  int num_workers = 1;
+  int num_workers = 1;  ///< 0: local mode; the front end's own process is a rank.
   bool use_gpu = false;
   std::optional<Resources>
-      resources_per_worker;  ///< Named resources are hard limits; the CPU that is implied is advice.
+      resources_per_worker;                    ///< Named resources are hard limits; the CPU that is implied is advice.
+  std::optional<Resources> trainer_resources;  ///< Held by the run beside its workers, on one node; hard.
+  std::optional<std::string> placement_strategy;  ///< "PACK" (default), "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+  std::optional<std::string> accelerator_type;    ///< Workers' nodes have GPUs of this kind, such as "A100".
+  /// Which nodes workers may be on: one for all of them, or one a worker.
+  std::optional<std::vector<Labels>> label_selector;
 };
-BOOST_DESCRIBE_STRUCT(ScalingConfig, (), (num_workers, use_gpu, resources_per_worker))
+BOOST_DESCRIBE_STRUCT(ScalingConfig, (),
+                      (num_workers, use_gpu, resources_per_worker, trainer_resources, placement_strategy,
+                       accelerator_type, label_selector))
 
 struct FailureConfig {
   int max_failures = 0;  ///< Restarts of the worker group before the run is given up; -1: no limit.
@@ -63,11 +71,14 @@ struct RunSpec {
   CheckpointConfig checkpoint;
   std::string trainer = "DataParallelTrainer";  ///< For messages and the journal.
   std::string trial_id;                         ///< Stays the same over restarts.
+  int local_ranks = 1;                          ///< In local mode: how many processes, of torchrun's, are the ranks.
   std::vector<std::string> preload;             ///< Modules that the worker factory imports before it forks.
   JsonObject config;                            ///< The training function's configuration, for params.json.
   SyncConfig sync;
-  JsonObject metadata;                                ///< The trainer's; in every checkpoint, and in the journal.
-  bool log_to_file = true;                            ///< Each rank's output in logs/ too.
+  JsonObject metadata;      ///< The trainer's; in every checkpoint, and in the journal.
+  bool log_to_file = true;  ///< Each rank's output in logs/ too.
+  /// Of one file for both, or of standard output's and standard error's; in front of each stands "rank_<r>.". None: "log".
+  std::optional<std::vector<std::string>> log_names;
   bool enter_working_directory = true;                ///< Ranks work in the run's directory, not in the driver's.
   std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
   bool collectives = false;  ///< Whether its workers can say where they stand in their collectives.
@@ -77,9 +88,9 @@ struct RunSpec {
   ValidationConfig validation;
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
-                      (run, scaling, failure, checkpoint, trainer, trial_id, preload, config, sync, metadata,
-                       log_to_file, enter_working_directory, resume_from_checkpoint, collectives, stop,
-                       callback_lag_max, validation))
+                      (run, scaling, failure, checkpoint, trainer, trial_id, local_ranks, preload, config, sync,
+                       metadata, log_to_file, log_names, enter_working_directory, resume_from_checkpoint, collectives,
+                       stop, callback_lag_max, validation))
 
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);
@@ -90,10 +101,14 @@ Result<void> validate(const ValidationConfig& config);
 Result<void> validate(const ValidationTask& task);
 Result<void> validate(const RunSpec& spec);
 
+/// How many ranks the run has.
+int group_size(const RunSpec& spec);
+
 /// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
 struct WorkerClaim {
-  Resources hard;           ///< Never more of these than there are.
-  double advised_cpus = 0;  ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
+  Resources hard;                      ///< Never more of these than there are.
+  double advised_cpus = 0;             ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
+  std::vector<Labels> selectors = {};  ///< Its node matches each.
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
 /// What a validation claims.
@@ -101,6 +116,9 @@ WorkerClaim worker_claim(const ValidationConfig& config);
 
 /// "3" or "0.25", for messages.
 std::string number_text(double number);
+
+/// The resource that a node with accelerators of this type has 1 of, and that a worker which wants them claims a little of.
+std::string accelerator_resource(const std::string& type);
 
 /// "{CPU: 2, GPU: 1}", for messages.
 std::string resources_text(const Resources& resources);

@@ -17,7 +17,6 @@ class Nodes {
   std::vector<std::int64_t> remove(const std::string& node_id);
   /// All agents, with their workers.
   void clear();
-  std::size_t size() const { return agents_.size(); }
 
   /// On every node. A factory that can't be started is told when a worker is asked for.
   void warm(const std::vector<std::string>& preload);

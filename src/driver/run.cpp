@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <unistd.h>
 
 namespace headway::driver {
 
@@ -37,7 +38,28 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire
       validations_(runtime, {spec_, folder_, setup_, std::move(validation)}, front_,
                    [this](control::Event event) { post(std::move(event)); }),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
-      display_timer_(loop_) {}
+      display_timer_(loop_) {
+  take_setup();
+}
+
+/// What of the set-up is for this process.
+void Run::take_setup() {
+  if (const Json* guests = setup_.if_contains("guests")) {
+    guests_ = boost::json::value_to<std::vector<int>>(*guests);
+    setup_.erase("guests");
+  }
+  if (const Json* factory = setup_.if_contains("factory")) {
+    factory_command_ = boost::json::value_to<std::vector<std::string>>(factory->at("command"));
+    factory_env_ = boost::json::value_to<std::map<std::string, std::string>>(factory->at("env"));
+    setup_.erase("factory");
+  }
+}
+
+void Run::close_guests() {
+  for (int& fd : guests_) {
+    if (fd >= 0) ::close(std::exchange(fd, -1));
+  }
+}
 
 std::vector<FrontEvent> Run::take_events() {
   bool was_full = false;
@@ -84,7 +106,8 @@ void Run::stop(const std::string& reason) { post(control::StopAsked{reason}); }
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;
   // The factory imports its modules while storage is probed.
-  runtime_->nodes().warm(spec_.preload);
+  const bool own_environment = !factory_command_.empty() || !factory_env_.empty();
+  if (guests_.empty() && !own_environment) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
 }
 
@@ -104,6 +127,7 @@ void Run::detach() {
   handle(control::DriverEnding{"headway.shutdown() ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
+  close_guests();
   if (artifact_sync_) artifact_sync_->stop();
 }
 
@@ -221,8 +245,15 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   node::WorkerLaunch launch;
   launch.worker_id = runtime_->add_worker(weak_from_this());
   launch.preload = spec_.preload;
+  launch.factory_command = factory_command_;
+  launch.factory_env = factory_env_;
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
-  if (spec_.log_to_file) launch.log_path = folder_->log_path(plan.rank);
+  if (!guests_.empty()) launch.session_fd = std::exchange(guests_.at(static_cast<std::size_t>(plan.rank)), -1);
+  if (spec_.log_to_file) {
+    const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});
+    launch.log_path = folder_->log_path(plan.rank, names.front());
+    if (names.size() > 1) launch.error_log_path = folder_->log_path(plan.rank, names.back());
+  }
   wire::StartSession start;
   start.plan = plan;
   start.world_size = static_cast<int>(command.plans.size());

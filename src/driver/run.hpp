@@ -25,7 +25,9 @@ class Runtime;
 /// The functions under "any thread" are for the front end; the others run on the driver's loop.
 class Run : public std::enable_shared_from_this<Run> {
  public:
-  /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables).
+  /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables). But in local
+  /// mode its "guests" are kept back: by rank the descriptor of its session, which is taken. So is its "factory", the "command" and "env"
+  /// of worker factories in an environment of the run's own.
   /// `trainer`, when there is one, is what the front end can make its trainer of again: it is stored in the run's folder.
   /// `validation` is the trainer's validation function, if it has one.
   Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation);
@@ -131,6 +133,8 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
+  void take_setup();
+  void close_guests();
   void finish_examination();
   int rank_of(std::int64_t worker_id) const;
   void send_to(int attempt, int rank, wire::Frame frame);
@@ -158,7 +162,10 @@ class Run : public std::enable_shared_from_this<Run> {
   bool display_waits_ = false;
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
-  std::vector<Worker> workers_;  ///< Of the current attempt, by rank.
+  std::vector<Worker> workers_;                     ///< Of the current attempt, by rank.
+  std::vector<std::string> factory_command_;        ///< See node::WorkerLaunch.
+  std::map<std::string, std::string> factory_env_;  ///< As well.
+  std::vector<int> guests_;                         ///< By rank; -1 once its session is taken. Empty but in local mode.
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;
 };

@@ -4,8 +4,10 @@
 #include "driver/runtime.hpp"
 #include "storage/storage.hpp"
 
+#include <array>
 #include <csignal>
 #include <set>
+#include <unistd.h>
 
 /// How each of the controller's commands is carried out.
 namespace headway::driver {
@@ -42,6 +44,13 @@ void Run::carry_out(const control::PrepareStorage&) {
 }
 
 void Run::carry_out(const control::AcquireNodes& command) {
+  if (!guests_.empty()) {  // They are there already, wherever that is.
+    std::array<char, 256> hostname{};
+    gethostname(hostname.data(), hostname.size() - 1);
+    const Slot slot{guests_node, hostname.data(), "127.0.0.1", 1, {}};
+    post(control::NodesGranted{std::vector<Slot>(guests_.size(), slot), {}});
+    return;
+  }
   const auto granted = [weak = weak_from_this()](Result<engine::Grant> grant) {
     const auto self = weak.lock();
     if (!self) return;
@@ -54,7 +63,9 @@ void Run::carry_out(const control::AcquireNodes& command) {
   const auto pending = [weak = weak_from_this()](const std::string& reason) {
     if (const auto self = weak.lock()) self->tell_front("notice", {{"text", reason}});
   };
-  const engine::Wanted wanted{command.workers, command.workers, command.claim, engine::Placement::pack};
+  const engine::Wanted wanted{command.workers, command.workers, command.claim,
+                              engine::to_placement(spec_.scaling.placement_strategy.value_or("PACK")),
+                              spec_.scaling.trainer_resources.value_or(Resources{})};
   runtime_->engine().acquire(run_id_, wanted, {granted, pending});
 }
 
@@ -166,7 +177,10 @@ void Run::carry_out(const control::EndWorkers& command) {
       case control::EndMode::graceful:
         runtime_->nodes().send(worker.worker_id, wire::to_frame(wire::EndSession{}));
         break;
-      case control::EndMode::terminate: runtime_->nodes().signal_worker(worker.worker_id, SIGTERM); break;
+      case control::EndMode::terminate:
+        runtime_->nodes().send(worker.worker_id, wire::to_frame(wire::LeaveReport{}));
+        runtime_->nodes().signal_worker(worker.worker_id, SIGTERM);
+        break;
       case control::EndMode::kill: runtime_->nodes().signal_worker(worker.worker_id, SIGKILL); break;
     }
   }
@@ -227,6 +241,7 @@ void Run::carry_out(const control::Finish& command) {
     told["last_report"] = self->folder_->last_line();
     self->tell_front("finished", told);
   });
+  close_guests();
   runtime_->forget_run(run_id_);
   detached_ = true;
 }

@@ -34,7 +34,9 @@ class RunFolder {
   const std::string& local_path() const { return local_path_; }
   bool is_staged() const { return local_path_ != path_; }
   std::string checkpoint_path(const std::string& name) const;
-  std::string log_path(int rank) const { return local_path_ + "/logs/rank_" + std::to_string(rank) + ".log"; }
+  std::string log_path(int rank, const std::string& name) const {
+    return local_path_ + "/logs/rank_" + std::to_string(rank) + "." + name;
+  }
 
   std::string validation_log_path(const std::string& checkpoint) const {
     return local_path_ + "/logs/validation_" + checkpoint + ".log";

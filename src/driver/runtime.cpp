@@ -1,6 +1,7 @@
 #include "driver/runtime.hpp"
 
 #include "driver/run.hpp"
+#include "node/guest_agent.hpp"
 #include "storage/retry.hpp"
 
 #include <cmath>
@@ -63,13 +64,15 @@ Runtime::Runtime(RuntimeConfig config)
     node_id_ = host_->node_id();
     nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this, host_.get()));
   } else {
-    node::NodeResources here = node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources);
+    node::NodeResources here =
+        node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources, config_.labels);
     // Ranks of other machines must reach what listens here.
     if (config_.join) here.node_ip = reachable_ip(config_.join->listen.host);
     node_id_ = here.node_id;
     nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this));
     engine_.add(std::move(here));
   }
+  nodes_.add(guests_node, std::make_unique<node::GuestAgent>(loop_, *this));
   thread_ = std::thread([this] { run_loop(); });
 }
 
@@ -89,7 +92,7 @@ void Runtime::shutdown() {
   if (std::exchange(stopped_, true)) return;
   asio::post(loop_, [this] {
     for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
-    const bool farewells = desk_ && nodes_.size() > 1;
+    const bool farewells = desk_ != nullptr;
     desk_.reset();
     for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
     nodes_.clear();

@@ -23,11 +23,15 @@ namespace headway::driver {
 
 class Run;
 
+/// Where workers are that Headway has not started: in local mode.
+inline constexpr const char* guests_node = "guests";
+
 struct RuntimeConfig {
   node::FactoryConfig factory;
   std::optional<double> num_cpus;  ///< Instead of what the machine has.
   std::optional<double> num_gpus;
   Resources resources;  ///< Of the user's own naming.
+  Labels labels = {};   ///< This machine's.
   /// Nodes of other machines may join; none: nothing listens.
   std::optional<cluster::JoinConfig> join;
   int host_fd = -1;  ///< Inside a worker: the socket of Session::open_runtime; what there is, is its driver's.

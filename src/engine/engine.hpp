@@ -17,6 +17,7 @@ struct Wanted {
   int workers_max = 1;  ///< As many as fit, up to this.
   WorkerClaim claim;    ///< Each worker's.
   Placement placement = Placement::pack;
+  Resources beside = {};  ///< Held beside the workers, on one node.
   bool ahead = false;  ///< Before those that hold nothing: who asks holds something already, which others may wait for.
 };
 

@@ -11,6 +11,8 @@ std::string workers_text(int workers) { return std::to_string(workers) + (worker
 std::string wanted_text(const Wanted& wanted) {
   std::string text = workers_text(wanted.workers_min);
   if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
+  if (!wanted.beside.empty()) text += " and " + resources_text(wanted.beside) + " beside them (trainer_resources)";
+  for (const Labels& selector : wanted.claim.selectors) text += " on nodes with " + labels_text(selector);
   if (wanted.placement == Placement::strict_pack) text += " on one node";
   if (wanted.placement == Placement::strict_spread) text += " on a node each";
   return text;
@@ -79,13 +81,17 @@ std::string NodePool::there_is() const {
   for (std::size_t i = 0; i < nodes_.size() && i < shown_max; ++i) {
     const node::NodeResources& node = nodes_[i].ledger.node();
     text += (i == 0 ? "" : ", ") + resources_text(node.total) + " on " + node.hostname;
+    if (!node.labels.empty()) text += " with the labels " + labels_text(node.labels);
   }
   if (nodes_.size() > shown_max) text += " and " + std::to_string(nodes_.size() - shown_max) + " more nodes";
   return text + " in all";
 }
 
 Result<void> NodePool::check_possible(const Wanted& wanted) const {
-  if (may_grow_ || place(rooms(wanted, Of::total), wanted.workers_min, wanted.placement)) return {};
+  if (may_grow_) return {};
+  NodePool empty;
+  for (const Node& node : nodes_) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
+  if (empty.grant(0, wanted)) return {};
   return Error{ErrorKind::invalid_argument, wanted_text(wanted) + " can never be placed: there is " + there_is()};
 }
 
@@ -102,9 +108,13 @@ void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answer
 
 void NodePool::release(std::int64_t holder) {
   std::erase_if(queue_, [&](const Request& request) { return request.holder == holder; });
-  for (Node& node : nodes_) node.ledger.release(holder);
+  give_back(holder);
   serve_queue();
   changed();
+}
+
+void NodePool::give_back(std::int64_t holder) {
+  for (Node& node : nodes_) node.ledger.release(holder);
 }
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
@@ -115,32 +125,49 @@ int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
   return workers;
 }
 
-/// True when it has its slots.
-bool NodePool::serve(Request& request) {
-  const auto placed = best(rooms(request.wanted, Of::free), request.wanted);
-  if (!placed) return false;
+/// What is beside the workers goes to the first node that leaves room enough for them.
+std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) {
+  if (wanted.beside.empty()) return grant_workers(holder, wanted);
+  for (Node& node : nodes_) {
+    if (node.draining || !node.ledger.claim(holder, 1, {wanted.beside, 0})) continue;
+    if (auto granted = grant_workers(holder, wanted)) return granted;
+    give_back(holder);
+  }
+  return std::nullopt;
+}
+
+std::optional<Grant> NodePool::grant_workers(std::int64_t holder, const Wanted& wanted) {
+  const auto placed = best(rooms(wanted, Of::free), wanted);
+  if (!placed) return std::nullopt;
   Grant grant;
   double cpus = 0;
   int workers = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if ((*placed)[i] == 0) continue;
-    auto slots = nodes_[i].ledger.claim(request.holder, (*placed)[i], request.wanted.claim);
+    auto slots = nodes_[i].ledger.claim(holder, (*placed)[i], wanted.claim);
     if (!slots) {
       // Cannot be: there was room.
-      for (Node& node : nodes_) node.ledger.release(request.holder);
-      return false;
+      give_back(holder);
+      return std::nullopt;
     }
     cpus += cpus_of(nodes_[i].ledger.node().total);
     workers += (*placed)[i];
     std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
   }
-  if (request.wanted.claim.advised_cpus * workers > cpus) {
+  if (wanted.claim.advised_cpus * workers > cpus) {
     grant.warnings.push_back(
         std::to_string(workers) + " workers share " + std::to_string(static_cast<int>(cpus)) +
         (cpus == 1 ? " CPU" : " CPUs") +
         "; they run, but slower than with a CPU each (resources_per_worker={\"CPU\": n} makes CPUs a hard limit)");
   }
-  request.answers.granted(std::move(grant));
+  return grant;
+}
+
+/// True when it has its slots.
+bool NodePool::serve(Request& request) {
+  auto granted = grant(request.holder, request.wanted);
+  if (!granted) return false;
+  request.answers.granted(std::move(*granted));
   return true;
 }
 

@@ -48,6 +48,9 @@ class NodePool : public Engine {
   Rooms rooms(const Wanted& wanted, Of of, std::int64_t without_holder = 0) const;
   static std::optional<std::vector<int>> best(const Rooms& rooms, const Wanted& wanted);
   Result<void> check_possible(const Wanted& wanted) const;
+  std::optional<Grant> grant(std::int64_t holder, const Wanted& wanted);
+  std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);
+  void give_back(std::int64_t holder);
   bool serve(Request& request);
   void serve_queue();
   void changed() const;

@@ -28,6 +28,13 @@ int next_node(const std::vector<Room>& rooms, const std::vector<int>& placed, Pl
 
 }  // namespace
 
+Placement to_placement(std::string_view strategy) {
+  if (strategy == "SPREAD") return Placement::spread;
+  if (strategy == "STRICT_PACK") return Placement::strict_pack;
+  if (strategy == "STRICT_SPREAD") return Placement::strict_spread;
+  return Placement::pack;
+}
+
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement) {
   std::vector<int> placed(rooms.size(), 0);
   if (placement == Placement::strict_pack) {

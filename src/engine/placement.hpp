@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace headway::engine {
@@ -12,6 +13,9 @@ enum class Placement {
   strict_pack,   ///< All on one node, or not at all.
   strict_spread  ///< No two on one node, or not at all.
 };
+
+/// "SPREAD", "STRICT_PACK" or "STRICT_SPREAD"; all else is "PACK".
+Placement to_placement(std::string_view strategy);
 
 /// Where workers could go on one node.
 struct Room {

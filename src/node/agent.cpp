@@ -13,10 +13,17 @@ namespace asio = boost::asio;
 
 namespace {
 
-std::string key_of(const std::vector<std::string>& preload) {
+/// Launches of one key come from one factory. A null character parts what may hold any other.
+std::string key_of(const WorkerLaunch& launch) {
   std::string key;
-  for (const std::string& module : preload) key += module + ",";
+  for (const std::string& module : launch.preload) key += module + ",";
+  for (const std::string& word : launch.factory_command) key += '\0' + word;
+  for (const auto& [name, value] : launch.factory_env) key += '\0' + name + '=' + value;
   return key;
+}
+
+bool has_own_environment(const WorkerLaunch& launch) {
+  return !launch.factory_command.empty() || !launch.factory_env.empty();
 }
 
 }  // namespace
@@ -38,19 +45,34 @@ Agent::~Agent() {
   // Their coroutines may live on for a moment; none of them may call the sink any more.
   for (auto& [id, worker] : workers_) {
     worker.session->close();
-    worker.output->abandon();
+    for (const auto& output : worker.output) output->abandon();
   }
 }
 
 Result<void> Agent::warm(const std::vector<std::string>& preload) {
-  Result<WorkerSource*> factory = factory_for(preload);
+  WorkerLaunch launch;
+  launch.preload = preload;
+  Result<WorkerSource*> factory = factory_for(launch);
   if (!factory) return factory.error();
   return {};
 }
 
-Result<WorkerSource*> Agent::factory_for(const std::vector<std::string>& preload) {
-  const std::string key = key_of(preload);
+Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
+  const std::string key = key_of(launch);
   if (const auto found = factories_.find(key); found != factories_.end()) return found->second.get();
+  FactoryConfig config = config_;
+  if (has_own_environment(launch) && host_ != nullptr) {
+    return Error{
+        ErrorKind::invalid_argument,
+        "RunConfig.worker_runtime_env is given in a validation function; allowed there: env_vars alone, as its "
+        "workers come from the factory of its own run"};
+  }
+  if (has_own_environment(launch)) {
+    drop_idle_environments();
+    own_environments_.insert(key);
+    if (!launch.factory_command.empty()) config.command = launch.factory_command;
+    for (const auto& [name, value] : launch.factory_env) config.env[name] = value;
+  }
   WorkerSource::Handlers handlers;
   handlers.ready = [this](const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
@@ -65,13 +87,24 @@ Result<WorkerSource*> Agent::factory_for(const std::vector<std::string>& preload
   handlers.ended = [this](std::int64_t worker_id, const ExitStatus& status) { on_ended(worker_id, status); };
   handlers.lost = [this, key] { drop_factory(key); };
   if (host_ != nullptr) {
-    auto hosted = std::make_unique<HostedFactory>(*host_, preload, std::move(handlers));
+    auto hosted = std::make_unique<HostedFactory>(*host_, launch.preload, std::move(handlers));
     return factories_.emplace(key, std::move(hosted)).first->second.get();
   }
   auto factory = std::make_unique<Factory>(loop_, std::move(handlers));
-  if (auto ok = factory->start(config_, preload); !ok) return ok.error();
+  if (auto ok = factory->start(config, launch.preload); !ok) return ok.error();
   if (lease_end_) factory->hold_until(*lease_end_);
   return factories_.emplace(key, std::move(factory)).first->second.get();
+}
+
+/// Each holds its own copy of what it has imported: one that nobody uses now makes place for the next.
+void Agent::drop_idle_environments() {
+  std::erase_if(own_environments_, [this](const std::string& key) {
+    const auto found = factories_.find(key);
+    if (found == factories_.end()) return true;
+    if (!found->second->idle()) return false;
+    factories_.erase(found);
+    return true;
+  });
 }
 
 /// Not at once: this is called from inside the factory that goes.
@@ -81,45 +114,51 @@ void Agent::drop_factory(const std::string& key) {
 }
 
 Result<void> Agent::lend(LentWorker worker) {
-  Result<WorkerSource*> factory = factory_for(worker.preload);
+  WorkerLaunch launch;
+  launch.preload = worker.preload;
+  Result<WorkerSource*> factory = factory_for(launch);
   if (!factory) {
     close(worker.session_fd);
     close(worker.output_fd);
     return factory.error();
   }
-  lent_[worker.worker_id] = {key_of(worker.preload), std::move(worker.spawned), std::move(worker.ended)};
-  (*factory)->spawn(worker.worker_id, worker.env, worker.session_fd, worker.output_fd);
+  lent_[worker.worker_id] = {key_of(launch), std::move(worker.spawned), std::move(worker.ended)};
+  (*factory)->spawn(worker.worker_id, worker.env, worker.session_fd, worker.output_fd, -1);
   return {};
 }
 
 Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
-  Result<WorkerSource*> factory = factory_for(launch.preload);
+  Result<WorkerSource*> factory = factory_for(launch);
   if (!factory) return factory.error();
-  int session[2];
-  int output[2];
-  const auto failed = [](const char* what) {
-    return Error{ErrorKind::unavailable,
-                 std::string("cannot make a ") + what + " for a worker: " + std::strerror(errno)};
-  };
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, session) != 0) return failed("socket");
-  if (pipe2(output, O_CLOEXEC) != 0) {
-    const Error error = failed("pipe");
-    close(session[0]);
-    close(session[1]);
-    return error;
+  const bool has_errors = !launch.error_log_path.empty() && host_ == nullptr;
+  int session[2] = {-1, -1};
+  int output[2] = {-1, -1};
+  int errors[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, session) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
+      (has_errors && pipe2(errors, O_CLOEXEC) != 0)) {
+    const std::string why = std::strerror(errno);
+    for (int fd : {session[0], session[1], output[0], output[1], errors[0], errors[1]}) {
+      if (fd >= 0) close(fd);
+    }
+    return Error{ErrorKind::unavailable, "cannot make a socket and pipes for a worker: " + why};
   }
   const std::int64_t id = launch.worker_id;
+  const auto capture = [this, id](int fd, const std::string& path) {
+    auto made = std::make_shared<LogCapture>(loop_, fd, path,
+                                             [this, id](std::string_view line) { return sink_.worker_line(id, line); });
+    made->start();
+    return made;
+  };
   Worker worker;
-  worker.factory_key = key_of(launch.preload);
+  worker.factory_key = key_of(launch);
   worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
-  worker.output = std::make_shared<LogCapture>(
-      loop_, output[0], launch.log_path, [this, id](std::string_view line) { return sink_.worker_line(id, line); });
   worker.session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
                         [this, id](const std::optional<Error>&) { on_session_closed(id); });
-  worker.output->start();
+  worker.output.push_back(capture(output[0], launch.log_path));
+  if (has_errors) worker.output.push_back(capture(errors[0], launch.error_log_path));
   worker.session->send(std::move(first));
   workers_.emplace(id, std::move(worker));
-  (*factory)->spawn(id, launch.env, session[1], output[1]);
+  (*factory)->spawn(id, launch.env, session[1], output[1], errors[1]);
   return {};
 }
 
@@ -137,7 +176,9 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
 }
 
 void Agent::resume_output() {
-  for (auto& [id, worker] : workers_) worker.output->resume();
+  for (auto& [id, worker] : workers_) {
+    for (const auto& output : worker.output) output->resume();
+  }
 }
 
 void Agent::hold_until(LeaseTime end) {
@@ -206,9 +247,13 @@ void Agent::finish_worker(std::int64_t worker_id) {
   if (node.empty()) return;
   Worker& worker = node.mapped();
   worker.session->close();
-  worker.output->finish();
+  std::string tail;
+  for (const auto& output : worker.output) {
+    output->finish();
+    tail += output->tail();
+  }
   if (worker.last_words) worker.last_words->cancel();
-  sink_.worker_exited(worker_id, *worker.exit, worker.output->tail());
+  sink_.worker_exited(worker_id, *worker.exit, tail);
 }
 
 }  // namespace headway::node

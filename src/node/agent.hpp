@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ class Agent : public NodeAgent {
     std::string factory_key;
     pid_t pid = 0;  ///< 0 until it is started.
     std::shared_ptr<wire::Channel> session;
-    std::shared_ptr<LogCapture> output;
+    std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
     std::optional<ExitStatus> exit;
     bool session_closed = false;
     std::shared_ptr<boost::asio::steady_timer> last_words;
@@ -53,7 +54,8 @@ class Agent : public NodeAgent {
     std::function<void(const ExitStatus& status)> ended;
   };
 
-  Result<WorkerSource*> factory_for(const std::vector<std::string>& preload);
+  Result<WorkerSource*> factory_for(const WorkerLaunch& launch);
+  void drop_idle_environments();
   void on_ended(std::int64_t worker_id, const ExitStatus& status);
   void on_session_closed(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);
@@ -65,6 +67,7 @@ class Agent : public NodeAgent {
   ProcessExaminer examiner_;
   HostLink* host_;
   std::map<std::string, std::unique_ptr<WorkerSource>> factories_;
+  std::set<std::string> own_environments_;  ///< The keys of factories with an environment of their own.
   std::map<std::int64_t, Worker> workers_;
   std::map<std::int64_t, Lent> lent_;
   bool told_exec_reason_ = false;

@@ -63,10 +63,11 @@ Factory::~Factory() {
 }
 
 void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-                    int output_fd) {
+                    int output_fd, int error_fd) {
   alive_.insert(worker_id);
   wire::Frame frame = wire::to_frame(wire::SpawnWorker{worker_id, env});
   frame.fds = {session_fd, output_fd};
+  if (error_fd >= 0) frame.fds.push_back(error_fd);
   channel_->send(std::move(frame));
 }
 

@@ -35,12 +35,12 @@ class Factory : public WorkerSource {
   /// Starts the processes. Errors: `unavailable`.
   Result<void> start(const FactoryConfig& config, const std::vector<std::string>& preload);
 
-  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-             int output_fd) override;
+  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd,
+             int error_fd) override;
   void signal(std::int64_t worker_id, int signal) override;
-  pid_t guard_pid() const override { return guard_pid_; }
-
+  bool idle() const override { return alive_.empty(); }
   void hold_until(LeaseTime end) const override;
+  pid_t guard_pid() const override { return guard_pid_; }
   pid_t process() const override;
 
  private:

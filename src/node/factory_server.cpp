@@ -81,8 +81,8 @@ std::optional<ForkedWorker> FactoryServer::handle_frame() {
     return std::nullopt;
   }
   const auto& order = std::get<wire::SpawnWorker>(*message);
-  if (fds.size() != 2) return std::nullopt;
-  auto worker = spawn(order.worker_id, order.env, fds[0], fds[1]);
+  if (fds.size() != 2 && fds.size() != 3) return std::nullopt;
+  auto worker = spawn(order.worker_id, order.env, {fds[0], fds[1], fds.size() == 3 ? fds[2] : -1});
   if (!worker) {
     for (int fd : fds) close(fd);
   }
@@ -90,7 +90,7 @@ std::optional<ForkedWorker> FactoryServer::handle_frame() {
 }
 
 std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env,
-                                                 int session_fd, int output_fd) {
+                                                 const WorkerDescriptors& fds) {
   std::string exec_reason;
   pid_t pid = 0;
   const int threads = count_threads();
@@ -103,11 +103,11 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   if (exec_reason.empty() && !hooks_.always_exec) {
     pid = hooks_.fork();
     if (pid == 0) {
-      become_worker(session_fd, output_fd);
-      return ForkedWorker{session_fd, env};
+      become_worker(fds);
+      return ForkedWorker{fds.session, env};
     }
   } else {
-    pid = spawn_by_exec(env, session_fd, output_fd);
+    pid = spawn_by_exec(env, fds);
   }
   if (pid > 0) {
     workers_[pid] = worker_id;
@@ -119,29 +119,33 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   return std::nullopt;
 }
 
-pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, int session_fd, int output_fd) {
+pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerDescriptors& fds) {
   ProcessLaunch launch;
   launch.command = hooks_.exec_command;
   launch.command.push_back("3");
   launch.command.push_back(std::to_string(factory_pid_));
   launch.env = env;
-  launch.output_fd = output_fd;
-  launch.inherited = {session_fd};
+  launch.output_fd = fds.output;
+  launch.inherited = {fds.session};
+  if (fds.errors >= 0) {  // The worker itself makes it its standard error.
+    launch.inherited.push_back(fds.errors);
+    launch.command.push_back("4");
+  }
   Result<pid_t> pid = launch_process(launch);
   return pid ? *pid : -1;
 }
 
 /// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
-void FactoryServer::become_worker(int session_fd, int output_fd) {
+void FactoryServer::become_worker(const WorkerDescriptors& fds) {
   setsid();
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   die_with(factory_pid_);
   allow_examination();
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null, STDIN_FILENO);
-  dup2(output_fd, STDOUT_FILENO);
-  dup2(output_fd, STDERR_FILENO);
-  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, session_fd});
+  dup2(fds.output, STDOUT_FILENO);
+  dup2(fds.errors >= 0 ? fds.errors : fds.output, STDERR_FILENO);
+  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, fds.session});
   const sigset_t set = watched_signals();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   workers_.clear();

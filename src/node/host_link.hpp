@@ -61,12 +61,14 @@ class HostedFactory : public WorkerSource {
     host_->send(wire::GuestWarm{preload_});
   }
 
-  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-             int output_fd) override {
+  /// Standard error goes where the output goes: see Agent::start_worker.
+  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd,
+             int) override {
     host_->follow(worker_id, handlers_);
     host_->send(wire::GuestSpawn{worker_id, preload_, env}, {session_fd, output_fd});
   }
   void signal(std::int64_t worker_id, int signal) override { host_->send(wire::GuestSignal{worker_id, signal}); }
+  bool idle() const override { return false; }  // The host's own to know.
   void hold_until(LeaseTime) const override {}  // The host's own factory holds it.
   pid_t guard_pid() const override { return 0; }
   pid_t process() const override { return 0; }

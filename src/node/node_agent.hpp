@@ -19,9 +19,15 @@ struct WorkerLaunch {
   std::int64_t worker_id = 0;        ///< Unique in the driver's life.
   std::vector<std::string> preload;  ///< Which factory: the modules that it has imported.
   std::map<std::string, std::string> env;
-  std::string log_path;
+  std::string log_path;             ///< Empty: none is kept.
+  std::string error_log_path = {};  ///< Standard error's own; empty: it goes with standard output, in order.
+  /// Workers of an environment of their own: what starts their factory, unless it is the node's own command, and its variables.
+  std::vector<std::string> factory_command = {};
+  std::map<std::string, std::string> factory_env = {};
+  int session_fd = -1;  ///< Of a worker that is there already (GuestAgent): its session.
 };
-BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path))
+BOOST_DESCRIBE_STRUCT(WorkerLaunch, (),
+                      (worker_id, preload, env, log_path, error_log_path, factory_command, factory_env))
 
 /// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which things happened: all that a
 /// worker said and printed comes before `worker_exited`.

@@ -38,11 +38,18 @@ int ResourceLedger::room(int workers, const WorkerClaim& claim, const Resources&
   return placed;
 }
 
+bool ResourceLedger::matches_all(const WorkerClaim& claim) const {
+  return std::all_of(claim.selectors.begin(), claim.selectors.end(),
+                     [this](const Labels& selector) { return matches(node_.labels, selector); });
+}
+
 int ResourceLedger::room_in_all(int workers, const WorkerClaim& claim) const {
+  if (!matches_all(claim)) return 0;
   return room(workers, claim, node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0));
 }
 
 int ResourceLedger::room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder) const {
+  if (!matches_all(claim)) return 0;
   const auto hold = holds_.find(without_holder);
   if (hold == holds_.end()) return room(workers, claim, free_, gpus_free_);
   ResourceLedger without = *this;
@@ -84,15 +91,14 @@ std::optional<std::vector<Slot>> ResourceLedger::claim(std::int64_t holder, int 
     }
     slots.push_back(std::move(slot));
   }
-  Hold hold;
+  Hold& hold = holds_[holder];
   hold.gpus.resize(gpus.size());
-  for (std::size_t i = 0; i < gpus.size(); ++i) hold.gpus[i] = gpus_free_[i] - gpus[i];
+  for (std::size_t i = 0; i < gpus.size(); ++i) hold.gpus[i] += gpus_free_[i] - gpus[i];
   gpus_free_ = std::move(gpus);
   for (const auto& [name, amount] : claim.hard) {
-    hold.amounts[name] = amount * workers;
+    hold.amounts[name] += amount * workers;
     free_[name] -= amount * workers;
   }
-  holds_[holder] = std::move(hold);
   return slots;
 }
 

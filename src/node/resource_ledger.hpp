@@ -18,12 +18,14 @@ struct NodeResources {
   std::string node_ip = "127.0.0.1";
   Resources total;
   std::vector<std::string> gpu_ids;  ///< As CUDA_VISIBLE_DEVICES names them; as many as "GPU" in `total`.
+  Labels labels = {};
 };
-BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu_ids))
+BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu_ids, labels))
 
 /// This machine: CPUs that this process may use (affinity and cgroup quota), memory, NVIDIA devices (CUDA_VISIBLE_DEVICES is
-/// honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what was found.
-NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra);
+/// honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what was found. Its labels are those given, and its accelerator's.
+NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra,
+                               Labels labels = {});
 
 /// Who holds how much of a node. Named resources are hard; the CPU that a worker implies is advice and never refused.
 class ResourceLedger {
@@ -36,7 +38,7 @@ class ResourceLedger {
   /// How many could be met now, or once `without_holder` had given back what it has.
   int room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder = 0) const;
 
-  /// Slots for all `workers`, or nullopt when that much is not free now.
+  /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more than once.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);
 
   void release(std::int64_t holder);
@@ -50,6 +52,7 @@ class ResourceLedger {
     std::vector<double> gpus;  ///< Amount by device.
   };
 
+  bool matches_all(const WorkerClaim& claim) const;
   static int room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus);
 
   /// Devices for one worker out of `free`; nullopt when there are none.

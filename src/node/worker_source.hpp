@@ -26,10 +26,14 @@ class WorkerSource {
 
   virtual ~WorkerSource() = default;
 
-  /// Takes both descriptors. Orders given before the source is ready wait.
+  /// Takes the descriptors; without `error_fd` (-1) standard error goes where the output goes. Orders given before the source is
+  /// ready wait.
   virtual void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-                     int output_fd) = 0;
+                     int output_fd, int error_fd) = 0;
   virtual void signal(std::int64_t worker_id, int signal) = 0;
+
+  /// Whether none of its workers lives.
+  virtual bool idle() const = 0;
 
   /// All that it has started ends at this time, unless it hears of a later one: the agent may be stopped by then.
   virtual void hold_until(LeaseTime end) const = 0;

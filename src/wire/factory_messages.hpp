@@ -10,7 +10,7 @@
 /// What an agent and its worker factory say to each other.
 namespace headway::wire {
 
-/// Start a worker. Descriptors: its session socket, then the pipe for its output.
+/// Start a worker. Descriptors: its session socket, the pipe for its output, and one for its errors if they are to be apart.
 struct SpawnWorker {
   static constexpr std::string_view is = "SpawnWorker";
   std::int64_t worker_id = 0;

@@ -84,6 +84,12 @@ struct ReportAnswered {
 };
 BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error))
 
+/// This process is about to be ended: a report in which it waits returns with an error, so that it can clean up.
+struct LeaveReport {
+  static constexpr std::string_view is = "LeaveReport";
+};
+BOOST_DESCRIBE_STRUCT(LeaveReport, (), ())
+
 /// A checkpoint whose report had returned before is committed now.
 struct CheckpointStored {
   static constexpr std::string_view is = "CheckpointStored";
@@ -114,7 +120,7 @@ struct EndSession {
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
 using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, CheckpointsTold,
-                              TellCollectives, EndSession>;
+                              TellCollectives, EndSession, LeaveReport>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";

@@ -16,10 +16,10 @@
 
 namespace headway::worker {
 
-Session::Session(int fd) : fd_(fd), pid_(getpid()) { wire::drop_in_children(fd); }
+Session::Session(int fd, DriverGone gone) : fd_(fd), pid_(getpid()), gone_(gone) { wire::drop_in_children(fd); }
 
-Result<std::unique_ptr<Session>> Session::open(int fd) {
-  auto session = std::unique_ptr<Session>(new Session(fd));
+Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
+  auto session = std::unique_ptr<Session>(new Session(fd, gone));
   Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
   if (!frame) return frame.error();
   if (!*frame) return Error{ErrorKind::unknown_outcome, "the driver is gone"};
@@ -35,8 +35,19 @@ Result<std::unique_ptr<Session>> Session::open(int fd) {
 
 Session::~Session() {
   wire::keep_in_children(fd_);
+  if (gone_ == DriverGone::end_session && !in_child()) close();
   if (teller_.joinable()) teller_.detach();      // It may wait for an interpreter's lock that never comes.
   if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
+}
+
+void Session::close() {
+  if (fd_ < 0) return;
+  (void)::shutdown(fd_, SHUT_RDWR);
+  if (listener_.joinable()) listener_.join();
+  finish_uploads();
+  if (teller_.joinable()) teller_.join();
+  wire::keep_in_children(fd_);
+  ::close(std::exchange(fd_, -1));
 }
 
 bool Session::in_child() const { return getpid() != pid_; }
@@ -48,11 +59,27 @@ void Session::listen() {
   pthread_setname_np(pthread_self(), "headway-session");
   while (true) {
     Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd_);
-    // Without a driver nobody would take the results, and nobody would end this process.
-    if (!frame || !*frame) _exit(1);
+    if (!frame || !*frame) {
+      if (gone_ == DriverGone::end_process) _exit(1);
+      const std::lock_guard lock(mutex_);
+      end();
+      return;
+    }
     Result<wire::ToWorker> message = wire::from_frame<wire::ToWorker>(**frame);
     if (message) take(std::move(*message), (*frame)->blob);
   }
+}
+
+/// With the mutex held.
+void Session::end() {
+  over_ = true;
+  tasks_.push_back({Task::Kind::end, 0, nullptr});
+  changed_.notify_all();
+}
+
+bool Session::over() const {
+  const std::lock_guard lock(mutex_);
+  return over_;
 }
 
 void Session::take(wire::ToWorker message, wire::Blob blob) {
@@ -75,6 +102,8 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     told_[told->question] = std::move(told->checkpoints);
   } else if (const auto* question = std::get_if<wire::TellCollectives>(&message)) {
     answer_collectives(question->look);
+  } else if (std::holds_alternative<wire::LeaveReport>(message)) {
+    over_ = true;
   } else if (auto* stored = std::get_if<wire::CheckpointStored>(&message)) {
     take_stored(*stored);
   } else if (auto* answer = std::get_if<wire::ReportAnswered>(&message)) {
@@ -114,6 +143,7 @@ Result<void> Session::send(const M& message, wire::Blob blob, std::vector<int> f
   const std::lock_guard lock(send_mutex_);
   const Result<void> sent = wire::send_frame(fd_, frame);
   if (sent) return {};
+  if (gone_ == DriverGone::end_session) return Error{ErrorKind::aborted, "the run is over"};
   // The driver is gone, or the training function has closed the socket: nothing that is done here reaches anybody any more.
   std::fprintf(stderr, "headway: this worker has lost its connection to the driver (%s) and ends\n",
                sent.error().message.c_str());
@@ -310,17 +340,22 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     reporting_ = false;
     const std::lock_guard lock(mutex_);
     meanwhile_.erase(reported.index);
+    if (over()) return Error{ErrorKind::aborted, "the run is over"};
     return Error{ErrorKind::invalid_argument, "the report cannot be sent: " + sent.error().message};
   }
-  const wire::ReportAnswered answer = await_answer(request);
+  const std::optional<wire::ReportAnswered> answered = await_answer(request);
+  if (!answered) return Error{ErrorKind::aborted, "the run is over"};
+  const wire::ReportAnswered& answer = *answered;
   if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
   return answer.checkpoint;
 }
 
-wire::ReportAnswered Session::await_answer(const ReportRequest& request) {
+/// None when the session is over.
+std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& request) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return upload_order_ || answer_; });
+    changed_.wait(lock, [this] { return upload_order_ || answer_ || over_; });
+    if (!upload_order_ && !answer_) return std::nullopt;
     if (!upload_order_) break;
     const wire::Upload order = *std::exchange(upload_order_, std::nullopt);
     lock.unlock();

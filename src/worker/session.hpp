@@ -42,15 +42,21 @@ struct ReportRequest {
   std::optional<ValidationTask> validation = {};  ///< Of the checkpoint; rank 0's counts.
 };
 
+/// What a session does when its driver is gone.
+enum class DriverGone {
+  end_process,  ///< Nobody would take the results, and nobody would end this process.
+  end_session   ///< This process has a life of its own: the session is over.
+};
+
 /// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
-/// needs no interpreter; when the driver is gone it ends the process at once.
+/// needs no interpreter; when the driver is gone it ends the process at once, unless that has a life of its own.
 ///
 /// `next_task` and the answers to tasks belong to the main thread; `report` may be called from any thread, by one at a time.
 class Session {
  public:
   /// Takes `fd`, the session's socket. Blocks for the first message.
   /// Errors: `unknown_outcome` when the driver is gone, `corrupted`.
-  static Result<std::unique_ptr<Session>> open(int fd);
+  static Result<std::unique_ptr<Session>> open(int fd, DriverGone gone = DriverGone::end_process);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -58,6 +64,9 @@ class Session {
   const wire::StartSession& context() const { return context_; }
   /// The directory that get_checkpoint() gives: the newest committed one that this worker knows of.
   std::optional<std::string> checkpoint() const;
+
+  /// Whether nothing that is done here counts any more: the driver has ended the session, or is about to end this process.
+  bool over() const;
 
   /// Tells the driver that this worker is ready.
   void announce();
@@ -80,18 +89,22 @@ class Session {
   /// by a thread of its own: should it block, no more questions are answered, and that is all.
   void tell_collectives_by(std::function<std::string()> tell);
 
+  /// The end of a session whose process lives on; not under a lock that `tell` of `tell_collectives_by` needs. Waits for what is under way.
+  void close();
+
   /// Returns when nothing of asynchronous reports is left to do here. For the end, after Task::Kind::end.
   void finish_uploads();
 
   /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
-  /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike).
+  /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted` (over()).
   Result<std::optional<std::string>> report(const ReportRequest& request);
 
  private:
-  explicit Session(int fd);
+  Session(int fd, DriverGone gone);
   /// Whether this is a process that the worker's code has forked: it has the memory, but not the connection.
   bool in_child() const;
   void listen();
+  void end();
   void take(wire::ToWorker message, wire::Blob blob);
   void answer_collectives(std::int64_t look);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
@@ -102,10 +115,11 @@ class Session {
   void upload(const wire::Upload& order, const ReportRequest& request);
   void take_stored(const wire::CheckpointStored& stored);
   void remove_handed_over(const ReportRequest& request) const;
-  wire::ReportAnswered await_answer(const ReportRequest& request);
+  std::optional<wire::ReportAnswered> await_answer(const ReportRequest& request);
 
   int fd_;
   pid_t pid_;
+  DriverGone gone_;
   wire::StartSession context_;
   std::mutex send_mutex_;
   mutable std::mutex mutex_;
@@ -116,6 +130,7 @@ class Session {
   std::optional<std::string> checkpoint_;
   std::int64_t questions_ = 0;
   std::map<std::int64_t, std::vector<wire::ToldCheckpoint>> told_;  ///< Answers, by question.
+  bool over_ = false;
   std::atomic<bool> reporting_{false};
   std::atomic<bool> function_over_{false};
   std::atomic<std::int64_t> report_index_{0};

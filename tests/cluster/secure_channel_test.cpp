@@ -57,7 +57,7 @@ struct Fixture {
 
   Join join_with(const std::string& secret, const SecureChannel& channel,
                  const std::string& version = HEADWAY_VERSION) {
-    return {version, proof_of(secret, "agent", channel.binding()), "host-b", {{"CPU", 4}}, {}};
+    return {version, proof_of(secret, "agent", channel.binding()), "host-b", {{"CPU", 4}}, {}, {}};
   }
 
   std::string refusal() {

@@ -41,6 +41,18 @@ BOOST_AUTO_TEST_CASE(two_ranks_report_once_and_return_and_the_run_finishes_step_
   BOOST_TEST(run.count<Warn>() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(local_mode_has_as_many_ranks_as_there_are_processes_and_claims_nothing) {
+  RunSpec spec = spec_of(0);
+  spec.local_ranks = 3;
+  spec.scaling.use_gpu = true;
+  Rig run(spec);
+  run.start();
+  run.storage_ready();
+  BOOST_TEST(run.last<AcquireNodes>().workers == 3);
+  BOOST_TEST(run.last<AcquireNodes>().claim.hard.empty());
+  BOOST_TEST(run.last<AcquireNodes>().claim.advised_cpus == 0);
+}
+
 BOOST_AUTO_TEST_CASE(ranks_are_placed_in_the_order_of_their_slots_with_local_ranks_per_node) {
   Rig run(spec_of(4));
   run.start();

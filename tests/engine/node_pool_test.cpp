@@ -178,6 +178,59 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_is_lost_or_drained_gives_nothing_more, Fixtu
   BOOST_TEST(refused.empty());  // host-a may be as before, some day.
 }
 
+BOOST_FIXTURE_TEST_CASE(what_the_run_holds_beside_its_workers_counts, Fixture) {
+  const auto ask_beside = [this](std::int64_t holder, int workers, double beside) {
+    Wanted wanted{workers, workers, {{{"CPU", 1}}, 0}};
+    wanted.beside = {{"CPU", beside}};
+    engine.acquire(
+        holder, wanted,
+        {[this, holder](const Result<Grant>& grant) { (grant ? granted : refused).push_back(holder); }, nullptr});
+  };
+  ask_beside(1, 2, 2);
+  BOOST_TEST(engine.available().at("CPU") == 0.0);
+  ask_beside(2, 4, 1);  // Five in all can never be had.
+  BOOST_TEST(refused == Holders{2});
+  ask_beside(3, 3, 1);
+  BOOST_TEST(granted == Holders{1});
+  engine.release(1);
+  BOOST_TEST(granted == (Holders{1, 3}));
+  engine.release(3);
+  BOOST_TEST(engine.available().at("CPU") == 4.0);
+}
+
+BOOST_AUTO_TEST_CASE(workers_go_to_nodes_whose_labels_match) {
+  NodePool pool;
+  for (const char* region : {"us", "eu"}) {
+    node::NodeResources node = Fixture::node(region);
+    node.labels = {{"region", region}};
+    pool.add(std::move(node));
+  }
+  const auto ask = [&pool](const std::vector<Labels>& selectors) {
+    Wanted wanted{2, 2, {{{"CPU", 1}}, 0}};
+    wanted.claim.selectors = selectors;
+    std::optional<Result<Grant>> answer;
+    pool.acquire(1, wanted, {[&answer](Result<Grant> grant) { answer = std::move(grant); }, nullptr});
+    pool.release(1);
+    BOOST_REQUIRE(answer);
+    return *answer;
+  };
+  const auto granted = ask({{{"region", "eu"}}});
+  BOOST_REQUIRE(granted);
+  for (const Slot& slot : granted->slots) BOOST_TEST(slot.node_id == "eu");
+  BOOST_TEST(ask({{{"region", "in(us, eu)"}}}).has_value());
+  const auto refused = ask({{{"region", "eu"}}, {{"region", "us"}}});
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST((refused.error().kind == ErrorKind::invalid_argument));
+  BOOST_TEST(refused.error().message.find("with the labels {region: us}") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_strategy_has_its_name) {
+  BOOST_TEST((to_placement("STRICT_SPREAD") == Placement::strict_spread));
+  BOOST_TEST((to_placement("STRICT_PACK") == Placement::strict_pack));
+  BOOST_TEST((to_placement("SPREAD") == Placement::spread));
+  BOOST_TEST((to_placement("PACK") == Placement::pack));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::engine

@@ -2,11 +2,12 @@
 
 import os
 
+import bad_arguments
 import headway
 import processes
 import pyarrow.fs
 import pytest
-from headway import train, tune
+from headway import train
 from headway.train import (
     Checkpoint,
     CheckpointConfig,
@@ -16,7 +17,6 @@ from headway.train import (
     ScalingConfig,
 )
 from headway.train.torch import TorchConfig, TorchTrainer, prepare_data_loader, prepare_model
-from headway.tune import stopper
 
 
 def loop():
@@ -41,8 +41,30 @@ CASES = [
     (ScalingConfig, {"num_workers": 2.0}, TypeError, "ScalingConfig.num_workers", "2.0 (float)", AT_LEAST_1),
     (ScalingConfig, {"num_workers": True}, TypeError, "ScalingConfig.num_workers", "True (bool)", AT_LEAST_1),
     (ScalingConfig, {"num_workers": None}, TypeError, "ScalingConfig.num_workers", "None", AT_LEAST_1),
-    (ScalingConfig, {"num_workers": 0}, ValueError, "ScalingConfig.num_workers", "0", "from 1"),
-    (ScalingConfig, {"num_workers": -1}, ValueError, "ScalingConfig.num_workers", "-1", "from 1"),
+    (ScalingConfig, {"num_workers": -1}, ValueError, "ScalingConfig.num_workers", "-1", "from 0 (local mode)"),
+    (ScalingConfig, {"trainer_resources": 4}, TypeError, "ScalingConfig.trainer_resources", "4 (int)", "a dict"),
+    (ScalingConfig, {"trainer_resources": {"CPU": -1}}, ValueError, 'trainer_resources["CPU"]', "-1", "not negative"),
+    (ScalingConfig, {"placement_strategy": 1}, TypeError, "ScalingConfig.placement_strategy", "1 (int)", '"PACK"'),
+    (
+        ScalingConfig,
+        {"placement_strategy": "LOOSE"},
+        ValueError,
+        "ScalingConfig.placement_strategy",
+        '"LOOSE"',
+        '"STRICT_SPREAD"',
+    ),
+    (ScalingConfig, {"accelerator_type": 100}, TypeError, "ScalingConfig.accelerator_type", "100 (int)", '"A100"'),
+    (ScalingConfig, {"accelerator_type": ""}, ValueError, "ScalingConfig.accelerator_type", '""', '"A100"'),
+    (ScalingConfig, {"label_selector": "eu"}, TypeError, "ScalingConfig.label_selector", "'eu'", "a dict from labels"),
+    (ScalingConfig, {"label_selector": {"a": 1}}, TypeError, "ScalingConfig.label_selector['a']", "1 (int)", "text"),
+    (
+        ScalingConfig,
+        {"num_workers": 3, "label_selector": [{}, {}]},
+        ValueError,
+        "ScalingConfig.label_selector",
+        "a list of 2",
+        "one for each of them (3)",
+    ),
     (ScalingConfig, {"num_workers": 10**7}, ValueError, "ScalingConfig.num_workers", "10000000", "1000000"),
     (ScalingConfig, {"num_workers": 10**20}, ValueError, "ScalingConfig.num_workers", "1" + "0" * 20, AT_LEAST_1),
     (ScalingConfig, {"use_gpu": 1}, TypeError, "ScalingConfig.use_gpu", "1 (int)", "True or False"),
@@ -178,7 +200,6 @@ CASES = [
     (RunConfig, {"callbacks": 3}, TypeError, "RunConfig.callbacks", "3 (int)", "a list of UserCallback"),
     (RunConfig, {"callbacks": [print]}, TypeError, "RunConfig.callbacks[0]", "print", "subclass of UserCallback"),
     (RunConfig, {"stop": 3}, TypeError, "RunConfig.stop", "3 (int)", "a function of the trial's id and a report"),
-    (RunConfig, {"stop": stopper.NoopStopper}, TypeError, "RunConfig.stop", "NoopStopper", "a tune.stopper.Stopper"),
     (RunConfig, {"stop": {1: 1}}, TypeError, "RunConfig.stop", "1 (int)", "a dict from metrics"),
     (RunConfig, {"stop": {"loss": "low"}}, TypeError, "RunConfig.stop['loss']", "'low'", "a number"),
     (RunConfig, {"stop": {"loss": NAN}}, ValueError, "RunConfig.stop['loss']", "nan", "a number"),
@@ -186,22 +207,6 @@ CASES = [
     (RunConfig, {"progress_reporter": print}, TypeError, "RunConfig.progress_reporter", "print", "CLIReporter()"),
     (train.LoggingConfig, {"log_level": 10}, TypeError, "LoggingConfig.log_level", "10 (int)", "DEBUG"),
     (train.LoggingConfig, {"log_level": "loud"}, ValueError, "LoggingConfig.log_level", "'loud'", "DEBUG"),
-    (tune.CLIReporter, {"metric_columns": "loss"}, TypeError, "metric_columns", "'loss'", "a list of names"),
-    (tune.CLIReporter, {"metric_columns": [1]}, TypeError, "metric_columns", "[1]", "a list of names"),
-    (tune.CLIReporter, {"max_report_frequency": "5"}, TypeError, "max_report_frequency", "'5'", "seconds"),
-    (tune.CLIReporter, {"colour": "red"}, TypeError, "CLIReporter", "'colour'", "max_progress_rows"),
-    (stopper.MaximumIterationStopper, {"max_iter": 0}, ValueError, "max_iter", "0", AT_LEAST_1),
-    (stopper.TimeoutStopper, {"timeout": -1}, ValueError, "timeout", "-1", "above 0"),
-    (stopper.FunctionStopper, {"function": 3}, TypeError, "function", "3 (int)", "a function"),
-    (
-        stopper.TrialPlateauStopper,
-        {"metric": "loss", "metric_threshold": 1, "mode": "low"},
-        ValueError,
-        "mode",
-        "'low'",
-        '"min" or "max"',
-    ),
-    (stopper.ExperimentPlateauStopper, {"metric": "loss", "top": 1}, ValueError, "top", "1", "at least 2"),
     (TorchConfig, {"backend": 1}, TypeError, "TorchConfig.backend", "1 (int)", '"gloo"'),
     (TorchConfig, {"backend": ""}, ValueError, "TorchConfig.backend", "''", '"gloo"'),
     (TorchConfig, {"backend": "gl oo"}, ValueError, "TorchConfig.backend", "'gl oo'", '"gloo"'),
@@ -217,32 +222,7 @@ CASES = [
     (Checkpoint, {"path": ""}, ValueError, "path", "''", "a path or a URL"),
     (Checkpoint.from_directory, {"path": "/no/such/place"}, FileNotFoundError, "path", "/no/such/place", "a directory"),
     (Checkpoint.from_directory, {"path": __file__}, NotADirectoryError, "path", __file__, "a directory"),
-    (headway.init, {"address": 1}, TypeError, "address", "1 (int)", '"local"'),
-    (headway.init, {"address": "10.0.0.1:6379"}, ValueError, "address", "10.0.0.1:6379", '"local"'),
-    (headway.init, {"num_cpus": "4"}, TypeError, "num_cpus", "'4' (str)", "a number"),
-    (headway.init, {"num_cpus": True}, TypeError, "num_cpus", "True (bool)", "a number"),
-    (headway.init, {"num_cpus": -1}, ValueError, "num_cpus", "-1", "not negative"),
-    (headway.init, {"num_cpus": NAN}, ValueError, "num_cpus", "nan", "not negative"),
-    (headway.init, {"num_gpus": "all"}, TypeError, "num_gpus", "'all'", "whole number"),
-    (headway.init, {"num_gpus": 0.5}, ValueError, "num_gpus", "0.5", "whole number"),
-    (headway.init, {"num_gpus": -1}, ValueError, "num_gpus", "-1", "whole number"),
-    (headway.init, {"resources": ["disk"]}, TypeError, "resources", "['disk']", "a dict"),
-    (headway.init, {"resources": {"disk": "big"}}, TypeError, "resources['disk']", "'big'", "a number"),
-    (headway.init, {"resources": {"disk": -2}}, ValueError, 'resources["disk"]', "-2", "not negative"),
-    (headway.init, {"resources": {"CPU": 2}}, ValueError, "resources", '"CPU"', "num_cpus"),
-    (headway.init, {"resources": {"": 2}}, ValueError, "resources", "empty name", "names of your own"),
-    (headway.init, {"preload": "torch"}, TypeError, "preload", "'torch' (str)", "a list of module names"),
-    (headway.init, {"preload": [1]}, TypeError, "preload", "1 (int)", "a list of module names"),
-    (
-        headway.init,
-        {"preload": ["no_such_module"]},
-        ValueError,
-        "preload",
-        "'no_such_module'",
-        "a list of module names",
-    ),
-    (headway.init, {"preload": [""]}, ValueError, "preload", "''", "a list of module names"),
-    (headway.init, {"ignore_reinit_error": 1}, TypeError, "ignore_reinit_error", "1 (int)", "True or False"),
+    *bad_arguments.ROWS,
 ]
 
 TRAINER_CASES = [
@@ -332,8 +312,8 @@ def test_data_sets_are_refused_with_a_way_out(arguments):
 
 def test_a_changed_configuration_is_checked_again_before_the_run_starts(storage):
     scaling = ScalingConfig(num_workers=1)
-    scaling.num_workers = 0
-    with pytest.raises(ValueError, match="num_workers is 0; allowed"):
+    scaling.num_workers = -1
+    with pytest.raises(ValueError, match="num_workers is -1; allowed"):
         DataParallelTrainer(loop, scaling_config=scaling, run_config=RunConfig(storage_path=storage)).fit()
     assert processes.descendants() == {}
     assert not os.path.exists(storage)

@@ -144,8 +144,8 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),
         ("ray.init('auto')", "ValueError: address is 'auto'; allowed: None or"),
         ("ray.init(no_such=1)", "TypeError: ray.init() got 'no_such'"),
-        ("ray.init(runtime_env={'pip': []})", "ValueError: runtime_env has 'pip'; allowed: env_vars"),
-        ("ray.init(runtime_env={'env_vars': {'A': 1}})", "TypeError: runtime_env['env_vars'] is {'A': 1} (dict)"),
+        ("ray.init(runtime_env={'conda': []})", "ValueError: runtime_env has 'conda'; allowed: env_vars, pip"),
+        ("ray.init(runtime_env={'env_vars': {'A': 1}})", "TypeError: runtime_env['env_vars']['A'] is 1 (int)"),
     ],
 )
 def test_what_is_not_there_says_so(script, code, error):

@@ -1,6 +1,7 @@
 """RunConfig(stop=...): a run that has got far enough ends as finished."""
 
 import datetime
+import os
 
 import pytest
 from headway import train
@@ -50,6 +51,18 @@ def test_the_last_report_s_checkpoint_is_kept(storage):
 
     result = fit_until(storage, {"step": 2}, loop, workers=1)
     assert result.checkpoint.to_dict() == {"step": 2}
+
+
+def test_ranks_that_wait_in_report_clean_up(storage, tmp_path):
+    def loop():
+        try:
+            while True:
+                train.report({"x": 1})
+        finally:
+            (tmp_path / f"left_{train.get_context().get_world_rank()}").touch()
+
+    fit_until(storage, {"x": 1}, loop)
+    assert sorted(os.listdir(tmp_path)) == ["left_0", "left_1", "storage"]
 
 
 def test_the_notice_says_why(storage, capfd):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 import headway
-from headway._arguments import refuse
 
 _WITHOUT_EFFECT = (
     "configure_logging",
@@ -51,6 +49,7 @@ def init(
     num_cpus: float | None = None,
     num_gpus: float | None = None,
     resources: Mapping[str, float] | None = None,
+    labels: Mapping[str, str] | None = None,
     ignore_reinit_error: bool = False,
     runtime_env: Mapping[str, Any] | None = None,
     **settings: Any,
@@ -58,12 +57,13 @@ def init(
     """:func:`headway.init` for a script that was written for ``ray.init``.
 
     Args:
-        address: As for :func:`headway.init`, like the next four.
+        address: As for :func:`headway.init`, like the next ones.
         num_cpus: CPUs that runs may claim.
         num_gpus: GPUs that runs may claim.
         resources: Amounts of further resources.
         ignore_reinit_error: Do nothing when Headway is started already.
-        runtime_env: ``{"env_vars": {...}}``, which is set in this process: workers get its environment.
+        labels: What ``ScalingConfig.label_selector`` may ask of this machine.
+        runtime_env: As for :func:`headway.init`.
         settings: Those of Ray's dashboard, logging and object store are accepted and named in a notice: they have no
             effect here. So are those whose names begin with ``_``.
 
@@ -72,33 +72,20 @@ def init(
 
     Raises:
         TypeError: an argument that ``ray.init`` does not have either.
-        ValueError: something that a script would rely on, such as packages in ``runtime_env``.
+        ValueError: something that a script would rely on, such as an unknown key of ``runtime_env``.
     """
     idle = [name for name in settings if name in _WITHOUT_EFFECT or name.startswith("_")]
     if unknown := sorted(set(settings) - set(idle)):
         raise TypeError(f"ray.init() got {unknown[0]!r}, which it does not have under Headway")
-    variables = _variables(runtime_env)
     headway.init(
-        address, num_cpus=num_cpus, num_gpus=num_gpus, resources=resources, ignore_reinit_error=ignore_reinit_error
+        address,
+        num_cpus=num_cpus,
+        num_gpus=num_gpus,
+        resources=resources,
+        labels=labels,
+        ignore_reinit_error=ignore_reinit_error,
+        runtime_env=runtime_env,
     )
-    os.environ.update(variables)
     if idle:
         print(f"headway: without effect here: ray.init's {', '.join(sorted(idle))}", file=sys.stderr)
     return RayContext()
-
-
-def _variables(runtime_env: object) -> dict[str, str]:
-    if runtime_env is None:
-        return {}
-    if not isinstance(runtime_env, Mapping):
-        refuse("runtime_env", runtime_env, "None or a dict with env_vars")
-    if others := sorted(set(runtime_env) - {"env_vars"}):
-        raise ValueError(
-            f"runtime_env has {others[0]!r}; allowed: env_vars (workers have the driver's packages and directory)"
-        )
-    variables = runtime_env.get("env_vars") or {}
-    if not isinstance(variables, Mapping) or not all(
-        isinstance(text, str) for pair in variables.items() for text in pair
-    ):
-        refuse("runtime_env['env_vars']", variables, "a dict of strings")
-    return dict(variables)

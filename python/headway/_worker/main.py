@@ -22,10 +22,13 @@ from headway._worker.validation import validate
 
 
 def main() -> None:
-    """``python -c ... SESSION_FD FACTORY_PID``: a worker in a process of its own."""
+    """``python -c ... SESSION_FD FACTORY_PID [ERROR_FD]``: a worker in a process of its own."""
     session_fd, factory_pid = int(sys.argv[1]), int(sys.argv[2])
     _core.belong_to(factory_pid)
     os.set_inheritable(session_fd, False)
+    if len(sys.argv) > 3:
+        os.dup2(int(sys.argv[3]), 2)
+        os.close(int(sys.argv[3]))
     work(session_fd, {})
 
 
@@ -54,6 +57,7 @@ def _leave_on_sigterm() -> None:
     def leave(signum: int, frame: object) -> None:
         raise SystemExit(128 + signum)
 
+    leave.is_headways = True  # type: ignore[attr-defined]
     signal.signal(signal.SIGTERM, leave)
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
@@ -108,14 +112,15 @@ def _serve(session: _core.Session, validation: dict[str, Any] | None) -> None:
         if kind == "end":
             return
         if kind == "execute":
-            _execute(session, call_id, function)
+            execute(session, call_id, function)
         elif validation is not None:
             validate(session, validation, function)
         else:
             _train(session, function)
 
 
-def _execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
+def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
+    """Calls a hook's pickled function and answers with its value."""
     try:
         function, args, kwargs = cloudpickle.loads(pickled)
         value = cloudpickle.dumps(function(*args, **kwargs))

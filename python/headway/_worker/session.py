@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from headway import _core
 
 
 @dataclass
 class WorkerSession:
-    """One rank's connection to its run."""
+    """One rank's connection to its run.
+
+    Attributes:
+        core: The session itself.
+        context: Who the rank is.
+        local: Whether this process is the user's own (local mode), and lives on.
+        store: Under torchrun: torch's store, at which its ranks meet.
+    """
 
     core: _core.Session
     context: dict[str, Any]
     #: Whether the trainer has a validation function.
     validates: bool = False
+    local: bool = False
+    store: Any = None
 
 
 _active: WorkerSession | None = None
@@ -24,10 +35,12 @@ _validating: _core.Session | None = None
 _echo_tests: list[Callable[[BaseException], bool]] = []
 
 
-def begin(core: _core.Session, context: dict[str, Any], validates: bool = False) -> None:
+def begin(
+    core: _core.Session, context: dict[str, Any], validates: bool = False, *, local: bool = False, store: Any = None
+) -> None:
     """Makes this process a rank."""
     global _active
-    _active = WorkerSession(core, context, validates)
+    _active = WorkerSession(core, context, validates, local, store)
 
 
 def begin_validation(core: _core.Session) -> None:
@@ -44,6 +57,23 @@ def in_validation() -> bool:
 def open_runtime() -> int:
     """The socket on which a runtime in this process speaks to the driver; -1 where it has a runtime of its own."""
     return _validating.open_runtime() if _validating is not None else -1
+
+
+def end() -> None:
+    """This process is no worker any more."""
+    global _active
+    _active = None
+
+
+def leave() -> NoReturn:
+    """Leaves a report in which this rank waited when its run ended: as SIGTERM does, which is on its way.
+
+    What cleans up is not to be interrupted by it; a handler of the user's own still hears it.
+    """
+    own = getattr(signal.getsignal(signal.SIGTERM), "is_headways", False)
+    if own and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def in_worker() -> bool:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,19 @@ from headway._arguments import (
     check_bool,
     check_instance,
     check_int,
+    check_label_selector,
     check_number,
     check_resources,
     check_str,
     is_utf8,
 )
+from headway._runtime_env import check_runtime_env
 from headway.train import _locations
 from headway.train._run_options import (
     LoggingConfig,
     StopCondition,
     check_callbacks,
+    check_log_to_file,
     check_reporter,
     check_stop,
 )
@@ -42,11 +45,20 @@ class ScalingConfig:
     """How many workers, and what each may use.
 
     Attributes:
-        num_workers: Worker processes, one rank each; at least 1.
+        num_workers: Worker processes, one rank each. 0 is local mode: the training function runs in this very process
+            (under a debugger, in a notebook), or, under ``torchrun``, in its processes as their ranks.
         use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
         resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
             they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU,
             as advice only: more workers than CPUs start with a warning.
+        trainer_resources: What the run holds beside its workers, for work that this process does; nothing by default.
+            Hard limits too.
+        placement_strategy: ``"PACK"`` (default): as few nodes as it takes; ``"SPREAD"``: one worker a node in turn;
+            ``"STRICT_PACK"``: one node, or none; ``"STRICT_SPREAD"``: no two workers on one node.
+        accelerator_type: Workers go to nodes with GPUs of this type, such as ``"A100"``: those that have the resource
+            ``"accelerator_type:A100"``.
+        label_selector: Workers go to nodes whose labels match: ``{"region": "eu"}``, with values ``"eu"``, ``"!eu"``,
+            ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one a worker; their nodes then match all of them.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -59,13 +71,27 @@ class ScalingConfig:
     num_workers: int = 1
     use_gpu: bool = False
     resources_per_worker: Mapping[str, float] | None = None
+    trainer_resources: Mapping[str, float] | None = None
+    placement_strategy: str = "PACK"
+    accelerator_type: str | None = None
+    label_selector: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None
 
     def __post_init__(self) -> None:
-        self.num_workers = check_int("ScalingConfig.num_workers", self.num_workers, "an integer of at least 1")
+        allowed = "an integer of at least 1, or 0 (local mode)"
+        self.num_workers = check_int("ScalingConfig.num_workers", self.num_workers, allowed)
         check_bool("ScalingConfig.use_gpu", self.use_gpu)
         if self.resources_per_worker is not None:
             self.resources_per_worker = check_resources("ScalingConfig.resources_per_worker", self.resources_per_worker)
-        _core.check_scaling_config(json.dumps(asdict(self)))
+        if self.trainer_resources is not None:
+            self.trainer_resources = check_resources("ScalingConfig.trainer_resources", self.trainer_resources)
+        check_str("ScalingConfig.placement_strategy", self.placement_strategy, '"PACK", "SPREAD" or the like')
+        if self.accelerator_type is not None:
+            check_str("ScalingConfig.accelerator_type", self.accelerator_type, 'None or a type of GPUs, such as "A100"')
+        _core.check_scaling_config(json.dumps(self.for_core()))
+
+    def for_core(self) -> dict[str, Any]:
+        """As the core reads it."""
+        return {**asdict(self), "label_selector": check_label_selector(self.label_selector)}
 
 
 def _seconds_of_environment(variable: str, default: float | None) -> float | None:
@@ -210,7 +236,8 @@ class RunConfig:
         sync_config: See :class:`SyncConfig`.
         verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's output, and what
             happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too.
-        log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default.
+        log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default. A name ``x`` keeps
+            it in ``logs/rank_<r>.x``; a pair of names keeps standard output and standard error apart.
         callbacks: Objects of :class:`headway.train.UserCallback` and :class:`headway.tune.Callback` (loggers are some);
             they hear what happens, in this process.
         logging_config: How much the run says of itself; see :class:`LoggingConfig`.
@@ -220,6 +247,8 @@ class RunConfig:
             ranks wait in ``report`` for its word. The ranks get SIGTERM, and half a second to leave.
         progress_reporter: How reports are shown: :class:`headway.tune.CLIReporter` says which columns the table has, a
             subclass of :class:`headway.tune.ProgressReporter` shows them in its own way.
+        worker_runtime_env: What workers' environment has that this process's has not: a dict with ``env_vars``,
+            ``working_dir``, ``py_modules`` and ``pip``, over that of :func:`headway.init`.
         local_dir: Of an older API, to be left out: ``storage_path`` says where results go.
     """
 
@@ -230,11 +259,12 @@ class RunConfig:
     checkpoint_config: CheckpointConfig = field(default_factory=CheckpointConfig)
     sync_config: SyncConfig = field(default_factory=SyncConfig)
     verbose: int | None = None
-    log_to_file: bool | None = None
+    log_to_file: bool | str | tuple[str, str] | None = None
     callbacks: list[TrainCallback | Callback] | None = None
     logging_config: LoggingConfig = field(default_factory=LoggingConfig)
     stop: StopCondition | None = None
     progress_reporter: ProgressReporter | None = None
+    worker_runtime_env: Mapping[str, Any] | None = None
     local_dir: str | None = None
 
     def __post_init__(self) -> None:
@@ -243,6 +273,8 @@ class RunConfig:
         self.callbacks = check_callbacks(self.callbacks)
         self._stop_limits = check_stop(self.stop)
         check_reporter(self.progress_reporter)
+        environment = check_runtime_env("RunConfig.worker_runtime_env", self.worker_runtime_env)
+        self.worker_runtime_env = environment.as_dict() or None
         self.logging_config = (
             check_instance("RunConfig.logging_config", self.logging_config, LoggingConfig, "a LoggingConfig or None")
             or LoggingConfig()
@@ -297,12 +329,7 @@ class RunConfig:
         self.verbose = check_int("RunConfig.verbose", 1 if self.verbose is None else self.verbose, allowed)
         if self.verbose not in (0, 1, 2):
             raise ValueError(f"RunConfig.verbose is {self.verbose}; allowed: {allowed}")
-        if isinstance(self.log_to_file, (str, tuple, list)):
-            raise ValueError(
-                f"RunConfig.log_to_file is {self.log_to_file!r}; allowed: True or False. Each rank has a file of its "
-                "own, logs/rank_<r>.log in the run's folder, with its standard output and error in the order of writing"
-            )
-        self.log_to_file = True if self.log_to_file is None else check_bool("RunConfig.log_to_file", self.log_to_file)
+        self.log_to_file, self._log_names = check_log_to_file(self.log_to_file)
 
     def _explain_older_names(self) -> None:
         instead = "storage_path says where results go, HEADWAY_STAGING_DIR where ranks work meanwhile"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,8 @@ class TrainContext:
 
     def get_trial_resources(self) -> TrialResources:
         """What the run's workers may use."""
-        return TrialResources([dict(self._context["resources"]) for _ in range(self.get_world_size())])
+        strategy = json.loads(self._context["setup"]["json"])["placement_strategy"]
+        return TrialResources([dict(self._context["resources"]) for _ in range(self.get_world_size())], strategy)
 
     def get_metadata(self) -> dict[str, Any]:
         """The trainer's ``metadata``: a copy, as JSON gives it back (tuples are lists)."""
@@ -82,7 +84,7 @@ class TrialResources:
     Attributes:
         bundles: By rank, amounts by name, such as ``{"CPU": 1.0, "GPU": 1.0}``. A CPU that was not asked for counts as
             one.
-        strategy: How workers are placed: ``"PACK"``, close together.
+        strategy: ``ScalingConfig.placement_strategy``.
     """
 
     bundles: list[dict[str, float]]

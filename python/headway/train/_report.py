@@ -109,16 +109,21 @@ def report(
     store = None
     if checkpoint is not None and checkpoint_upload_fn is not None:
         store = _storing(checkpoint_upload_fn, checkpoint)
-    core.report(
-        _metrics.to_json(metrics),
-        directory,
-        checkpoint_dir_name,
-        move,
-        asynchronous,
-        placed and checkpoint is not None,
-        store,
-        asked_for,
-    )
+    try:
+        core.report(
+            _metrics.to_json(metrics),
+            directory,
+            checkpoint_dir_name,
+            move,
+            asynchronous,
+            placed and checkpoint is not None,
+            store,
+            asked_for,
+        )
+    except RuntimeError:
+        if core.over:
+            worker_session.leave()
+        raise
 
 
 def _check_placed(move: bool, function: UploadFunction | None) -> None:

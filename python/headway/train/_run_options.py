@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway._arguments import check_number, check_str, refuse
+from headway._arguments import check_number, check_str, is_utf8, refuse
 from headway.train._callbacks import TrainCallback
 from headway.tune.callback import Callback
 from headway.tune.progress_reporter import ProgressReporter
@@ -95,3 +95,21 @@ def check_reporter(reporter: object) -> ProgressReporter | None:
             "RunConfig.progress_reporter", reporter, "None or a headway.tune.ProgressReporter, such as CLIReporter()"
         )
     return reporter
+
+
+def check_log_to_file(value: object) -> tuple[bool | str | tuple[str, str], list[str] | None]:
+    """``RunConfig.log_to_file`` as it is kept, and the files' names if it has any."""
+    allowed = "True, False, a file's name without '/', or two different ones: standard output's and standard error's"
+    if value is None or isinstance(value, bool):
+        return value is not False, None
+    if isinstance(value, str):
+        names = [value]
+    elif isinstance(value, (tuple, list)) and len(value) == 2:
+        names = [check_str("a name in RunConfig.log_to_file", name, allowed) for name in value]
+    else:
+        refuse("RunConfig.log_to_file", value, allowed)
+    if any(not name or "/" in name or "\0" in name or not is_utf8(name) for name in names) or len(set(names)) < len(
+        names
+    ):
+        raise ValueError(f"RunConfig.log_to_file is {value!r}; allowed: {allowed}")
+    return (names[0] if len(names) == 1 else (names[0], names[1])), names

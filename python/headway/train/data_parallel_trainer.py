@@ -12,10 +12,11 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from headway._arguments import check_instance, refuse
-from headway._runtime import get_runtime, preload_modules
+from headway._runtime import get_runtime, preload_modules, worker_environment
+from headway._runtime_env import without_secrets
 from headway._worker import session as worker_session
 from headway.train import _locations, _pickling, _saved_trainer
 from headway.train._callback_calls import CallbackCalls
@@ -26,6 +27,7 @@ from headway.train._datasets import refuse_datasets
 from headway.train._display import Display
 from headway.train._errors import ControllerError, to_exception
 from headway.train._fit import RunLoop
+from headway.train._local_fit import fit_here
 from headway.train._metrics import to_json
 from headway.train._result import Result
 from headway.train._surroundings import surroundings, works_in_run_directory
@@ -42,6 +44,13 @@ if TYPE_CHECKING:
 _SHOWN_MAX = 4096
 
 TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
+
+
+class ReturnValue(Protocol):
+    """Where the value is that rank 0's training function returned."""
+
+    def load_return_value(self) -> Any:
+        """It."""
 
 
 class DataParallelTrainer(BaseTrainer):
@@ -208,7 +217,13 @@ class DataParallelTrainer(BaseTrainer):
             self._backend_argument: self.backend_config,
             "scaling_config": self.scaling_config,
             # Where it lies is told to restore, and may come with what its owner reaches it with.
-            "run_config": replace(self.run_config, name=None, storage_path="/", storage_filesystem=None),
+            "run_config": replace(
+                self.run_config,
+                name=None,
+                storage_path="/",
+                storage_filesystem=None,
+                worker_runtime_env=without_secrets(self.run_config.worker_runtime_env),
+            ),
             "metadata": self.metadata,
             "resume_from_checkpoint": self.resume_from_checkpoint,
             "validation_config": self.validation_config,
@@ -243,15 +258,13 @@ class DataParallelTrainer(BaseTrainer):
         resume = spec["resume_from_checkpoint"]
         if resume is not None and not _locations.is_remote(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
+        if self.scaling_config.num_workers == 0:
+            return fit_here(self, spec, callbacks)
         names = ("train_loop_per_worker", "train_loop_config")
         task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
-        surrounding = {
-            **surroundings(),
-            "filesystems": _filesystems_for_workers(spec),
-            "validates": self.validation_config is not None,
-        }
-        setup = json.dumps({"json": json.dumps(surrounding)})
+        environment = worker_environment(self.run_config.worker_runtime_env)
+        setup = environment.setup({**surroundings(), **self._worker_side(spec)})
         validation = self.validation_config._dumps() if self.validation_config is not None else None
         trainer = _saved_trainer.dumps(type(self).__name__, self._parts())
         run = get_runtime().start_run(json.dumps(spec), setup, task, trainer, validation)
@@ -286,20 +299,30 @@ class DataParallelTrainer(BaseTrainer):
         resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
-            "scaling": asdict(self.scaling_config),
+            "scaling": self.scaling_config.for_core(),
             "failure": asdict(self.run_config.failure_config),
             "checkpoint": self.run_config.checkpoint_config.retention(),
             "trainer": type(self).__name__,
             "trial_id": trial_id,
+            "local_ranks": 1,
             "preload": preload_modules(self.backend_config.preload),
             "config": _as_json(self.train_loop_config),
             "sync": asdict(self.run_config.sync_config),
             "metadata": self.metadata,
-            "log_to_file": self.run_config.log_to_file,
+            "log_to_file": self.run_config.log_to_file is not False,
+            "log_names": self.run_config._log_names,
             "enter_working_directory": works_in_run_directory(),
             "resume_from_checkpoint": resume._location if resume is not None else None,
             "collectives": self.backend_config.collectives,
             "validation": self.validation_config._spec() if self.validation_config is not None else WITHOUT_CONFIG,
+        }
+
+    def _worker_side(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """What this run's workers need beside their surroundings."""
+        return {
+            "filesystems": _filesystems_for_workers(spec),
+            "placement_strategy": self.scaling_config.placement_strategy,
+            "validates": self.validation_config is not None,
         }
 
     def _callbacks(self, spec: dict[str, Any]) -> CallbackCalls | None:
@@ -310,7 +333,7 @@ class DataParallelTrainer(BaseTrainer):
         spec["stop"] = self.run_config._stop_limits
         return calls if calls.lag_max() is not None else None
 
-    def _result(self, end: dict[str, Any], loop: RunLoop, path: str) -> Result:
+    def _result(self, end: dict[str, Any], loop: ReturnValue, path: str) -> Result:
         return Result._at(
             path,
             checkpoints=[(entry["name"], entry["metrics"]) for entry in end["checkpoints"]],

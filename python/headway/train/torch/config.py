@@ -16,6 +16,7 @@ from headway._arguments import check_number, check_str
 from headway._worker import session as worker_session
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 from headway.train.torch import _collectives
+from headway.train.torch.devices import visible_gpus
 
 _ECHO_WORDS = (
     "connection closed by peer",
@@ -134,6 +135,8 @@ def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
 
     from torch.distributed import TCPStore
 
+    if worker_session.current("the torch backend").store is not None:
+        return "", 0  # torchrun's ranks have met already.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     plan = worker_session.current("the torch backend").context["plan"]
     one_node = plan["local_world_size"] == world_size
@@ -159,33 +162,39 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     import torch
     import torch.distributed as dist
 
-    context = worker_session.current("the torch backend").context
+    session = worker_session.current("the torch backend")
+    context = session.context
+    if dist.is_initialized():
+        raise RuntimeError("torch.distributed has a process group already; allowed: none before fit(), which makes it")
     plan = context["plan"]
     rank, world_size = plan["rank"], context["world_size"]
-    os.environ.update(
-        RANK=str(rank),
-        WORLD_SIZE=str(world_size),
-        LOCAL_RANK=str(plan["local_rank"]),
-        LOCAL_WORLD_SIZE=str(plan["local_world_size"]),
-        GROUP_RANK=str(plan["node_rank"]),
-        NODE_RANK=str(plan["node_rank"]),
-        MASTER_ADDR=host,
-        MASTER_PORT=str(port),
-    )
+    if session.store is None:
+        os.environ.update(
+            RANK=str(rank),
+            WORLD_SIZE=str(world_size),
+            LOCAL_RANK=str(plan["local_rank"]),
+            LOCAL_WORLD_SIZE=str(plan["local_world_size"]),
+            GROUP_RANK=str(plan["node_rank"]),
+            NODE_RANK=str(plan["node_rank"]),
+            MASTER_ADDR=host,
+            MASTER_PORT=str(port),
+        )
     # Gloo would look its own host name up, which fails on machines whose name does not resolve.
     own_ip = "127.0.0.1" if plan["local_world_size"] == world_size else plan["slot"]["node_ip"]
     os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(own_ip))
     gpus = plan["slot"]["gpu_ids"]
-    visible = [gpu for gpu in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu]
+    visible = visible_gpus() if gpus else []
     shared = bool(gpus) and len(visible) < plan["local_world_size"]
     chosen = choose_backend(backend, gpus, shared)
     if gpus:
         torch.cuda.set_device(visible.index(gpus[0]))
     timeout = timedelta(seconds=timeout_s)
-    store = _store if rank == 0 else dist.TCPStore(host, port, world_size, is_master=False, timeout=timeout)
+    store = session.store
+    if store is None:
+        store = _store if rank == 0 else dist.TCPStore(host, port, world_size, is_master=False, timeout=timeout)
     worker_session.add_echo_test(_is_echo)
     if _collectives.can_be_read():
-        worker_session.current("the torch backend").core.tell_collectives_by(_collectives.positions)
+        session.core.tell_collectives_by(_collectives.positions)
     dist.init_process_group(
         chosen, store=dist.PrefixStore("headway", store), rank=rank, world_size=world_size, timeout=timeout
     )
@@ -201,8 +210,11 @@ def _leave_group() -> None:
 
     if dist.is_initialized():
         # Kept: its destructor would wait 20 ms for timers of Gloo's threads, and the process's end closes its sockets.
-        _left_group = dist.group.WORLD
+        local = worker_session.current("the torch backend").local
+        _left_group = None if local else dist.group.WORLD
         dist.destroy_process_group()
+        if local:
+            return
     _keep_operators()
 
 

@@ -37,6 +37,16 @@ def get_devices() -> list[torch.device]:
     return _devices("get_devices()")
 
 
+def visible_gpus() -> list[str]:
+    """The devices that this process sees, as CUDA_VISIBLE_DEVICES names them, in the order of their indices."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [gpu for gpu in named.split(",") if gpu]
+    import torch
+
+    return [str(index) for index in range(torch.cuda.device_count())]
+
+
 def _devices(caller: str) -> list[torch.device]:
     session = worker_session.current(caller)
     import torch
@@ -44,5 +54,5 @@ def _devices(caller: str) -> list[torch.device]:
     gpus = session.context["plan"]["slot"]["gpu_ids"]
     if not gpus:
         return [torch.device("cpu")]
-    visible = os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+    visible = visible_gpus()
     return [torch.device("cuda", visible.index(gpu)) for gpu in gpus]

@@ -1,0 +1,208 @@
+"""What workers' environment has that the driver's has not: variables, directories on the import path, packages."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headway._arguments import check_str, refuse
+from headway._pip_environment import PipEnvironment, pip_environment
+
+_KEYS = ("env_vars", "pip", "py_modules", "working_dir")
+
+
+@dataclass(frozen=True)
+class RuntimeEnv:
+    """A checked ``runtime_env``.
+
+    Attributes:
+        env_vars: Environment variables, set before workers' interpreters start.
+        working_dir: An absolute directory: on the import path, and where ranks work with
+            ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``; None: the driver's.
+        py_modules: Absolute directories that come first on the import path.
+        pip: Requirements that are installed into an environment of their own.
+    """
+
+    env_vars: dict[str, str] = field(default_factory=dict)
+    working_dir: str | None = None
+    py_modules: tuple[str, ...] = ()
+    pip: tuple[str, ...] = ()
+    _installed: PipEnvironment | None = field(default=None, compare=False)
+
+    def prepare(self) -> RuntimeEnv:
+        """The same with its packages installed.
+
+        Raises:
+            RuntimeError: pip could not install them.
+        """
+        return replace(self, _installed=pip_environment(self.pip) if self.pip else None)
+
+    def setup(self, surroundings: dict[str, Any]) -> str:
+        """A run's set-up as the core takes it: the surroundings for its workers, and how their factory is started.
+
+        Args:
+            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers are told.
+        """
+        told = self._over(surroundings)
+        # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
+        setup: dict[str, Any] = {"json": json.dumps(told)}
+        if self._installed is not None or self.env_vars:
+            interpreter = self._installed.interpreter if self._installed is not None else sys.executable
+            setup["factory"] = {"command": factory_command(interpreter, told["sys_path"]), "env": self.env_vars}
+        return json.dumps(setup)
+
+    def _over(self, surroundings: dict[str, Any]) -> dict[str, Any]:
+        path = list(surroundings["sys_path"])
+        if self._installed is not None:
+            # What the script has beside it comes before installed packages, as in any interpreter.
+            installed = (
+                index for index, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages"))
+            )
+            path.insert(next(installed, len(path)), self._installed.site_packages)
+        own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
+        variables = {**surroundings["env"], **self.env_vars}
+        if own:
+            variables["PYTHONPATH"] = os.pathsep.join([*own, *filter(None, [variables.get("PYTHONPATH")])])
+        return {
+            **surroundings,
+            "env": variables,
+            "sys_path": list(dict.fromkeys([*own, *path])),
+            "cwd": self.working_dir or surroundings["cwd"],
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a user gives it, with paths that are absolute, and only what it has."""
+        found = {name: getattr(self, name) for name in _KEYS}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+
+    def with_more(self, other: RuntimeEnv) -> RuntimeEnv:
+        """``other`` over this one: its variables win one by one, and what else it has replaces what is here."""
+        return RuntimeEnv(
+            {**self.env_vars, **other.env_vars},
+            other.working_dir or self.working_dir,
+            other.py_modules or self.py_modules,
+            other.pip or self.pip,
+        )
+
+
+def without_secrets(runtime_env: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What of a ``runtime_env`` may be stored: its variables may be keys and passwords."""
+    return {name: value for name, value in (runtime_env or {}).items() if name != "env_vars"} or None
+
+
+def factory_command(interpreter: str, path: Sequence[str]) -> list[str]:
+    """What starts a worker factory.
+
+    Args:
+        interpreter: The Python that its workers have.
+        path: Their import path.
+    """
+    code = f"import json, sys; sys.path[:] = json.loads({json.dumps(list(path))!r}); "
+    return [interpreter, "-c", code + "from headway._worker.factory import main; main()"]
+
+
+def check_runtime_env(argument: str, value: object) -> RuntimeEnv:
+    """``value`` as a user gave it for ``argument``.
+
+    Raises:
+        TypeError, ValueError, FileNotFoundError, NotADirectoryError: what is wrong, by its key.
+    """
+    if value is None:
+        return RuntimeEnv()
+    if not isinstance(value, Mapping):
+        refuse(argument, value, f"None or a dict with {', '.join(_KEYS)}")
+    for key in value:
+        if key not in _KEYS:
+            raise ValueError(f"{argument} has {key!r}; allowed: {', '.join(_KEYS)}")
+    working_dir = value.get("working_dir")
+    return RuntimeEnv(
+        _variables(f"{argument}['env_vars']", value.get("env_vars")),
+        None if working_dir is None else _directory(f"{argument}['working_dir']", working_dir),
+        _modules(f"{argument}['py_modules']", value.get("py_modules")),
+        _requirements(f"{argument}['pip']", value.get("pip")),
+    )
+
+
+def _variables(argument: str, variables: object) -> dict[str, str]:
+    if variables is None:
+        return {}
+    allowed = "a dict from names to strings"
+    if not isinstance(variables, Mapping):
+        refuse(argument, variables, allowed)
+    for name, text in variables.items():
+        check_str(f"a name in {argument}", name, allowed)
+        check_str(f"{argument}[{name!r}]", text, "a string")
+        if not name or "=" in name or "\0" in name + text:
+            raise ValueError(f"{argument} has {name!r}; allowed: names without '=', and no null characters")
+    return dict(variables)
+
+
+def _directory(argument: str, path: object) -> str:
+    allowed = "the path of a directory of this machine"
+    if not isinstance(path, (str, os.PathLike)):
+        refuse(argument, path, allowed)
+    text = os.fspath(path)
+    if isinstance(text, str) and "://" in text:
+        raise ValueError(f"{argument} is {text!r}; allowed: {allowed}")
+    absolute = os.path.abspath(os.path.expanduser(text))
+    if not os.path.exists(absolute):
+        raise FileNotFoundError(f"{argument} is {text!r}, which is not there; allowed: {allowed}")
+    if not os.path.isdir(absolute):
+        raise NotADirectoryError(f"{argument} is {text!r}, which is no directory; allowed: {allowed}")
+    return absolute
+
+
+def _modules(argument: str, modules: object) -> tuple[str, ...]:
+    """A package's own directory is given as such in Ray: what is put on the path is the one that holds it."""
+    if modules is None:
+        return ()
+    if isinstance(modules, (str, bytes)) or not isinstance(modules, Sequence):
+        refuse(argument, modules, "a list of directories, of packages or of wheels")
+    found = []
+    for index, each in enumerate(modules):
+        where = f"{argument}[{index}]"
+        path = getattr(each, "__path__", None)  # An imported package.
+        if path is not None:
+            each = next(iter(path))
+        if isinstance(each, (str, os.PathLike)) and os.fspath(each).endswith(".whl"):
+            found.append(_wheel(where, os.fspath(each)))
+            continue
+        directory = _directory(where, each)
+        is_package = os.path.exists(os.path.join(directory, "__init__.py"))
+        found.append(os.path.dirname(directory) if is_package else directory)
+    return tuple(dict.fromkeys(found))
+
+
+def _wheel(argument: str, path: str) -> str:
+    """A wheel of pure Python is importable as it is: it is a zip file."""
+    absolute = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isfile(absolute):
+        raise FileNotFoundError(f"{argument} is {path!r}, which is not there; allowed: a wheel's file")
+    return absolute
+
+
+def _requirements(argument: str, pip: object) -> tuple[str, ...]:
+    allowed = "a list of requirements, the path of a requirements.txt, or a dict with packages"
+    if pip is None:
+        return ()
+    if isinstance(pip, Mapping):
+        others = sorted(set(pip) - {"packages", "pip_check", "pip_version"}, key=str)
+        if others or "packages" not in pip:
+            raise ValueError(f"{argument} is {dict(pip)!r}; allowed: a dict with packages (pip_check and pip_version)")
+        return _requirements(f"{argument}['packages']", pip["packages"])
+    if isinstance(pip, (str, os.PathLike)):
+        path = os.path.abspath(os.path.expanduser(os.fspath(pip)))
+        if not os.path.isfile(path):
+            raise FileNotFoundError(f"{argument} is {os.fspath(pip)!r}, which is no file; allowed: {allowed}")
+        with open(path) as file:
+            lines = [line.strip() for line in file]
+        return tuple(line for line in lines if line and not line.startswith("#"))
+    if not isinstance(pip, Sequence):
+        refuse(argument, pip, allowed)
+    for index, each in enumerate(pip):
+        check_str(f"{argument}[{index}]", each, "a requirement, such as 'einops==0.8.0' or the path of a wheel")
+    return tuple(pip)

@@ -1,0 +1,129 @@
+"""``fit()`` in local mode: this process, or torchrun's, are the run's ranks."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from headway._runtime import get_runtime
+from headway.train import _local, _locations, _saved_trainer
+from headway.train._display import Display
+from headway.train._errors import ControllerError, to_exception
+from headway.train._fit import RunLoop
+from headway.train._result import Result
+
+if TYPE_CHECKING:
+    from headway.train._callback_calls import CallbackCalls
+    from headway.train.data_parallel_trainer import DataParallelTrainer
+
+
+class _Served(threading.Thread):
+    """Serves the run's events beside the thread that is busy with the training function: hooks, display, callbacks."""
+
+    def __init__(self, loop: RunLoop):
+        super().__init__(name="headway-run", daemon=True)
+        self._loop = loop
+        self.error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Until the run is over."""
+        try:
+            self._loop.serve()
+        except BaseException as error:
+            self.error = error
+            self._loop.abort(error)
+
+    def wait(self) -> dict[str, Any]:
+        """How the run ended."""
+        self.join()
+        assert self._loop.end is not None
+        return self._loop.end
+
+
+class _Returned:
+    """What the training function returned here, where ``fit()`` looks for rank 0's."""
+
+    def __init__(self, value: Any):
+        self._value = value
+
+    def load_return_value(self) -> Any:
+        """It."""
+        return self._value
+
+
+def fit_here(trainer: DataParallelTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None) -> Result:
+    """Runs the training function in this process to its end.
+
+    Args:
+        trainer: Whose run it is.
+        spec: The run's.
+        callbacks: Its callbacks; they are called on another thread.
+
+    Raises:
+        Exception: what the training function raised, as it is; else what ``fit()`` raises.
+    """
+    place = _local.find_place()
+    return _lead(trainer, spec, callbacks, place) if place.rank == 0 else _follow(trainer, place)
+
+
+def _lead(
+    trainer: DataParallelTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None, place: _local.Place
+) -> Result:
+    spec = {**spec, "local_ranks": place.world_size, "preload": [], "enter_working_directory": False}
+    spec["failure"] = {**spec["failure"], "max_failures": 0}
+    here, there = socket.socketpair()
+    setup = {"json": json.dumps(trainer._worker_side(spec)), "guests": [there.detach(), *_local.gather(place)]}
+    parts = _saved_trainer.dumps(type(trainer).__name__, trainer._parts())
+    run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), b"", parts)
+    config = trainer.backend_config
+    display = Display(trainer.run_config, trainer.train_loop_config)
+    loop = RunLoop(run, config.backend_cls(), config, display, callbacks)
+    served = _Served(loop)
+    outcome, refusal = _local.Outcome(), None
+    try:
+        outcome = _take_part(trainer, here.detach(), place)
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+        end = served.wait()
+        if not isinstance(error, Exception):
+            if interrupted:
+                told = f"what was reported so far is in {_locations.shown(run.path)}"
+                print(f"headway: stopped by Ctrl-C; {told}", file=sys.stderr)
+            raise
+        refusal = error
+    end = served.wait()
+    _local.tell_others(place, {"end": end, "path": run.path})
+    if served.error is not None:
+        raise served.error
+    if outcome.error is not None:
+        raise outcome.error
+    if refusal is not None and end["state"] == "aborted":
+        raise refusal
+    if loop.callback_error is not None:
+        failure = loop.callback_error.failure
+        raise ControllerError(failure, str(loop.callback_error)) from failure
+    return _result(trainer, end, outcome, run.path)
+
+
+def _follow(trainer: DataParallelTrainer, place: _local.Place) -> Result:
+    outcome = _take_part(trainer, _local.join(place), place)
+    said = _local.hear_end(place)
+    if outcome.error is not None:
+        raise outcome.error
+    return _result(trainer, said["end"], outcome, said["path"])
+
+
+def _take_part(trainer: DataParallelTrainer, fd: int, place: _local.Place) -> _local.Outcome:
+    return _local.take_part(fd, place, trainer.train_loop_per_worker, trainer._args, trainer.scaling_config.use_gpu)
+
+
+def _result(trainer: DataParallelTrainer, end: dict[str, Any], outcome: _local.Outcome, path: str) -> Result:
+    if end["state"] != "finished":
+        failure, cause = to_exception(end, {}, _locations.shown(path))
+        raise failure from cause
+    return trainer._result(end, _Returned(outcome.value), path)

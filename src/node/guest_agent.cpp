@@ -1,0 +1,51 @@
+#include "node/guest_agent.hpp"
+
+#include <unistd.h>
+
+namespace headway::node {
+
+GuestAgent::~GuestAgent() {
+  // Their coroutines may live on for a moment; none of them may call the sink any more.
+  for (auto& [id, session] : sessions_) session->close();
+}
+
+Result<void> GuestAgent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
+  const std::int64_t id = launch.worker_id;
+  auto session = std::make_shared<wire::Channel>(loop_, launch.session_fd);
+  session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
+                 [this, id](const std::optional<Error>&) { on_closed(id); });
+  session->send(std::move(first));
+  sessions_.emplace(id, std::move(session));
+  return {};
+}
+
+void GuestAgent::send(std::int64_t worker_id, wire::Frame frame) {
+  const auto session = sessions_.find(worker_id);
+  if (session != sessions_.end()) {
+    session->second->send(std::move(frame));
+  } else {
+    for (int fd : frame.fds) ::close(fd);
+  }
+}
+
+void GuestAgent::signal_worker(std::int64_t worker_id, int) {
+  const auto session = sessions_.find(worker_id);
+  if (session == sessions_.end()) return;
+  session->second->close();
+  // Not at once: whoever orders the end does not expect it to have come before the order is through.
+  boost::asio::post(loop_, [this, worker_id] { on_closed(worker_id); });
+}
+
+void GuestAgent::examine(std::int64_t worker_id, Examined done) {
+  const bool there = sessions_.contains(worker_id);
+  boost::asio::post(loop_, [there, done = std::move(done)] {
+    done(there ? "in a process that Headway has not started: a debugger or py-spy shows its stack\n"
+               : "its session has ended\n");
+  });
+}
+
+void GuestAgent::on_closed(std::int64_t worker_id) {
+  if (sessions_.erase(worker_id) > 0) sink_.worker_exited(worker_id, {false, 0, "its session has ended"}, "");
+}
+
+}  // namespace headway::node
