@@ -15,6 +15,7 @@ from typing import Any
 from program import MARK, WORKERS
 
 HERE = Path(__file__).parent
+CPP_PROGRAM = HERE.parent / "build" / "tests" / "bench_cpp"
 TIMEOUT_S = 900
 
 
@@ -40,6 +41,8 @@ def run_program(library: str, command: list[str], python: str, storage: Path) ->
 
 
 def _arguments(library: str, command: list[str], python: str) -> list[str]:
+    if command[0] == "bench_cpp":
+        return [str(CPP_PROGRAM), *command[1:]]
     program = [str(HERE / command[0]), *command[1:]]
     if library == "torchrun":
         # What the `torchrun` command runs.

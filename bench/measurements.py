@@ -169,4 +169,38 @@ MEASUREMENTS = [
         ],
         repeats=10,
     ),
+    Measurement(
+        "cpp-first-step",
+        {"headway": ["bench_cpp", "first_step"], "limit": ["bench_cpp", "load"]},
+        [
+            Line("C++: process start → first DDP step", "first_step_s", "≤ 700 ms", at_most(0.7), "ms"),
+            Line("C++: last step → fit() returns", "first_end_s", "≤ 50 ms", at_most(0.05), "ms"),
+            Line("C++: second fit() → first DDP step", "second_step_s", "≤ 200 ms", at_most(0.2), "ms"),
+        ],
+        notes=[("limit", "first_step_s", "C++: loading libtorch and calling one operator, from process start")],
+    ),
+    Measurement(
+        "cpp-report",
+        {"headway": ["bench_cpp", "report", "2000"]},
+        [Line("C++: report(metrics), median", "report_s", "≤ 0.2 ms", at_most(0.0002), "ms")],
+    ),
+    Measurement(
+        "cpp-recovery",
+        {"headway": ["bench_cpp", "recovery"]},
+        [Line("C++: SIGKILL → last rank steps", "recovery_s", "≤ 150 ms", at_most(0.15), "ms")],
+    ),
+    Measurement(
+        "cpp-training-time",
+        {"headway": ["bench_cpp", "training_time"], "python": ["training_time.py", "headway"]},
+        [
+            Line(
+                "C++: DDP training, start-up not counted",
+                "training_s",
+                "≤ the Python loop",
+                lambda medians: medians["headway"] <= medians["python"],
+            )
+        ],
+        repeats=10,
+        notes=[("python", "training_s", "C++: the same training from Python, in turn with it")],
+    ),
 ]

@@ -1,2 +1,11 @@
-# find_package(headway): gives the target headway::headway.
+# find_package(headway [COMPONENTS torch]): gives the target headway::headway, and with the component headway::torch.
 include("${CMAKE_CURRENT_LIST_DIR}/headway-targets.cmake")
+if("torch" IN_LIST headway_FIND_COMPONENTS)
+  include("${CMAKE_CURRENT_LIST_DIR}/headway-torch.cmake")
+  if(TARGET headway::torch)
+    set(headway_torch_FOUND TRUE)
+  elseif(headway_FIND_REQUIRED_torch)
+    set(headway_FOUND FALSE)
+    set(headway_NOT_FOUND_MESSAGE "no libtorch was found; set HEADWAY_TORCH_DIR to the folder of one, or of an installed torch package")
+  endif()
+endif()

@@ -115,6 +115,11 @@ void World::carry_out(const ExamineRanks& command) {
                         [this, command] { hand_in(RanksExamined{command.attempt, command.examination, {}, ""}); });
 }
 
+/// The simulated function calls no barriers and broadcasts.
+void World::carry_out(const ReleaseCollective& command) {
+  require(false, invariant::answers, [&] { return words(command) + ", which no rank has called"; });
+}
+
 void World::carry_out(const StartWorkers& command) {
   older_.insert(older_.end(), said_.begin(), said_.end());
   said_.clear();

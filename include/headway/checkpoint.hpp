@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headway {
@@ -36,12 +38,31 @@ struct CheckpointProgress {
 /// Called at the start, after every megabyte or so and after every file; on any thread, never on two at once. It must not throw.
 using OnCheckpointProgress = std::function<void(const CheckpointProgress&)>;
 
-/// A committed checkpoint, opened for reading. A value: it may be copied and used from any thread.
+/// A checkpoint's files on this machine, for reading. As long as one of its copies lives, they stay.
+class HEADWAY_API CheckpointDirectory {
+ public:
+  const std::string& path() const { return path_; }
+
+ private:
+  friend class Checkpoint;
+  CheckpointDirectory(std::string path, std::shared_ptr<const void> held)
+      : path_(std::move(path)), held_(std::move(held)) {}
+  std::string path_;
+  std::shared_ptr<const void> held_;
+};
+
+/// A directory with whatever a training loop needs to go on from. A value: it may be copied and used from any thread.
+///
+/// One that was given to `report` is durable when `report` has returned, and can be opened from then on:
 ///
 ///     headway::Checkpoint best = headway::Checkpoint::open("/data/run/checkpoint_000003").value();
 ///     for (const headway::CheckpointFile& file : best.files()) std::cout << file.name << ' ' << file.size << '\n';
 class HEADWAY_API Checkpoint {
  public:
+  /// A directory of files, committed or not, for `report` or to resume from. It is not looked at here: `path()` is all that is known.
+  /// A relative path is below the directory that the process is in now.
+  static Checkpoint from_directory(const std::string& path);
+
   /// Errors: `not_found` when there is no committed checkpoint at `path`, `corrupted` when its manifest can't be read,
   /// `invalid_argument` when a newer version of Headway wrote it.
   static Result<Checkpoint> open(const std::string& path);
@@ -50,7 +71,21 @@ class HEADWAY_API Checkpoint {
   /// Errors: `not_found` when there is none, or no such folder.
   static Result<Checkpoint> newest_good(const std::string& run_directory);
 
+  /// The directory, or the URL of one on remote storage.
   const std::string& path() const { return path_; }
+
+  /// The files in a local directory: its own, or, from remote storage, a copy that is compared with the manifest on the way; the processes
+  /// of this machine share it, and the last one removes it. Errors: `not_found`, `corrupted`, `unavailable`, `refused`.
+  ///
+  ///     const headway::CheckpointDirectory files = headway::get_checkpoint()->as_directory().value();
+  ///     std::ifstream model(files.path() + "/model.bin");
+  Result<CheckpointDirectory> as_directory() const;
+
+  /// Copies the files to a local directory, which is made when missing; nothing is compared (`copy_to` does that).
+  /// Errors: `not_found`, `unavailable`.
+  Result<void> to_directory(const std::string& target) const;
+
+  /// What the manifest says; this and what follows are empty, "" and 0 after `from_directory`.
   const std::vector<CheckpointFile>& files() const { return files_; }
   /// Rank 0's metrics of the report that carried it, as JSON text.
   const std::string& metrics_json() const { return metrics_json_; }

@@ -110,6 +110,11 @@ def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequenc
     """
     Offers this machine to a driver; returns the exit code when that is over, and no worker is left.
     """
+def new_trial_id() -> str:
+    """A new run's id, at random."""
+
+def default_run_name(trainer: str, trial_id: str) -> str:
+    """What a run is called that was given no name."""
 
 def exit_now(code: int) -> None:
     """Flushes C streams and ends the process at once."""
@@ -193,6 +198,8 @@ class Session:
 
     def validated(self, metrics_json: str) -> None:
         """What the validation function of this worker returned."""
+    def collective(self, kind: str, data: bytes | None) -> bytes | None:
+        """A "barrier" of all ranks, or a "broadcast": what rank 0 gave."""
 
 def list_checkpoints(run_directory: str) -> str:
     """

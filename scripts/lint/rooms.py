@@ -23,13 +23,13 @@ ROOMS: dict[str, set[str]] = {
     "cluster": {"headway", "core", "wire", "node"},
     "driver": {"headway", "core", "wire", "control", "storage", "node", "engine", "cluster"},
     "worker": {"headway", "core", "wire", "storage"},
-    "library": {"headway", "core", "storage"},
+    "library": {"headway", "core", "wire", "storage", "node", "driver", "worker"},
     "sim": {"headway", "core", "control"},
     "bindings": {"headway", "core", "wire", "storage", "node", "cluster", "driver", "worker"},
 }
 
 # core/ speaks only of values: of the public headers it may use these.
-HEADERS_FOR_CORE = {"headway/export.hpp", "headway/result.hpp"}
+HEADERS_FOR_CORE = {"headway/config.hpp", "headway/export.hpp", "headway/result.hpp"}
 
 # Rooms that decide, and so may not touch threads, files, sockets, processes, clocks or Arrow.
 PURE_ROOMS = {"core", "control"}

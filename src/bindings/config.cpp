@@ -29,7 +29,7 @@ void bind_config(nb::module_& module) {
              "Raises ValueError for a bad ValidationConfig.");
   module.def("check_validation_task", &check<ValidationTask>, nb::arg("json"),
              "Raises ValueError for a bad ValidationTaskConfig.");
-  module.def("check_run_config", &check<RunConfig>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
+  module.def("check_run_config", &check<RunPlace>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 
 }  // namespace headway::bindings

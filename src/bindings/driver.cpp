@@ -1,6 +1,7 @@
 #include "bindings/module.hpp"
 #include "driver/found_run.hpp"
 #include "driver/run.hpp"
+#include "driver/run_identity.hpp"
 #include "driver/runtime.hpp"
 
 #include <unistd.h>
@@ -194,6 +195,10 @@ void bind_driver(nb::module_& module) {
       .def(
           "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Ends every run, worker and factory, and returns when they are gone.");
+
+  module.def("new_trial_id", &driver::new_trial_id, "A new run's id, at random.");
+  module.def("default_run_name", &driver::default_run_name, nb::arg("trainer"), nb::arg("trial_id"),
+             "What a run is called that was given no name.");
 }
 
 }  // namespace headway::bindings

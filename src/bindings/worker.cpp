@@ -139,6 +139,16 @@ std::string ask_checkpoints(worker::Session& self, bool validated, std::optional
   return to_json_text(unwrap(std::move(told)));
 }
 
+nb::object collective(worker::Session& self, const std::string& kind, const std::optional<nb::bytes>& bytes) {
+  Result<wire::Blob> gathered = [&] {
+    const wire::Blob blob = to_blob(bytes);
+    const nb::gil_scoped_release released;
+    return self.collective(kind, 0, blob);
+  }();
+  const wire::Blob blob = unwrap(std::move(gathered));
+  return blob ? nb::object(nb::bytes(blob->data(), blob->size())) : nb::object(nb::none());
+}
+
 RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
 
 /// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can hang.
@@ -170,11 +180,30 @@ void bind_process(nb::module_& module) {
            "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
 }
 
+/// What validations, and questions about them, need.
+void bind_validation(nb::class_<worker::Session>& session) {
+  session
+      .def("ask_checkpoints", &ask_checkpoints, nb::arg("validated"), nb::arg("timeout_s").none(),
+           "All checkpoints that are kept, as JSON, when what the question says is so.")
+      .def(
+          "open_runtime", [](worker::Session& self) { return unwrap(self.open_runtime()); },
+          "A socket on which a runtime in this process is the driver's guest.")
+      .def(
+          "validated",
+          [](worker::Session& self, const std::string& metrics_json) {
+            Json metrics = unwrap(parse_json(metrics_json, "metrics"));
+            self.validated(metrics.as_object());
+          },
+          nb::arg("metrics_json"), "What the validation function of this worker returned.");
+}
+
 }  // namespace
 
 void bind_worker(nb::module_& module) {
   bind_process(module);
-  nb::class_<worker::Session>(module, "Session", "This worker's session with the driver.")
+  nb::class_<worker::Session> session(module, "Session", "This worker's session with the driver.");
+  bind_validation(session);
+  session
       .def(nb::new_(&open_session), nb::arg("fd"), nb::arg("lives_on") = false,
            "`lives_on`: this process does not end with the session.")
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
@@ -220,18 +249,9 @@ void bind_worker(nb::module_& module) {
                    "store: collections.abc.Callable[[str], str] | None = None, "
                    "validation_json: str | None = None) -> str | None"),
            "The barrier of all ranks; the committed checkpoint's directory, or None.")
-      .def("ask_checkpoints", &ask_checkpoints, nb::arg("validated"), nb::arg("timeout_s").none(),
-           "All checkpoints that are kept, as JSON, when what the question says is so.")
-      .def(
-          "open_runtime", [](worker::Session& self) { return unwrap(self.open_runtime()); },
-          "A socket on which a runtime in this process is the driver's guest.")
-      .def(
-          "validated",
-          [](worker::Session& self, const std::string& metrics_json) {
-            Json metrics = unwrap(parse_json(metrics_json, "metrics"));
-            self.validated(metrics.as_object());
-          },
-          nb::arg("metrics_json"), "What the validation function of this worker returned.");
+      .def("collective", &collective, nb::arg("kind"), nb::arg("data").none(),
+           nb::sig("def collective(self, kind: str, data: bytes | None) -> bytes | None"),
+           "A \"barrier\" of all ranks, or a \"broadcast\": what rank 0 gave.");
 }
 
 }  // namespace headway::bindings

@@ -114,6 +114,13 @@ struct AnswerReport {
   std::optional<std::string> error;
 };
 
+/// Let every rank's n-th barrier or broadcast return, with the bytes that `root` gave when there is one.
+struct ReleaseCollective {
+  int attempt = 0;
+  std::int64_t index = 0;
+  std::optional<int> root;
+};
+
 /// Tell every rank of a checkpoint that was committed after its report had returned.
 struct AnnounceCheckpoint {
   int attempt = 0;
@@ -222,12 +229,12 @@ struct Finish {
   bool folder_lost = false;  ///< Nothing more may be written to it.
 };
 
-using Command =
-    std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining, BeginCheckpoint,
-                 UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, StartValidation, EndValidation,
-                 TellCheckpoints, SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport, AnnounceCheckpoint,
-                 AppendResult, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
-                 SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,
+                             BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint,
+                             StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
+                             LeaveWorkingDirectory, AnswerReport, ReleaseCollective, AnnounceCheckpoint, AppendResult,
+                             TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
+                             SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

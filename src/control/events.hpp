@@ -73,6 +73,15 @@ struct CheckpointsAsked {
   std::optional<double> timeout_s;
 };
 
+/// A rank waits in its n-th barrier or broadcast. What it gave, if anything, stays with the driver.
+struct RankArrived {
+  int attempt = 0;
+  int rank = 0;
+  std::int64_t index = 0;
+  std::string kind;
+  int root = 0;
+};
+
 struct CheckpointBegun {
   int attempt = 0;
   std::int64_t index = 0;
@@ -225,9 +234,9 @@ struct TimerFired {
 
 using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, WorkerReady, SetupFinished,
-                 RankReported, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
-                 RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered,
-                 RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
+                 RankReported, RankArrived, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
+                 ArtifactsSynced, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
+                 CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
                  ValidationFailed, ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
                  AbortAsked, DriverEnding, FolderLost, TimerFired>;
 

@@ -74,6 +74,36 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
   return failure;
 }
 
+RunFailure describe_unmatched_collective(const WorkerGroup& group, const CollectiveBarrier& waiting,
+                                         const std::vector<int>& returned, int attempt, Time now) {
+  const std::vector<int> ranks = waiting.waiting_ranks();
+  const std::string& kind = waiting.call_of(ranks.front()).kind;
+  const std::string what = rank_list(ranks) + " wait" + plural_s(ranks) + " in " + kind + "()";
+  RunFailure failure{ErrorKind::user_code, "", {}};
+  failure.message = rank_list(returned) + " finished the training function while " + what + ", which " +
+                    rank_list(returned) + " never called (attempt " + std::to_string(attempt) + ")\n" +
+                    "Every rank must call barrier() and broadcast() equally often, in the same order.\n";
+  for (const int rank : returned) failure.ranks.push_back({rank, "finished while " + what});
+  failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
+  return failure;
+}
+
+RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBarrier& waiting, int different,
+                                    int attempt, Time now) {
+  const auto text = [&](int rank) {
+    const CollectiveCall& call = waiting.call_of(rank);
+    const std::string from = call.kind == "broadcast" ? " from rank " + std::to_string(call.root) : "";
+    return "rank " + std::to_string(rank) + " called " + call.kind + "()" + from;
+  };
+  const std::string both = text(waiting.waiting_ranks().front()) + " and " + text(different);
+  RunFailure failure{ErrorKind::user_code, "", {{different, both}}};
+  failure.message = both + " as their collective call #" + std::to_string(waiting.index() + 1) + " (attempt " +
+                    std::to_string(attempt) + ")\n" +
+                    "Every rank must make the same calls of barrier() and broadcast() in the same order.\n" +
+                    "What the ranks were doing:\n" + group.describe_others(-1, now);
+  return failure;
+}
+
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt) {
   RunFailure failure{ErrorKind::user_code, error.type + ": " + error.message + "\n" + error.traceback, {}};
   if (failure.message.back() != '\n') failure.message += '\n';

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/collective_barrier.hpp"
 #include "control/run_outcome.hpp"
 #include "control/worker_group.hpp"
 #include "core/worker.hpp"
@@ -22,6 +23,14 @@ RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_
 /// `waiting` ranks wait in report `index`, and `returned` have finished their function and can never come.
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now);
+
+/// Ranks wait in a barrier or broadcast, and `returned` have finished their function and can never come.
+RunFailure describe_unmatched_collective(const WorkerGroup& group, const CollectiveBarrier& waiting,
+                                         const std::vector<int>& returned, int attempt, Time now);
+
+/// Rank `different` calls another collective than the first rank that waits.
+RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBarrier& waiting, int different,
+                                    int attempt, Time now);
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt);
 

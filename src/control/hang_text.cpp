@@ -16,6 +16,11 @@ std::string hook_headline(const std::string& hook, const WaitScene& scene, const
   return have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
 }
 
+/// As people call it, with its number among the barriers and broadcasts.
+std::string gathering_name(const Wait& wait, const std::string& kind) {
+  return (kind == "broadcast" ? "the broadcast" : "barrier()") + std::string(" #") + std::to_string(wait.index + 1);
+}
+
 constexpr auto setup_hooks = "the backend's set-up (on_start, on_training_start)";
 constexpr auto teardown_hook = "the backend's on_shutdown";
 constexpr auto callbacks = "a callback of RunConfig.callbacks or RunConfig.stop";
@@ -63,6 +68,9 @@ std::string hang_headline(const WaitScene& scene, Time now) {
     case WaitKind::report:
       return have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " + have(scene.waiting) +
              " waited for " + lasted;
+    case WaitKind::gathering:
+      return have(scene.awaited) + " not come to " + gathering_name(scene.wait, scene.subject) + ", in which " +
+             have(scene.waiting) + " waited for " + lasted;
     case WaitKind::upload:
       return have(scene.awaited) + " been storing files of " + scene.subject + " for " + lasted + ", and " +
              (scene.waiting.empty() ? "the run's end waits for it"
@@ -89,6 +97,8 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
     case WaitKind::ready: return "every rank is ready" + after;
     case WaitKind::setup: return std::string(setup_hooks) + " has returned" + after;
     case WaitKind::report: return "every rank has come to " + report_name(resolved.wait) + after;
+    case WaitKind::gathering:
+      return "every rank has come to barrier or broadcast #" + std::to_string(resolved.wait.index + 1) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
     case WaitKind::collective: return "the ranks have gone on from their collective" + after;
     case WaitKind::callback: return std::string(callbacks) + " has returned" + after;

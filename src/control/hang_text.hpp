@@ -18,8 +18,9 @@ struct WaitScene {
   int attempt = 0;
   std::vector<int> awaited;  ///< The ranks to blame; empty when it is none of them.
   std::vector<int> waiting;  ///< Those that are held up, where it is not all of the run.
-  std::string subject;       ///< What storage is asked for, the checkpoint's name, or what is said of a collective.
-  std::string positions;     ///< A line a rank on where it stands in its collectives.
+  std::string
+      subject;  ///< What storage is asked for, the checkpoint's name, or what is said of a collective ("barrier" or "broadcast").
+  std::string positions;  ///< A line a rank on where it stands in its collectives.
 };
 
 /// "rank 1 has finished the training function, and rank 0 has been in gloo:all_reduce [4] Float #7 of process group world".

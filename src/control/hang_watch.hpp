@@ -15,6 +15,7 @@ enum class WaitKind {
   ready,       ///< Ranks that have not become ready.
   setup,       ///< The backend's hooks on_start and on_training_start.
   report,      ///< Ranks that have not come to a report in which others wait.
+  gathering,   ///< Ranks that have not come to a barrier() or broadcast in which others wait.
   upload,      ///< Ranks that store their files of a checkpoint.
   collective,  ///< Ranks that have not entered a collective in which others are.
   callback,    ///< The run's callbacks, which have not heard a report for which ranks wait.
@@ -25,7 +26,7 @@ enum class WaitKind {
 /// One wait. Two with equal members are the same.
 struct Wait {
   WaitKind kind = WaitKind::storage;
-  std::int64_t index = 0;  ///< Which report, for `report`, `upload` and `storage`.
+  std::int64_t index = 0;  ///< Which report, for `report`, `upload` and `storage`; which call, for `gathering`.
   Time since{};
 
   bool operator==(const Wait&) const = default;

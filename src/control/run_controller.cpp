@@ -95,6 +95,7 @@ void RunController::start_attempt() {
   questions_.clear();
   group_ = WorkerGroup::place(slots_, now_);
   barrier_ = ReportBarrier(group_.size());
+  collectives_ = CollectiveBarrier(group_.size());
   group_gone_ = false;
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
@@ -134,6 +135,7 @@ void RunController::on(const RankReturned& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::returned, now_);
   check_unmatched_report();
+  check_unmatched_collective();
   finish_when_all_returned();
 }
 

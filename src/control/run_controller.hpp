@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/checkpoint_book.hpp"
+#include "control/collective_barrier.hpp"
 #include "control/collective_watch.hpp"
 #include "control/commands.hpp"
 #include "control/deletion_list.hpp"
@@ -114,6 +115,7 @@ class RunController {
   void on(const WorkerReady& event);
   void on(const SetupFinished& event);
   void on(const RankReported& event);
+  void on(const RankArrived& event);
   void on(const CheckpointBegun& event);
   void on(const RankUploaded& event);
   void on(const CheckpointCommitted& event);
@@ -177,6 +179,8 @@ class RunController {
   void forget_uploads_of(int rank);
   void finish_when_all_returned();
   void check_unmatched_report();
+  void release_collective();
+  void check_unmatched_collective();
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
   void group_is_over();
@@ -232,6 +236,7 @@ class RunController {
   std::set<std::string> lost_nodes_;
   WorkerGroup group_;
   ReportBarrier barrier_;
+  CollectiveBarrier collectives_;
   CheckpointBook book_;
   DeletionList deletions_;
   ValidationQueue validations_;
@@ -247,6 +252,7 @@ class RunController {
   std::optional<Time> hook_since_;           ///< When the front end's hooks were called, while they have not returned.
   std::optional<Time> ending_since_;         ///< When the attempt's processes were first told to end.
   Time barrier_since_{};                     ///< When the first rank came to the open report.
+  Time collectives_since_{};                 ///< When the first rank came to the open barrier or broadcast.
   std::deque<PendingReport> pending_;        ///< In order; the first may be under way to its commit.
   std::optional<std::string> upload_error_;  ///< Of an asynchronous checkpoint; the next report tells it.
   std::optional<RunFailure> echo_;           ///< A failure that waits for its cause.

@@ -44,6 +44,7 @@ std::optional<Wait> RunController::current_wait() const {
 std::optional<Wait> RunController::wait_of_reports() const {
   if (callbacks_awaited()) return Wait{WaitKind::callback, attempt_, callbacks_since_};
   if (!barrier_.empty()) return Wait{WaitKind::report, barrier_.index(), barrier_since_};
+  if (!collectives_.empty()) return Wait{WaitKind::gathering, collectives_.index(), collectives_since_};
   if (const auto& stuck = collective_watch_.stuck()) return Wait{WaitKind::collective, stuck->sequence, stuck->since};
   if (pending_.empty() || !pending_.front().checkpoint) return std::nullopt;
   // What is stored beside the training is waited for only where a rank cannot go on, or when all have finished.
@@ -88,6 +89,11 @@ WaitScene RunController::scene_of(const Wait& wait) const {
       scene.awaited = ranks_that([&](const RankState& rank) {
         return !std::binary_search(scene.waiting.begin(), scene.waiting.end(), rank.plan.rank);
       });
+      break;
+    case WaitKind::gathering:
+      scene.subject = collectives_.call_of(collectives_.waiting_ranks().front()).kind;
+      scene.waiting = collectives_.waiting_ranks();
+      scene.awaited = ranks_that([](const RankState& rank) { return rank.phase != RankPhase::gathering; });
       break;
     case WaitKind::upload: {
       const PendingCheckpoint& checkpoint = *pending_.front().checkpoint;
@@ -135,13 +141,14 @@ void RunController::examine(std::int64_t examination, const Wait& wait) {
   if (order.ranks.size() > examined_max) order.ranks.resize(examined_max);
   order.hook = in_front_end(wait);
   // The answers are there long before the stacks are.
-  if (spec_.collectives && wait.kind == WaitKind::report)
+  if (spec_.collectives && (wait.kind == WaitKind::report || wait.kind == WaitKind::gathering))
     out_.push_back(LookAtCollectives{attempt_, collective_watch_.look_now()});
   out_.push_back(std::move(order));
 }
 
 void RunController::watch_collectives() {
-  const bool idle = state_ == RunState::running && barrier_.empty() && (pending_.empty() || pending_.back().answered);
+  const bool idle = state_ == RunState::running && barrier_.empty() && collectives_.empty() &&
+                    (pending_.empty() || pending_.back().answered);
   const CollectiveWatch::Step step = collective_watch_.advance(now_, idle, hang_watch_.examining());
   if (step.look) out_.push_back(LookAtCollectives{attempt_, *step.look});
   if (!step.wake_at) return;

@@ -17,16 +17,17 @@ std::string seconds_text(Duration duration);
 std::string rank_list(const std::vector<int>& ranks);
 
 /// Where one rank of an attempt stands.
-enum class RankPhase { starting, ready, training, reporting, returned, raised, exited };
+enum class RankPhase { starting, ready, training, reporting, gathering, returned, raised, exited };
 
 struct RankState {
   WorkerPlan plan;
   RankPhase phase = RankPhase::starting;
   std::int64_t pid = 0;
-  std::int64_t reports = 0;  ///< Reports begun so far.
-  Time since{};              ///< When it entered its phase, or last left a report.
-  int open_calls = 0;        ///< Of the front end's hooks.
-  bool gone = false;         ///< Its process has ended; a rank that had returned before that stays in its phase.
+  std::int64_t reports = 0;      ///< Reports begun so far.
+  std::int64_t collectives = 0;  ///< Barriers and broadcasts begun so far.
+  Time since{};                  ///< When it entered its phase, or last left a report.
+  int open_calls = 0;            ///< Of the front end's hooks.
+  bool gone = false;             ///< Its process has ended; a rank that had returned before that stays in its phase.
 };
 
 /// The model of one attempt's worker group: one entry a rank.

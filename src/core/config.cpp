@@ -137,7 +137,7 @@ Result<void> validate(const CheckpointConfig& config) {
   return {};
 }
 
-Result<void> validate(const RunConfig& config) {
+Result<void> validate(const RunPlace& config) {
   if (config.name.empty() || config.name == "." || config.name == ".." || config.name.size() > 200 ||
       config.name.find('/') != std::string::npos || config.name.find('\0') != std::string::npos) {
     return refused("RunConfig.name", quoted(config.name), "a folder name of 1 to 200 bytes without '/'");

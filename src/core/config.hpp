@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headway/config.hpp>
+
 #include "core/json.hpp"
 #include "core/labels.hpp"
 #include "core/validation.hpp"
@@ -13,46 +15,18 @@
 /// checked here, once. Every `validate` error is `invalid_argument` and says: the argument, what was given, what is allowed.
 namespace headway {
 
-/// Amounts by resource name: "CPU", "GPU", or a name of the user's own. Amounts are finite and not negative.
-using Resources = std::map<std::string, double>;
-
-struct ScalingConfig {
-  int num_workers = 1;  ///< 0: local mode; the front end's own process is a rank.
-  bool use_gpu = false;
-  std::optional<Resources>
-      resources_per_worker;                    ///< Named resources are hard limits; the CPU that is implied is advice.
-  std::optional<Resources> trainer_resources;  ///< Held by the run beside its workers, on one node; hard.
-  std::optional<std::string> placement_strategy;  ///< "PACK" (default), "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
-  std::optional<std::string> accelerator_type;    ///< Workers' nodes have GPUs of this kind, such as "A100".
-  /// Which nodes workers may be on: one for all of them, or one a worker.
-  std::optional<std::vector<Labels>> label_selector;
-};
 BOOST_DESCRIBE_STRUCT(ScalingConfig, (),
                       (num_workers, use_gpu, resources_per_worker, trainer_resources, placement_strategy,
                        accelerator_type, label_selector))
-
-struct FailureConfig {
-  int max_failures = 0;  ///< Restarts of the worker group before the run is given up; -1: no limit.
-  /// Seconds that ranks wait for others before the user is told for whom, and what those are doing; none or 0: never.
-  std::optional<double> hang_warn_s = 30;
-  /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never.
-  std::optional<double> hang_fail_s;
-};
 BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures, hang_warn_s, hang_fail_s))
-
-struct CheckpointConfig {
-  std::optional<int> num_to_keep;  ///< None: keep all.
-  std::optional<std::string>
-      checkpoint_score_attribute;              ///< A metric's key, '/' between nested keys; none: keep the newest.
-  std::string checkpoint_score_order = "max";  ///< "max" or "min".
-};
 BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attribute, checkpoint_score_order))
 
-struct RunConfig {
+/// `RunConfig`'s own part of a run's description, with nothing left to default.
+struct RunPlace {
   std::string name;          ///< The run's folder below `storage_path`.
   std::string storage_path;  ///< A location (core/location.hpp).
 };
-BOOST_DESCRIBE_STRUCT(RunConfig, (), (name, storage_path))
+BOOST_DESCRIBE_STRUCT(RunPlace, (), (name, storage_path))
 
 /// When what the ranks write into their working directory is brought to the run's `artifacts/`.
 struct SyncConfig {
@@ -65,7 +39,7 @@ BOOST_DESCRIBE_STRUCT(SyncConfig, (), (sync_period, sync_timeout, sync_artifacts
 
 /// All that a run is: what the controller decides by and what the driver carries out.
 struct RunSpec {
-  RunConfig run;
+  RunPlace run;
   ScalingConfig scaling;
   FailureConfig failure;
   CheckpointConfig checkpoint;
@@ -95,7 +69,7 @@ BOOST_DESCRIBE_STRUCT(RunSpec, (),
 Result<void> validate(const ScalingConfig& config);
 Result<void> validate(const FailureConfig& config);
 Result<void> validate(const CheckpointConfig& config);
-Result<void> validate(const RunConfig& config);
+Result<void> validate(const RunPlace& config);
 Result<void> validate(const SyncConfig& config);
 Result<void> validate(const ValidationConfig& config);
 Result<void> validate(const ValidationTask& task);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/json_text.hpp"
+
 #include <headway/result.hpp>
 
 #include <boost/describe.hpp>
@@ -15,12 +17,6 @@ namespace headway {
 using Json = boost::json::value;
 using JsonObject = boost::json::object;
 using JsonArray = boost::json::array;
-
-/// Text to value. Errors: `corrupted`, naming the offset and what `subject` it was read from.
-Result<Json> parse_json(std::string_view text, std::string_view subject);
-
-/// Value to one line of text, with `NaN`, `Infinity` and `-Infinity` as Python's json writes them.
-std::string json_text(const Json& value);
 
 /// A described struct as JSON text.
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headway/config.hpp>
 #include <headway/result.hpp>
 
 #include <map>
@@ -7,8 +8,6 @@
 
 /// What is said of nodes by name ("region": "eu"), and which nodes a worker wants.
 namespace headway {
-
-using Labels = std::map<std::string, std::string>;
 
 /// Whether a node with `labels` is one that the selector means. Its values are "x" (the label is x), "!x" (it is not, or not there),
 /// "in(x, y)" and "!in(x, y)".

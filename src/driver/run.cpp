@@ -174,6 +174,11 @@ void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&)
   handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint, message.validation});
 }
 
+void Run::on_message(int rank, const wire::Arrived& message, const wire::Blob& blob) {
+  if (blob) collective_bytes_[rank] = blob;
+  handle(control::RankArrived{attempt_, rank, message.index, message.kind, message.root});
+}
+
 void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&) {
   handle(control::RankUploaded{attempt_, rank, message.index, message.files, message.error, message.stored_name,
                                message.unseen});

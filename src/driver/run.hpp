@@ -105,6 +105,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::StopSync& command);
   void carry_out(const control::LeaveWorkingDirectory& command);
   void carry_out(const control::AnswerReport& command);
+  void carry_out(const control::ReleaseCollective& command);
   void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
   void carry_out(const control::TellFailure& command);
@@ -125,11 +126,13 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::Arrived& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
   void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
   void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}
   void on_message(int, const wire::Validated&, const wire::Blob&) {}  // A rank validates nothing.
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
@@ -166,6 +169,7 @@ class Run : public std::enable_shared_from_this<Run> {
   std::vector<std::string> factory_command_;        ///< See node::WorkerLaunch.
   std::map<std::string, std::string> factory_env_;  ///< As well.
   std::vector<int> guests_;                         ///< By rank; -1 once its session is taken. Empty but in local mode.
+  std::map<int, wire::Blob> collective_bytes_;      ///< By rank: what roots gave to the broadcast that is open.
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;
 };

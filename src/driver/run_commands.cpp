@@ -74,6 +74,7 @@ void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(r
 void Run::carry_out(const control::StartWorkers& command) {
   attempt_ = command.attempt;
   workers_.clear();
+  collective_bytes_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
   // Every rank sees all of the group's devices on its node in one order, and picks its own.
   std::map<std::string, std::string> gpus;
@@ -131,6 +132,17 @@ void Run::carry_out(const control::AnswerReport& command) {
   wire::ReportAnswered answer{command.index, std::nullopt, command.error};
   if (command.checkpoint) answer.checkpoint = folder_->checkpoint_path(*command.checkpoint);
   send_to(command.attempt, command.rank, wire::to_frame(answer));
+}
+
+void Run::carry_out(const control::ReleaseCollective& command) {
+  const auto given = std::exchange(collective_bytes_, {});
+  const auto bytes = command.root ? given.find(*command.root) : given.end();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    // The root has its own bytes.
+    const wire::Blob blob = bytes != given.end() && rank != *command.root ? bytes->second : nullptr;
+    send_to(command.attempt, rank, wire::to_frame(wire::CollectiveDone{command.index}, blob));
+  }
 }
 
 void Run::carry_out(const control::AnnounceCheckpoint& command) {

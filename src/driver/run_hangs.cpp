@@ -1,6 +1,10 @@
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 
+#include <map>
+#include <set>
+#include <utility>
+
 /// What the controller wants to know when ranks are waited for: their stacks, and where they stand in their collectives.
 namespace headway::driver {
 
@@ -10,14 +14,18 @@ namespace asio = boost::asio;
 struct Run::Examination {
   Examination(asio::io_context& loop, const control::ExamineRanks& order)
       : seen{order.attempt, order.examination, {}, ""},
-        ranks_open(order.ranks.size()),
+        outside_open(order.ranks.begin(), order.ranks.end()),
         hook_open(order.hook),
         limit(loop) {}
 
+  bool complete() const { return outside_open.empty() && inside_open.empty() && !hook_open; }
+
   control::RanksExamined seen;
-  std::size_t ranks_open;
+  std::set<int> outside_open;         ///< Ranks that are being looked at.
+  std::set<int> inside_open;          ///< Ranks that are to tell their stacks themselves.
+  std::map<int, std::string> stacks;  ///< What those have told.
   bool hook_open;
-  asio::steady_timer limit;  ///< For the front end's answer.
+  asio::steady_timer limit;  ///< For the ranks' and the front end's answers.
 };
 
 void Run::carry_out(const control::ExamineRanks& command) {
@@ -28,24 +36,38 @@ void Run::carry_out(const control::ExamineRanks& command) {
       const auto self = weak.lock();
       if (!self || self->examination_ != examination) return;
       examination->seen.texts[rank] = text;
-      --examination->ranks_open;
+      examination->outside_open.erase(rank);
       self->finish_examination();
     };
     runtime_->nodes().examine(workers_.at(static_cast<std::size_t>(rank)).worker_id, seen);
+    if (!runtime_->own_stacks()) continue;
+    examination->inside_open.insert(rank);
+    send_to(command.attempt, rank, wire::to_frame(wire::TellStacks{command.examination}));
   }
-  if (command.hook) {
+  // A front end whose workers are native has no interpreter that could show its thread's stack.
+  examination->hook_open = command.hook && !runtime_->own_stacks();
+  if (examination->hook_open)
     alarms_->push({"examine_hook", json_text({{"examination", command.examination}}), nullptr});
-    constexpr auto answer_limit = std::chrono::seconds(5);
-    examination->limit.expires_after(answer_limit);
-    examination->limit.async_wait([weak = weak_from_this(), examination](const boost::system::error_code& failure) {
-      const auto self = weak.lock();
-      if (failure || !self || self->examination_ != examination || !examination->hook_open) return;
+  constexpr auto answer_limit = std::chrono::seconds(5);
+  examination->limit.expires_after(answer_limit);
+  examination->limit.async_wait([weak = weak_from_this(), examination](const boost::system::error_code& failure) {
+    const auto self = weak.lock();
+    if (failure || !self || self->examination_ != examination) return;
+    for (int rank : std::exchange(examination->inside_open, {})) {
+      examination->stacks[rank] = "its stack is not shown: it gives no answer\n";
+    }
+    if (std::exchange(examination->hook_open, false))
       examination->seen.hook_text = "it gives no answer: a call of it holds the interpreter's lock\n";
-      examination->hook_open = false;
-      self->finish_examination();
-    });
-  }
+    self->finish_examination();
+  });
   asio::post(loop_, [self = shared_from_this()] { self->finish_examination(); });
+}
+
+void Run::on_message(int rank, const wire::StacksTold& message, const wire::Blob&) {
+  const auto open = examination_;
+  if (!open || open->seen.examination != message.examination || open->inside_open.erase(rank) == 0) return;
+  open->stacks[rank] = message.text;
+  finish_examination();
 }
 
 void Run::hook_examined(std::int64_t examination, std::string text) {
@@ -59,9 +81,10 @@ void Run::hook_examined(std::int64_t examination, std::string text) {
 }
 
 void Run::finish_examination() {
-  if (!examination_ || examination_->ranks_open > 0 || examination_->hook_open) return;
+  if (!examination_ || !examination_->complete()) return;
   const auto done = std::exchange(examination_, nullptr);
   done->limit.cancel();
+  for (const auto& [rank, text] : done->stacks) done->seen.texts[rank] += text;
   handle(done->seen);
 }
 

@@ -76,6 +76,8 @@ class Runtime : public node::AgentSink {
   /// For copies of artifacts, which may be slow: no commit waits behind them.
   boost::asio::thread_pool& artifact_threads();
   Nodes& nodes() { return nodes_; }
+  /// Whether workers tell their stacks themselves.
+  bool own_stacks() const { return config_.factory.own_stacks; }
   engine::Engine& engine() { return hosted_engine_ ? static_cast<engine::Engine&>(*hosted_engine_) : engine_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }

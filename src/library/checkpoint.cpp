@@ -1,7 +1,10 @@
 #include <headway/checkpoint.hpp>
 
 #include "core/location.hpp"
+#include "library/arrow_libraries.hpp"
 #include "storage/checkpoint_copy.hpp"
+#include "storage/fetch.hpp"
+#include "storage/shared_download.hpp"
 #include "storage/storage.hpp"
 #include "storage/verification.hpp"
 
@@ -15,7 +18,10 @@ namespace {
 // Storage takes absolute paths only; a program's working directory may change after the checkpoint was opened.
 Result<std::string> absolute_path(const std::string& path) {
   if (path.empty()) return Error{ErrorKind::invalid_argument, "path is empty; a checkpoint's directory is needed"};
-  if (!scheme_of(path).empty()) return path;
+  if (!scheme_of(path).empty()) {
+    library::prepare_location(path);
+    return path;
+  }
   std::error_code failure;
   const std::filesystem::path absolute = std::filesystem::absolute(path, failure);
   if (failure) return Error{ErrorKind::unavailable, path + ": " + failure.message()};
@@ -40,6 +46,13 @@ storage::OnProgress to_storage(const OnCheckpointProgress& on_progress) {
 
 }  // namespace
 
+Checkpoint Checkpoint::from_directory(const std::string& path) {
+  Checkpoint checkpoint;
+  const Result<std::string> absolute = absolute_path(path);
+  checkpoint.path_ = absolute ? *absolute : path;
+  return checkpoint;
+}
+
 Result<Checkpoint> Checkpoint::open(const std::string& path) {
   Result<std::string> absolute = absolute_path(path);
   if (!absolute) return absolute.error();
@@ -52,6 +65,26 @@ Result<Checkpoint> Checkpoint::open(const std::string& path) {
   checkpoint.metrics_json_ = json_text(manifest->metrics);
   checkpoint.files_ = to_files(std::move(manifest->files));
   return checkpoint;
+}
+
+Result<CheckpointDirectory> Checkpoint::as_directory() const {
+  if (!is_remote(path_)) return CheckpointDirectory(path_, nullptr);
+  Result<std::string> base = storage::downloads_directory();
+  if (!base) return base.error();
+  auto shared = storage::SharedDownload::get(
+      *base, path_, [this](const std::string& directory) { return storage::fetch(path_, directory); });
+  if (!shared) return shared.error();
+  auto held = std::make_shared<storage::SharedDownload>(std::move(*shared));
+  std::string path = held->directory();
+  return CheckpointDirectory(std::move(path), std::move(held));
+}
+
+Result<void> Checkpoint::to_directory(const std::string& target) const {
+  Result<std::string> absolute = absolute_path(target);
+  if (!absolute) return absolute.error();
+  const auto copied = storage::download(path_, *absolute);
+  if (!copied) return copied.error();
+  return {};
 }
 
 Result<Checkpoint> Checkpoint::newest_good(const std::string& run_directory) {

@@ -38,7 +38,7 @@ Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, Host
     : loop_(loop),
       config_(std::move(config)),
       sink_(sink),
-      examiner_(loop, {config_.guard_path, config_.py_spy}),
+      examiner_(loop, {config_.guard_path, config_.py_spy, config_.own_stacks}),
       host_(host) {}
 
 Agent::~Agent() {

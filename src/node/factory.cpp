@@ -14,6 +14,13 @@
 namespace headway::node {
 
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
+  if (!config.forked || config.forked->control_fd < 0) return launch(config, preload);
+  ForkedFactory& forked = *config.forked;
+  serve(std::exchange(forked.control_fd, -1), std::exchange(forked.life_fd, -1), forked.guard_pid);
+  return {};
+}
+
+Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std::string>& preload) {
   int control[2];
   int life[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
@@ -28,10 +35,12 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
                  std::string("cannot make a pipe for the worker factory: ") + std::strerror(why)};
   }
   ProcessLaunch launch;
-  launch.command = {config.guard_path, "4"};
-  launch.command.insert(launch.command.end(), config.command.begin(), config.command.end());
-  launch.command.push_back("3");
-  launch.command.insert(launch.command.end(), preload.begin(), preload.end());
+  launch.command = config.command;
+  if (!config.guard_path.empty()) {
+    launch.command.insert(launch.command.begin(), {config.guard_path, "4"});
+    launch.command.push_back("3");
+    launch.command.insert(launch.command.end(), preload.begin(), preload.end());
+  }
   launch.env = config.env;
   launch.env[agent_variable] = std::to_string(getpid());
   launch.inherited = {control[1], life[0]};
@@ -43,13 +52,17 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
     close(life[1]);
     return guard.error();
   }
-  guard_pid_ = *guard;
-  life_fd_ = life[1];
+  serve(control[0], life[1], *guard);
+  return {};
+}
+
+void Factory::serve(int control_fd, int life_fd, pid_t guard_pid) {
+  guard_pid_ = guard_pid;
+  life_fd_ = life_fd;
   wire::drop_in_children(life_fd_);
-  channel_ = std::make_shared<wire::Channel>(loop_, control[0]);
+  channel_ = std::make_shared<wire::Channel>(loop_, control_fd);
   channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
                   [this](const std::optional<Error>&) { on_lost(); });
-  return {};
 }
 
 Factory::~Factory() {

@@ -15,13 +15,24 @@
 
 namespace headway::node {
 
+/// A guard with a factory below it that were forked before the agent was there. Whoever takes the descriptors leaves -1.
+struct ForkedFactory {
+  int control_fd = -1;  ///< The agent's end of the factory's socket.
+  int life_fd = -1;     ///< The writing end of the guard's pipe.
+  pid_t guard_pid = 0;
+};
+
 /// How worker factories are started on this node.
 struct FactoryConfig {
-  std::string guard_path;  ///< The headway-guard program.
+  std::string
+      guard_path;  ///< The headway-guard program; empty: the command is guard and factory in one, with the factory's socket as
+                   ///< its descriptor 3 and the guard's pipe as 4.
   std::vector<std::string>
-      command;  ///< Starts a factory; the control descriptor's number and the modules to import follow.
+      command;  ///< Starts a factory; after a guard's, the socket's number and the modules to import follow.
   std::map<std::string, std::string> env;
-  std::string py_spy;  ///< The program that shows the stacks of a process; empty: there is none.
+  std::string py_spy;       ///< The program that shows the stacks of a process; empty: there is none.
+  bool own_stacks = false;  ///< Workers tell their stacks themselves, when they are asked through their sessions.
+  std::shared_ptr<ForkedFactory> forked = nullptr;  ///< Used first, when it is there.
 };
 
 /// The agent's end of one worker factory: a guard process, below it the factory, below that the workers.
@@ -32,7 +43,7 @@ class Factory : public WorkerSource {
   Factory(const Factory&) = delete;
   Factory& operator=(const Factory&) = delete;
 
-  /// Starts the processes. Errors: `unavailable`.
+  /// Starts the processes, or takes those that were forked. Errors: `unavailable`.
   Result<void> start(const FactoryConfig& config, const std::vector<std::string>& preload);
 
   void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd,
@@ -44,6 +55,8 @@ class Factory : public WorkerSource {
   pid_t process() const override;
 
  private:
+  Result<void> launch(const FactoryConfig& config, const std::vector<std::string>& preload);
+  void serve(int control_fd, int life_fd, pid_t guard_pid);
   void on_frame(const wire::Frame& frame);
   void on_lost();
 

@@ -122,8 +122,10 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
 pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerDescriptors& fds) {
   ProcessLaunch launch;
   launch.command = hooks_.exec_command;
-  launch.command.push_back("3");
-  launch.command.push_back(std::to_string(factory_pid_));
+  if (!hooks_.exec_as_is) {
+    launch.command.push_back("3");
+    launch.command.push_back(std::to_string(factory_pid_));
+  }
   launch.env = env;
   launch.output_fd = fds.output;
   launch.inherited = {fds.session};

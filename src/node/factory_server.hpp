@@ -21,6 +21,8 @@ struct FactoryHooks {
   std::vector<std::string> exec_command;
   /// Start every worker by exec, not only those that can't be forked.
   bool always_exec = false;
+  /// Nothing is appended to the command, for a program that is entered again with the arguments that it had: the session's descriptor is 3.
+  bool exec_as_is = false;
 };
 
 /// What a forked child finds when `serve` returns in it.

@@ -115,7 +115,7 @@ void ProcessExaminer::begin_next() {
   Look& look = *looks_.front();
   look.state = process_state(look.pid);
   const bool gone = look.state == '\0' || look.state == 'Z' || look.state == 'X';
-  if (gone) {
+  if (gone || config_.own_stacks) {
     finish("");
   } else if (config_.py_spy.empty()) {
     finish("its stack is not shown: py-spy is not installed (pip install py-spy)\n");

@@ -14,8 +14,9 @@ namespace headway::node {
 
 /// Programs that an examination needs.
 struct ExaminerConfig {
-  std::string guard_path;  ///< The headway-guard program: what is below it ends with this process.
-  std::string py_spy;      ///< The py-spy program; empty: there is none, and stacks are not shown.
+  std::string guard_path;   ///< The headway-guard program: what is below it ends with this process.
+  std::string py_spy;       ///< The py-spy program; empty: there is none, and stacks are not shown.
+  bool own_stacks = false;  ///< The processes tell their stacks themselves: only their states are looked at.
 };
 
 /// Looks at processes from outside: what the system says of their state, and the stacks of their threads, Python's and the native

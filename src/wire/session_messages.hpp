@@ -90,6 +90,13 @@ struct LeaveReport {
 };
 BOOST_DESCRIBE_STRUCT(LeaveReport, (), ())
 
+/// The n-th barrier or broadcast is over; the raw part is what the root gave.
+struct CollectiveDone {
+  static constexpr std::string_view is = "CollectiveDone";
+  std::int64_t index = 0;
+};
+BOOST_DESCRIBE_STRUCT(CollectiveDone, (), (index))
+
 /// A checkpoint whose report had returned before is committed now.
 struct CheckpointStored {
   static constexpr std::string_view is = "CheckpointStored";
@@ -113,6 +120,13 @@ struct TellCollectives {
 };
 BOOST_DESCRIBE_STRUCT(TellCollectives, (), (look))
 
+/// Say what your threads are doing, if you can.
+struct TellStacks {
+  static constexpr std::string_view is = "TellStacks";
+  std::int64_t examination = 0;
+};
+BOOST_DESCRIBE_STRUCT(TellStacks, (), (examination))
+
 /// Run exit handlers, flush, and exit.
 struct EndSession {
   static constexpr std::string_view is = "EndSession";
@@ -120,7 +134,7 @@ struct EndSession {
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
 using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, CheckpointsTold,
-                              TellCollectives, EndSession, LeaveReport>;
+                              CollectiveDone, TellCollectives, TellStacks, EndSession, LeaveReport>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";
@@ -169,6 +183,15 @@ struct Validated {
 };
 BOOST_DESCRIBE_STRUCT(Validated, (), (metrics))
 
+/// This rank waits in its n-th barrier or broadcast; the raw part is what it gives as a broadcast's root.
+struct Arrived {
+  static constexpr std::string_view is = "Arrived";
+  std::int64_t index = 0;
+  std::string kind;
+  int root = 0;
+};
+BOOST_DESCRIBE_STRUCT(Arrived, (), (index, kind, root))
+
 struct Uploaded {
   static constexpr std::string_view is = "Uploaded";
   std::int64_t index = 0;
@@ -186,6 +209,14 @@ struct CollectivesTold {
 };
 BOOST_DESCRIBE_STRUCT(CollectivesTold, (), (look, positions))
 
+/// In lines for the user.
+struct StacksTold {
+  static constexpr std::string_view is = "StacksTold";
+  std::int64_t examination = 0;
+  std::string text;
+};
+BOOST_DESCRIBE_STRUCT(StacksTold, (), (examination, text))
+
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
@@ -199,7 +230,7 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker = std::variant<SessionReady, Executed, Reported, Uploaded, AskCheckpoints, OpenRuntime, Validated,
-                                CollectivesTold, TrainingReturned, TrainingRaised>;
+using FromWorker = std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime,
+                                Validated, CollectivesTold, StacksTold, TrainingReturned, TrainingRaised>;
 
 }  // namespace headway::wire

@@ -36,7 +36,6 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
 Session::~Session() {
   wire::keep_in_children(fd_);
   if (gone_ == DriverGone::end_session && !in_child()) close();
-  if (teller_.joinable()) teller_.detach();      // It may wait for an interpreter's lock that never comes.
   if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
 }
 
@@ -45,7 +44,8 @@ void Session::close() {
   (void)::shutdown(fd_, SHUT_RDWR);
   if (listener_.joinable()) listener_.join();
   finish_uploads();
-  if (teller_.joinable()) teller_.join();
+  collectives_teller_.join();
+  stacks_teller_.join();
   wire::keep_in_children(fd_);
   ::close(std::exchange(fd_, -1));
 }
@@ -104,6 +104,10 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     answer_collectives(question->look);
   } else if (std::holds_alternative<wire::LeaveReport>(message)) {
     over_ = true;
+  } else if (const auto* examination = std::get_if<wire::TellStacks>(&message)) {
+    answer_stacks(examination->examination);
+  } else if (std::holds_alternative<wire::CollectiveDone>(message)) {
+    gathered_ = std::move(blob);
   } else if (auto* stored = std::get_if<wire::CheckpointStored>(&message)) {
     take_stored(*stored);
   } else if (auto* answer = std::get_if<wire::ReportAnswered>(&message)) {
@@ -118,18 +122,25 @@ void Session::tell_collectives_by(std::function<std::string()> tell) {
   tell_collectives_ = std::move(tell);
 }
 
+void Session::tell_stacks_by(std::function<std::string()> tell) {
+  const std::lock_guard lock(mutex_);
+  tell_stacks_ = std::move(tell);
+}
+
 /// With the mutex held.
 void Session::answer_collectives(std::int64_t look) {
-  if (!tell_collectives_ || telling_.exchange(true)) return;
-  if (teller_.joinable()) teller_.join();
-  teller_ = std::thread([this, look, tell = tell_collectives_] {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  if (!tell_collectives_) return;
+  collectives_teller_.answer([this, look, tell = tell_collectives_] {
     const auto positions = from_json_text<std::vector<GroupPosition>>(tell(), "collectives");
     if (positions) (void)send(wire::CollectivesTold{look, *positions});
-    telling_ = false;
   });
+}
+
+/// With the mutex held.
+void Session::answer_stacks(std::int64_t examination) {
+  if (!tell_stacks_) return;
+  stacks_teller_.answer(
+      [this, examination, tell = tell_stacks_] { (void)send(wire::StacksTold{examination, tell()}); });
 }
 
 template <class M>
@@ -215,7 +226,8 @@ Result<std::vector<wire::ToldCheckpoint>> Session::ask_checkpoints(bool validate
   lock.unlock();
   if (auto sent = send(wire::AskCheckpoints{question, report_index_, validated, timeout_s}); !sent) return sent.error();
   lock.lock();
-  changed_.wait(lock, [&] { return told_.contains(question); });
+  changed_.wait(lock, [&] { return told_.contains(question) || over_; });
+  if (!told_.contains(question)) return Error{ErrorKind::aborted, "the run is over"};
   return std::move(told_.extract(question).mapped());
 }
 
@@ -371,5 +383,8 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
   if (stored) remove_handed_over(request);
   return answer;
 }
+
+// For session_collective.cpp.
+template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob);
 
 }  // namespace headway::worker

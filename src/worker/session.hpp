@@ -2,6 +2,7 @@
 
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
+#include "worker/teller.hpp"
 
 #include <boost/asio/thread_pool.hpp>
 
@@ -91,6 +92,8 @@ class Session {
 
   /// The end of a session whose process lives on; not under a lock that `tell` of `tell_collectives_by` needs. Waits for what is under way.
   void close();
+  /// `tell` says what the threads of this process are doing, in lines for the user. It is called as that of `tell_collectives_by`.
+  void tell_stacks_by(std::function<std::string()> tell);
 
   /// Returns when nothing of asynchronous reports is left to do here. For the end, after Task::Kind::end.
   void finish_uploads();
@@ -98,6 +101,10 @@ class Session {
   /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
   /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted` (over()).
   Result<std::optional<std::string>> report(const ReportRequest& request);
+
+  /// A barrier or broadcast of all ranks; returns what `root` gave (null: nothing). One call at a time.
+  /// Errors: `invalid_argument` (a root that is no rank, a call by two threads at once, by a child process, after the function's return).
+  Result<wire::Blob> collective(const std::string& kind, int root, wire::Blob bytes);
 
  private:
   Session(int fd, DriverGone gone);
@@ -107,6 +114,7 @@ class Session {
   void end();
   void take(wire::ToWorker message, wire::Blob blob);
   void answer_collectives(std::int64_t look);
+  void answer_stacks(std::int64_t examination);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
   template <class M>
   Result<void> send(const M& message, wire::Blob blob = nullptr, std::vector<int> fds = {});
@@ -134,11 +142,15 @@ class Session {
   std::atomic<bool> reporting_{false};
   std::atomic<bool> function_over_{false};
   std::atomic<std::int64_t> report_index_{0};
+  std::atomic<bool> gathering_{false};
+  std::int64_t collective_index_ = 0;
+  std::optional<wire::Blob> gathered_;
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
   std::function<std::string()> tell_collectives_;
-  std::atomic<bool> telling_{false};
-  std::thread teller_;
+  std::function<std::string()> tell_stacks_;
+  Teller collectives_teller_;
+  Teller stacks_teller_;
   std::thread listener_;
 };
 

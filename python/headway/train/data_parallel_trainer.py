@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import json
 import os
 import reprlib
 import sys
-import time
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from headway._arguments import check_instance, refuse
+from headway import _core
+from headway._arguments import check_instance
 from headway._runtime import get_runtime, preload_modules, worker_environment
 from headway._runtime_env import without_secrets
 from headway._worker import session as worker_session
@@ -31,6 +29,7 @@ from headway.train._local_fit import fit_here
 from headway.train._metrics import to_json
 from headway.train._result import Result
 from headway.train._surroundings import surroundings, works_in_run_directory
+from headway.train._training_function import check_loop_config, loop_arguments
 from headway.train._validation import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
@@ -98,8 +97,8 @@ class DataParallelTrainer(BaseTrainer):
         if datasets or dataset_config is not None:
             refuse_datasets("datasets" if datasets else "dataset_config")
         self.train_loop_per_worker = train_loop_per_worker
-        self.train_loop_config = _check_loop_config(train_loop_config)
-        self._args = _loop_arguments(train_loop_per_worker, self.train_loop_config)
+        self.train_loop_config = check_loop_config(train_loop_config)
+        self._args = loop_arguments(train_loop_per_worker, self.train_loop_config)
         self.backend_config: BackendConfig = (
             check_instance("backend_config", backend_config, BackendConfig, "a BackendConfig or None")
             or BackendConfig()
@@ -292,10 +291,10 @@ class DataParallelTrainer(BaseTrainer):
         return self._result(end, loop, run.path)
 
     def _spec(self) -> dict[str, Any]:
-        trial_id = "t" + uuid.uuid4().hex[:8]  # a letter in front, or a table's reader takes some of them for numbers
+        trial_id = _core.new_trial_id()
         name = self.run_config.name
         if name is None:
-            name = f"{type(self).__name__}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{trial_id[1:5]}"
+            name = _core.default_run_name(type(self).__name__, trial_id)
         resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
@@ -380,30 +379,3 @@ def _check_reports_its_own(run_config: RunConfig) -> None:
                 f"CheckpointConfig.{name} is {value!r} with a training function, which reports its own checkpoints; "
                 "allowed: the default (report a checkpoint whenever one is wanted)"
             )
-
-
-def _check_loop_config(config: object) -> dict[str, Any]:
-    if config is None:
-        return {}
-    if not isinstance(config, Mapping):
-        refuse("train_loop_config", config, "a dict or None")
-    return dict(config)
-
-
-def _loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]:
-    """What the training function is called with; refuses what can't be one."""
-    if not callable(function):
-        refuse("train_loop_per_worker", function, "a function of no argument or of one, the configuration")
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # Built-in functions may have no signature.
-        return (config,)
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
-    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY for p in required):
-        names = ", ".join(p.name for p in required)
-        raise ValueError(
-            f"train_loop_per_worker requires {len(required)} arguments ({names}); "
-            "allowed: none, or one (the configuration)"
-        )
-    return (config,) if positional else ()

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a run is asked to do. All of these are aggregates for designated initialisers; a field that is not named keeps its default.
+/// Ranges and combinations are checked by `Trainer::fit` before anything starts: an error of the kind `invalid_argument` names the
+/// field, what was given and what is allowed.
+namespace headway {
+
+/// Amounts by resource name: "CPU", "GPU", or a name of your own. Amounts are finite and not negative.
+using Resources = std::map<std::string, double>;
+
+/// What is said of nodes by name, such as {{"region", "eu"}}.
+using Labels = std::map<std::string, std::string>;
+
+/// How many workers, and what each may use.
+///
+///     headway::ScalingConfig scaling{.num_workers = 4, .resources_per_worker = {{{"CPU", 2}}}};
+struct ScalingConfig {
+  int num_workers = 1;   ///< Worker processes, one rank each: 1 to 1 000 000.
+  bool use_gpu = false;  ///< Each worker gets a GPU (one, unless `resources_per_worker` says how many).
+  /// Hard limits: a run waits until they are free, and one that can never have them is refused. Without "CPU" a worker counts as
+  /// one CPU, as advice only: more workers than CPUs start with a warning.
+  std::optional<Resources> resources_per_worker = std::nullopt;
+  std::optional<Resources> trainer_resources =
+      std::nullopt;  ///< Held by the run beside its workers, on one node; hard.
+  /// "PACK" (default: few nodes), "SPREAD" (many), "STRICT_PACK" (one, or none) or "STRICT_SPREAD" (one each, or none).
+  std::optional<std::string> placement_strategy = std::nullopt;
+  std::optional<std::string> accelerator_type =
+      std::nullopt;  ///< Workers' nodes have GPUs of this kind, such as "A100".
+  /// Which nodes workers may be on: one selector for all of them, or one a worker. Values are "x", "!x", "in(x, y)" or "!in(x, y)".
+  std::optional<std::vector<Labels>> label_selector = std::nullopt;
+};
+
+/// How many failures a run survives.
+struct FailureConfig {
+  /// Restarts of the worker group before the run is given up, each from the newest committed checkpoint; -1: no limit.
+  int max_failures = 0;
+  /// Seconds that ranks wait for others before you are told for whom, and what those are doing; none or 0: never.
+  std::optional<double> hang_warn_s = 30;
+  /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never.
+  std::optional<double> hang_fail_s = std::nullopt;
+};
+
+/// Which checkpoints are kept. The newest is kept whatever its score, since a restart goes on from it.
+struct CheckpointConfig {
+  std::optional<int> num_to_keep = std::nullopt;  ///< At least 1; none: keep all.
+  /// The metric that ranks them, '/' between nested keys ("eval/loss"); none: the newer ranks higher. A missing or NaN score ranks
+  /// last.
+  std::optional<std::string> checkpoint_score_attribute = std::nullopt;
+  std::string checkpoint_score_order = "max";  ///< "max" or "min".
+};
+
+/// Where a run's results go, and how it deals with failures and checkpoints.
+///
+///     headway::RunConfig run{.name = "digits", .failure = {.max_failures = 2}, .checkpoint = {.num_to_keep = 3}};
+struct RunConfig {
+  std::string name = "";  ///< The run's folder below `storage_path`; empty: "Trainer_" with date and time.
+  /// A folder on a local or mounted file system; empty: HEADWAY_STORAGE or RAY_STORAGE of the environment, else ~/headway_results.
+  std::string storage_path = "";
+  FailureConfig failure = {};
+  CheckpointConfig checkpoint = {};
+};
+
+}  // namespace headway

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <headway/checkpoint.hpp>
+#include <headway/export.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway {
+
+/// Who a worker is. It stays the same as long as the process lives.
+struct Context {
+  int world_size = 1;                ///< Workers in the group.
+  int world_rank = 0;                ///< This worker's rank: 0 to world_size - 1.
+  int local_world_size = 1;          ///< Workers of the group on this node.
+  int local_rank = 0;                ///< This worker's rank among them.
+  int node_rank = 0;                 ///< This node's rank among the group's nodes.
+  int attempt = 1;                   ///< Which life of the worker group this is, from 1.
+  int cpus = 1;                      ///< Threads that this worker should use.
+  std::vector<std::string> gpu_ids;  ///< Its own devices, as CUDA_VISIBLE_DEVICES names them.
+  std::vector<std::string>
+      visible_gpus;  ///< CUDA_VISIBLE_DEVICES: those of the whole group on this node, in one order.
+  std::string run_name;
+  std::string run_directory;  ///< The run's folder.
+  std::string trial_id;       ///< Stays the same over restarts.
+};
+
+/// The worker's context. Throws `BadResult` (`invalid_argument`) outside of a training loop.
+HEADWAY_API const Context& context();
+
+/// Whether this process is a worker.
+HEADWAY_API bool in_worker();
+
+/// The checkpoint to go on from: the newest committed one that this worker knows of, the trainer's `resume_from_checkpoint`, or none.
+/// Throws `BadResult` (`invalid_argument`) outside of a training loop.
+HEADWAY_API std::optional<Checkpoint> get_checkpoint();
+
+}  // namespace headway

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <headway/checkpoint.hpp>
+#include <headway/export.hpp>
+#include <headway/json.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace headway {
+
+/// How a checkpoint gets to the run's folder, and when `report` returns.
+enum class UploadMode {
+  sync,   ///< Headway copies it; `report` returns when it is committed.
+  async,  ///< `report` returns before: it is stored and committed while training goes on.
+  none  ///< It lies right in the run's folder already, or will: it is recorded as it is found, be it empty, without checksums.
+};
+
+/// Stores a checkpoint in place of Headway: it is given the local one and the name that it is to have, puts the files into the run's
+/// folder (`context().run_directory`), and returns the checkpoint there, the same directory in all ranks. What it throws fails the report.
+using UploadFunction = std::function<Checkpoint(const Checkpoint& local, const std::string& name)>;
+
+/// How a checkpoint is reported.
+struct ReportOptions {
+  /// The checkpoint's name in the run's folder; empty: checkpoint_000000 and so on.
+  std::string checkpoint_name = "";
+  UploadMode upload = UploadMode::sync;
+  /// Hands the local directory over: its files are moved where they can be, and the directory is removed once they are stored. None:
+  /// true for `async`, else false.
+  std::optional<bool> move = std::nullopt;
+  /// Instead of Headway's own copying, in each rank that gives a checkpoint; not with `none`. With `async` it is called on a thread of its
+  /// own while training goes on. The files are recorded without checksums.
+  UploadFunction upload_function = nullptr;
+};
+
+/// Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often, from one thread at a time.
+///
+/// Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make one, and a file name that several give
+/// is taken from the lowest of them. When `report` has returned, the checkpoint is committed: files, then a manifest with their sizes
+/// and checksums, all of it fsynced. With `async` it returns once every rank has reported; leave the directory alone from then on.
+/// Commits keep the order of the reports; a failed one is told by the next `report`, or by `fit()` when none follows. With two under way,
+/// the next report waits.
+///
+/// `metrics` is an object; `{}` is one without any. Throws `BadResult`: `invalid_argument` (outside of a training loop, no object, a bad name; nothing was
+/// reported), `not_found` (no such directory), `unavailable` (the checkpoint could not be stored: thrown in every rank, and nothing of
+/// the report is recorded).
+///
+///     headway::report({{"loss", loss}, {"epoch", epoch}}, headway::Checkpoint::from_directory(folder));
+HEADWAY_API void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint = std::nullopt,
+                        const ReportOptions& options = {});
+
+}  // namespace headway

@@ -1,0 +1,15 @@
+#pragma once
+
+/// All of Headway for a program that trains, but for PyTorch (headway/torch.hpp).
+#include <headway/callback.hpp>
+#include <headway/checkpoint.hpp>
+#include <headway/collective.hpp>
+#include <headway/config.hpp>
+#include <headway/context.hpp>
+#include <headway/json.hpp>
+#include <headway/main.hpp>
+#include <headway/report.hpp>
+#include <headway/result.hpp>
+#include <headway/storage.hpp>
+#include <headway/trainer.hpp>
+#include <headway/version.hpp>

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <headway/callback.hpp>
+#include <headway/checkpoint.hpp>
+#include <headway/config.hpp>
+#include <headway/export.hpp>
+#include <headway/json.hpp>
+#include <headway/result.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headway {
+
+/// A training loop: a function that runs in every worker. It takes the configuration or nothing, and may return what rank 0's
+/// `TrainResult::return_value` then is.
+struct TrainLoop {
+  TrainLoop(void (*loop)(const Json&)) : with_config(loop) {}
+  TrainLoop(void (*loop)()) : plain(loop) {}
+  TrainLoop(Json (*loop)(const Json&)) : with_config_and_value(loop) {}
+  TrainLoop(Json (*loop)()) : with_value(loop) {}
+  bool operator==(const TrainLoop&) const = default;
+
+  void (*with_config)(const Json&) = nullptr;
+  void (*plain)() = nullptr;
+  Json (*with_config_and_value)(const Json&) = nullptr;
+  Json (*with_value)() = nullptr;
+};
+
+/// What HEADWAY_TRAIN_LOOP makes: the loop under its name, in which a worker finds it again.
+class HEADWAY_API RegisteredLoop {
+ public:
+  RegisteredLoop(const char* name, TrainLoop loop);
+};
+
+/// Registers a training loop under its name, at namespace scope. Names are unique in a program.
+///
+///     void train(const headway::Json& config) { ... }
+///     HEADWAY_TRAIN_LOOP(train);
+#define HEADWAY_TRAIN_LOOP(loop) HEADWAY_TRAIN_LOOP_AT(loop, __COUNTER__)
+#define HEADWAY_TRAIN_LOOP_AT(loop, place) HEADWAY_TRAIN_LOOP_NAMED(loop, place)
+#define HEADWAY_TRAIN_LOOP_NAMED(loop, place) \
+  [[maybe_unused]] static const ::headway::RegisteredLoop headway_registered_loop_##place(#loop, loop)
+
+/// A committed checkpoint that the run has kept, with its report's metrics.
+struct BestCheckpoint {
+  Checkpoint checkpoint;
+  Json metrics;
+};
+
+/// The outcome of a run that has finished.
+struct TrainResult {
+  std::string path;  ///< The run's folder.
+  Json
+      metrics;  ///< The last report's, with the automatic ones (training_iteration, time_total_s, ...); null without any.
+  std::optional<Checkpoint> checkpoint;          ///< The newest committed one.
+  std::vector<BestCheckpoint> best_checkpoints;  ///< All that are kept, oldest first.
+  Json return_value;                             ///< What rank 0's loop returned; null when it returns nothing.
+  int attempts = 0;                              ///< Lives of the worker group: 1 without a restart.
+
+  /// Of the kept checkpoints the one with the highest (`mode` "max") or lowest ("min") metric, the newer one of equals.
+  /// `metric` is a key, '/' between nested ones. Errors: `invalid_argument` for a bad mode, `not_found` when none has it as a number.
+  HEADWAY_API Result<Checkpoint> get_best_checkpoint(const std::string& metric, const std::string& mode) const;
+};
+
+/// What a run is made of, beside its loop.
+struct TrainerOptions {
+  Json config = Json::object();  ///< Given to the loop in every worker.
+  ScalingConfig scaling = {};
+  RunConfig run = {};
+  std::optional<Checkpoint> resume_from_checkpoint =
+      std::nullopt;  ///< What `get_checkpoint` gives before the run has one of its own.
+  std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< Called in this order.
+};
+
+/// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps what it reports.
+///
+///     auto result = headway::Trainer(train, {.config = {{"lr", 1e-3}}, .scaling = {.num_workers = 4}}).fit();
+///     std::cout << result.value().metrics.at("loss").as_double() << '\n';
+class HEADWAY_API Trainer {
+ public:
+  explicit Trainer(TrainLoop loop, TrainerOptions options = {}) : loop_(loop), options_(std::move(options)) {}
+
+  /// Runs the training to its end; blocks. A run of this name that the storage path holds already is gone on with, from its newest
+  /// checkpoint, be it that it had failed, that its driver was killed, or that it was complete; a notice says so. Reports, warnings and each rank's output are shown meanwhile. When it has returned, every
+  /// worker has ended, and all of its output and files are where they belong.
+  ///
+  /// Errors: `invalid_argument` (a bad field, a loop that is not registered, two of one name, no Main, resources that can never be had),
+  /// `already_exists` (the run has a driver already, which is named), `not_found` (no directory to resume from), `unavailable` and `refused` (storage or
+  /// processes), all of them before a worker starts; `user_code` and `worker_died` when the group failed more often than
+  /// `FailureConfig::max_failures` allows: the message begins with the failed rank's own exception, or how its process ended.
+  Result<TrainResult> fit();
+
+ private:
+  TrainLoop loop_;
+  TrainerOptions options_;
+};
+
+}  // namespace headway

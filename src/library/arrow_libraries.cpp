@@ -1,0 +1,53 @@
+#include "library/arrow_libraries.hpp"
+
+#include "core/location.hpp"
+#include "library/worker_bridge.hpp"
+#include "storage/remote.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <mutex>
+
+namespace headway::library {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder that libheadway.so lies in.
+fs::path own_folder() {
+  static const int anchor = 0;
+  Dl_info found{};
+  if (dladdr(&anchor, &found) == 0) return {};
+  std::error_code failure;
+  const fs::path library = fs::canonical(found.dli_fname, failure);
+  return failure ? fs::path() : library.parent_path();
+}
+
+/// The folder of an installed pyarrow: what the environment says, or beside the package that this library lies in.
+fs::path pyarrow_folder(const fs::path& own) {
+  if (const char* said = std::getenv("HEADWAY_PYARROW")) return said;
+  return own.parent_path().parent_path() / "pyarrow";
+}
+
+void find_libraries() {
+  const fs::path own = own_folder();
+  const fs::path library = own / "libheadway_arrow.so";
+  const fs::path pyarrow = pyarrow_folder(own);
+  std::error_code failure;
+  if (fs::exists(library, failure) && fs::is_directory(pyarrow, failure)) {
+    storage::set_arrow_libraries({library.string(), pyarrow.string()});
+  }
+  // S3's threads must end before the libraries do; a worker leaves without destructors.
+  if (worker_context() == nullptr) std::atexit(storage::finish_remote);
+}
+
+}  // namespace
+
+void prepare_location(const std::string& location) {
+  if (!is_remote(location)) return;
+  static std::once_flag once;
+  std::call_once(once, find_libraries);
+}
+
+}  // namespace headway::library

@@ -1,0 +1,81 @@
+#include "library/crash_trace.hpp"
+
+#include "library/signal_frames.hpp"
+#include "library/symbol_name.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <unistd.h>
+
+namespace headway::library {
+namespace {
+
+constexpr std::array crashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr int frames_max = 64;
+constexpr int told_max = 15;  ///< The driver tells the last 20 lines of a worker that has died.
+/// Names are looked up with memory that the crash may have broken; after so many seconds the process ends without them.
+constexpr unsigned limit_s = 5;
+
+std::atomic<int> crashed_by{0};
+alignas(16) std::array<char, 65536> other_stack;  ///< For a stack that has overflowed.
+
+void tell(const std::string& text) {
+  for (std::size_t told = 0; told < text.size();) {
+    const ssize_t written = write(STDERR_FILENO, text.data() + told, text.size() - told);
+    if (written <= 0) return;
+    told += static_cast<std::size_t>(written);
+  }
+}
+
+void tell_frames(const void* context) {
+  std::array<void*, frames_max> frames{};
+  const int count = frames_at_signal(context, frames);
+  tell("Backtrace (innermost first):\n");
+  for (int i = 0; i < count && i < told_max; ++i) {
+    const void* frame = frames.at(static_cast<std::size_t>(i));
+    // The first one is no return address, and is looked up as it is.
+    tell("  #" + std::to_string(i) + " " + symbol_name(i == 0 ? static_cast<const char*>(frame) + 1 : frame) + "\n");
+  }
+}
+
+void end_by(int) {
+  std::signal(crashed_by, SIG_DFL);
+  raise(crashed_by);
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_UNBLOCK, &all, nullptr);
+}
+
+/// Much of what it does is not allowed in a handler of signals, where it may hang or crash again: the alarm and the system's own way
+/// of ending the process stand behind it.
+void on_crash(int signal, siginfo_t*, void* context) {
+  for (const int each : crashes) std::signal(each, SIG_DFL);
+  int none = 0;
+  while (!crashed_by.compare_exchange_strong(none, signal)) pause();  // Another thread has; it ends the process.
+  std::signal(SIGALRM, end_by);
+  alarm(limit_s);
+  tell_frames(context);
+  raise(
+      signal);  // Blocked until this handler returns. The instruction alone would not do: the signal may have been sent.
+}
+
+}  // namespace
+
+void tell_crashes() {
+  prepare_frames();
+  const stack_t stack{other_stack.data(), 0, other_stack.size()};
+  sigaltstack(&stack, nullptr);
+  for (const int each : crashes) {
+    struct sigaction before{};
+    sigaction(each, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;
+    struct sigaction ours{};
+    ours.sa_sigaction = on_crash;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(each, &ours, nullptr);
+  }
+}
+
+}  // namespace headway::library

@@ -1,0 +1,80 @@
+#include "library/exception_text.hpp"
+
+#include "core/text.hpp"
+#include "library/symbol_name.hpp"
+#include "library/throw_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cxxabi.h>
+#include <exception>
+#include <typeinfo>
+
+namespace headway::library {
+namespace {
+
+/// Words of network failures that come from a peer's end. A collective that broke so is somebody else's failure, seen from here.
+constexpr std::array echo_words{"connection closed by peer", "connection reset by peer", "broken pipe", "socket closed",
+                                "connection refused"};
+
+bool is_echo(std::string message) {
+  std::transform(message.begin(), message.end(), message.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::any_of(echo_words.begin(), echo_words.end(),
+                     [&](const char* words) { return message.find(words) != std::string::npos; });
+}
+
+std::string type_of_current() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  std::string name = type == nullptr ? "an unknown exception" : demangled(type->name());
+  // What std::throw_with_nested makes of a type.
+  constexpr std::string_view nested = "std::_Nested_exception<";
+  if (name.starts_with(nested) && name.ends_with('>'))
+    name = name.substr(nested.size(), name.size() - nested.size() - 1);
+  return name;
+}
+
+std::string frames_of(const void* object) {
+  const std::string frames = throw_trace(object);
+  return frames.empty() ? "" : "Backtrace of the throw (innermost first):\n" + frames;
+}
+
+/// What led to an exception, newest first.
+void add_causes(const std::exception& error, std::string& text, int depth) {
+  constexpr int depth_max = 20;
+  if (depth >= depth_max) return;
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& cause) {
+    text += "Caused by " + type_of_current() + ": " + to_utf8(cause.what()) + "\n" +
+            frames_of(dynamic_cast<const void*>(&cause));
+    add_causes(cause, text, depth + 1);
+  } catch (...) {
+    text += "Caused by " + type_of_current() + "\n";
+  }
+}
+
+}  // namespace
+
+RankError describe_current_exception() {
+  RankError described;
+  described.type = type_of_current();
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    described.message = to_utf8(error.what());
+    described.traceback = frames_of(dynamic_cast<const void*>(&error));
+    add_causes(error, described.traceback, 0);
+  } catch (const std::string& text) {
+    described.message = to_utf8(text);
+  } catch (const char* text) {
+    described.message = to_utf8(text == nullptr ? "" : text);
+  } catch (...) {
+    described.message = "(it is no std::exception, so it has no words)";
+  }
+  described.echo = is_echo(described.message);
+  return described;
+}
+
+}  // namespace headway::library

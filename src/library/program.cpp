@@ -1,0 +1,246 @@
+#include "library/program.hpp"
+
+#include "driver/runtime.hpp"
+#include "library/train_loops.hpp"
+#include "library/worker_bridge.hpp"
+#include "library/worker_main.hpp"
+#include "node/factory_server.hpp"
+#include "node/guard.hpp"
+#include "node/process.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <iostream>
+#include <mutex>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::library {
+namespace {
+
+/// What a process that is entered again is to be. Taken out of the environment at once, so that what it starts itself is not.
+constexpr const char* role_variable = "HEADWAY_ENTER_AS";
+/// How many runs this process is within.
+constexpr const char* depth_variable = "HEADWAY_DEPTH";
+constexpr int depth_max = 4;
+constexpr int control_fd = 3;
+constexpr int life_fd = 4;
+constexpr int session_fd = 3;
+/// The number of the factory's process follows.
+const std::string worker_role = "worker ";
+/// The program that was started, also after its file was replaced.
+constexpr const char* own_program = "/proc/self/exe";
+
+struct Program {
+  std::mutex mutex;
+  bool entered = false;
+  std::optional<Error> error;  ///< Why this program can't train, found by the constructor of Main.
+  std::vector<std::string> arguments;
+  std::shared_ptr<node::ForkedFactory> forked;
+  std::shared_ptr<driver::Runtime> runtime;
+};
+
+/// Never destroyed: a run may be under way in another thread while static objects end.
+Program& program() {
+  static Program& made = *new Program;
+  return made;
+}
+
+bool starts_by_exec() {
+  const char* start = std::getenv("HEADWAY_WORKER_START");
+  return start != nullptr && std::strcmp(start, "exec") == 0;
+}
+
+std::optional<Error> check_start_setting() {
+  const char* start = std::getenv("HEADWAY_WORKER_START");
+  if (start == nullptr || std::strcmp(start, "fork") == 0 || std::strcmp(start, "exec") == 0) return std::nullopt;
+  return Error{ErrorKind::invalid_argument, "HEADWAY_WORKER_START is \"" + std::string(start) +
+                                                "\" in the environment; allowed: \"fork\" (default) or \"exec\""};
+}
+
+std::vector<std::string> own_command(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{own_program};
+  if (!arguments.empty()) command.insert(command.end(), arguments.begin() + 1, arguments.end());
+  return command;
+}
+
+/// The factory's whole life, and then that of each worker that it forks.
+[[noreturn]] void serve_as_factory(int fd, const std::vector<std::string>& arguments) {
+  prctl(PR_SET_NAME, "headway-factory");
+  setenv(role_variable, (worker_role + std::to_string(getpid())).c_str(), 1);  // For those that are started by exec.
+  node::FactoryServer server(fd, {::fork, own_command(arguments), starts_by_exec(), true});
+  if (!server.announce({})) _exit(1);
+  const auto worker = server.serve();
+  if (!worker) _exit(0);
+  unsetenv(role_variable);
+  prctl(PR_SET_NAME, "headway-worker");
+  work(worker->session_fd, worker->env);
+}
+
+/// This process becomes the guard, and its child the factory.
+[[noreturn]] void serve_as_guard(int control, int life, const std::vector<std::string>& arguments) {
+  prctl(PR_SET_NAME, "headway-guard");
+  node::Guard guard(life);
+  const pid_t factory = guard.fork_command();
+  if (factory == 0) serve_as_factory(control, arguments);
+  if (factory < 0) {
+    std::fprintf(stderr, "headway: no process can be made for the worker factory: %s\n", std::strerror(errno));
+    _exit(1);
+  }
+  _exit(guard.watch(factory));
+}
+
+/// Between fork and the guard's work: nothing of the driver's but its memory.
+void leave_driver(int control, int life) {
+  setsid();
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  node::close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, control, life});
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+}
+
+Error system_error(const char* what) {
+  return {ErrorKind::unavailable, std::string("headway::Main cannot make ") + what + ": " + std::strerror(errno)};
+}
+
+/// In the driver: guard and factory as forks of this process, while it has one thread.
+std::optional<Error> fork_factory(Program& self) {
+  const int threads = node::count_threads();
+  if (threads != 1) {
+    return Error{ErrorKind::invalid_argument, "headway::Main was constructed when the program had " +
+                                                  std::to_string(threads) +
+                                                  " threads already, so its workers can't be forked; construct it "
+                                                  "first in main(), or, where a library starts "
+                                                  "threads as it is loaded, set HEADWAY_WORKER_START=exec"};
+  }
+  int control[2];
+  int life[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) return system_error("a socket");
+  if (pipe2(life, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("a pipe");
+  std::cout.flush();
+  std::fflush(nullptr);  // What is in buffers now would be written by every worker again.
+  const pid_t pid = fork();
+  if (pid == 0) {
+    leave_driver(control[1], life[0]);
+    serve_as_guard(control[1], life[0], self.arguments);
+  }
+  close(control[1]);
+  close(life[0]);
+  if (pid < 0) {
+    const Error error = system_error("a process");
+    close(control[0]);
+    close(life[1]);
+    return error;
+  }
+  self.forked = std::make_shared<node::ForkedFactory>(node::ForkedFactory{control[0], life[1], pid});
+  return std::nullopt;
+}
+
+int number(const char* text) {
+  int value = -1;
+  std::from_chars(text, text + std::strlen(text), value);
+  return value;
+}
+
+/// A worker that was started by exec.
+[[noreturn]] void enter_as_worker(pid_t factory) {
+  node::die_with(factory);
+  fcntl(session_fd, F_SETFD, FD_CLOEXEC);
+  work(session_fd, {});
+}
+
+int depth() {
+  const char* variable = std::getenv(depth_variable);
+  return variable == nullptr ? 0 : std::max(0, number(variable));
+}
+
+/// A factory that nobody has used is ended as the runtime would.
+void end_forked(node::ForkedFactory& forked) {
+  if (forked.control_fd < 0) return;
+  close(std::exchange(forked.control_fd, -1));
+  close(std::exchange(forked.life_fd, -1));
+  while (waitpid(forked.guard_pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Result<void> check_driver(const Program& self) {
+  if (!self.entered) {
+    return Error{ErrorKind::invalid_argument,
+                 "this program has no headway::Main; write `headway::Main guard(argc, argv);` as the first line of "
+                 "main() and keep "
+                 "it until the end, so that workers can be started"};
+  }
+  if (self.error) return *self.error;
+  if (depth() >= depth_max) {
+    return Error{ErrorKind::invalid_argument, "this program runs in a worker of a run in a worker, " +
+                                                  std::to_string(depth()) + " deep (" + depth_variable +
+                                                  "); allowed: at most " + std::to_string(depth_max - 1)};
+  }
+  return check_loop_names();
+}
+
+}  // namespace
+
+bool enter_program(int argc, char** argv) {
+  const char* role = std::getenv(role_variable);
+  const std::string entered_as = role == nullptr ? "" : role;
+  unsetenv(role_variable);
+  const std::vector<std::string> arguments(argv, argv + argc);
+  if (entered_as == "factory") serve_as_guard(control_fd, life_fd, arguments);
+  if (entered_as.starts_with(worker_role)) enter_as_worker(number(entered_as.c_str() + worker_role.size()));
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  if (self.entered) {
+    self.error =
+        Error{ErrorKind::invalid_argument, "this program has two objects of headway::Main; allowed: one, in main()"};
+    return false;
+  }
+  self.entered = true;
+  self.arguments = arguments;
+  self.error = check_start_setting();
+  if (!self.error && !starts_by_exec()) self.error = fork_factory(self);
+  return true;
+}
+
+void leave_program() {
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  if (self.runtime) self.runtime->shutdown();
+  self.runtime.reset();
+  if (self.forked) end_forked(*self.forked);
+  self.forked.reset();
+  self.error.reset();
+  self.entered = false;
+}
+
+Result<std::shared_ptr<driver::Runtime>> driver_runtime() {
+  // Before the lock, which a forked worker has as the constructor of Main held it.
+  if (worker_context() != nullptr) {
+    return Error{ErrorKind::invalid_argument,
+                 "Trainer::fit() was called inside a training loop; start the run from the driver instead"};
+  }
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  if (auto able = check_driver(self); !able) return able.error();
+  if (!self.runtime) {
+    driver::RuntimeConfig config;
+    config.factory.command = own_command(self.arguments);
+    config.factory.env = {{role_variable, "factory"}};
+    config.factory.own_stacks = true;
+    config.factory.forked = self.forked;
+    self.runtime = std::make_shared<driver::Runtime>(std::move(config));
+  }
+  return self.runtime;
+}
+
+void enter_depth() { setenv(depth_variable, std::to_string(depth() + 1).c_str(), 1); }
+
+}  // namespace headway::library

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <headway/config.hpp>
+#include <headway/result.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// A run as the public side asks for it, and its end as it gets it back. JSON as text; see worker_bridge.hpp.
+namespace headway::library {
+
+struct RunRequest {
+  std::string loop;         ///< Its registered name.
+  std::string config_json;  ///< An object.
+  ScalingConfig scaling;
+  RunConfig run;
+  std::optional<std::string> resume_from_checkpoint;
+  /// Null without callbacks. What they throw fails the run.
+  std::function<void(const std::vector<std::string>& metrics_json, const std::optional<std::string>& checkpoint)>
+      after_report = nullptr;
+  std::function<void(const std::map<int, std::string>& failures)> after_exception = nullptr;
+};
+
+struct RunEnd {
+  std::string path;
+  std::string last_report_json = "null";  ///< "null" without a report.
+  std::string return_value_json = "null";
+  std::vector<std::string> checkpoints;  ///< Directories, oldest first.
+  std::vector<std::string> checkpoint_metrics_json;
+  int attempts = 0;
+};
+
+/// Runs it to its end, on the calling thread. Errors: as Trainer::fit.
+Result<RunEnd> run(const RunRequest& request);
+
+/// The place of the best of these metrics (JSON objects); the later of equals, nothing when none has the metric as a number.
+std::optional<std::size_t> best_place(const std::vector<std::string>& metrics_json, const std::string& metric,
+                                      const std::string& mode);
+
+}  // namespace headway::library

@@ -1,0 +1,138 @@
+#include "library/stack_report.hpp"
+
+#include "library/signal_frames.hpp"
+#include "library/symbol_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace headway::library {
+namespace {
+
+constexpr int asking_signal = SIGURG;
+constexpr std::size_t threads_max = 6;
+constexpr std::size_t frames_max = 40;
+constexpr std::size_t handler_frames_max = 8;
+constexpr int answer_limit_s = 1;
+
+/// Where one thread leaves its frames. One that never answered keeps its slot: it may still.
+struct Slot {
+  std::atomic<pid_t> asked{0};
+  std::atomic<bool> answered{false};
+  std::array<void*, frames_max + handler_frames_max> frames{};
+  int count = 0;
+};
+
+std::array<Slot, threads_max> slots;
+sem_t answers;
+bool prepared = false;
+
+void answer(int, siginfo_t*, void* context) {
+  const int error = errno;
+  const pid_t self = gettid();
+  for (Slot& slot : slots) {
+    if (slot.asked != self || slot.answered) continue;
+    slot.count = frames_at_signal(context, slot.frames);
+    slot.answered = true;
+    sem_post(&answers);
+  }
+  errno = error;
+}
+
+std::string name_of(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+/// All but the one that asks and Headway's own, the main one first.
+std::vector<pid_t> threads_of_process() {
+  std::vector<pid_t> threads;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t thread = std::stoi(entry.path().filename().string());
+    if (thread != gettid() && name_of(thread) != "headway-session") threads.push_back(thread);
+  }
+  std::sort(threads.begin(), threads.end());
+  std::stable_partition(threads.begin(), threads.end(), [](pid_t thread) { return thread == getpid(); });
+  return threads;
+}
+
+/// The main thread's loop was called by frames of ours, which were called by main().
+std::size_t end_of_loop(const Slot& slot) {
+  std::size_t end = static_cast<std::size_t>(slot.count);
+  while (end > 0 && !in_this_library(slot.frames[end - 1])) --end;
+  while (end > 0 && in_this_library(slot.frames[end - 1])) --end;
+  return end == 0 ? static_cast<std::size_t>(slot.count) : end;
+}
+
+std::string text_of(pid_t thread, const Slot& slot) {
+  const bool is_main = thread == getpid();
+  std::string text = is_main ? "main thread" : "thread " + std::to_string(thread) + " (" + name_of(thread) + ")";
+  if (slot.asked != thread || !slot.answered) return text + ": it gives no answer\n";
+  text += ", innermost frame first:\n";
+  const std::size_t end = is_main ? end_of_loop(slot) : static_cast<std::size_t>(slot.count);
+  for (std::size_t i = 0; i < end && i < frames_max; ++i) {
+    // The first one is no return address, and is looked up as it is.
+    const void* address = i == 0 ? static_cast<const char*>(slot.frames[i]) + 1 : slot.frames[i];
+    text += "  " + symbol_name(address) + "\n";
+  }
+  return text;
+}
+
+/// Returns whether the thread was asked.
+bool ask(Slot& slot, pid_t thread) {
+  if (slot.asked != 0 && !slot.answered) return false;
+  slot.answered = false;
+  slot.asked = thread;
+  return syscall(SYS_tgkill, getpid(), thread, asking_signal) == 0;
+}
+
+}  // namespace
+
+void prepare_stacks() {
+  struct sigaction before{};
+  sigaction(asking_signal, nullptr, &before);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return;
+  prepare_frames();
+  sem_init(&answers, 0, 0);
+  struct sigaction ours{};
+  ours.sa_sigaction = answer;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigaction(asking_signal, &ours, nullptr);
+  prepared = true;
+}
+
+std::string stacks_of_threads() {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  if (!prepared) return "its stack is not shown: the program handles SIGURG itself\n";
+  const std::vector<pid_t> threads = threads_of_process();
+  const std::size_t count = std::min(threads.size(), threads_max);
+  int open = 0;
+  for (std::size_t i = 0; i < count; ++i) open += ask(slots[i], threads[i]) ? 1 : 0;
+  timespec limit{};
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += answer_limit_s;
+  while (open > 0 && (sem_timedwait(&answers, &limit) == 0 || errno == EINTR)) {
+    open = static_cast<int>(std::count_if(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(count),
+                                          [](const Slot& slot) { return slot.asked != 0 && !slot.answered; }));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += text_of(threads[i], slots[i]);
+  if (threads.size() > count) text += "and " + std::to_string(threads.size() - count) + " more threads\n";
+  return text;
+}
+
+}  // namespace headway::library

@@ -1,0 +1,115 @@
+#include "library/symbol_name.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <memory>
+#include <span>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace headway::library {
+namespace {
+
+/// A file's bytes, mapped for reading; none when it can't be.
+class MappedFile {
+ public:
+  explicit MappedFile(const char* path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat found{};
+    if (fd < 0) return;
+    if (fstat(fd, &found) == 0 && found.st_size > 0) {
+      size_ = static_cast<std::size_t>(found.st_size);
+      void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (mapped != MAP_FAILED) bytes_ = static_cast<const char*>(mapped);
+    }
+    close(fd);
+  }
+  ~MappedFile() {
+    if (bytes_ != nullptr) munmap(const_cast<char*>(bytes_), size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// `count` objects at `offset`; empty where the file does not hold them.
+  template <class T>
+  std::span<const T> at(std::uint64_t offset, std::uint64_t count) const {
+    if (bytes_ == nullptr || offset > size_ || count > (size_ - offset) / sizeof(T) || offset % alignof(T) != 0)
+      return {};
+    return {reinterpret_cast<const T*>(bytes_ + offset), static_cast<std::size_t>(count)};
+  }
+
+ private:
+  const char* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+using Section = ElfW(Shdr);
+using Symbol = ElfW(Sym);
+
+/// The function of an ELF file's symbol table that holds `offset`; "" when there is none.
+std::string in_symbol_table(const MappedFile& file, std::uint64_t offset) {
+  const auto header = file.at<ElfW(Ehdr)>(0, 1);
+  if (header.empty()) return "";
+  const auto sections = file.at<Section>(header[0].e_shoff, header[0].e_shnum);
+  for (const Section& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const Section& names = sections[section.sh_link];
+    const auto text = file.at<char>(names.sh_offset, names.sh_size);
+    for (const Symbol& symbol : file.at<Symbol>(section.sh_offset, section.sh_size / sizeof(Symbol))) {
+      const bool holds = offset >= symbol.st_value && offset < symbol.st_value + symbol.st_size;
+      if ((symbol.st_info & 0xF) != STT_FUNC || !holds || symbol.st_name >= text.size()) continue;
+      return text.data() + symbol.st_name;
+    }
+  }
+  return "";
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+}  // namespace
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                        std::free);
+  return status == 0 && readable ? readable.get() : name;
+}
+
+bool in_this_library(const void* address) {
+  Dl_info own{};
+  Dl_info other{};
+  static const int anchor = 0;
+  return dladdr(&anchor, &own) != 0 && dladdr(address, &other) != 0 && own.dli_fbase == other.dli_fbase;
+}
+
+std::string symbol_name(const void* address) {
+  // A return address is that of the next instruction, which may belong to the next function.
+  const auto* call = static_cast<const char*>(address) - 1;
+  Dl_info found{};
+  link_map* map = nullptr;
+  if (dladdr1(call, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
+    return hexadecimal(reinterpret_cast<std::uintptr_t>(call));
+  }
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(call) - static_cast<std::uintptr_t>(map->l_addr);
+  // The program's own entry has no name; its file may be gone, and is still there so.
+  const bool is_program = map->l_name == nullptr || *map->l_name == '\0';
+  const MappedFile file(is_program ? "/proc/self/exe" : map->l_name);
+  std::string name = in_symbol_table(file, offset);
+  if (name.empty() && found.dli_sname != nullptr) name = found.dli_sname;
+  const std::string place = std::string(found.dli_fname) + "+" + hexadecimal(offset);
+  return name.empty() ? place : demangled(name.c_str()) + " in " + place;
+}
+
+}  // namespace headway::library

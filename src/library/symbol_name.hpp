@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace headway::library {
+
+/// A C++ name as one reads it; the text itself when it is none.
+std::string demangled(const char* name);
+
+/// A return address as "function(arguments) in program+0x1234". Functions that a program keeps to itself (static ones, those of unnamed
+/// namespaces) are looked up in its file's symbol table; what was stripped is named by program and offset alone.
+std::string symbol_name(const void* address);
+
+/// Whether the address lies in libheadway.so.
+bool in_this_library(const void* address);
+
+}  // namespace headway::library

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+/// Where exceptions were thrown. A catch clause sees only what is thrown, since its frames are gone; so the library stands before the
+/// C++ runtime's `__cxa_throw` and notes them.
+namespace headway::library {
+
+/// From now on every throw of this process is noted: the last few of each thread. Until then one costs nothing but a branch.
+void note_throws();
+
+/// The frames from which `object` (the thrown object's address) was thrown by this thread, the innermost first, a line each: function,
+/// program or library, offset in it. Those above the caller of the training loop are left out. Empty when they are not known.
+std::string throw_trace(const void* object);
+
+}  // namespace headway::library

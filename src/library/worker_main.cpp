@@ -1,0 +1,173 @@
+#include "library/worker_main.hpp"
+
+#include "library/arrow_libraries.hpp"
+#include "library/crash_trace.hpp"
+#include "library/exception_text.hpp"
+#include "library/program.hpp"
+#include "library/stack_report.hpp"
+#include "library/throw_trace.hpp"
+#include "library/train_loops.hpp"
+#include "library/worker_bridge.hpp"
+#include "library/worker_setup.hpp"
+#include "worker/memory.hpp"
+#include "worker/session.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <iostream>
+#include <unistd.h>
+
+namespace headway::library {
+namespace {
+
+worker::Session* session = nullptr;
+Context context_of_worker;
+
+std::vector<std::string> visible_gpus() {
+  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string rest = variable == nullptr ? "" : variable;
+  std::vector<std::string> gpus;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    gpus.push_back(rest.substr(0, comma));
+    rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+  }
+  return gpus;
+}
+
+Context to_context(const wire::StartSession& start) {
+  Context context;
+  context.world_size = start.world_size;
+  context.world_rank = start.plan.rank;
+  context.local_world_size = start.plan.local_world_size;
+  context.local_rank = start.plan.local_rank;
+  context.node_rank = start.plan.node_rank;
+  context.attempt = start.attempt;
+  context.cpus = start.plan.slot.cpus;
+  context.gpu_ids = start.plan.slot.gpu_ids;
+  context.visible_gpus = visible_gpus();
+  context.run_name = start.run_name;
+  context.run_directory = start.run_directory;
+  context.trial_id = start.trial_id;
+  return context;
+}
+
+/// OpenMP, where the program has it, read its settings when it was loaded, perhaps in the factory.
+void set_threads(int cpus) {
+  const char* asked = std::getenv("OMP_NUM_THREADS");
+  const int wanted = asked == nullptr ? 0 : std::atoi(asked);
+  const int threads = wanted > 0 ? wanted : std::max(1, cpus);
+  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 0);
+  const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (set != nullptr) set(threads);
+}
+
+void settle_in(const wire::StartSession& start) {
+  apply_worker_setup(start.setup);
+  set_threads(start.plan.slot.cpus);
+  enter_depth();
+  prepare_location(start.run_directory);
+  worker::keep_freed_memory();
+  context_of_worker = to_context(start);
+  // The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  note_throws();
+  tell_crashes();
+  prepare_stacks();
+  session->tell_stacks_by(stacks_of_threads);
+}
+
+void train(const wire::Blob& task) {
+  try {
+    const JsonObject order = parse_json(task ? *task : "", "a training task").value().as_object();
+    const std::string name(order.at("loop").as_string());
+    std::string value = call_loop(name, json_text(order.at("config")));
+    std::cout.flush();
+    std::fflush(nullptr);
+    session->training_returned(std::make_shared<const std::string>(std::move(value)));
+  } catch (...) {
+    const RankError error = describe_current_exception();
+    std::cout.flush();
+    std::fflush(nullptr);
+    session->training_raised(error, nullptr);
+  }
+}
+
+[[noreturn]] void leave(int code) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::quick_exit(code);
+}
+
+}  // namespace
+
+void work(int session_fd, const std::map<std::string, std::string>& env) {
+  for (const auto& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
+  auto opened = worker::Session::open(session_fd);
+  if (!opened) {
+    std::fprintf(stderr, "headway: this worker cannot begin: %s\n", opened.error().message.c_str());
+    leave(1);
+  }
+  session = opened->release();  // It lives as long as the process.
+  settle_in(session->context());
+  session->announce();
+  while (true) {
+    const worker::Task task = session->next_task();
+    if (task.kind == worker::Task::Kind::train) train(task.function);
+    if (task.kind == worker::Task::Kind::execute) {
+      session->answer_call(task.call_id, RankError{"TypeError", "a C++ worker calls no pickled functions", "", false},
+                           nullptr);
+    }
+    if (task.kind == worker::Task::Kind::end) break;
+  }
+  session->finish_uploads();
+  leave(0);
+}
+
+const Context* worker_context() { return session == nullptr ? nullptr : &context_of_worker; }
+
+namespace {
+
+/// Errors: `unavailable` with the exception's type, words and frames, which are shown in the rank's output too.
+Result<std::string> call_store(const std::function<std::string(const std::string&)>& store, const std::string& name) {
+  try {
+    return store(name);
+  } catch (...) {
+    const RankError error = describe_current_exception();
+    std::fprintf(stderr, "%s: %s\n%s", error.type.c_str(), error.message.c_str(), error.traceback.c_str());
+    return Error{ErrorKind::unavailable, error.type + ": " + error.message};
+  }
+}
+
+}  // namespace
+
+Result<void> worker_report(ReportOrder order) {
+  Result<Json> metrics = parse_json(order.metrics_json, "metrics");
+  if (!metrics) return metrics.error();
+  worker::ReportRequest request;
+  request.metrics = std::move(metrics->as_object());
+  request.checkpoint_directory = std::move(order.checkpoint_directory);
+  request.checkpoint_name = std::move(order.checkpoint_name);
+  request.move = order.move;
+  request.asynchronous = order.asynchronous;
+  if (order.placed) request.source = CheckpointSource::placed;
+  if (order.store) {
+    request.source = CheckpointSource::function;
+    request.store = [store = std::move(order.store)](const std::string& name) { return call_store(store, name); };
+  }
+  const auto reported = session->report(request);
+  if (!reported) return reported.error();
+  return {};
+}
+
+Result<std::string> worker_collective(const std::string& kind, int root, std::string bytes) {
+  const auto gathered = session->collective(kind, root, std::make_shared<const std::string>(std::move(bytes)));
+  if (!gathered) return gathered.error();
+  return *gathered ? **gathered : std::string();
+}
+
+std::optional<std::string> worker_checkpoint() { return session->checkpoint(); }
+
+}  // namespace headway::library

@@ -1,0 +1,120 @@
+// Only the C library: the program headway-guard consists of this file and its main().
+#include "node/guard.hpp"
+
+#include "node/lease_clock.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::node {
+namespace {
+
+/// Kills every child of this process; their orphans become our children in turn.
+void kill_children() {
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  std::FILE* list = std::fopen(path, "re");
+  if (list == nullptr) return;
+  int pid = 0;
+  while (std::fscanf(list, "%d", &pid) == 1) kill(pid, SIGKILL);
+  std::fclose(list);
+}
+
+/// Until no descendant is left: each round kills the children there are and reaps at least one of them.
+void end_descendants() {
+  while (true) {
+    kill_children();
+    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+/// Reaps what has ended. True, with its status, when the command is among it.
+bool reap(pid_t command, int& command_status) {
+  bool ended = false;
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    if (pid != command) continue;
+    ended = true;
+    command_status = status;
+  }
+  return ended;
+}
+
+/// Takes the times that are in the pipe; the last one is the end of the lease. False when the agent is gone.
+bool read_lease(int life_fd, std::int64_t& lease_end_ns) {
+  std::int64_t end_ns = 0;
+  while (true) {
+    const ssize_t count = read(life_fd, &end_ns, sizeof(end_ns));
+    if (count == static_cast<ssize_t>(sizeof(end_ns))) {
+      lease_end_ns = end_ns;
+    } else {
+      return count < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+  }
+}
+
+/// Milliseconds until then, rounded up; -1: for ever.
+int left_ms(std::int64_t lease_end_ns) {
+  if (lease_end_ns == 0) return -1;
+  const std::int64_t left_ns = lease_end_ns - lease_now().count();
+  constexpr std::int64_t hour_ms = 3'600'000;
+  return static_cast<int>(std::clamp<std::int64_t>((left_ns + 999'999) / 1'000'000, 0, hour_ms));
+}
+
+}  // namespace
+
+Guard::Guard(int life_fd) : life_fd_(life_fd) {
+  fcntl(life_fd_, F_SETFD, FD_CLOEXEC);
+  fcntl(life_fd_, F_SETFL, O_NONBLOCK);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGTERM);
+  sigprocmask(SIG_BLOCK, &watched, &old_mask_);
+  signal_fd_ = signalfd(-1, &watched, SFD_CLOEXEC);
+}
+
+pid_t Guard::fork_command() {
+  const pid_t guard = getpid();
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  close(life_fd_);
+  close(signal_fd_);
+  sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+  // When the guard is the one that was killed. From FactoryServer::serve on the factory asks for SIGTERM instead, and ends its
+  // workers before itself.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != guard) _exit(1);
+  return 0;
+}
+
+int Guard::watch(pid_t command) {
+  // The guard must not keep the factory's socket open: its end is how the agent learns of the factory's death.
+  for (int fd = 3; fd < 256; ++fd) {
+    if (fd != life_fd_ && fd != signal_fd_) close(fd);
+  }
+  int status = 0;
+  std::int64_t lease_end_ns = 0;
+  pollfd watch[2] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
+  while (poll(watch, 2, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
+    if (watch[0].revents != 0 && !read_lease(life_fd_, lease_end_ns)) break;
+    if (left_ms(lease_end_ns) == 0) break;
+    if (watch[1].revents == 0) continue;
+    signalfd_siginfo signal{};
+    if (read(signal_fd_, &signal, sizeof(signal)) != sizeof(signal)) continue;
+    if (signal.ssi_signo == SIGTERM || reap(command, status)) break;
+  }
+  end_descendants();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace headway::node

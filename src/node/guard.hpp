@@ -1,0 +1,32 @@
+#pragma once
+
+#include <csignal>
+#include <sys/types.h>
+
+namespace headway::node {
+
+/// Sees to it that nothing of one command (a worker factory) is left behind. For a process of its own, with one thread, that does nothing else:
+/// it must outlive a driver and a factory that are killed.
+///
+/// `life_fd` is the reading end of a pipe whose writing end the agent holds. When it closes (the agent is gone, however it went), or when
+/// the command ends, or on SIGTERM, or at the last time that was written into the pipe (the end of the agent's lease, as 8 bytes of
+/// nanoseconds of CLOCK_BOOTTIME: the agent may be stopped), every descendant is killed, those too that hid in a session of their own: as child subreaper the
+/// guard inherits them.
+class Guard {
+ public:
+  explicit Guard(int life_fd);
+
+  /// fork(2). The child, which becomes the command, has the signals as they were, no `life_fd`, and is killed when the guard is.
+  pid_t fork_command();
+
+  /// Closes every descriptor that is not its own, waits for the end, and ends every descendant. Returns the command's exit code, or 128
+  /// and the signal's number.
+  int watch(pid_t command);
+
+ private:
+  int life_fd_;
+  int signal_fd_ = -1;
+  sigset_t old_mask_{};
+};
+
+}  // namespace headway::node

@@ -1,0 +1,52 @@
+"""A C++ program whose run lies in an object store, without Python's storage code."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import object_store
+import pyarrow
+import pytest
+
+PROGRAM = Path(__file__).parents[2] / "build/tests/examples/example_s3"
+
+
+@pytest.fixture(scope="module")
+def s3():
+    with object_store.serve() as store:
+        yield store
+
+
+def run(s3, tmp_path, **env):
+    return subprocess.run(
+        [PROGRAM, s3.url("runs/cpp")],
+        env={
+            **os.environ,
+            **object_store.CREDENTIALS,
+            "HEADWAY_PYARROW": pyarrow.__path__[0],
+            "HEADWAY_STAGING_DIR": str(tmp_path / "staging"),
+            **env,
+        },
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+
+
+def test_a_run_in_s3_is_written_verified_and_read_back(s3, tmp_path):
+    done = run(s3, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "part_0 of rank 0: 0x1.6a09e" in done.stdout
+    assert "part_1 of rank 1: 0x1.6a09e" in done.stdout
+    files = s3.objects("runs/cpp")
+    kept = sorted({name.split("/")[1] for name in files if "/checkpoint_" in name})
+    assert kept == ["checkpoint_000002", "checkpoint_000003"]
+    assert any(name.endswith("/result.json") for name in files)
+    staging = tmp_path / "staging"
+    assert not staging.exists() or list(staging.iterdir()) == []
+
+
+def test_without_arrow_the_error_says_what_is_missing(s3, tmp_path):
+    done = run(s3, tmp_path, HEADWAY_PYARROW=str(tmp_path / "none"))
+    assert done.returncode == 1
+    assert "URLs need pyarrow" in done.stderr
