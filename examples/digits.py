@@ -54,7 +54,7 @@ def train_digits(config):
     training_data, test_data = load_data()
     loader = prepare_data_loader(DataLoader(training_data, batch_size=32, shuffle=True))
     model = prepare_model(make_model())
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
     for epoch in range(resume(model, optimizer), config["epochs"] + 1):
         started = time.perf_counter()

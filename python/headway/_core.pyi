@@ -84,7 +84,7 @@ class Run:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
 
     def listen(self) -> str:
         """Lets nodes join; the address for them, as host:port."""
@@ -104,17 +104,18 @@ class Runtime:
     def shutdown(self) -> None:
         """Ends every run, worker and factory, and returns when they are gone."""
 
-nodes_can_join: bool = True
-
-def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], grace_s: float) -> int:
-    """
-    Offers this machine to a driver; returns the exit code when that is over, and no worker is left.
-    """
 def new_trial_id() -> str:
     """A new run's id, at random."""
 
 def default_run_name(trainer: str, trial_id: str) -> str:
     """What a run is called that was given no name."""
+
+nodes_can_join: bool = True
+
+def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], labels: Mapping[str, str], grace_s: float) -> int:
+    """
+    Offers this machine to a driver; returns the exit code when that is over, and no worker is left.
+    """
 
 def exit_now(code: int) -> None:
     """Flushes C streams and ends the process at once."""
@@ -146,6 +147,17 @@ class Session:
 
     def __init__(self, fd: int, lives_on: bool = False) -> None:
         """`lives_on`: this process does not end with the session."""
+
+    def ask_checkpoints(self, validated: bool, timeout_s: float | None) -> str:
+        """
+        All checkpoints that are kept, as JSON, when what the question says is so.
+        """
+
+    def open_runtime(self) -> int:
+        """A socket on which a runtime in this process is the driver's guest."""
+
+    def validated(self, metrics_json: str) -> None:
+        """What the validation function of this worker returned."""
 
     @property
     def context_json(self) -> str: ...
@@ -188,16 +200,6 @@ class Session:
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """
 
-    def ask_checkpoints(self, validated: bool, timeout_s: float | None) -> str:
-        """
-        All checkpoints that are kept, as JSON, when what the question says is so.
-        """
-
-    def open_runtime(self) -> int:
-        """A socket on which a runtime in this process is the driver's guest."""
-
-    def validated(self, metrics_json: str) -> None:
-        """What the validation function of this worker returned."""
     def collective(self, kind: str, data: bytes | None) -> bytes | None:
         """A "barrier" of all ranks, or a "broadcast": what rank 0 gave."""
 

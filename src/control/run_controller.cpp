@@ -77,7 +77,12 @@ void RunController::on(const NodesRefused& event) {
   if (state_ != RunState::scheduling) return;
   HEADWAY_MARK(nodes_refused);
   failure_ = RunFailure{event.error.kind, event.error.message, {}};
-  close_run();
+  // Before the first attempt nothing has been begun, and nothing is.
+  if (attempt_ == attempts_before_) {
+    close_run();
+  } else {
+    end_run();
+  }
 }
 
 void RunController::start_attempt() {

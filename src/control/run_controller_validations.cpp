@@ -148,7 +148,7 @@ void RunController::on(const CheckpointsAsked& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   Question question{event, {}};
   if (event.timeout_s) question.timer = upkeep_timer(from_seconds(*event.timeout_s));
-  questions_.push_back(std::move(question));
+  questions_.push_back(question);
   answer_questions();
 }
 

@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
 
 /// `wanted` is "x" or "in(x, y)".
 bool is_one_of(std::string_view value, std::string_view wanted) {
-  if (!wanted.starts_with("in(") || !wanted.ends_with(")")) return value == wanted;
+  if (!wanted.starts_with("in(") || !wanted.ends_with(')')) return value == wanted;
   wanted = wanted.substr(3, wanted.size() - 4);
   while (true) {
     const std::size_t comma = wanted.find(',');
@@ -28,7 +28,7 @@ bool is_one_of(std::string_view value, std::string_view wanted) {
 bool matches(const Labels& labels, const Labels& selector) {
   for (const auto& [name, wanted] : selector) {
     const auto label = labels.find(name);
-    const bool not_wanted = wanted.starts_with("!");
+    const bool not_wanted = wanted.starts_with('!');
     const bool found = label != labels.end() && is_one_of(label->second, std::string_view(wanted).substr(not_wanted));
     if (found == not_wanted) return false;
   }

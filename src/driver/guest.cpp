@@ -77,6 +77,7 @@ void Guest::on(const wire::GuestAcquire& message) {
       message.workers, message.workers, {message.hard, message.advised_cpus}, engine::Placement::strict_pack};
   // Whoever has a guest waits for it, and holds something meanwhile: behind somebody who waits for that, both would wait for ever.
   wanted.ahead = true;
+  wanted.node_id = runtime_->node_id();  // Descriptors do not get to other machines.
   const auto granted = [weak = weak_from_this(), theirs = message.holder](const Result<engine::Grant>& grant) {
     if (const auto self = weak.lock()) self->answer(theirs, grant);
   };

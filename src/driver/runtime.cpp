@@ -92,9 +92,9 @@ void Runtime::shutdown() {
   if (std::exchange(stopped_, true)) return;
   asio::post(loop_, [this] {
     for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
+    for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
     const bool farewells = desk_ != nullptr;
     desk_.reset();
-    for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
     nodes_.clear();
     if (host_) host_->close();
     work_.reset();

@@ -19,6 +19,7 @@ struct Wanted {
   Placement placement = Placement::pack;
   Resources beside = {};  ///< Held beside the workers, on one node.
   bool ahead = false;  ///< Before those that hold nothing: who asks holds something already, which others may wait for.
+  std::string node_id = {};  ///< Only there; empty: anywhere.
 };
 
 /// What an engine gives for one run: a slot a rank, in rank order.

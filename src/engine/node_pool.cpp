@@ -51,7 +51,8 @@ NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of, std::int64_t withou
   Rooms rooms;
   for (const Node& node : nodes_) {
     Room room;
-    if (!node.draining || of == Of::total) {
+    const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
+    if (allowed && (!node.draining || of == Of::total)) {
       room.hard = of == Of::total ? node.ledger.room_in_all(wanted.workers_max, wanted.claim)
                                   : node.ledger.room_now(wanted.workers_max, wanted.claim, without_holder);
       room.cpus = static_cast<int>(cpus_of(node.ledger.node().total));
@@ -88,7 +89,7 @@ std::string NodePool::there_is() const {
 }
 
 Result<void> NodePool::check_possible(const Wanted& wanted) const {
-  if (may_grow_) return {};
+  if (may_grow_ && wanted.node_id.empty()) return {};
   NodePool empty;
   for (const Node& node : nodes_) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
   if (empty.grant(0, wanted)) return {};

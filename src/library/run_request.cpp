@@ -68,6 +68,9 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   constexpr int lag_max = 16;
   if (request.after_report) spec.callback_lag_max = lag_max;
   spec.resume_from_checkpoint = request.resume_from_checkpoint;
+  if (spec.scaling.num_workers == 0) {  // Local mode is the Python front end's: there the loop may be under a debugger.
+    return Error{ErrorKind::invalid_argument, "ScalingConfig.num_workers is 0; allowed: an integer from 1 to 1000000"};
+  }
   if (auto ok = validate(spec); !ok) return ok.error();
   const std::string from = spec.resume_from_checkpoint.value_or("");
   std::error_code failure;

@@ -19,8 +19,11 @@ HostLink::~HostLink() { channel_->close(); }
 
 Result<std::unique_ptr<HostLink>> HostLink::open(boost::asio::io_context& loop, int fd) {
   const Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
-  const Result<wire::FromHost> first = frame && *frame ? wire::from_frame<wire::FromHost>(**frame)
-                                                       : Error{ErrorKind::unknown_outcome, "the driver is gone"};
+  const Result<wire::FromHost> first = frame && *frame
+                                           ? wire::from_frame<wire::FromHost>(**frame)
+                                           : Error{ErrorKind::unknown_outcome,
+                                                   "a trainer within a validation function runs on the driver's "
+                                                   "machine alone, and this is another one (or the driver is gone)"};
   const auto* resources = first ? std::get_if<wire::HostResources>(&*first) : nullptr;
   if (resources == nullptr) {
     ::close(fd);

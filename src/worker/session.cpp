@@ -352,7 +352,10 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
     reporting_ = false;
     const std::lock_guard lock(mutex_);
     meanwhile_.erase(reported.index);
-    if (over()) return Error{ErrorKind::aborted, "the run is over"};
+    if (sent.error().kind == ErrorKind::aborted) {
+      over_ = true;  // The listener is about to find it out.
+      return sent.error();
+    }
     return Error{ErrorKind::invalid_argument, "the report cannot be sent: " + sent.error().message};
   }
   const std::optional<wire::ReportAnswered> answered = await_answer(request);
@@ -374,7 +377,7 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
     upload(order, request);
     lock.lock();
   }
-  const wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
+  wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
   // With a checkpoint in the answer it was synchronous for all, because it was for one of them.
   const bool stored = !answer.error && (!request.asynchronous || answer.checkpoint);
   if (answer.error || stored) meanwhile_.erase(answer.index);
@@ -385,6 +388,6 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
 }
 
 // For session_collective.cpp.
-template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob);
+template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob, std::vector<int> fds);
 
 }  // namespace headway::worker

@@ -20,7 +20,7 @@ struct Fixture {
 
   void ask(std::int64_t holder, double cpus, bool ahead = false) {
     engine.acquire(
-        holder, {1, 1, {{{"CPU", cpus}}, 0}, Placement::pack, ahead},
+        holder, {1, 1, {{{"CPU", cpus}}, 0}, Placement::pack, {}, ahead},
         {[this, holder](const Result<Grant>& grant) { (grant ? granted : refused).push_back(holder); }, nullptr});
   }
 

@@ -180,6 +180,8 @@ class Script:
             text=True,
             errors="replace",
             start_new_session=True,
+            # Who runs the tests in the background of a shell has them ignore Ctrl-C; a script is to hear it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         return self
 

@@ -77,16 +77,18 @@ def test_after_report_gets_the_committed_checkpoint(storage, tmp_path):
 def test_after_exception_hears_of_each_attempt(storage, tmp_path):
     def loop():
         rank = train.get_context().get_world_rank()
-        if not os.path.exists(tmp_path / "first"):
-            if rank == 1:
-                open(tmp_path / "first", "w").close()
-                raise ValueError("bad batch")
+        attempt = len(os.listdir(tmp_path / "attempts"))
+        train.report({})  # Both have looked.
+        if attempt == 0 and rank == 1:
+            (tmp_path / "attempts" / "first").touch()
+            raise ValueError("bad batch")
+        if attempt == 1 and rank == 0:
+            (tmp_path / "attempts" / "second").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if attempt < 2:
             signal.pause()
-        if not os.path.exists(tmp_path / "second"):
-            if rank == 0:
-                open(tmp_path / "second", "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-            signal.pause()
+
+    (tmp_path / "attempts").mkdir()
 
     recorder = Recorder()
     fit_with(storage, loop, [recorder], max_failures=2)

@@ -221,7 +221,7 @@ def test_a_hook_may_leave_a_process_behind_that_it_has_forked(fit):
     assert os.waitpid(hooks.child, 0)[1] == 0
 
 
-def test_a_backend_reaches_into_every_rank(fit, fail):
+def test_a_backend_reaches_into_every_rank(fit):
     class Hooks(train.Backend):
         def on_start(self, worker_group, backend_config):
             ranks = worker_group.execute(lambda: train.get_context().get_world_rank())
@@ -253,7 +253,9 @@ def test_a_backend_reaches_into_every_rank(fit, fail):
     assert fit(lambda: os.environ["FROM_THE_HOOK"], backend_config=config).return_value == "yes"
     assert config.seen == ["start", "shutdown"]
     config = Config(Broken)
-    error = fail(lambda: None, backend_config=config)
+    with pytest.raises(train.ControllerError) as caught:
+        fit(lambda: None, backend_config=config)
+    error = caught.value
     assert "ZeroDivisionError: division by zero" in str(error)
     assert "Raised while the backend set up the group of 2 workers" in str(error)
     assert config.seen == ["start"]

@@ -130,8 +130,8 @@ def test_ctrl_c_reaches_the_loop_at_once(script):
 
         def loop():
             train.report({"step": 1})
-            print("waiting", flush=True)
             try:
+                print("waiting", flush=True)
                 signal.pause()
             finally:
                 print("left", flush=True)
@@ -229,8 +229,10 @@ except ValueError as error:
     print(f"rank {os.environ['RANK']} raised {error}", flush=True)
     raise
 assert not dist.is_initialized()
-print(f"rank {os.environ['RANK']}:", result.metrics["world"], result.metrics["rank"], result.return_value,
-      result.checkpoint.to_dict(), flush=True)
+values = (result.metrics["world"], result.metrics["rank"], result.return_value, result.checkpoint.to_dict())
+# In one piece: the other rank prints too.
+sys.stdout.write(f"rank {os.environ['RANK']}: " + " ".join(map(str, values)) + "\\n")
+sys.stdout.flush()
 """
 
 

@@ -1,7 +1,6 @@
 """Nodes that join a driver: ranks on them, and what happens when they go. See cluster.py."""
 
 import contextlib
-import glob
 import json
 import os
 import re
@@ -375,16 +374,24 @@ def test_bad_settings_of_listening_are_refused(options, error, words, tmp_path, 
     assert not headway.is_initialized()
 
 
-def test_nothing_listens_unless_it_is_asked_for(fit):
-    fit(lambda: None)
-    assert headway.join_address() is None
-    inodes = {os.readlink(path) for path in glob.glob(f"/proc/{os.getpid()}/fd/*") if os.path.islink(path)}
-    listening = []
-    for table in ("tcp", "tcp6"):
-        with open(f"/proc/self/net/{table}") as file:
-            rows = [line.split() for line in file.readlines()[1:]]
-        listening += [row for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in inodes]
-    assert listening == []
+def test_nothing_listens_unless_it_is_asked_for(script):
+    status, output = script.run(
+        """
+        import glob, os
+        import headway
+        from headway import train
+
+        train.DataParallelTrainer(lambda: None).fit()
+        assert headway.join_address() is None
+        own = {os.readlink(path) for path in glob.glob("/proc/self/fd/*") if os.path.islink(path)}
+        for table in ("tcp", "tcp6"):
+            with open(f"/proc/self/net/{table}") as file:
+                rows = [line.split() for line in file.readlines()[1:]]
+            print("LISTENING", [row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own])
+        """
+    )
+    assert status == 0, output
+    assert output.count("LISTENING []") == 2
 
 
 def test_the_nodes_of_a_driver_by_itself():

@@ -11,7 +11,7 @@ from headway.train.torch import enable_reproducibility
 
 # Dropout, shuffling and a data loader's processes draw random numbers here.
 LOOPS = """
-import json, random, sys
+import json, os, random, sys
 import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
@@ -69,7 +69,8 @@ if __name__ == "__main__":
     if dist.get_rank() == 0:
         with open(sys.argv[1], "w") as file:
             json.dump(losses, file)
-    dist.destroy_process_group()
+    dist.barrier()
+    os._exit(0)  # Gloo's threads now and then abort a process that ends in the usual way.
 """
 
 

@@ -87,7 +87,7 @@ void train_digits(const headway::Json& config) {
   const Digits test = load(data, "test");
   headway::torch::DistributedSampler sampler(static_cast<std::size_t>(training.images.size(0)));
   Model model = headway::torch::prepare_model(make_model());
-  torch::optim::Adam optimizer(model.parameters(), 0.003);
+  torch::optim::SGD optimizer(model.parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
 
   std::int64_t first = 1;
   if (const auto checkpoint = headway::get_checkpoint()) {

@@ -180,8 +180,10 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
             MASTER_PORT=str(port),
         )
     # Gloo would look its own host name up, which fails on machines whose name does not resolve.
-    own_ip = "127.0.0.1" if plan["local_world_size"] == world_size else plan["slot"]["node_ip"]
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(own_ip))
+    one_node = plan["local_world_size"] == world_size
+    if one_node or session.store is None:
+        own_ip = "127.0.0.1" if one_node else plan["slot"]["node_ip"]
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(own_ip))
     gpus = plan["slot"]["gpu_ids"]
     visible = visible_gpus() if gpus else []
     shared = bool(gpus) and len(visible) < plan["local_world_size"]
