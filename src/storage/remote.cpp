@@ -2,6 +2,7 @@
 
 #include "core/location.hpp"
 
+#include <cstdlib>
 #include <dlfcn.h>
 
 #include <map>
@@ -20,6 +21,7 @@ struct Process {
   ArrowLibraries libraries;
   Open open = nullptr;
   Finalize finalize = nullptr;
+  bool finish_at_exit = false;
   std::map<std::string, std::shared_ptr<Files>> files;  ///< By scheme, or by all of a URL but its path.
 };
 
@@ -75,6 +77,7 @@ Result<std::shared_ptr<Files>> files_for(const std::string& location) {
   std::shared_ptr<Files> files;
   Error error;
   if (!here.open(location, here.libraries.directory, &files, &error)) return error;
+  if (here.finish_at_exit) std::atexit(finish_remote);
   here.files[key] = files;
   return files;
 }
@@ -113,6 +116,12 @@ void finish_remote() {
   Process& here = process();
   const std::lock_guard lock(here.mutex);
   if (here.finalize != nullptr) here.finalize();
+}
+
+void finish_remote_at_exit() {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  here.finish_at_exit = true;
 }
 
 }  // namespace headway::storage

@@ -34,4 +34,8 @@ Result<Remote> open_remote(const std::string& location);
 /// To be called once, at the end of a process, when nothing is under way. Does nothing if no URL was ever opened.
 void finish_remote();
 
+/// From now on whoever opens a URL has that done when the process exits, before the libraries' own ends: those that the loader brings
+/// later end sooner, so it is asked for after each was loaded.
+void finish_remote_at_exit();
+
 }  // namespace headway::storage
