@@ -2,6 +2,8 @@
 
 #include "node/node_agent.hpp"
 
+#include <boost/asio.hpp>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +14,8 @@ namespace headway::driver {
 /// The agents of all nodes, and where each worker is. On the driver's loop alone.
 class Nodes {
  public:
+  explicit Nodes(boost::asio::io_context& loop) : loop_(loop) {}
+
   void add(const std::string& node_id, std::unique_ptr<node::NodeAgent> agent);
   /// The workers that were there, none of which is there any more.
   std::vector<std::int64_t> remove(const std::string& node_id);
@@ -27,6 +31,7 @@ class Nodes {
   void send(std::int64_t worker_id, wire::Frame frame);
   void signal_worker(std::int64_t worker_id, int signal);
   void resume_output();
+  /// `done` is never called before this returns.
   void examine(std::int64_t worker_id, node::NodeAgent::Examined done);
   /// Of all agents.
   std::vector<pid_t> guards() const;
@@ -37,6 +42,7 @@ class Nodes {
  private:
   node::NodeAgent* agent_of(std::int64_t worker_id) const;
 
+  boost::asio::io_context& loop_;
   std::map<std::string, std::unique_ptr<node::NodeAgent>> agents_;
   std::map<std::int64_t, std::string> places_;
 };

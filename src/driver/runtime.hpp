@@ -110,7 +110,7 @@ class Runtime : public node::AgentSink {
   std::unique_ptr<engine::HostedEngine> hosted_engine_;
   engine::NodePool engine_;
   std::string node_id_;
-  Nodes nodes_;
+  Nodes nodes_{loop_};
   std::unique_ptr<cluster::JoinDesk> desk_;
   std::set<std::vector<std::string>>
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
