@@ -2,8 +2,6 @@
 
 #include "cluster/remote_agent.hpp"
 
-#include <set>
-
 namespace headway::cluster {
 
 struct JoinConfig {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <fstream>
 #include <map>
-#include <set>
 
 namespace headway::cluster {
 

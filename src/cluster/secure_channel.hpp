@@ -48,7 +48,6 @@ class SecureChannel {
 
   /// What only these two ends of this session know.
   virtual const std::string& binding() const = 0;
-  virtual std::string local_ip() const = 0;
   virtual std::string remote_ip() const = 0;
 };
 

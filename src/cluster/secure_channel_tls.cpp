@@ -50,7 +50,6 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
     }
     binding_.assign(secret.begin(), secret.end());
     boost::system::error_code ignored;
-    local_ip_ = ip_of(stream_.lowest_layer().local_endpoint(ignored));
     remote_ip_ = ip_of(stream_.lowest_layer().remote_endpoint(ignored));
     co_return true;
   }
@@ -89,7 +88,6 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
   void on_drained(std::function<void()> drained) override { drained_ = std::move(drained); }
   void trust() override { trusted_ = true; }
   const std::string& binding() const override { return binding_; }
-  std::string local_ip() const override { return local_ip_; }
   std::string remote_ip() const override { return remote_ip_; }
 
  private:
@@ -202,7 +200,6 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
   ClosedHandler on_closed_;
   std::function<void()> drained_;
   std::string binding_;
-  std::string local_ip_;
   std::string remote_ip_;
 };
 

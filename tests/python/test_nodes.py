@@ -120,6 +120,17 @@ def move(nodes, tmp_path, count=3):
     nodes.start(code.replace("STORAGE", repr(str(tmp_path / "storage"))).replace("NODES_NEEDED", str(count)))
 
 
+def at_work_beside_a_spare_node(nodes, tmp_path):
+    """Rank 1 is at work on the first agent's node; the second one's is free."""
+    move(nodes, tmp_path)
+    first = nodes.agent()
+    assert first.join() == "node-1"
+    second = nodes.agent()
+    second.join()
+    nodes.script.wait_for("AT WORK", count=2)
+    return first, second
+
+
 def moved(nodes):
     status, output = nodes.script.finish()
     assert status == 0, output
@@ -128,12 +139,7 @@ def moved(nodes):
 
 
 def test_an_agent_is_killed_and_its_rank_goes_on_elsewhere(nodes, tmp_path):
-    move(nodes, tmp_path)
-    first = nodes.agent()
-    assert first.join() == "node-1"
-    second = nodes.agent()
-    second.join()
-    nodes.script.wait_for("AT WORK", count=2)
+    first, second = at_work_beside_a_spare_node(nodes, tmp_path)
     first.signal(signal.SIGKILL)
     output = moved(nodes)
     assert re.search(r"node node-1 \(\S+\) is lost, and rank 1 with it: its connection ", output), output
@@ -142,12 +148,7 @@ def test_an_agent_is_killed_and_its_rank_goes_on_elsewhere(nodes, tmp_path):
 
 
 def test_an_agent_that_is_stopped_loses_its_lease_and_its_ranks(nodes, tmp_path):
-    move(nodes, tmp_path)
-    first = nodes.agent()
-    first.join()
-    second = nodes.agent()
-    second.join()
-    nodes.script.wait_for("AT WORK", count=2)
+    first, second = at_work_beside_a_spare_node(nodes, tmp_path)
     first.signal(signal.SIGSTOP)
     output = moved(nodes)
     assert "it gave no sign of life for 2 s" in output
@@ -199,12 +200,7 @@ def test_the_driver_is_killed_and_its_nodes_end_their_ranks(nodes, tmp_path):
 
 
 def test_ctrl_c_at_an_agent_gives_its_ranks_up_at_once(nodes, tmp_path):
-    move(nodes, tmp_path)
-    first = nodes.agent()
-    first.join()
-    second = nodes.agent()
-    second.join()
-    nodes.script.wait_for("AT WORK", count=2)
+    first, _ = at_work_beside_a_spare_node(nodes, tmp_path)
     first.signal(signal.SIGINT)
     assert first.end() == 0
     output = moved(nodes)
