@@ -151,9 +151,9 @@ def get_runtime() -> _core.Runtime:
 
 
 def preload_modules(wanted: Sequence[str]) -> list[str]:
-    """``wanted`` and what the user wants beside it, each once, in order."""
+    """What every worker uses, ``wanted`` and what the user wants beside it, each once, in order."""
     environment = [name.strip() for name in os.environ.get("HEADWAY_PRELOAD", "").split(",") if name.strip()]
-    return list(dict.fromkeys([*wanted, *_user_preload, *environment]))
+    return list(dict.fromkeys(["headway.train", *wanted, *_user_preload, *environment]))
 
 
 def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
