@@ -11,8 +11,6 @@ namespace {
 /// How long a rank may take for its answer. One that is stopped, or whose interpreter is held by a call, never gives one.
 constexpr Duration answer_grace = std::chrono::seconds(2);
 
-std::string have(const std::vector<int>& ranks) { return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have"); }
-
 std::string label(const OpenCollective& open) { return open.operation + " #" + std::to_string(open.sequence); }
 
 std::string name_of(const OpenCollective& open, const std::string& group) {
@@ -131,13 +129,14 @@ void CollectiveWatch::add_candidate(std::vector<StuckCollective>& found, const G
     stuck.sentence =
         "the ranks have been in collectives of process group " + position.group + " that do not meet (" + parts + ")";
   } else if (!stuck.awaited.empty()) {
-    stuck.sentence = have(stuck.awaited) + " not entered " + stuck.name + ", in which " + have(stuck.waiting) + " been";
+    stuck.sentence =
+        ranks_have(stuck.awaited) + " not entered " + stuck.name + ", in which " + ranks_have(stuck.waiting) + " been";
   } else if (operations.size() > 1) {
     stuck.sentence =
         "the ranks have been in different collectives of process group " + position.group + " (" + parts + ")";
     stuck.awaited = stuck.waiting;
   } else {
-    stuck.sentence = have(stuck.waiting) + " been in " + stuck.name + ", which every rank has entered,";
+    stuck.sentence = ranks_have(stuck.waiting) + " been in " + stuck.name + ", which every rank has entered,";
     stuck.awaited = stuck.waiting;
   }
   found.push_back(std::move(stuck));

@@ -6,14 +6,11 @@
 namespace headway::control {
 namespace {
 
-/// "rank 1 has" or "ranks 1, 2 have".
-std::string have(const std::vector<int>& ranks) { return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have"); }
-
 std::string report_name(const Wait& wait) { return "report #" + std::to_string(wait.index + 1); }
 
 std::string hook_headline(const std::string& hook, const WaitScene& scene, const std::string& lasted) {
   if (scene.awaited.empty()) return hook + " has not returned for " + lasted;
-  return have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
+  return ranks_have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
 }
 
 /// As people call it, with its number among the barriers and broadcasts.
@@ -56,23 +53,24 @@ std::string details(const WorkerGroup& group, const WaitScene& scene, const Rank
 }  // namespace
 
 std::string unmatched_collective(const StuckCollective& stuck) {
-  return have(stuck.awaited) + " finished the training function, and " + have(stuck.waiting) + " been in " + stuck.name;
+  return ranks_have(stuck.awaited) + " finished the training function, and " + ranks_have(stuck.waiting) + " been in " +
+         stuck.name;
 }
 
 std::string hang_headline(const WaitScene& scene, Time now) {
   const std::string lasted = seconds_text(now - scene.wait.since);
   switch (scene.wait.kind) {
     case WaitKind::storage: return "storage has not answered for " + lasted + ": " + scene.subject;
-    case WaitKind::ready: return have(scene.awaited) + " not become ready for " + lasted;
+    case WaitKind::ready: return ranks_have(scene.awaited) + " not become ready for " + lasted;
     case WaitKind::setup: return hook_headline(setup_hooks, scene, lasted);
     case WaitKind::report:
-      return have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " + have(scene.waiting) +
-             " waited for " + lasted;
+      return ranks_have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " +
+             ranks_have(scene.waiting) + " waited for " + lasted;
     case WaitKind::gathering:
-      return have(scene.awaited) + " not come to " + gathering_name(scene.wait, scene.subject) + ", in which " +
-             have(scene.waiting) + " waited for " + lasted;
+      return ranks_have(scene.awaited) + " not come to " + gathering_name(scene.wait, scene.subject) + ", in which " +
+             ranks_have(scene.waiting) + " waited for " + lasted;
     case WaitKind::upload:
-      return have(scene.awaited) + " been storing files of " + scene.subject + " for " + lasted + ", and " +
+      return ranks_have(scene.awaited) + " been storing files of " + scene.subject + " for " + lasted + ", and " +
              (scene.waiting.empty() ? "the run's end waits for it"
                                     : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
                                           " for it in " + report_name(scene.wait));
@@ -80,7 +78,7 @@ std::string hang_headline(const WaitScene& scene, Time now) {
     case WaitKind::callback:
       return std::string(callbacks) + " has not returned for " + lasted + ", and the ranks wait for it";
     case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
-    case WaitKind::exit: return have(scene.awaited) + " not exited for " + lasted + " (" + scene.subject + ")";
+    case WaitKind::exit: return ranks_have(scene.awaited) + " not exited for " + lasted + " (" + scene.subject + ")";
   }
   return "";
 }

@@ -43,6 +43,10 @@ std::string rank_list(const std::vector<int>& ranks) {
   return text;
 }
 
+std::string ranks_have(const std::vector<int>& ranks) {
+  return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have");
+}
+
 WorkerGroup WorkerGroup::place(const std::vector<Slot>& slots, Time now) {
   WorkerGroup group;
   std::map<std::string, std::pair<int, int>> nodes;  // node id → (node rank, workers so far)
