@@ -146,7 +146,7 @@ def test_a_rank_that_does_not_become_ready_is_named(script, tmp_path):
             lambda: train.report({"x": 1}), scaling_config=train.ScalingConfig(num_workers=2)
         ).fit()
         """,
-        HEADWAY_HANG_WARN_S="0.5",
+        HEADWAY_HANG_WARN_S="2",
         PYTHONPATH=path,
     )
     text = script.wait_for("not become ready") + script.wait_for("What the ranks are doing")
