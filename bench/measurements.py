@@ -15,10 +15,10 @@ class Line:
     Attributes:
         title: What it says first.
         key: The figure in the programs' results.
-        promise: What is promised, in words.
+        promise: What is promised, in words; empty: nothing.
         is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``ray``); one that is missing
             (``--no-ray``) is infinite.
-        unit: ``s``, ``ms`` (for figures in seconds) or ``x`` (a ratio).
+        unit: ``s``, ``ms`` (for figures in seconds), ``x`` (a ratio) or nothing (a number).
         torchrun_key: The figure in torchrun's results, when it has another name there.
         interval: Whether the ratio to torchrun is shown with its 95 % interval, from the turns as pairs.
     """
@@ -168,6 +168,26 @@ MEASUREMENTS = [
             )
         ],
         repeats=10,
+    ),
+    *(
+        Measurement(
+            f"scale-{agents * workers}",
+            {"headway": ["scale.py", str(agents), str(workers), str(reports)]},
+            [
+                Line(f"{agents * workers} simulated workers: start", "start_s", "", at_most(60), "ms"),
+                Line(f"{agents * workers}: reports handled in a second", "reports_per_s", promise, is_kept, ""),
+                Line(f"{agents * workers}: one dies → all others are told", "death_s", "", at_most(60), "ms"),
+                Line(f"{agents * workers}: one dies → all train again", "restart_s", "", at_most(60), "ms"),
+                Line(f"{agents * workers}: the driver's memory, KiB a worker", "driver_kib", "", at_most(1e9), ""),
+            ],
+            repeats=3,
+        )
+        for agents, workers, reports, promise, is_kept in [
+            (1, 10, 200, "", at_most(1e9)),
+            (10, 10, 100, "", at_most(1e9)),
+            (100, 10, 50, "", at_most(1e9)),
+            (100, 100, 20, "≥ 50 000", lambda medians: medians["headway"] >= 50000),
+        ]
     ),
     Measurement(
         "cpp-first-step",

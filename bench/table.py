@@ -29,7 +29,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 def show(values: list[float], unit: str) -> str:
     """The median, with the smallest and the largest."""
-    scale, mark = {"s": (1, " s"), "ms": (1000, " ms"), "x": (1, "×")}[unit]
+    scale, mark = {"s": (1, " s"), "ms": (1000, " ms"), "x": (1, "×"), "": (1, "")}[unit]
     median, low, high = (value * scale for value in (statistics.median(values), min(values), max(values)))
     digits = _decimals(median)
     return f"{median:.{digits}f}{mark} ({low:.{digits}f}–{high:.{digits}f})"
@@ -55,7 +55,7 @@ def _row(line: Line, results: Results) -> list[str]:
         _ratio_to_torchrun(line, values, medians),
         _ray_by_headway(medians),
         line.promise,
-        "yes" if line.is_kept(medians) else "NO",
+        "" if not line.promise else "yes" if line.is_kept(medians) else "NO",
     ]
 
 

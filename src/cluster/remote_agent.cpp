@@ -53,9 +53,9 @@ Result<void> RemoteAgent::warm(const std::vector<std::string>& preload) {
 }
 
 Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::Frame first) {
-  Worker worker;
-  if (!launch.log_path.empty()) worker.log.open(launch.log_path, std::ios::app | std::ios::binary);
-  workers_[launch.worker_id] = std::move(worker);
+  workers_[launch.worker_id] = {launch.log_path};
+  // It is there from the start, as that of a worker of this machine is.
+  if (!launch.log_path.empty()) std::ofstream(launch.log_path, std::ios::app);
   StartWorker message{launch, 0};
   // Here both of its outputs are one, in order.
   message.launch.log_path.clear();
@@ -101,13 +101,23 @@ void RemoteAgent::on(const WorkerPrinted& message, const wire::Blob& blob) {
   const auto worker = workers_.find(message.worker_id);
   if (worker == workers_.end()) return;
   const std::string_view line = blob ? std::string_view(*blob) : std::string_view();
-  // At once: who looks at a log file wants to see how far a rank is.
-  if (worker->second.log.is_open()) worker->second.log << line << '\n' << std::flush;
+  if (!worker->second.log_path.empty()) log_line(worker->first, worker->second, line);
   if (sink_.worker_line(message.worker_id, line) || std::exchange(paused_, true)) return;
   channel_->send(wire::to_frame(PauseOutput{}));
 }
 
+void RemoteAgent::log_line(std::int64_t worker_id, const Worker& worker, std::string_view line) {
+  constexpr std::size_t open_max = 64;
+  if (!logs_.contains(worker_id)) {
+    if (logs_.size() == open_max) logs_.clear();
+    logs_.emplace(worker_id, std::ofstream(worker.log_path, std::ios::app | std::ios::binary));
+  }
+  // At once: who looks at a log file wants to see how far a rank is.
+  logs_[worker_id] << line << '\n' << std::flush;
+}
+
 void RemoteAgent::on(const WorkerGone& message, const wire::Blob& blob) {
+  logs_.erase(message.worker_id);
   if (workers_.erase(message.worker_id) > 0)
     sink_.worker_exited(message.worker_id, message.status, blob ? *blob : std::string());
 }

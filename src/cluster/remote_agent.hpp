@@ -35,7 +35,7 @@ class RemoteAgent : public node::NodeAgent {
 
  private:
   struct Worker {
-    std::ofstream log;
+    std::string log_path;
   };
 
   void on_frame(const wire::Frame& frame);
@@ -48,6 +48,7 @@ class RemoteAgent : public node::NodeAgent {
   void on(const AskLease& message, const wire::Blob& blob);
   void on(const Preempting& message, const wire::Blob& blob);
   void on(const Leaving& message, const wire::Blob& blob);
+  void log_line(std::int64_t worker_id, const Worker& worker, std::string_view line);
   void wait_for_sign_of_life();
   void lose(const std::string& reason);
 
@@ -58,6 +59,8 @@ class RemoteAgent : public node::NodeAgent {
   boost::asio::steady_timer silence_;
   Clock::time_point granted_;  ///< When the last lease was.
   std::map<std::int64_t, Worker> workers_;
+  std::map<std::int64_t, std::ofstream>
+      logs_;  ///< The open ones: a node may have more workers than there are descriptors.
   std::map<std::int64_t, Examined> examinations_;
   std::int64_t examinations_asked_ = 0;
   bool paused_ = false;

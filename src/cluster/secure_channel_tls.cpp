@@ -19,6 +19,8 @@ namespace {
 
 constexpr auto handshake_limit = std::chrono::seconds(10);
 constexpr std::uint64_t stranger_bytes_max = 64 << 10;
+constexpr std::size_t record_bytes = 16 << 10;  ///< What TLS gives at once.
+constexpr std::size_t batch_bytes = 64 << 10;   ///< Of messages that leave together.
 
 std::string ip_of(const tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
 
@@ -108,17 +110,39 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
     if (auto on_closed = std::exchange(on_closed_, nullptr)) on_closed(std::move(error));
   }
 
+  /// From what has arrived already, else from the connection. Many small messages come with one reading of it.
   asio::awaitable<bool> read_exactly(std::span<char> bytes, bool may_end) {
-    auto [failure, count] =
-        co_await asio::async_read(stream_, asio::buffer(bytes.data(), bytes.size()), as_tuple(use_awaitable));
-    if (!failure) co_return true;
+    const bool at_start = may_end && arrived_.empty();
+    while (true) {
+      const std::size_t there = std::min(bytes.size(), arrived_.size());
+      std::copy_n(arrived_.begin(), there, bytes.begin());
+      arrived_ = arrived_.subspan(there);
+      bytes = bytes.subspan(there);
+      if (bytes.empty()) co_return true;
+      // What is long goes straight to its place.
+      const bool direct = bytes.size() >= inbox_.size();
+      const std::span<char> place = direct ? bytes : std::span<char>(inbox_);
+      auto [failure, count] =
+          co_await stream_.async_read_some(asio::buffer(place.data(), place.size()), as_tuple(use_awaitable));
+      if (failure) {
+        end_of_reading(failure, at_start && there == 0);
+        co_return false;
+      }
+      if (direct) {
+        bytes = bytes.subspan(count);
+      } else {
+        arrived_ = place.first(count);
+      }
+    }
+  }
+
+  void end_of_reading(const boost::system::error_code& failure, bool between_messages) {
     const bool gone = failure == asio::error::eof || failure == asio::ssl::error::stream_truncated;
-    if (gone && may_end && count == 0) {
+    if (gone && between_messages) {
       end(std::nullopt);
     } else {
       end(Error{ErrorKind::unknown_outcome, gone ? "the peer is gone in the middle of a message" : failure.message()});
     }
-    co_return false;
   }
 
   Result<void> check(const wire::FrameHeader& header) const {
@@ -157,6 +181,28 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
     co_return !failure && !closed_;
   }
 
+  /// Takes frames from the queue into `gathered_`, until it is worth a writing of its own; the last one's raw part, when it is long, is
+  /// left to be written as it is. The bytes of all of them.
+  std::size_t gather(wire::Blob& long_part) {
+    std::size_t taken = 0;
+    gathered_.clear();
+    while (!outbox_.empty() && !long_part && gathered_.size() < batch_bytes) {
+      const wire::Frame frame = std::move(outbox_.front());
+      outbox_.pop_front();
+      taken += size_of(frame);
+      const wire::FrameHeader header = wire::header_of(frame);
+      gathered_.append(reinterpret_cast<const char*>(&header), sizeof(header));
+      gathered_ += frame.json;
+      if (!frame.blob) continue;
+      if (frame.blob->size() < batch_bytes) {
+        gathered_ += *frame.blob;
+      } else {
+        long_part = frame.blob;
+      }
+    }
+    return taken;
+  }
+
   asio::awaitable<void> write_loop() {
     auto self = shared_from_this();
     while (!closed_) {
@@ -168,18 +214,15 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
         co_await wakeup_.async_wait(as_tuple(use_awaitable));
         continue;
       }
-      wire::Frame frame = std::move(outbox_.front());
-      outbox_.pop_front();
-      const wire::FrameHeader header = wire::header_of(frame);
-      std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
-      head += frame.json;
-      bool sent = co_await write_all(head);
-      if (sent && frame.blob) sent = co_await write_all(*frame.blob);
+      wire::Blob long_part;
+      const std::size_t taken = gather(long_part);
+      bool sent = co_await write_all(gathered_);
+      if (sent && long_part) sent = co_await write_all(*long_part);
       if (!sent) {
         end(Error{ErrorKind::unknown_outcome, "the peer takes nothing any more"});
         co_return;
       }
-      queued_ -= size_of(frame);
+      queued_ -= taken;
       if (was_full_ && queued_ < drain_bytes / 2) {
         was_full_ = false;
         if (auto drained = drained_) drained();
@@ -190,7 +233,10 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
   std::shared_ptr<asio::ssl::context> context_;
   asio::ssl::stream<tcp::socket> stream_;
   asio::steady_timer wakeup_;  ///< Never expires; cancelled when there is something to write.
+  std::vector<char> inbox_ = std::vector<char>(record_bytes);
+  std::span<char> arrived_;  ///< What of it has not been read yet.
   std::deque<wire::Frame> outbox_;
+  std::string gathered_;  ///< Frames that leave together.
   std::size_t queued_ = 0;
   bool was_full_ = false;
   bool trusted_ = false;

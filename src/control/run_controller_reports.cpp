@@ -28,12 +28,11 @@ void RunController::on(const RankReported& event) {
 
 /// A rank that has returned can never come to a report in which others wait: nobody hangs for it.
 void RunController::check_unmatched_report() {
-  if (barrier_.empty()) return;
+  if (barrier_.empty() || group_.count_in(RankPhase::returned) == 0) return;
   std::vector<int> returned;
   for (const RankState& rank : group_.ranks()) {
     if (rank.phase == RankPhase::returned) returned.push_back(rank.plan.rank);
   }
-  if (returned.empty()) return;
   HEADWAY_MARK(unmatched_report);
   fail_attempt(describe_unmatched_report(group_, barrier_.waiting_ranks(), returned, barrier_.index(), attempt_, now_));
 }

@@ -59,6 +59,7 @@ WorkerGroup WorkerGroup::place(const std::vector<Slot>& slots, Time now) {
     state.plan.local_rank = node->second.second++;
     state.plan.slot = slot;
     state.since = now;
+    ++group.in_phase_[state.phase];
     group.ranks_.push_back(std::move(state));
   }
   for (RankState& state : group.ranks_) state.plan.local_world_size = nodes.at(state.plan.slot.node_id).second;
@@ -71,10 +72,6 @@ std::vector<WorkerPlan> WorkerGroup::plans() const {
   return plans;
 }
 
-bool WorkerGroup::all_in(RankPhase phase) const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [&](const RankState& rank) { return rank.phase == phase; });
-}
-
 std::vector<int> WorkerGroup::alive() const {
   std::vector<int> ranks;
   for (const RankState& rank : ranks_) {
@@ -84,8 +81,11 @@ std::vector<int> WorkerGroup::alive() const {
 }
 
 void WorkerGroup::enter(int rank, RankPhase phase, Time now) {
-  at(rank).phase = phase;
-  at(rank).since = now;
+  RankState& state = at(rank);
+  --in_phase_[state.phase];
+  ++in_phase_[phase];
+  state.phase = phase;
+  state.since = now;
 }
 
 std::string WorkerGroup::name_of(int rank) const {

@@ -4,6 +4,7 @@
 #include "core/worker.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,11 @@ class WorkerGroup {
   std::vector<WorkerPlan> plans() const;
 
   bool valid(int rank) const { return rank >= 0 && rank < size(); }
-  bool all_in(RankPhase phase) const;
+  int count_in(RankPhase phase) const {
+    const auto found = in_phase_.find(phase);
+    return found == in_phase_.end() ? 0 : found->second;
+  }
+  bool all_in(RankPhase phase) const { return count_in(phase) == size(); }
   /// The ranks whose processes have not ended.
   std::vector<int> alive() const;
   void enter(int rank, RankPhase phase, Time now);
@@ -61,6 +66,7 @@ class WorkerGroup {
 
  private:
   std::vector<RankState> ranks_;
+  std::map<RankPhase, int> in_phase_;  ///< How many; counted along, as it is asked at each event of thousands of ranks.
 };
 
 }  // namespace headway::control

@@ -132,10 +132,10 @@ void Run::detach() {
 }
 
 int Run::rank_of(std::int64_t worker_id) const {
-  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-    if (workers_[rank].worker_id == worker_id) return static_cast<int>(rank);
-  }
-  return -1;
+  // Ranks are started in their order, so their workers' numbers ascend.
+  const auto found = std::ranges::lower_bound(workers_, worker_id, {}, &Worker::worker_id);
+  if (found == workers_.end() || found->worker_id != worker_id) return -1;
+  return static_cast<int>(found - workers_.begin());
 }
 
 void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
