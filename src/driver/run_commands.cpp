@@ -76,6 +76,7 @@ void Run::carry_out(const control::StartWorkers& command) {
   workers_.clear();
   collective_bytes_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
+  if (!working_directory_lock_.is_open()) working_directory_lock_ = working_directories_.claim(working_directory_);
   // Every rank sees all of the group's devices on its node in one order, and picks its own.
   std::map<std::string, std::string> gpus;
   std::set<std::pair<std::string, std::string>> seen;

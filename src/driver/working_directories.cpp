@@ -6,12 +6,58 @@
 #include <unistd.h>
 
 namespace headway::driver {
+namespace {
+
+constexpr std::string_view lock_suffix = ".lock";
+
+std::string lock_path(const std::string& working_directory) { return working_directory + std::string(lock_suffix); }
+
+/// Removes one run's empty directories whose drivers are gone, and their locks. What somebody wrote there stays.
+void sweep_run(const std::string& directories) {
+  const Result<std::vector<std::string>> names = storage::read_directory(directories);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(lock_suffix)) continue;
+    Result<storage::LockFile> lock = storage::LockFile::open(storage::join(directories, name));
+    if (!lock) continue;
+    const Result<bool> dead = lock->try_exclusive();
+    if (!dead || !*dead || !lock->is_current()) continue;
+    rmdir(lock->path().substr(0, lock->path().size() - lock_suffix.size()).c_str());
+    lock->remove();
+  }
+  rmdir(directories.c_str());
+}
+
+}  // namespace
+
+Result<void> WorkingDirectories::prepare() const {
+  if (Result<void> prepared = root_.prepare(); !prepared) return prepared;
+  const std::string all = storage::join(root_.path(), "working_dirs");
+  if (const auto runs = storage::read_directory(all)) {
+    for (const std::string& run : *runs) sweep_run(storage::join(all, run));
+  }
+  return {};
+}
+
+storage::LockFile WorkingDirectories::claim(const std::string& working_directory) const {
+  // Another driver's sweep, or its end, may remove the directory above, or the file before it is locked.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    if (!storage::make_directories(storage::parent_of(working_directory))) break;
+    Result<storage::LockFile> lock = storage::LockFile::open(lock_path(working_directory));
+    if (!lock) continue;
+    const Result<bool> ours = lock->try_exclusive();
+    if (!ours) break;
+    if (*ours && lock->is_current()) return std::move(*lock);
+  }
+  return {};
+}
 
 std::string WorkingDirectories::working_directory(const std::string& run_name, const std::string& trial_id) const {
   return root_.path() + "/working_dirs/" + run_name + "/" + trial_id;
 }
 
 Result<bool> WorkingDirectories::leave(const std::string& working_directory, bool synced) const {
+  unlink(lock_path(working_directory).c_str());
   if (synced) {
     if (Result<void> removed = storage::remove_tree(working_directory); !removed) return removed.error();
   } else if (rmdir(working_directory.c_str()) != 0 && errno != ENOENT) {

@@ -2,10 +2,13 @@
 
 import glob
 import os
+import pathlib
 import signal
 import stat
 import subprocess
+import sys
 
+import processes
 import pytest
 from headway import train
 
@@ -40,6 +43,46 @@ def test_ranks_share_a_directory_that_is_not_the_driver_s_and_goes_when_it_is_em
     assert seen == ["rank_0", "rank_1"]
     assert directory.startswith(os.path.join(staging, "working_dirs", "run") + "/")
     assert not os.path.exists(directory)
+
+
+DIES = """
+import os, signal
+from headway import train
+
+def loop(config):
+    if config["name"] == "writes":
+        open("notes.txt", "w").close()
+    train.report({})
+    os.kill(config["driver"], signal.SIGKILL)
+    signal.pause()
+
+name = os.environ["NAME"]
+config = {"name": name, "driver": os.getpid()}
+train.DataParallelTrainer(loop, train_loop_config=config, run_config=train.RunConfig(name=name)).fit()
+"""
+
+
+def test_what_a_killed_driver_left_empty_goes_with_the_next_start_and_nothing_else(script, tmp_path, staging):
+    def left_of(name):
+        return [path for path in pathlib.Path(staging, "working_dirs", name).glob("*") if path.is_dir()]
+
+    for name in ("writes", "empty"):  # The second one's start sweeps already.
+        status, output = script.run(DIES, NAME=name)
+        assert status == 137, output
+        assert processes.wait_gone(script.processes, 10) == {}
+    (empty,), (written,) = left_of("empty"), left_of("writes")
+
+    def loop(config):
+        other = "from headway import train; train.DataParallelTrainer(print).fit()"
+        subprocess.run(
+            [sys.executable, "-c", other], check=True, env={**os.environ, "HEADWAY_STORAGE": config["storage"]}
+        )
+        return os.getcwd()  # It raises when the other driver has removed this directory, which is empty too.
+
+    assert fit_in(tmp_path, loop, 1, config={"storage": script.storage}).return_value
+    assert not empty.parent.exists()
+    assert [path.name for path in written.parent.iterdir()] == [written.name], "no lock is left"
+    assert [path.name for path in written.iterdir()] == ["notes.txt"]
 
 
 def test_files_stay_after_the_run_and_a_notice_says_where(tmp_path, capfd):
