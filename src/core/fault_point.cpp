@@ -11,14 +11,16 @@ namespace {
 
 std::string armed_name;
 std::atomic<int> reaches_left{0};
+FaultDeed armed_deed = FaultDeed::kill;
 
 bool arm_from_environment() {
   const char* setting = std::getenv("HEADWAY_FAULT_POINT");
   if (setting == nullptr || *setting == '\0') return false;
   const std::string_view text = setting;
-  const std::size_t colon = text.rfind(':');
+  const std::size_t colon = text.find(':');
   const int count = colon == std::string_view::npos ? 1 : std::atoi(setting + colon + 1);
-  arm_fault_point(std::string(text.substr(0, colon)).c_str(), count);
+  const FaultDeed deed = text.ends_with(":stop") ? FaultDeed::stop : FaultDeed::kill;
+  arm_fault_point(std::string(text.substr(0, colon)).c_str(), count, deed);
   return true;
 }
 
@@ -30,13 +32,14 @@ std::atomic<bool> fault_points_armed{false};
 
 void reach_fault_point(const char* name) {
   if (armed_name != "*" && armed_name != name) return;
-  if (reaches_left.fetch_sub(1) == 1) std::raise(SIGKILL);
+  if (reaches_left.fetch_sub(1) == 1) std::raise(armed_deed == FaultDeed::stop ? SIGSTOP : SIGKILL);
 }
 
 }  // namespace detail
 
-void arm_fault_point(const char* name, int count) {
+void arm_fault_point(const char* name, int count, FaultDeed deed) {
   armed_name = name;
+  armed_deed = deed;
   reaches_left = count < 1 ? 1 : count;
   detail::fault_points_armed = true;
 }

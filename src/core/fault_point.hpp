@@ -5,8 +5,8 @@
 /// Named places in production code at which a test can end the process, as a loss of power would. Off by default: a place that
 /// is not armed costs one relaxed load and a branch.
 ///
-/// The environment variable HEADWAY_FAULT_POINT="name" or "name:count", read once when the program starts, arms one point for a
-/// whole process. The name "*" stands for every point.
+/// The environment variable HEADWAY_FAULT_POINT="name", "name:count" or "name:count:stop", read once when the program starts, arms one
+/// point for a whole process. The name "*" stands for every point.
 namespace headway {
 
 namespace detail {
@@ -14,7 +14,11 @@ extern std::atomic<bool> fault_points_armed;
 void reach_fault_point(const char* name);
 }  // namespace detail
 
-/// Ends the process with SIGKILL when this point is armed and its count has come.
+/// What happens at the point: the process ends with SIGKILL, or stops with SIGSTOP, so that a test can end another process at this very
+/// step and then let this one go on.
+enum class FaultDeed { kill, stop };
+
+/// Does the deed when this point is armed and its count has come.
 inline void fault_point(const char* name) {
   if (detail::fault_points_armed.load(std::memory_order_relaxed)) [[unlikely]] {
     detail::reach_fault_point(name);
@@ -24,9 +28,9 @@ inline void fault_point(const char* name) {
 /// Whether `name` is the point that is armed: for places that prepare what the point is to interrupt.
 bool is_armed(const char* name);
 
-/// The `count`-th time (from 1) that `name` is reached, the process ends. Only one point is armed at a time.
+/// The `count`-th time (from 1) that `name` is reached, the deed is done. Only one point is armed at a time.
 /// Call it before the threads that may reach a point are started.
-void arm_fault_point(const char* name, int count = 1);
+void arm_fault_point(const char* name, int count = 1, FaultDeed deed = FaultDeed::kill);
 
 void disarm_fault_points();
 

@@ -57,6 +57,21 @@ BOOST_AUTO_TEST_CASE(the_star_stands_for_every_point_and_disarming_ends_it) {
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_point_may_stop_the_process_which_then_goes_on) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    arm_fault_point("a", 1, FaultDeed::stop);
+    fault_point("a");
+    ::_exit(0);
+  }
+  int status = 0;
+  BOOST_TEST(::waitpid(child, &status, WUNTRACED) == child);
+  BOOST_TEST((WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP));
+  ::kill(child, SIGCONT);
+  BOOST_TEST(::waitpid(child, &status, 0) == child);
+  BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway
