@@ -12,15 +12,17 @@ void Artifacts::sync(const control::SyncArtifacts& command) {
   complete_ = false;
   if (stage_->fault(Fault::copy_hangs)) return;
   const bool of_all = !workers_->any_process();
-  stage_->schedule.after(stage_->delay(Fault::slow_storage, 200ms), [this, number = command.number, of_all] {
-    control::ArtifactsSynced synced{number, {}};
-    if (stage_->fault(Fault::copy_fails)) synced.error = "simulated: no space left on device";
-    if (under_way_ == number) {
-      under_way_.reset();
-      complete_ = of_all && !synced.error;
-    }
-    stage_->tell(synced);
-  });
+  stage_->schedule.after(stage_->delay(Fault::slow_storage, 200ms),
+                         [this, driver = driver_, number = command.number, of_all] {
+                           if (driver != driver_) return;
+                           control::ArtifactsSynced synced{number, {}};
+                           if (stage_->fault(Fault::copy_fails)) synced.error = "simulated: no space left on device";
+                           if (under_way_ == number) {
+                             under_way_.reset();
+                             complete_ = of_all && !synced.error;
+                           }
+                           stage_->tell(synced);
+                         });
 }
 
 void Artifacts::stop(const control::StopSync& command) {
@@ -31,8 +33,15 @@ void Artifacts::stop(const control::StopSync& command) {
 void Artifacts::leave(const control::LeaveWorkingDirectory& command) const {
   require(!workers_->any_process(), invariant::artifacts, "the working directory is left while ranks are in it");
   require(!under_way_, invariant::artifacts, "the working directory is left while it is copied");
-  require(command.synced == complete_, invariant::artifacts,
+  require(command.synced == (complete_ && !lost_), invariant::artifacts,
           "the working directory may go, and is not copied, or not go");
+}
+
+/// Its copiers go with it.
+void Artifacts::driver_died() {
+  ++driver_;
+  under_way_.reset();
+  complete_ = false;
 }
 
 }  // namespace headway::sim

@@ -17,10 +17,15 @@ class Artifacts {
   void sync(const control::SyncArtifacts& command);
   void stop(const control::StopSync& command);
   void leave(const control::LeaveWorkingDirectory& command) const;
+  void driver_died();
+  /// What is brought to the run's folder from now on, and what was, is nowhere.
+  void folder_lost() { lost_ = true; }
 
  private:
   Stage* stage_;
   const Workers* workers_;
+  bool lost_ = false;
+  int driver_ = 0;
   std::optional<std::int64_t> under_way_;
   bool complete_ = false;  ///< All that the ranks wrote is copied.
 };

@@ -25,15 +25,19 @@ enum class Fault {
   deaf_to_sigterm,     ///< A worker ignores SIGTERM.
   delete_fails,        ///< An old checkpoint cannot be deleted.
   discard_fails,       ///< An unfinished checkpoint cannot be removed.
+  driver_dies,         ///< The driver is killed, and a new one goes on with the run.
+  driver_ends,         ///< The driver ends in order before the run does, and a new one goes on with it.
   echo,                ///< An exception that looks like another rank's echo, without another's failure.
   exit_code,           ///< A worker that had returned ends with an exit code or a signal.
   exit_handler_hangs,  ///< A worker does not exit by itself after its function has returned.
   exits_unasked,       ///< A worker that has returned exits before it is told to.
+  folder_lost,         ///< The run's folder is deleted.
   hangs,               ///< A rank or a hook stops for good, where hang_fail_s is to find it.
   journal_fails,       ///< run.json cannot be written.
   late_timer,          ///< A timer fires seconds after its time.
   node_lost,           ///< A node is out of reach; its workers live on for a while.
   nodes_refused,       ///< There is no place for the workers.
+  overtaken,           ///< Another driver has taken the run over.
   raise,               ///< The training function raises.
   returns_early,       ///< A rank calls report less often than the others.
   returns_in_report,   ///< A rank returns while a thread of it waits in report.
@@ -55,11 +59,12 @@ enum class Fault {
   validation_raises    ///< A validation function raises.
 };
 BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, begin_fails, commit_fails, commit_lies, copy_fails,
-                    copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, echo, exit_code,
-                    exit_handler_hangs, exits_unasked, hangs, journal_fails, late_timer, node_lost, nodes_refused,
-                    raise, returns_early, returns_in_report, setup_fails, slow_exit, slow_hook, slow_message,
-                    slow_start, slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails,
-                    sync_fails, upload_fails, validation_crashes, validation_hangs, validation_raises)
+                    copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies, driver_ends, echo,
+                    exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails, late_timer,
+                    node_lost, nodes_refused, overtaken, raise, returns_early, returns_in_report, setup_fails,
+                    slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event, stop_asked,
+                    storage_not_shared, storage_refused, sweep_fails, sync_fails, upload_fails, validation_crashes,
+                    validation_hangs, validation_raises)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);

@@ -33,8 +33,8 @@ void Hooks::hear(const control::TellFailure&) { call_back(false); }
 
 void Hooks::call_back(bool of_a_report) {
   callbacks_until_ = std::max(callbacks_until_, stage_->schedule.now()) + stage_->delay(Fault::slow_hook, 20ms);
-  stage_->schedule.at(callbacks_until_, [this, of_a_report] {
-    if (callback_raised_) return;
+  stage_->schedule.at(callbacks_until_, [this, driver = driver_, of_a_report] {
+    if (driver != driver_ || callback_raised_) return;
     if (stage_->fault(Fault::callback_fails)) {
       callback_raised_ = true;
       stage_->tell(control::FrontFailed{"simulated: a callback raised"});
@@ -62,6 +62,8 @@ void Hooks::tear_down(const control::RunTeardown& command) {
 void Hooks::driver_died() {
   ++driver_;
   setting_up_ = 0;
+  callback_raised_ = false;
+  callbacks_until_ = {};
 }
 
 }  // namespace headway::sim

@@ -7,16 +7,72 @@ namespace headway::sim {
 
 using namespace control;
 
+namespace {
+
+/// What writes to the run's folder, or starts what does.
+template <class C>
+constexpr bool writes =
+    std::is_same_v<C, StartWorkers> || std::is_same_v<C, BeginCheckpoint> || std::is_same_v<C, UploadFiles> ||
+    std::is_same_v<C, CommitCheckpoint> || std::is_same_v<C, DiscardCheckpoint> ||
+    std::is_same_v<C, DeleteCheckpoint> || std::is_same_v<C, AppendResult> || std::is_same_v<C, SweepStorage> ||
+    std::is_same_v<C, SyncFolder> || std::is_same_v<C, SyncArtifacts> || std::is_same_v<C, WriteJournal>;
+
+}  // namespace
+
 void Invariants::hears(const Event& event) {
   std::visit([this](const auto& what) { on(what); }, event);
 }
 
-void Invariants::on(const StoragePrepared& event) { prepared_ = !event.error; }
+void Invariants::on(const StoragePrepared& event) {
+  if (finished_) return;  // It was aborted meanwhile.
+  prepared_ = !event.error;
+  if (event.found) {
+    take_up(*event.found);
+  } else if (prepared_) {
+    began_anew_ = began_anew_ || attempt_ > 0;
+    attempt_ = 0;  // Nothing was kept of what an earlier driver may have begun.
+    iterations_ = 0;
+  }
+}
+
+void Invariants::driver_died() {
+  prepared_ = abort_asked_ = stop_asked_ = callback_failed_ = nodes_refused_ = group_lives_ = false;
+  journals_open_ = groups_ = restarts_ = early_deaths_ = unheard_ = 0;
+  committing_.reset();
+  validations_.clear();
+  deaths_.clear();
+  questions_.clear();
+  journals_.clear();
+  outcome_unwritten_ = false;
+  timers_.clear();
+  returned_.clear();
+  reports_.clear();
+}
+
+/// What was kept is still there, or went by rule: a commit that nobody had heard of may have come to its end.
+void Invariants::take_up(const FoundRun& found) {
+  const std::set<std::string> given_up = storage_->given_up();
+  for (const std::string& name : retention_.kept()) {
+    require(storage_->committed(name) && !given_up.contains(name), invariant::nothing_lost,
+            [&] { return name + " is lost with its driver"; });
+  }
+  retention_.take_up(found.checkpoints, given_up, scenario_->spec.validation.has_function, settled_by(found.journal));
+  attempt_ = std::max(found.journal.attempt, found.results.attempt);
+  iterations_ = std::max(found.journal.reports, found.results.lines);
+  for (const Manifest& manifest : found.checkpoints) {
+    attempt_ = std::max(attempt_, manifest.attempt);
+    iterations_ = std::max(iterations_, manifest.index + 1);
+  }
+}
 
 void Invariants::on(const NodesRefused&) { nodes_refused_ = true; }
 
 void Invariants::on(const RankReturned& event) {
   if (event.attempt == attempt_ && group_lives_) returned_.insert(event.rank);
+}
+
+void Invariants::on(const WorkerExited& event) {
+  if (event.attempt == attempt_) gone_.insert(event.rank);
 }
 
 void Invariants::on(const GroupEnded& event) {
@@ -25,7 +81,16 @@ void Invariants::on(const GroupEnded& event) {
   group_ended_ = stage_->schedule.now();
 }
 
-void Invariants::on(const JournalWritten&) { --journals_open_; }
+void Invariants::on(const JournalWritten& event) {
+  --journals_open_;
+  if (!event.error) durable_outcomes_ = journals_.front();
+  journals_.pop_front();
+  hears_of_owner(event.error);
+}
+
+void Invariants::hears_of_owner(const std::optional<Error>& error) {
+  if (error && error->kind == ErrorKind::superseded) folder_lost_ = true;
+}
 
 void Invariants::on(const AbortAsked&) { abort_asked_ = true; }
 
@@ -46,6 +111,8 @@ void Invariants::says(const Command& command) {
           require(!asks_somebody || (what.attempt == attempt_ && group_lives_), invariant::living_attempts,
                   [&] { return words(command) + ", when attempt " + std::to_string(attempt_) + " is over"; });
         }
+        require(!folder_lost_ || !writes<std::decay_t<decltype(what)>>, invariant::own_folder,
+                [&] { return words(command) + " in a folder that is lost"; });
         check(what);
       },
       command);
@@ -76,11 +143,12 @@ void Invariants::check(const StartWorkers& command) {
   });
   check_places(command.plans);
   check_reports_counted();
-  if (attempt_ > 0) count_restart(stage_->schedule.now());
+  if (groups_++ > 0) count_restart(stage_->schedule.now());
   attempt_ = command.attempt;
   group_lives_ = true;
   restart_told_ = false;
   returned_.clear();
+  gone_.clear();
   reports_.clear();
   questions_.clear();
   last_counted_ = last_step_ = -1;
@@ -145,6 +213,8 @@ void Invariants::check(const SweepStorage&) {
 void Invariants::check(const WriteJournal&) {
   require(prepared_, invariant::own_folder, "a journal is written to a folder that was not prepared");
   ++journals_open_;
+  outcome_unwritten_ = false;
+  journals_.push_back(retention_.outcomes());
 }
 
 void Invariants::check(const Notify& command) {
@@ -161,7 +231,7 @@ void Invariants::check(const Finish& command) {
   require(!end.failure || !end.failure->message.empty(), invariant::reasons, "a run ends and nobody says why");
   require(!end.failure || end.failure->kind != ErrorKind::internal, invariant::outcome,
           [&] { return "a defect of the controller's own: " + end.failure->message; });
-  require(end.attempts == attempt_, invariant::outcome, "attempts are miscounted");
+  require(!prepared_ || end.attempts == attempt_, invariant::outcome, "attempts are miscounted");
   require((end.state == "aborted") == (end.failure && end.failure->kind == ErrorKind::aborted), invariant::outcome,
           "an abort without its kind");
   require(end.state != "aborted" || abort_asked_, invariant::outcome, "aborted, and nobody had asked for it");
@@ -174,15 +244,16 @@ void Invariants::check(const Finish& command) {
       require(!report.answered_to.empty() || report.counted, invariant::counted_once,
               [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
     }
-  } else if (end.state == "errored" && attempt_ > 0) {
-    require(!may_restart() || stop_asked_ || callback_failed_ || nodes_refused_, invariant::budget,
+  } else if (end.state == "errored" && groups_ > 0) {
+    require(!may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_, invariant::budget,
             "the run is given up although its budget allows another attempt");
   }
   std::vector<std::string> told;
   for (const KeptCheckpoint& kept : end.checkpoints) told.push_back(kept.name);
-  require(told == retention_.kept(), invariant::nothing_lost,
+  require(!folder_lost_ || end.state != "finished", invariant::outcome, "finished, and the folder is lost");
+  require(!prepared_ || told == retention_.kept(), invariant::nothing_lost,
           "the outcome does not name the checkpoints that are kept");
-  check_reports_counted();
+  if (!folder_lost_) check_reports_counted();
   check_end_of_validations(end);
   finished_ = true;
 }

@@ -9,6 +9,7 @@
 #include "sim/violation.hpp"
 #include "sim/workers.hpp"
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,7 +40,12 @@ class Invariants {
   /// After everything is over: nothing is under way any more.
   void over() const;
 
+  /// The driver is dead, and every process with it. What it had promised still holds for the next one.
+  void driver_died();
+
   bool finished() const { return finished_; }
+  /// Whether the controller has heard that the folder is gone, or another driver's.
+  bool folder_lost() const { return folder_lost_; }
   int attempt() const { return attempt_; }
 
  private:
@@ -66,10 +72,13 @@ class Invariants {
   void on(const control::NodesRefused& event);
   void on(const control::RankReported& event);
   void on(const control::RankReturned& event);
+  void on(const control::WorkerExited& event);
   void on(const control::CheckpointCommitted& event);
   void on(const control::GroupEnded& event);
   void on(const control::JournalWritten& event);
   void on(const control::AbortAsked& event);
+  void on(const control::FolderLost&) { folder_lost_ = true; }
+  void on(const control::FolderSynced& event) { hears_of_owner(event.error); }
   void on(const control::StopAsked& event);
   void on(const control::FrontFailed& event);
   void on(const control::ReportHeard& event);
@@ -84,6 +93,7 @@ class Invariants {
   void check(const control::AcquireNodes& command);
   void check(const control::StartWorkers& command);
   void check(const control::BeginCheckpoint& command);
+  void check(const control::UploadFiles& command);
   void check(const control::CommitCheckpoint& command);
   void check(const control::DiscardCheckpoint& command);
   void check(const control::DeleteCheckpoint& command);
@@ -100,12 +110,17 @@ class Invariants {
   void check(const control::Notify& command);
   void check(const control::Finish& command);
 
+  void take_up(const control::FoundRun& found);
+  void hears_of_owner(const std::optional<Error>& error);
+  void check_made_good(const ReportLine& line) const;
   void check_places(const std::vector<WorkerPlan>& plans) const;
   void count_restart(Time now);
   void check_reports_counted() const;
   bool may_restart() const;
   void forget_validations(const std::string& name);
   void check_validations(const std::vector<control::KeptCheckpoint>& book) const;
+  void settle_validation(const std::string& checkpoint, const JsonObject* metrics);
+  Retention::Reports settled_by(const control::Journal& journal) const;
   void check_end_of_validations(const control::RunOutcome& end) const;
 
   const Stage* stage_;
@@ -119,16 +134,20 @@ class Invariants {
   bool nodes_refused_ = false;
   int journals_open_ = 0;
   bool abort_asked_ = false;
+  bool folder_lost_ = false;
   bool stop_asked_ = false;
   bool callback_failed_ = false;
   int unheard_ = 0;  ///< Counted reports that the callbacks have not heard.
   int attempt_ = 0;
+  bool began_anew_ = false;  ///< A driver found no journal of the last one.
+  int groups_ = 0;           ///< That this driver has started.
   bool group_lives_ = false;
   Time group_ended_{};
   int restarts_ = 0;
   int early_deaths_ = 0;
   bool restart_told_ = false;
   std::set<int> returned_;
+  std::set<int> gone_;                      ///< Ranks of this attempt whose end is known.
   std::map<std::int64_t, Report> reports_;  ///< Of this attempt, by index.
   std::int64_t last_counted_ = -1;          ///< Of this attempt.
   std::int64_t counted_in_attempt_ = 0;
@@ -138,6 +157,9 @@ class Invariants {
   std::int64_t committing_index_ = 0;
   std::map<std::int64_t, Validation> validations_;  ///< By number.
   std::map<std::string, int> deaths_;               ///< Of processes that validated a checkpoint.
+  bool outcome_unwritten_ = false;                  ///< One is known since the last journal was ordered.
+  std::deque<Retention::Outcomes> journals_;        ///< What was known with each journal that is under way.
+  Retention::Outcomes durable_outcomes_;            ///< What a journal that was written has.
   std::map<std::pair<int, std::int64_t>, control::CheckpointsAsked>
       questions_;  ///< Of this attempt, by rank and number.
   std::set<std::int64_t> timers_;

@@ -53,6 +53,7 @@ void Invariants::check(const AnnounceCheckpoint& command) {
 
 void Invariants::check(const AppendResult& command) {
   const ReportLine& line = command.line;
+  if (groups_ == 0) return check_made_good(line);
   const std::string what = "report #" + std::to_string(line.index + 1) + " of attempt " + std::to_string(line.attempt);
   const auto found = reports_.find(line.index);
   require(line.attempt == attempt_ && found != reports_.end() &&
@@ -80,6 +81,15 @@ void Invariants::check(const AppendResult& command) {
           [&] { return what + " has times that cannot be"; });
 }
 
+/// A new driver writes the line that the last one had committed to and not written.
+void Invariants::check_made_good(const ReportLine& line) const {
+  const std::string what = "report #" + std::to_string(line.index + 1) + " of attempt " + std::to_string(line.attempt);
+  require(!storage_->has_line(line.attempt, line.index), invariant::counted_once,
+          [&] { return what + " is counted again by the next driver"; });
+  require(line.checkpoint && storage_->committed(*line.checkpoint), invariant::counted_once,
+          [&] { return what + " is counted by the next driver and has no checkpoint"; });
+}
+
 /// At the end of an attempt: what ranks were told is recorded is recorded. An asynchronous checkpoint may have failed afterwards.
 void Invariants::check_reports_counted() const {
   for (const auto& [index, report] : reports_) {
@@ -96,6 +106,11 @@ void Invariants::check(const BeginCheckpoint& command) {
           [&] { return command.name + " is begun, and is a checkpoint that is kept"; });
 }
 
+void Invariants::check(const UploadFiles& command) {
+  require(!gone_.contains(command.rank), invariant::living_attempts,
+          [&] { return words(command) + ", which is gone"; });
+}
+
 void Invariants::check(const CommitCheckpoint& command) {
   require(!committing_, invariant::order_of_commits, "a commit begins while another is under way");
   require(command.manifest.attempt == attempt_, invariant::order_of_commits, "a manifest names another attempt");
@@ -109,12 +124,13 @@ void Invariants::check(const CommitCheckpoint& command) {
 
 void Invariants::on(const CheckpointCommitted& event) {
   if (!committing_ || event.index != committing_index_) return;
-  if (event.error) {
+  hears_of_owner(event.error);
+  if (event.error || folder_lost_) {
     retention_.commit_failed(committing_->checkpoint);
   } else {
     forget_validations(committing_->checkpoint);
     const bool to_be_validated = committing_->validation && scenario_->spec.validation.has_function;
-    retention_.commit(committing_->checkpoint, committing_->metrics, to_be_validated);
+    retention_.commit(committing_->checkpoint, committing_->index, committing_->metrics, to_be_validated);
   }
   committing_.reset();
 }
@@ -129,6 +145,8 @@ void Invariants::check(const DeleteCheckpoint& command) {
           [&] { return command.name + " is deleted, and is to be kept"; });
   require(retention_.was_given_up(command.name), invariant::nothing_lost,
           [&] { return command.name + " is deleted, and was never committed"; });
+  require(!outcome_unwritten_, invariant::validations,
+          [&] { return command.name + " is deleted by what a validation found, and the journal does not have that"; });
   retention_.to_delete().erase(command.name);
 }
 
@@ -145,7 +163,7 @@ void Invariants::settled(const RunController& controller) {
   const std::vector<KeptCheckpoint>& book = controller.book().kept();
   const bool same = std::equal(book.begin(), book.end(), retention_.kept().begin(), retention_.kept().end(),
                                [](const KeptCheckpoint& kept, const std::string& name) { return kept.name == name; });
-  require(same, invariant::nothing_lost, "the book does not have the checkpoints that are to be kept");
+  require(same || !prepared_, invariant::nothing_lost, "the book does not have the checkpoints that are to be kept");
   check_validations(book);
   for (const std::string& name : retention_.kept()) {
     require(storage_->committed(name), invariant::nothing_lost, [&] { return name + " is not on disk any more"; });
@@ -153,6 +171,8 @@ void Invariants::settled(const RunController& controller) {
 }
 
 void Invariants::over() const {
+  // A driver that never got to the folder removes nothing of what the last one left.
+  if (!prepared_ || folder_lost_) return;
   for (const auto& [name, directory] : storage_->directories()) {
     require(!directory.begun || storage_->removal_failed(name), invariant::no_leftovers,
             [&, name = name] { return name + " was begun, not committed, and is still there"; });
@@ -162,13 +182,20 @@ void Invariants::over() const {
     require(!directory.committed || retention_.keeps(name) || excused, invariant::retention,
             [&, name = name] { return name + " is still there, and is not to be kept"; });
   }
-  if (!prepared_ || attempt_ == 0) return;
-  std::set<std::pair<int, std::int64_t>> lines;
-  std::int64_t last = 0;
+  for (const auto& [name, directory] : storage_->directories()) {
+    if (!retention_.keeps(name) || directory.lied) continue;
+    const std::int64_t index = directory.manifest.report->index;
+    const int attempt = directory.manifest.attempt;
+    require(storage_->has_line(attempt, index) || storage_->line_failed(attempt, index), invariant::counted_once,
+            [&, name = name] { return "the report of " + name + " has no line in the results"; });
+  }
+  // A driver that finds lines and no journal takes the run for a new one, and counts from the start.
+  if (attempt_ == 0 || began_anew_) return;
+  std::pair<int, std::int64_t> last{0, -1};
   for (const ReportLine& line : storage_->results()) {
-    require(lines.insert({line.attempt, line.index}).second && line.iteration > last, invariant::counted_once,
-            "the results have a line twice or out of order");
-    last = line.iteration;
+    const std::pair place(line.attempt, line.index);
+    require(place > last, invariant::counted_once, "the results have a line twice or out of order");
+    last = place;
   }
 }
 

@@ -17,7 +17,7 @@ void Invariants::check(const StartValidation& command) {
     return entry.second.checkpoint == name && !entry.second.over;
   });
   require(!twice, invariant::validations, [&] { return name + " is validated twice at a time"; });
-  require(!abort_asked_, invariant::liveness, "a validation begins after the end was asked for");
+  require(!abort_asked_ && !folder_lost_, invariant::liveness, "a validation begins after the end was asked for");
   require(validations_.try_emplace(command.number, Validation{name, {}, false}).second, invariant::validations,
           "two validations have one number");
 }
@@ -26,12 +26,12 @@ void Invariants::on(const ValidationStarted& event) { validations_.at(event.numb
 
 void Invariants::on(const ValidationFinished& event) {
   Validation& validation = validations_.at(event.number);
-  if (!std::exchange(validation.over, true)) retention_.settle(validation.checkpoint, &event.metrics);
+  if (!std::exchange(validation.over, true)) settle_validation(validation.checkpoint, &event.metrics);
 }
 
 void Invariants::on(const ValidationFailed& event) {
   Validation& validation = validations_.at(event.number);
-  if (!std::exchange(validation.over, true)) retention_.settle(validation.checkpoint, nullptr);
+  if (!std::exchange(validation.over, true)) settle_validation(validation.checkpoint, nullptr);
 }
 
 void Invariants::check(const EndValidation& command) {
@@ -39,12 +39,12 @@ void Invariants::check(const EndValidation& command) {
   const auto found = validations_.find(command.number);
   require(found != validations_.end(), invariant::validations, "a validation that is over is ended");
   Validation& validation = found->second;
-  if (std::exchange(validation.over, true) || abort_asked_) return;
+  if (std::exchange(validation.over, true) || abort_asked_ || folder_lost_) return;
   // What is left is the time limit.
   const auto& limit = scenario_->spec.validation.timeout_s;
   require(limit && validation.since && stage_->schedule.now() - *validation.since >= from_seconds(*limit),
           invariant::validations, [&] { return "the validation of " + validation.checkpoint + " is ended too early"; });
-  retention_.settle(validation.checkpoint, nullptr);
+  settle_validation(validation.checkpoint, nullptr);
 }
 
 void Invariants::on(const ValidationExited& event) {
@@ -52,7 +52,31 @@ void Invariants::on(const ValidationExited& event) {
   require(!node.empty(), invariant::validations, "a validation ends twice");
   if (node.mapped().over) return;
   const std::string& name = node.mapped().checkpoint;
-  if (++deaths_[name] > scenario_->spec.validation.max_retries) retention_.settle(name, nullptr);
+  if (++deaths_[name] > scenario_->spec.validation.max_retries) settle_validation(name, nullptr);
+}
+
+void Invariants::settle_validation(const std::string& checkpoint, const JsonObject* metrics) {
+  retention_.settle(checkpoint, metrics);
+  outcome_unwritten_ = true;
+}
+
+/// Those whose outcome a journal has. That is what was found, and all that was durable before is there.
+Retention::Reports Invariants::settled_by(const Journal& journal) const {
+  Retention::Reports settled;
+  if (!scenario_->spec.validation.has_function) return settled;
+  for (const KeptCheckpoint& entry : journal.checkpoints) {
+    if (!entry.status || *entry.status == CheckpointStatus::PENDING_VALIDATION) continue;
+    const auto outcome = retention_.outcomes().find({entry.name, entry.report.value_or(-1)});
+    require(outcome != retention_.outcomes().end() &&
+                outcome->second.has_value() == (*entry.status == CheckpointStatus::VALIDATED),
+            invariant::validations, [&] { return "the journal says of " + entry.name + " what was not found"; });
+    settled.insert(outcome->first);
+  }
+  for (const auto& [key, metrics] : durable_outcomes_) {
+    require(settled.contains(key) || !retention_.keeps(key.first, key.second), invariant::validations,
+            [&, name = key.first] { return "what the validation of " + name + " found is lost with the driver"; });
+  }
+  return settled;
 }
 
 /// The checkpoint is another now, whatever its name.
@@ -97,7 +121,8 @@ void Invariants::check(const TellCheckpoints& command) {
 
 void Invariants::check_end_of_validations(const RunOutcome& end) const {
   require(validations_.empty(), invariant::one_finish, "the run is over while a validation's process lives");
-  if (end.state == "aborted") return;
+  // What a driver left open that was ended, or never had nodes, is for the next one.
+  if (end.state == "aborted" || folder_lost_ || groups_ == 0) return;
   require(!retention_.any_pending(), invariant::validations, "the run is over, and a checkpoint is not validated");
 }
 

@@ -11,8 +11,13 @@ std::optional<double> Retention::score_of(const JsonObject& metrics) const {
   return config_.checkpoint_score_order == "min" ? -score : score;
 }
 
-void Retention::commit(const std::string& name, const JsonObject& metrics, bool pending) {
-  const Rated rated{name, score_of(metrics), commits_++, pending, false};
+void Retention::commit(const std::string& name, std::int64_t report, const JsonObject& metrics, bool pending) {
+  outcomes_.erase({name, report});
+  add(name, report, metrics, pending);
+}
+
+void Retention::add(const std::string& name, std::int64_t report, const JsonObject& metrics, bool pending) {
+  const Rated rated{name, score_of(metrics), commits_++, report, pending, false};
   // A directory of the user's may be reported again: it is then the newest.
   std::erase_if(rated_, [&](const Rated& each) { return each.name == name; });
   to_delete_.erase(name);
@@ -25,6 +30,7 @@ void Retention::commit(const std::string& name, const JsonObject& metrics, bool 
 void Retention::settle(const std::string& name, const JsonObject* metrics) {
   for (Rated& each : rated_) {
     if (each.name != name) continue;
+    outcomes_[{name, each.report}] = metrics != nullptr ? std::optional(*metrics) : std::nullopt;
     each.pending = false;
     each.validated = metrics != nullptr;
     if (metrics != nullptr && score_of(*metrics)) each.score = score_of(*metrics);
@@ -54,6 +60,27 @@ void Retention::strike_out() {
   for (const Rated& each : rated_) kept_.push_back(each.name);
 }
 
+void Retention::take_up(const std::vector<Manifest>& there, const std::set<std::string>& given_up, bool validates,
+                        const Reports& settled) {
+  rated_.clear();
+  kept_.clear();
+  to_delete_.clear();
+  std::erase_if(outcomes_, [&](const auto& outcome) { return !settled.contains(outcome.first); });
+  for (const Manifest& manifest : there) {
+    const std::string& name = manifest.checkpoint;
+    if (given_up.contains(name)) {
+      to_delete_.insert(name);
+      given_up_.insert(name);
+      continue;
+    }
+    add(name, manifest.index, manifest.metrics, validates && manifest.validation);
+    const auto outcome = outcomes_.find({name, manifest.index});
+    if (outcome == outcomes_.end()) continue;
+    const std::optional<JsonObject> metrics = outcome->second;
+    settle(name, metrics ? &*metrics : nullptr);
+  }
+}
+
 std::optional<std::string> Retention::newest() const {
   if (kept_.empty()) return std::nullopt;
   return kept_.back();
@@ -76,6 +103,11 @@ bool Retention::validated(const std::string& name) const {
 
 bool Retention::any_pending() const {
   return std::any_of(rated_.begin(), rated_.end(), [](const Rated& each) { return each.pending; });
+}
+
+bool Retention::keeps(const std::string& name, std::int64_t report) const {
+  const Rated* rated = find(name);
+  return rated != nullptr && rated->report == report;
 }
 
 bool Retention::keeps(const std::string& name) const {

@@ -13,7 +13,7 @@ namespace headway::sim {
 
 /// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults or the order in which chance is
 /// asked: a seed that was kept (sim/seeds.txt) means something only together with this number.
-inline constexpr int generator_version = 3;
+inline constexpr int generator_version = 4;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
 struct Scenario {

@@ -2,6 +2,8 @@
 
 #include "sim/violation.hpp"
 
+#include <algorithm>
+
 namespace headway::sim {
 
 using namespace std::chrono_literals;
@@ -14,8 +16,12 @@ const Error disk_error{ErrorKind::unavailable, "simulated: no space left on devi
 
 void Storage::ask(std::function<void()> work) {
   busy_until_ = std::max(busy_until_, stage_->schedule.now()) + stage_->delay(Fault::slow_storage, 20ms);
-  stage_->schedule.at(busy_until_, [this, driver = driver_, work = std::move(work)] {
-    if (driver == driver_) work();
+  asked_.push_back(std::move(work));
+  stage_->schedule.at(busy_until_, [this, driver = driver_] {
+    if (driver != driver_) return;
+    const std::function<void()> next = std::move(asked_.front());
+    asked_.pop_front();
+    next();
   });
 }
 
@@ -27,23 +33,73 @@ void Storage::tell(control::Event event) {
 }
 
 void Storage::driver_died() {
+  if (!asked_.empty() && stage_->random.one_in(2)) asked_.front()();
+  asked_.clear();
   ++driver_;
   syncing_ = false;
   busy_until_ = stage_->schedule.now();
 }
 
+void Storage::driver_ended() {
+  while (!asked_.empty()) {
+    const std::function<void()> next = std::move(asked_.front());
+    asked_.pop_front();
+    next();
+  }
+  driver_died();
+}
+
+std::optional<Error> Storage::trouble() {
+  if (!trouble_ && stage_->fault(Fault::overtaken)) {
+    trouble_ = Error{ErrorKind::superseded, "simulated: another driver has taken this run over"};
+  }
+  return trouble_;
+}
+
 void Storage::prepare() {
   ask([this] {
     control::StoragePrepared prepared;
-    if (stage_->fault(Fault::storage_refused)) prepared.error = disk_error;
+    if (stage_->fault(Fault::storage_refused)) {
+      prepared.error = disk_error;
+    } else if (!journal_ && !checkpoints().empty()) {
+      prepared.error = Error{ErrorKind::already_exists, "the folder holds checkpoints and no run.json"};
+    } else {
+      prepared.found = found();
+      began_anew_ = !prepared.found;
+    }
     tell(prepared);
   });
+}
+
+std::vector<Manifest> Storage::checkpoints() const {
+  std::vector<Manifest> manifests;
+  for (const auto& [name, directory] : directories_) {
+    if (directory.committed) manifests.push_back(directory.manifest);
+  }
+  std::sort(manifests.begin(), manifests.end(), is_older);
+  return manifests;
+}
+
+std::optional<control::FoundRun> Storage::found() const {
+  if (!journal_) return std::nullopt;
+  control::FoundRun run{*journal_, checkpoints(), {}, {}};
+  run.results.lines = static_cast<std::int64_t>(results_.size());
+  if (!results_.empty()) {
+    run.results.attempt = results_.back().attempt;
+    run.results.index = results_.back().index;
+    run.results.time_total_s = results_.back().time_total_s;
+  }
+  for (const auto& [name, directory] : directories_) run.names.push_back(name);
+  return run;
 }
 
 void Storage::begin(const control::BeginCheckpoint& command) {
   ask([this, command] {
     control::CheckpointBegun begun{command.attempt, command.index, {}};
     const auto there = directories_.find(command.name);
+    // Only a driver that found no journal does not know of what is there.
+    require(there == directories_.end() || began_anew_ || scenario_->names != Scenario::Names::automatic,
+            invariant::nothing_lost, [&] { return command.name + " is begun, and is there already"; });
     if (there != directories_.end() && !there->second.begun) {
       begun.error = Error{ErrorKind::already_exists, command.name + " is there already"};
     } else if (stage_->fault(Fault::begin_fails)) {
@@ -68,6 +124,8 @@ void Storage::commit(const control::CommitCheckpoint& command) {
     const bool begun = there != directories_.end() && there->second.begun;
     if (ours != begun) {
       committed.error = Error{ErrorKind::invalid_argument, name + (ours ? " has not been begun" : " is being stored")};
+    } else if (const auto error = trouble()) {
+      committed.error = error;
     } else if (stage_->fault(Fault::commit_fails)) {
       committed.error = disk_error;
     } else {
@@ -76,7 +134,9 @@ void Storage::commit(const control::CommitCheckpoint& command) {
       directory.begun = false;
       directory.committed = true;
       directory.manifest = command.manifest;
-      if (stage_->fault(Fault::commit_lies)) committed.error = disk_error;
+      directory.deed = ++deeds_;
+      directory.lied = stage_->fault(Fault::commit_lies);
+      if (directory.lied) committed.error = disk_error;
     }
     tell(committed);
   });
@@ -136,7 +196,16 @@ void Storage::remove(const control::DeleteCheckpoint& command) {
 
 void Storage::append(const control::AppendResult& command) {
   ask([this, line = command.line] {
-    if (!stage_->fault(Fault::append_fails)) results_.push_back(line);
+    if (!trouble_ && stage_->fault(Fault::folder_lost)) {
+      trouble_ = Error{ErrorKind::not_found, "simulated: the run's folder was deleted"};
+    }
+    if (trouble_) {
+      if (trouble_->kind == ErrorKind::not_found) tell(control::FolderLost{*trouble_});
+    } else if (stage_->fault(Fault::append_fails)) {
+      lines_failed_.insert({line.attempt, line.index});
+    } else {
+      results_.push_back(line);
+    }
   });
 }
 
@@ -158,14 +227,17 @@ void Storage::sync() {
   require(!std::exchange(syncing_, true), invariant::one_sync, "the run's files are synced twice at a time");
   ask([this] {
     syncing_ = false;
+    if (const auto error = trouble()) return tell(control::FolderSynced{error});
     tell(control::FolderSynced{stage_->fault(Fault::sync_fails) ? std::optional(disk_error) : std::nullopt});
   });
 }
 
 void Storage::write_journal(const control::WriteJournal& command) {
   ask([this, snapshot = command.snapshot] {
+    if (const auto error = trouble()) return tell(control::JournalWritten{error});
     if (stage_->fault(Fault::journal_fails)) return tell(control::JournalWritten{disk_error});
     journal_ = snapshot;
+    journal_deed_ = ++deeds_;
     tell(control::JournalWritten{});
   });
 }
@@ -184,6 +256,20 @@ void Storage::stored(int rank, const std::string& name, const std::vector<std::s
 
 void Storage::close_for(int rank, const std::string& name) {
   if (const auto there = directories_.find(name); there != directories_.end()) there->second.writers.erase(rank);
+}
+
+std::set<std::string> Storage::given_up() const {
+  std::set<std::string> names;
+  for (const std::string& name : journal_ ? journal_->to_delete : std::vector<std::string>()) {
+    const auto there = directories_.find(name);
+    if (there != directories_.end() && there->second.deed < journal_deed_) names.insert(name);
+  }
+  return names;
+}
+
+bool Storage::has_line(int attempt, std::int64_t index) const {
+  const auto is_it = [&](const ReportLine& line) { return line.attempt == attempt && line.index == index; };
+  return std::any_of(results_.begin(), results_.end(), is_it);
 }
 
 bool Storage::committed(const std::string& name) const {

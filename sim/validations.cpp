@@ -5,7 +5,8 @@ namespace headway::sim {
 using namespace std::chrono_literals;
 
 void Validations::later(std::int64_t number, Duration after, std::function<void()> what) {
-  stage_->schedule.after(after, [this, number, what = std::move(what)] {
+  stage_->schedule.after(after, [this, driver = driver_, number, what = std::move(what)] {
+    if (driver != driver_) return;
     const auto process = processes_.find(number);
     if (process != processes_.end() && !process->second.leaving) what();
   });
@@ -14,7 +15,9 @@ void Validations::later(std::int64_t number, Duration after, std::function<void(
 void Validations::say(std::int64_t number, control::Event event) {
   Time& said_until = processes_.at(number).said_until;
   said_until = std::max(said_until, stage_->schedule.now() + stage_->delay(Fault::slow_message, 2ms));
-  stage_->schedule.at(said_until, [this, event = std::move(event)] { stage_->tell(event); });
+  stage_->schedule.at(said_until, [this, driver = driver_, event = std::move(event)] {
+    if (driver == driver_) stage_->tell(event);
+  });
 }
 
 void Validations::start(const control::StartValidation& command) {
@@ -59,10 +62,16 @@ void Validations::leave(std::int64_t number, ExitStatus status) {
   Process& process = processes_.at(number);
   if (std::exchange(process.leaving, true)) return;
   process.said_until = std::max(process.said_until, stage_->schedule.now() + stage_->delay(Fault::slow_message, 2ms));
-  stage_->schedule.at(process.said_until, [this, number, status] {
+  stage_->schedule.at(process.said_until, [this, driver = driver_, number, status] {
+    if (driver != driver_) return;
     processes_.erase(number);
     stage_->tell(control::ValidationExited{number, status, "last words\n"});
   });
+}
+
+void Validations::driver_died() {
+  processes_.clear();
+  ++driver_;
 }
 
 }  // namespace headway::sim

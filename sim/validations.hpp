@@ -20,6 +20,9 @@ class Validations {
   void start(const control::StartValidation& command);
   void end(const control::EndValidation& command);
 
+  /// The guard ends every process; nobody hears of it.
+  void driver_died();
+
   bool any_process() const { return !processes_.empty(); }
 
  private:
@@ -38,6 +41,7 @@ class Validations {
   const Scenario* scenario_;
   const Storage* storage_;
   std::map<std::int64_t, Process> processes_;
+  int driver_ = 0;
 };
 
 }  // namespace headway::sim

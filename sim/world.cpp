@@ -53,6 +53,52 @@ Summary World::run() {
   return {stage_.faults.counts(), invariants_.attempt(), events_, to_seconds(stage_.schedule.now().time_since_epoch())};
 }
 
+/// With the driver go its processes: the guard ends them. A while later somebody starts the run again.
+void World::driver_dies() {
+  if (!controller_ || invariants_.finished() || invariants_.folder_lost()) return;
+  stage_.trace.note(stage_.schedule.now(), "the driver is killed");
+  storage_.driver_died();
+  forget_driver();
+}
+
+/// As by headway.shutdown(): what is to be written is written, and nobody is told anything any more.
+void World::driver_ends() {
+  if (!controller_ || invariants_.finished() || invariants_.folder_lost()) return;
+  const DriverEnding ending{"simulated shutdown"};
+  stage_.trace.event(stage_.schedule.now(), ending);
+  bool over = false;
+  for (const Command& command : controller_->handle(stage_.schedule.now(), ending)) {
+    stage_.trace.command(command);
+    require(!over, invariant::one_finish, [&] { return words(command) + " after Finish"; });
+    over = std::holds_alternative<Finish>(command);
+    if (const auto* journal = std::get_if<WriteJournal>(&command)) {
+      invariants_.says(command);
+      carry_out(*journal);
+    } else {
+      require(over || std::holds_alternative<SetTimer>(command), invariant::one_finish,
+              [&] { return words(command) + ", when the driver has no time left for it"; });
+    }
+  }
+  require(over, invariant::one_finish, "the driver ends without a word");
+  workers_.driver_died();
+  storage_.driver_ended();
+  forget_driver();
+}
+
+void World::forget_driver() {
+  controller_.reset();
+  ++driver_;
+  said_.clear();
+  older_.clear();
+  workers_.driver_died();
+  artifacts_.driver_died();
+  validations_.driver_died();
+  nodes_.driver_died();
+  hooks_.driver_died();
+  invariants_.driver_died();
+  stage_.schedule.after(stage_.random.between(100ms, 5s), [this] { new_driver(); });
+}
+
 void World::new_driver() {
   controller_ = std::make_unique<RunController>(scenario_.spec);
   hand_in(StartAsked{});
@@ -65,9 +111,11 @@ void World::check_liveness() const {
 }
 
 void World::hand_in(const Event& event) {
+  if (!controller_) return;
   ++events_;
   stage_.trace.event(stage_.schedule.now(), event);
   invariants_.hears(event);
+  if (invariants_.folder_lost()) artifacts_.folder_lost();
   const Commands commands = controller_->handle(stage_.schedule.now(), event);
   for (const Command& command : commands) {
     stage_.trace.command(command);
@@ -78,13 +126,22 @@ void World::hand_in(const Event& event) {
   invariants_.settled(*controller_);
   remember(event);
   if (const auto* exit = std::get_if<WorkerExited>(&event)) hooks_.rank_is_gone(exit->attempt);
-  if (!invariants_.finished() && stage_.fault(Fault::node_lost)) {
-    stage_.schedule.after(stage_.random.between(0ms, 100ms), [this] {
-      if (!invariants_.finished()) workers_.lose_node(nodes_.lose_one());
+  if (invariants_.finished()) return;
+  const Duration moment = stage_.random.between(0ms, 100ms);
+  if (stage_.fault(Fault::node_lost)) {
+    stage_.schedule.after(moment, [this, driver = driver_] {
+      if (driver == driver_ && !invariants_.finished()) workers_.lose_node(nodes_.lose_one());
     });
   }
-  if (!invariants_.finished() && stage_.fault(Fault::abort)) {
-    stage_.schedule.after(stage_.random.between(0ms, 100ms), [this] { hand_in(AbortAsked{"simulated Ctrl-C"}); });
+  if (stage_.fault(Fault::abort)) {
+    stage_.schedule.after(moment, [this, driver = driver_] {
+      if (driver == driver_) hand_in(AbortAsked{"simulated Ctrl-C"});
+    });
+  }
+  if (stage_.fault(Fault::driver_dies)) {
+    stage_.schedule.after(moment, [this] { driver_dies(); });
+  } else if (stage_.fault(Fault::driver_ends)) {
+    stage_.schedule.after(moment, [this] { driver_ends(); });
   }
 }
 
@@ -93,7 +150,9 @@ void World::remember(const Event& event) {
   if (attempt_of(event) != 0 && said_.size() < remembered_max) said_.push_back(event);
   if (older_.empty() || invariants_.finished() || !stage_.fault(Fault::stale_event)) return;
   stage_.schedule.after(stage_.random.between(0ms, 100ms),
-                        [this, stale = stage_.random.one_of(older_)] { hand_in_stale(stale); });
+                        [this, driver = driver_, stale = stage_.random.one_of(older_)] {
+                          if (driver == driver_) hand_in_stale(stale);
+                        });
 }
 
 /// Whatever comes, a wait may have lasted long enough for the hang watch to look; nothing else may follow.
@@ -111,8 +170,9 @@ void World::hand_in_stale(const Event& event) {
 }
 
 void World::carry_out(const ExamineRanks& command) {
-  stage_.schedule.after(stage_.random.between(10ms, 20s),
-                        [this, command] { hand_in(RanksExamined{command.attempt, command.examination, {}, ""}); });
+  stage_.schedule.after(stage_.random.between(10ms, 20s), [this, driver = driver_, command] {
+    if (driver == driver_) hand_in(RanksExamined{command.attempt, command.examination, {}, ""});
+  });
 }
 
 /// The simulated function calls no barriers and broadcasts.
@@ -128,7 +188,9 @@ void World::carry_out(const StartWorkers& command) {
 
 void World::carry_out(const SetTimer& command) {
   const Duration late = stage_.random.between(0ms, 1ms) + stage_.delay(Fault::late_timer, 0ms);
-  stage_.schedule.at(command.at + late, [this, timer = command.timer] { hand_in(TimerFired{timer}); });
+  stage_.schedule.at(command.at + late, [this, driver = driver_, timer = command.timer] {
+    if (driver == driver_) hand_in(TimerFired{timer});
+  });
 }
 
 }  // namespace headway::sim

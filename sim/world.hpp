@@ -40,6 +40,9 @@ class World {
   void remember(const control::Event& event);
   void hand_in_stale(const control::Event& event);
   void new_driver();
+  void driver_dies();
+  void driver_ends();
+  void forget_driver();
   void check_liveness() const;
 
   void carry_out(const control::PrepareStorage&) { storage_.prepare(); }
@@ -92,6 +95,7 @@ class World {
   std::unique_ptr<control::RunController> controller_;
   std::vector<control::Event> said_;   ///< Of the current attempt.
   std::vector<control::Event> older_;  ///< Of attempts that are over.
+  int driver_ = 0;
   int events_ = 0;
 };
 

@@ -195,7 +195,7 @@ struct LookAtCollectives {
   std::int64_t look = 0;
 };
 
-/// Remove what earlier attempts (and earlier drivers) began and did not commit. Done before the next StartWorkers takes effect.
+/// Remove what earlier attempts (and earlier drivers) began and did not commit. Done before the next BeginCheckpoint takes effect.
 struct SweepStorage {};
 
 /// → TimerFired at `at`.

@@ -27,11 +27,12 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
 
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }
 
-/// Journals are written before an attempt (after it was counted, or, when a run is taken up, before) and at the end.
+/// Journals are written before an attempt (after it was counted, or, when a run is taken up, before), at the end, and in an attempt when
+/// a validation is over: such a one knows of all checkpoints whose reports it has counted.
 bool follows(const Manifest& manifest, const Journal& journal) {
   if (manifest.attempt != journal.attempt) return manifest.attempt > journal.attempt;
   const bool ended = is_complete(journal) || journal.state == "errored" || journal.state == "aborted";
-  return !ended && journal.state != "scheduling";
+  return !ended && journal.state != "scheduling" && manifest.index >= journal.reports;
 }
 
 std::string unfinished_reason(const Journal& journal) {

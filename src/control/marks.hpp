@@ -19,6 +19,7 @@ enum class Mark {
   death_after_return,               ///< A process ended badly after its function had returned.
   death_while_uploading,            ///< A process ended before it had stored its part of a checkpoint.
   deletion_failed,                  ///< An old checkpoint could not be deleted; it is tried again.
+  driver_ended,                     ///< The driver ends in order, before the run does.
   echo_believed,                    ///< No cause came within the grace.
   echo_of_a_group_that_ended,       ///< No process is left that could tell the cause of an echo.
   echo_of_all,                      ///< Every rank has raised or returned, and nobody told a cause.
@@ -26,11 +27,13 @@ enum class Mark {
   failure_at_the_end,               ///< A checkpoint failed, and no report came after it.
   failure_to_be_told,               ///< A checkpoint failed after its report had returned.
   failure_told_by_the_next_report,  ///< The next report says that an earlier checkpoint failed.
+  folder_lost,                      ///< The run's folder is gone, or another driver's.
   given_up,                         ///< A failure after which no attempt follows.
   group_ended_before_commit,        ///< A checkpoint was not stored when its group ended.
   hang_ends_the_attempt,            ///< Others waited for longer than hang_fail_s.
   hang_in_teardown,                 ///< A tear-down hook took longer than that; the run's result stands.
   journal_failed,                   ///< run.json could not be written.
+  line_made_good,                   ///< A report's line was missing when the run was taken up.
   name_taken,                       ///< A checkpoint's name is that of one that is being stored.
   node_lost,                        ///< A node went, with ranks that were needed.
   nodes_asked_for_again,            ///< The nodes of the last attempt are not all there any more.
@@ -47,6 +50,7 @@ enum class Mark {
   storage_not_shared,               ///< A rank does not see the directory that the driver has made.
   stored_under_two_names,           ///< The ranks' own functions stored one checkpoint in two places.
   sync_failed,                      ///< The run's small files did not get to remote storage; the next sync brings them.
+  taken_up,                         ///< A new driver goes on with the run of one that is gone.
   terminate_grace_over,             ///< SIGTERM was not enough.
   too_many_asynchronous,            ///< A report waits, as too many checkpoints are under way.
   unmatched_report,                 ///< A rank returned while others wait for it in a report.
@@ -60,14 +64,15 @@ enum class Mark {
 };
 BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, callback_failed, begin_refused,
                     commit_refused, copy_failed, copy_stopped, death, death_after_return, death_while_uploading,
-                    deletion_failed, echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over,
-                    failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report, given_up,
-                    group_ended_before_commit, hang_ends_the_attempt, hang_in_teardown, journal_failed, name_taken,
-                    node_lost, nodes_asked_for_again, nodes_refused, offers_conflict, raised, ranks_wait_for_callbacks,
-                    restart_at_once, restart_waits, setup_failed, stopped_at_work, stopped_between_attempts,
-                    storage_refused, storage_not_shared, stored_under_two_names, sync_failed, terminate_grace_over,
-                    too_many_asynchronous, unmatched_report, upload_of_a_rank_that_is_gone, upload_refused,
-                    validation_again, validation_died, validation_does_not_exit, validation_failed, validation_timeout)
+                    deletion_failed, driver_ended, echo_believed, echo_of_a_group_that_ended, echo_of_all,
+                    exit_grace_over, failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report,
+                    folder_lost, given_up, group_ended_before_commit, hang_ends_the_attempt, hang_in_teardown,
+                    journal_failed, line_made_good, name_taken, node_lost, nodes_asked_for_again, nodes_refused,
+                    offers_conflict, raised, ranks_wait_for_callbacks, restart_at_once, restart_waits, setup_failed,
+                    stopped_at_work, stopped_between_attempts, storage_refused, storage_not_shared,
+                    stored_under_two_names, sync_failed, taken_up, terminate_grace_over, too_many_asynchronous,
+                    unmatched_report, upload_of_a_rank_that_is_gone, upload_refused, validation_again, validation_died,
+                    validation_does_not_exit, validation_failed, validation_timeout)
 
 /// Defined by the simulator.
 void reach(Mark mark);

@@ -63,6 +63,8 @@ void RunController::on(const StoragePrepared& event) {
   if (event.found) take_up(*event.found);
   state_ = RunState::scheduling;
   write_journal();
+  // In a new run's folder too: a driver may have died there before it had written a journal.
+  out_.push_back(SweepStorage{});
   acquire_nodes();
 }
 
@@ -104,8 +106,7 @@ void RunController::start_attempt() {
   group_gone_ = false;
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
-  // Before the first attempt too: a driver may have died in this folder before it had written a journal.
-  out_.push_back(SweepStorage{});
+  if (attempt_ > attempts_before_ + 1) out_.push_back(SweepStorage{});
   out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint, spec_.trial_id});
   begin_upkeep();
   write_journal();

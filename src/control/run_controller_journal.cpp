@@ -72,6 +72,7 @@ void RunController::finish() {
 /// between a commit and anything else.
 void RunController::take_up(const FoundRun& found) {
   const Journal& journal = found.journal;
+  HEADWAY_MARK(taken_up);
   taken_up_ = true;
   if (!journal.spec.trial_id.empty()) spec_.trial_id = journal.spec.trial_id;
   owner_epoch_ = journal.owner_epoch;
@@ -154,6 +155,7 @@ void RunController::make_good_lines(const FoundRun& found) {
   const auto last = std::tuple(found.results.attempt, found.results.index);
   for (const Manifest& manifest : found.checkpoints) {
     if (!manifest.report || std::tuple(manifest.report->attempt, manifest.report->index) <= last) continue;
+    HEADWAY_MARK(line_made_good);
     ReportLine line = *manifest.report;
     line.checkpoint = manifest.checkpoint;
     line.metrics = manifest.metrics;
@@ -163,6 +165,7 @@ void RunController::make_good_lines(const FoundRun& found) {
 
 /// The processes go with the driver, whatever is decided here; what can be kept is the reason.
 void RunController::on(const DriverEnding& event) {
+  HEADWAY_MARK(driver_ended);
   if (!abort_reason_ && state_ != RunState::closing) abort_reason_ = event.reason;
   const bool journal_there = state_ != RunState::created && state_ != RunState::preparing;
   if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(event.reason);
@@ -176,6 +179,8 @@ void RunController::on(const FolderLost& event) { lose_run(event.error); }
 /// Ends the run without writing to its folder again.
 void RunController::lose_run(const Error& error) {
   if (std::exchange(lost_, true)) return;
+  HEADWAY_MARK(folder_lost);
+  stop_validations(error.message);  // What they find could not be written.
   const RunFailure failure{error.kind, error.message, {}};
   if (at_work()) {
     fail_attempt(failure);

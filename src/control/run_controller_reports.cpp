@@ -6,6 +6,11 @@
 
 /// Reports and checkpoints: from the ranks' offers over uploads and the commit to the answers.
 namespace headway::control {
+namespace {
+
+constexpr const char* folder_lost = "the run's folder is lost";
+
+}  // namespace
 
 void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running || stop_reason_) return;
@@ -111,6 +116,7 @@ void RunController::on(const CheckpointBegun& event) {
     HEADWAY_MARK(begin_refused);
     checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
   } else {
+    deletions_.forget(checkpoint.name);  // What bore the name, and could not be deleted, is gone.
     order_uploads(report->index, checkpoint);
   }
   settle_reports();
@@ -181,7 +187,7 @@ void RunController::settle_reports() {
 bool RunController::settle_first() {
   PendingReport& report = pending_.front();
   if (!report.checkpoint) {
-    record(report);
+    if (!lost_) record(report);
     return true;
   }
   PendingCheckpoint& checkpoint = *report.checkpoint;
@@ -196,6 +202,7 @@ bool RunController::settle_first() {
     HEADWAY_MARK(storage_not_shared);
     checkpoint.refusal = describe_unshared_storage(group_, checkpoint.unseen_by, spec_.run.storage_path);
   }
+  if (lost_ && !checkpoint.refusal) checkpoint.refusal = folder_lost;
   if (checkpoint.refusal) {
     refuse(report);
     return true;
@@ -234,6 +241,9 @@ void RunController::on(const CheckpointCommitted& event) {
     report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
     report->checkpoint->maybe_committed = true;
     if (event.error->kind == ErrorKind::superseded) lose_run(*event.error);
+    refuse(*report);
+  } else if (lost_) {
+    report->checkpoint->refusal = folder_lost;
     refuse(*report);
   } else {
     committed(*report);

@@ -7,6 +7,7 @@
 namespace headway::control {
 
 void RunController::delete_old() {
+  if (lost_) return;
   for (DeleteCheckpoint& command : deletions_.begin()) out_.push_back(std::move(command));
 }
 
@@ -21,7 +22,7 @@ void RunController::begin_upkeep() {
 }
 
 void RunController::sync_artifacts() {
-  if (!sync_.ask()) return;
+  if (lost_ || !sync_.ask()) return;
   out_.push_back(SyncArtifacts{sync_.begin()});
   if (state_ != RunState::closing) sync_limit_timer_ = upkeep_timer(sync_.timeout());
 }
@@ -77,14 +78,12 @@ void RunController::close_run() {
   if (state_ != RunState::validating) out_.push_back(ReleaseNodes{});
   state_ = RunState::closing;
   stop_validations(abort_reason_.value_or("the run ends"));
-  const bool attempted = attempt_ > attempts_before_;
   if (lost_) {
     if (sync_.under_way()) out_.push_back(StopSync{*sync_.under_way()});
     sync_.give_up();
-    if (attempted) out_.push_back(LeaveWorkingDirectory{false});
   } else {
     delete_old();
-    if (sync_.enabled() && attempted) {
+    if (sync_.enabled() && attempt_ > attempts_before_) {
       sync_artifacts();
       sync_limit_timer_ = upkeep_timer(abort_reason_ ? abort_sync_grace : sync_.timeout());
     }
@@ -116,14 +115,14 @@ void RunController::on(const FolderSynced& event) {
 /// Once nothing is under way any more that it should tell. A folder that is lost gets none.
 void RunController::write_last_journal() {
   if (state_ != RunState::closing || last_journal_ || deletions_.under_way() || sync_.under_way() ||
-      validations_.any_process())
+      validations_.any_process() || (lost_ && journals_under_way_ > 0))
     return;
+  if (attempt_ > attempts_before_) out_.push_back(LeaveWorkingDirectory{!lost_ && sync_.complete()});
   if (lost_) {
-    if (journals_under_way_ == 0) finish();
+    finish();
     return;
   }
   last_journal_ = true;
-  if (attempt_ > attempts_before_) out_.push_back(LeaveWorkingDirectory{sync_.complete()});
   write_journal();
 }
 

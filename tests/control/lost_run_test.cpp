@@ -129,6 +129,57 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_lost_while_only_callbacks_are_waited_for_e
   BOOST_TEST(run.failure() == gone.message);
 }
 
+BOOST_AUTO_TEST_CASE(what_waited_to_be_recorded_is_not_written_to_a_folder_that_is_lost) {
+  Rig run(spec_of(1));
+  run.to_running();
+  run.journals();
+  CheckpointOffer offer = files({"model.pt"});
+  offer.asynchronous = true;
+  run.report(0, {}, offer);
+  run.begun();
+  run.report(0);
+  run.send(FolderLost{gone});
+  run.group_ends();
+  BOOST_TEST(run.count<CommitCheckpoint>() == 0U);
+  BOOST_TEST(run.count<DiscardCheckpoint>() == 0U);
+  BOOST_TEST(run.count<AppendResult>() == 0U);
+  BOOST_TEST(run.failure() == gone.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_commit_that_ends_when_the_folder_is_lost_counts_for_nothing) {
+  RunSpec spec = spec_of(1);
+  spec.checkpoint.num_to_keep = 1;
+  Rig run(std::move(spec));
+  run.to_running();
+  run.journals();
+  run.checkpoint();
+  run.report(0, {}, files({"model.pt"}));
+  run.begun();
+  run.uploaded(0);
+  run.send(FolderLost{gone});
+  run.committed();
+  run.group_ends();
+  BOOST_TEST(run.count<AppendResult>() == 1U);
+  BOOST_TEST(run.count<DeleteCheckpoint>() == 0U);
+  BOOST_TEST(run.outcome().checkpoints.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_is_lost_while_the_run_closes_leaves_the_working_directory) {
+  RunSpec spec = spec_of(1);
+  spec.sync.sync_artifacts = true;
+  Rig run(std::move(spec));
+  run.to_running();
+  run.journals();
+  run.report_all();
+  run.returns(0);
+  run.teardown_done();
+  run.group_ends({false, 0, ""});
+  run.send(FolderLost{gone});
+  run.send(ArtifactsSynced{run.last<SyncArtifacts>().number, {}});
+  BOOST_TEST(!run.last<LeaveWorkingDirectory>().synced);
+  BOOST_TEST(run.failure() == gone.message);
+}
+
 BOOST_AUTO_TEST_CASE(an_abort_stays_an_abort_when_the_folder_is_lost_meanwhile) {
   Rig run(spec_of(1));
   run.to_running();

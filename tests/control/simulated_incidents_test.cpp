@@ -112,6 +112,25 @@ BOOST_AUTO_TEST_CASE(a_deletion_that_failed_is_not_tried_again_on_a_new_checkpoi
   BOOST_TEST(run.outcome().checkpoints.size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_deletion_that_failed_is_not_tried_again_while_a_rank_writes_under_the_name) {
+  Rig run(spec_of(1));
+  run.to_running();
+  CheckpointOffer last = files({"model"});
+  last.directory_name = "last";
+  run.report(0, {}, last);
+  run.begun();
+  run.uploaded(0);
+  run.committed(disk_full);
+  run.deleted(disk_full);
+  last.asynchronous = true;
+  run.report(0, {}, last);
+  run.deleted(disk_full);
+  run.begun();  // Nothing committed was in its way: from now on its files are stored there.
+  run.report(0, {}, asynchronous({"model"}));
+  BOOST_TEST(run.count<DeleteCheckpoint>() == 2U);
+  BOOST_TEST(run.last<BeginCheckpoint>().name == "checkpoint_000000");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

@@ -302,6 +302,24 @@ BOOST_AUTO_TEST_CASE(what_nobody_can_validate_is_said_and_does_not_hold_up_the_e
   BOOST_TEST(run.outcome().state == "finished");
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_has_lost_its_folder_ends_its_validations_at_once_and_begins_no_more) {
+  const Error gone{ErrorKind::not_found, "the run's folder is not there any more"};
+  ValidatedRun run(validated_spec());
+  run.to_running();
+  run.journals();
+  run.checkpoint_to_validate();
+  const std::string second = run.checkpoint_to_validate();
+  run.validation_starts();
+  run.send(FolderLost{gone});
+  BOOST_TEST((run.last<EndValidation>().mode == EndMode::kill));
+  BOOST_TEST(run.last<EndValidation>().reason == gone.message);
+  run.validation_exits();
+  run.group_ends();
+  BOOST_TEST(run.count<StartValidation>() == 1U);
+  BOOST_TEST((run.status(second) == CheckpointStatus::PENDING_VALIDATION));
+  BOOST_TEST(run.failure() == gone.message);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control
