@@ -11,6 +11,7 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::abort, 400},
     {Fault::append_fails, 10},
     {Fault::callback_fails, 20},
+    {Fault::calls_differ, 60},
     {Fault::begin_fails, 12},
     {Fault::commit_fails, 10},
     {Fault::commit_lies, 10},

@@ -16,6 +16,7 @@ enum class Fault {
   abort,               ///< Somebody asks for the end, at any moment.
   append_fails,        ///< A line of the results cannot be written.
   callback_fails,      ///< A callback of the front end raises.
+  calls_differ,        ///< A rank calls another barrier or broadcast than the others.
   begin_fails,         ///< A checkpoint's directory cannot be made.
   commit_fails,        ///< A manifest cannot be written.
   commit_lies,         ///< A commit is said to have failed, and is durable all the same.
@@ -58,11 +59,11 @@ enum class Fault {
   validation_hangs,    ///< A validation function does not return, where a time limit is to end it.
   validation_raises    ///< A validation function raises.
 };
-BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, begin_fails, commit_fails, commit_lies, copy_fails,
-                    copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies, driver_ends, echo,
-                    exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails, late_timer,
-                    node_lost, nodes_refused, overtaken, raise, returns_early, returns_in_report, setup_fails,
-                    slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event, stop_asked,
+BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, begin_fails, commit_fails, commit_lies,
+                    copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies,
+                    driver_ends, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails,
+                    late_timer, node_lost, nodes_refused, overtaken, raise, returns_early, returns_in_report,
+                    setup_fails, slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event, stop_asked,
                     storage_not_shared, storage_refused, sweep_fails, sync_fails, upload_fails, validation_crashes,
                     validation_hangs, validation_raises)
 

@@ -67,6 +67,11 @@ void Invariants::take_up(const FoundRun& found) {
 
 void Invariants::on(const NodesRefused&) { nodes_refused_ = true; }
 
+void Invariants::on(const RankArrived& event) {
+  if (event.attempt == attempt_ && group_lives_)
+    arrived_[event.index][event.rank] = CollectiveCall{event.kind, event.root};
+}
+
 void Invariants::on(const RankReturned& event) {
   if (event.attempt == attempt_ && group_lives_) returned_.insert(event.rank);
 }
@@ -149,6 +154,8 @@ void Invariants::check(const StartWorkers& command) {
   restart_told_ = false;
   returned_.clear();
   gone_.clear();
+  arrived_.clear();
+  released_ = 0;
   reports_.clear();
   questions_.clear();
   last_counted_ = last_step_ = -1;
@@ -195,6 +202,23 @@ void Invariants::count_restart(Time now) {
            " times before its first report, and starts again after " + std::to_string(to_seconds(now - group_ended_)) +
            " s";
   });
+}
+
+void Invariants::check(const ReleaseCollective& command) {
+  const std::string what = "collective #" + std::to_string(command.index + 1);
+  require(command.index == released_++, invariant::collectives,
+          [&] { return what + " is released again, or out of order"; });
+  const std::map<int, CollectiveCall>& calls = arrived_[command.index];
+  require(static_cast<int>(calls.size()) == scenario_->spec.scaling.num_workers, invariant::collectives,
+          [&] { return what + " is released before every rank has come"; });
+  for (const auto& [rank, call] : calls) {
+    const bool gives = call.kind == "broadcast";
+    require(call == calls.begin()->second && command.root.has_value() == gives &&
+                command.root.value_or(call.root) == call.root,
+            invariant::collectives, [&, rank = rank] {
+              return what + " is released as another one than rank " + std::to_string(rank) + " called";
+            });
+  }
 }
 
 void Invariants::check(const EndWorkers& command) {

@@ -71,6 +71,7 @@ class Invariants {
   void on(const control::StoragePrepared& event);
   void on(const control::NodesRefused& event);
   void on(const control::RankReported& event);
+  void on(const control::RankArrived& event);
   void on(const control::RankReturned& event);
   void on(const control::WorkerExited& event);
   void on(const control::CheckpointCommitted& event);
@@ -99,6 +100,7 @@ class Invariants {
   void check(const control::DeleteCheckpoint& command);
   void check(const control::AnswerReport& command);
   void check(const control::AnnounceCheckpoint& command);
+  void check(const control::ReleaseCollective& command);
   void check(const control::AppendResult& command);
   void check(const control::StartValidation& command);
   void check(const control::EndValidation& command);
@@ -149,7 +151,10 @@ class Invariants {
   std::set<int> returned_;
   std::set<int> gone_;                      ///< Ranks of this attempt whose end is known.
   std::map<std::int64_t, Report> reports_;  ///< Of this attempt, by index.
-  std::int64_t last_counted_ = -1;          ///< Of this attempt.
+  /// Of this attempt, by index: which rank has called what.
+  std::map<std::int64_t, std::map<int, control::CollectiveCall>> arrived_;
+  std::int64_t released_ = 0;       ///< Of this attempt.
+  std::int64_t last_counted_ = -1;  ///< Of this attempt.
   std::int64_t counted_in_attempt_ = 0;
   std::int64_t last_step_ = -1;  ///< Of this attempt.
   std::int64_t iterations_ = 0;

@@ -54,6 +54,12 @@ std::optional<ValidationTask> Scenario::validation(std::int64_t step) const {
   return ValidationTask{};
 }
 
+std::optional<control::CollectiveCall> Scenario::gathering(std::int64_t step) const {
+  if (gather_every == 0 || step % gather_every != 0) return std::nullopt;
+  if (step % 2 == 0) return control::CollectiveCall{"barrier", 0};
+  return control::CollectiveCall{"broadcast", static_cast<int>(step % spec.scaling.num_workers)};
+}
+
 JsonObject Scenario::validated(std::int64_t step) const {
   JsonObject metrics{{"checked", step}};
   if (step % 3 != 0) metrics["score"] = static_cast<double>((step * 3 + 1) % 11);
@@ -93,6 +99,7 @@ Scenario make_scenario(Random& random) {
   spec.validation.max_retries = random.below(3);
   if (random.one_in(2)) spec.validation.timeout_s = 5;
   scenario.asks = random.one_in(4);
+  if (random.one_in(2)) scenario.gather_every = 1 + random.below(3);
   if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
     // What is refused once (a name that is taken, say) is refused in every attempt: without a limit that goes on for ever.
     if (spec.failure.max_failures == -1) spec.failure.max_failures = 10;

@@ -27,6 +27,8 @@ inline constexpr const char* undisturbed_writers = "nothing is removed while a r
 inline constexpr const char* stale_events = "an event of an attempt that is over changes nothing";
 inline constexpr const char* own_folder = "nothing is written to a folder that was not prepared";
 inline constexpr const char* one_sync = "the run's files are brought to storage once at a time";
+inline constexpr const char* collectives =
+    "a barrier or broadcast is released once, and only when every rank of the attempt has come to it";
 inline constexpr const char* validations =
     "no more validations run than may, each for a checkpoint that waits for it, and no result of one is lost";
 inline constexpr const char* artifacts =

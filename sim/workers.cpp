@@ -135,6 +135,8 @@ void Workers::train(int rank) {
       echo_in_others(rank);
     } else if (stage_->fault(Fault::echo)) {
       raise(rank, true, "simulated: connection reset by peer");
+    } else if (const auto call = scenario_->gathering(at(rank).step); call && at(rank).gathered_at != at(rank).step) {
+      gather(rank, *call);
     } else if (at(rank).step >= at(rank).steps) {
       return_from_training(rank);
     } else if (scenario_->asks && stage_->random.one_in(4)) {
@@ -159,6 +161,33 @@ void Workers::told(const control::TellCheckpoints& command) {
   order(command.rank, [this, rank = command.rank] {
     if (at(rank).phase == Phase::asking) train(rank);
   });
+}
+
+/// In a barrier or broadcast; it goes on when all are there.
+void Workers::gather(int rank, control::CollectiveCall call) {
+  Worker& worker = at(rank);
+  enter(rank, Phase::gathering);
+  worker.gathered_at = worker.step;
+  // Who waits for nobody is not found: one rank at most.
+  const bool somebody_hangs =
+      std::any_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.hung; });
+  if (may_hang_ && size() > 1 && !somebody_hangs && stage_->fault(Fault::hangs)) {
+    worker.hung = true;
+    return;
+  }
+  if (size() > 1 && stage_->fault(Fault::calls_differ)) {
+    call = call.kind == "barrier" ? control::CollectiveCall{"broadcast", 0} : control::CollectiveCall{"barrier", 0};
+  }
+  say(rank, control::RankArrived{attempt_, rank, worker.collectives++, call.kind, call.root});
+  may_crash(rank);
+}
+
+void Workers::release(const control::ReleaseCollective& command) {
+  for (int rank = 0; rank < size(); ++rank) {
+    order(rank, [this, rank, index = command.index] {
+      if (at(rank).phase == Phase::gathering && at(rank).collectives == index + 1) train(rank);
+    });
+  }
 }
 
 void Workers::report(int rank) {
@@ -298,8 +327,8 @@ bool Workers::any_process() const {
 }
 
 std::string Workers::words() const {
-  static constexpr const char* names[] = {"starting", "ready",  "training", "reporting", "asking",
-                                          "returned", "raised", "leaving",  "gone"};
+  static constexpr const char* names[] = {"starting",  "ready",    "training", "reporting", "asking",
+                                          "gathering", "returned", "raised",   "leaving",   "gone"};
   std::string text;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
     text += (rank == 0 ? "rank " : ", rank ") + std::to_string(rank) + " " +

@@ -16,7 +16,7 @@ namespace headway::sim {
 /// signals reach it at once.
 class Workers {
  public:
-  enum class Phase { starting, ready, training, reporting, asking, returned, raised, leaving, gone };
+  enum class Phase { starting, ready, training, reporting, asking, gathering, returned, raised, leaving, gone };
 
   Workers(Stage& stage, const Scenario& scenario, Storage& storage)
       : stage_(&stage), scenario_(&scenario), storage_(&storage) {}
@@ -27,6 +27,7 @@ class Workers {
   void upload(const control::UploadFiles& command);
   void answer(const control::AnswerReport& command);
   void told(const control::TellCheckpoints& command);
+  void release(const control::ReleaseCollective& command);
   void end(const control::EndWorkers& command);
   void look(const control::LookAtCollectives& command);
   /// Those of a node are out of reach. They live until the node's lease has run out; then it is told that they are gone.
@@ -46,6 +47,9 @@ class Workers {
     Time since{};
     std::int64_t reports = 0;
     std::int64_t questions = 0;
+    std::int64_t collectives = 0;   ///< Barriers and broadcasts begun.
+    bool hung = false;              ///< On its way to one.
+    std::int64_t gathered_at = -1;  ///< The last step of one.
     std::int64_t step = 0;
     std::int64_t steps = 0;  ///< Where it returns.
     bool in_thread = false;  ///< A thread of it makes the report; its function goes on.
@@ -72,6 +76,7 @@ class Workers {
   void train(int rank);
   void report(int rank);
   void ask(int rank);
+  void gather(int rank, control::CollectiveCall call);
   void return_from_training(int rank);
   void raise(int rank, bool echo, const std::string& message);
   void exit_by_itself(int rank);

@@ -175,11 +175,6 @@ void World::carry_out(const ExamineRanks& command) {
   });
 }
 
-/// The simulated function calls no barriers and broadcasts.
-void World::carry_out(const ReleaseCollective& command) {
-  require(false, invariant::answers, [&] { return words(command) + ", which no rank has called"; });
-}
-
 void World::carry_out(const StartWorkers& command) {
   older_.insert(older_.end(), said_.begin(), said_.end());
   said_.clear();

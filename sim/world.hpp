@@ -57,7 +57,7 @@ class World {
   void carry_out(const control::DiscardCheckpoint& command) { storage_.discard(command); }
   void carry_out(const control::DeleteCheckpoint& command) { storage_.remove(command); }
   void carry_out(const control::AnswerReport& command) { workers_.answer(command); }
-  void carry_out(const control::ReleaseCollective& command);
+  void carry_out(const control::ReleaseCollective& command) { workers_.release(command); }
   void carry_out(const control::AnnounceCheckpoint&) {}
   void carry_out(const control::AppendResult& command) {
     storage_.append(command);
