@@ -13,7 +13,7 @@ namespace headway {
 /// What rank 0 asks for with a report.
 struct ValidationTask {
   bool as_configured = true;  ///< As the trainer's ValidationConfig has it: no arguments and no time limit of its own.
-  JsonObject arguments;       ///< By name, over the trainer's.
+  JsonObject arguments;       ///< Over the trainer's; as the front end that made them reads them.
   std::optional<double> timeout_s;  ///< Seconds that the function may take; none: as long as it likes.
   /// The older form: a function with its configuration, pickled, in base64, instead of the trainer's.
   std::optional<std::string> call;

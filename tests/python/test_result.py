@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from headway import train
+from headway.train import _metrics
 
 
 def save(tmp, content):
@@ -47,6 +48,8 @@ def test_a_finished_run_is_the_same_from_its_path(tmp_path):
     assert again.checkpoint == result.checkpoint
     assert again.error is None
     assert again.log_dir == again.path == result.path
+    assert result.filesystem.type_name == again.filesystem.type_name == "local"
+    assert set(result.metrics) - {"epoch", "eval"} == _metrics.AUTOMATIC
     assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
 
 

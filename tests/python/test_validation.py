@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,40 @@ def test_a_report_s_arguments_go_over_the_trainer_s(fit):
         {"score": 6, "split": "test", "note": ["own"]},
         {},
     ]
+
+
+class Split:
+    """Something that JSON does not have."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+def test_arguments_may_be_whatever_can_be_pickled(fit):
+    def validate(checkpoint, split, pair):
+        return {"size": split.size, "pair": f"{type(pair).__name__} of {len(pair)}"}
+
+    def loop(config):
+        report({}, 1, validation=True)
+        report({}, 2, validation=ValidationTaskConfig(fn_kwargs={"split": config["split"]}))
+
+    defaults = ValidationTaskConfig(fn_kwargs={"split": Split(10), "pair": (1, 2)})
+    result = fit(loop, workers=1, config={"split": Split(20)}, validation_config=ValidationConfig(validate, defaults))
+    assert [metrics["size"] for metrics in kept(result)] == [10, 20]
+    assert {metrics["pair"] for metrics in kept(result)} == {"tuple of 2"}
+
+
+def test_an_argument_that_cannot_be_pickled_is_named_before_anything_starts(fit, storage):
+    defaults = ValidationTaskConfig(fn_kwargs={"lock": threading.Lock()})
+    with pytest.raises(TypeError, match=r"validation_config.task_config.fn_kwargs\['lock'\] is a _thread.lock"):
+        fit(loop, workers=1, config={"values": [1]}, validation_config=ValidationConfig(score, defaults))
+    assert not Path(storage).exists()
+
+    def asks():
+        with pytest.raises(TypeError, match=r"Make it inside the validation function instead"):
+            report({}, 1, validation=ValidationTaskConfig(fn_kwargs={"lock": threading.Lock()}))
+
+    fit(asks, workers=1, validation_config=ValidationConfig(score))
 
 
 def test_the_older_form(fit):

@@ -82,7 +82,7 @@ def test_a_torch_trainer_validates(fit_torch, tmp_path):
             scaling_config=ScalingConfig(num_workers=2),
             run_config=RunConfig(name=f"{config['run']}_validation", storage_path=nested),
         )
-        return {"score": trainer.fit().metrics["score"]}
+        return trainer.fit().metrics  # Its own times and configuration are not the checkpoint's.
 
     def train_loop():
         checkpoint = train.Checkpoint.from_dict({})

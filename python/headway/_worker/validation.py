@@ -31,7 +31,7 @@ def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
     """What the function returns, as JSON."""
     # Not at the top: the factory imports this module before it forks, and need not have all of headway.train.
     from headway.train._checkpoint import Checkpoint
-    from headway.train._metrics import to_json
+    from headway.train._metrics import to_json, without_automatic
 
     checkpoint = Checkpoint._at(order["checkpoint"])
     if order["older_form"]:
@@ -39,9 +39,17 @@ def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
         metrics = function(checkpoint, config)
     else:
         function, arguments = cloudpickle.loads(pickled)
-        metrics = function(checkpoint, **{**arguments, **order["arguments"]})
+        metrics = function(checkpoint, **{**arguments, **_unpacked(order["arguments"])})
     if not isinstance(metrics, Mapping):
         raise TypeError(
             f"the validation function returned {metrics!r:.80} ({type(metrics).__name__}); allowed: a dict of metrics"
         )
-    return to_json(metrics, "the validation function's metrics")
+    return to_json(without_automatic(metrics), "the validation function's metrics")
+
+
+def _unpacked(arguments: dict[str, str]) -> dict[str, Any]:
+    """The arguments of this validation alone."""
+    if "pickled" not in arguments:
+        return {}
+    (unpacked,) = cloudpickle.loads(base64.b64decode(arguments["pickled"]))
+    return unpacked

@@ -10,6 +10,40 @@ from headway._arguments import refuse
 
 _ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
 
+#: What ``Result.metrics`` has beside the user's.
+AUTOMATIC = frozenset(
+    {
+        "attempt",
+        "checkpoint_dir_name",
+        "config",
+        "date",
+        "done",
+        "hostname",
+        "iterations_since_restore",
+        "node_ip",
+        "pid",
+        "report_index",
+        "time_since_restore",
+        "time_this_iter_s",
+        "time_total_s",
+        "timestamp",
+        "training_iteration",
+        "trial_id",
+    }
+)
+# No user has these by chance: metrics with all of them are a run's.
+_SIGNS = ("attempt", "report_index", "time_since_restore", "trial_id")
+
+
+def without_automatic(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a run's ``Result.metrics`` the user's own; any others as they are.
+
+    A validation that returns those of a trainer of its own means what that one reported: not when it ran, nor where.
+    """
+    if not all(name in metrics for name in _SIGNS):
+        return metrics
+    return {name: value for name, value in metrics.items() if name not in AUTOMATIC}
+
 
 def to_json(metrics: object, argument: str = "metrics") -> str:
     """Metrics as JSON text (NaN and infinities as Python writes them).

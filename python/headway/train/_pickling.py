@@ -10,8 +10,13 @@ from typing import Any
 import cloudpickle
 
 
-def dumps(values: tuple[Any, ...], names: tuple[str, ...]) -> bytes:
+def dumps(values: tuple[Any, ...], names: tuple[str, ...], instead: str = "training function") -> bytes:
     """Pickles a tuple whose items the user knows by ``names``; lambdas and closures go by value.
+
+    Args:
+        values: What is pickled.
+        names: What the user calls each of them.
+        instead: Inside of which function what can't be pickled may be made.
 
     Raises:
         TypeError: naming the object that can't be pickled, and how it is reached.
@@ -24,7 +29,7 @@ def dumps(values: tuple[Any, ...], names: tuple[str, ...]) -> bytes:
         kind = f"{type(culprit).__module__}.{type(culprit).__qualname__}"
         raise TypeError(
             f"{name} cannot be sent to the workers: {path} is a {kind}, "
-            f"which cannot be pickled ({error}). Make it inside the training function instead."
+            f"which cannot be pickled ({error}). Make it inside the {instead} instead."
         ) from error
 
 

@@ -13,8 +13,9 @@ from headway._arguments import check_bool, check_instance, check_int, check_numb
 from headway._worker import session as worker_session
 from headway.train import _pickling
 from headway.train._checkpoint import Checkpoint
-from headway.train._metrics import to_json
 
+# Where what can't be pickled is made instead.
+_WHERE = "validation function"
 _REMOTE_ALLOWED = '"num_cpus", "num_gpus", "memory" (bytes), "resources" and "max_retries"'
 
 
@@ -30,8 +31,8 @@ class ValidationTaskConfig:
     """One validation: what its function gets, and how long it may take.
 
     Attributes:
-        fn_kwargs: Keyword arguments by name, beside the checkpoint: what JSON has (tuples become lists). Those that
-            ``report`` is given go over those of the trainer.
+        fn_kwargs: Keyword arguments by name, beside the checkpoint: whatever can be pickled. Those that ``report`` is
+            given go over those of the trainer. They are kept with the checkpoint until then: keep them small.
         timeout_s: Seconds that the function may take, above 0; None: as long as it likes. A validation whose
             ``report`` names a ``ValidationTaskConfig`` has the limit of that one alone.
 
@@ -49,15 +50,14 @@ class ValidationTaskConfig:
     def __post_init__(self) -> None:
         if self.fn_kwargs is None:
             self.fn_kwargs = {}
-        to_json(self.fn_kwargs, "ValidationTaskConfig.fn_kwargs")
+        _check_names(self.fn_kwargs)
         if self.timeout_s is not None:
             self.timeout_s = check_number("ValidationTaskConfig.timeout_s", self.timeout_s, "None or seconds above 0")
-        _core.check_validation_task(self._task())
+        _core.check_validation_task(self._task({}))
 
-    def _task(self) -> str:
-        """For the core."""
-        arguments = json.loads(to_json(self.fn_kwargs, "ValidationTaskConfig.fn_kwargs"))
-        return json.dumps({"as_configured": False, "arguments": arguments, "timeout_s": self.timeout_s})
+    def _task(self, arguments: Mapping[str, str]) -> str:
+        """For the core, with the arguments as they travel."""
+        return json.dumps({"as_configured": False, "arguments": dict(arguments), "timeout_s": self.timeout_s})
 
 
 @dataclass
@@ -120,8 +120,9 @@ class ValidationConfig:
 
     def _dumps(self) -> bytes:
         """The function with its arguments, for the processes that validate."""
-        arguments = json.loads(to_json((self.task_config or ValidationTaskConfig()).fn_kwargs, "fn_kwargs"))
-        return _pickling.dumps((self.fn, arguments), ("validation_config.fn", "validation_config.task_config"))
+        arguments = dict((self.task_config or ValidationTaskConfig()).fn_kwargs or {})
+        names = ("validation_config.fn", "validation_config.task_config.fn_kwargs")
+        return _pickling.dumps((self.fn, arguments), names, _WHERE)
 
 
 #: What the core takes of a trainer without a configuration: validate_fn of the older form has none.
@@ -193,10 +194,26 @@ def asked_for(
         )
     if isinstance(validation, ValidationTaskConfig):
         validation.__post_init__()  # It may have been changed.
-        return validation._task()
+        return validation._task(_packed(dict(validation.fn_kwargs or {})))
     return json.dumps({"as_configured": True, "arguments": {}})
 
 
+def _check_names(arguments: object) -> None:
+    allowed = "a dict from the names of arguments to values, or None"
+    if not isinstance(arguments, Mapping):
+        refuse("ValidationTaskConfig.fn_kwargs", arguments, allowed)
+    for name in arguments:
+        check_str("a name in ValidationTaskConfig.fn_kwargs", name, allowed)
+
+
+def _packed(arguments: dict[str, Any]) -> dict[str, str]:
+    """Arguments of one validation, as the core keeps them with its checkpoint."""
+    if not arguments:
+        return {}
+    pickled = _pickling.dumps((arguments,), ("ValidationTaskConfig.fn_kwargs",), _WHERE)
+    return {"pickled": base64.b64encode(pickled).decode()}
+
+
 def _older_form(function: Callable[..., Any], config: Mapping[str, Any] | None) -> str:
-    pickled = _pickling.dumps((function, dict(config or {})), ("validate_fn", "validate_config"))
+    pickled = _pickling.dumps((function, dict(config or {})), ("validate_fn", "validate_config"), _WHERE)
     return json.dumps({"as_configured": False, "arguments": {}, "call": base64.b64encode(pickled).decode()})
