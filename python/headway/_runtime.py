@@ -114,7 +114,15 @@ def init(
 
 
 def shutdown() -> None:
-    """Ends every run and worker of this process and returns when they are gone. Does nothing when nothing runs."""
+    """Ends every run and worker of this process and returns when they are gone. Does nothing when nothing runs.
+
+    Example:
+        >>> import headway
+        >>> headway.init()
+        >>> headway.shutdown()
+        >>> headway.is_initialized()
+        False
+    """
     global _runtime
     with _lock:
         runtime, _runtime = _current(), None
@@ -125,22 +133,48 @@ def shutdown() -> None:
 
 
 def is_initialized() -> bool:
-    """Whether Headway is started in this process."""
+    """Whether Headway is started in this process.
+
+    Example:
+        >>> import headway
+        >>> headway.init(ignore_reinit_error=True)
+        >>> headway.is_initialized()
+        True
+    """
     return _current() is not None or worker_session.in_validation()
 
 
 def cluster_resources() -> dict[str, float]:
-    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway if need be."""
+    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway if need be.
+
+    Example:
+        >>> import headway
+        >>> headway.cluster_resources()["CPU"] >= 1
+        True
+    """
     return get_runtime().total_resources()
 
 
 def available_resources() -> dict[str, float]:
-    """What of :func:`cluster_resources` no run has claimed now."""
+    """What of :func:`cluster_resources` no run has claimed now.
+
+    Example:
+        >>> import headway
+        >>> headway.available_resources()["CPU"] <= headway.cluster_resources()["CPU"]
+        True
+    """
     return get_runtime().available_resources()
 
 
 def join_address() -> str | None:
-    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when nothing listens."""
+    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when nothing listens.
+
+    Example:
+        >>> import headway
+        >>> headway.shutdown()
+        >>> headway.join_address() is None  # nothing listens
+        True
+    """
     return _join_address if _current() is not None else None
 
 

@@ -31,6 +31,7 @@ struct Journal {
   std::optional<std::string> failure;  ///< All words of the failure that ended the run.
   std::optional<std::string> failure_kind;
   std::optional<std::vector<RankFailure>> failed_ranks;
+  std::optional<bool> failed_in_collective;
   std::optional<std::string> abort_reason;
   std::optional<std::string> stop_reason;  ///< Why the run was over before its training functions had returned.
   std::int64_t owner_epoch =
@@ -41,8 +42,8 @@ struct Journal {
 };
 BOOST_DESCRIBE_STRUCT(Journal, (),
                       (version, state, attempt, failures, attempt_ends, reports, names_given, time_total_s, checkpoints,
-                       to_delete, failure, failure_kind, failed_ranks, abort_reason, stop_reason, owner_epoch, owner,
-                       written_unix_s, spec))
+                       to_delete, failure, failure_kind, failed_ranks, failed_in_collective, abort_reason, stop_reason,
+                       owner_epoch, owner, written_unix_s, spec))
 
 /// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer version.
 Result<Journal> parse_journal(std::string_view text, std::string_view subject);

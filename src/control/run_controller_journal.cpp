@@ -25,6 +25,7 @@ void RunController::write_journal() {
     journal.failure = failure_->message;
     journal.failure_kind = to_string(failure_->kind);
     journal.failed_ranks = failure_->ranks;
+    if (failure_->in_collective) journal.failed_in_collective = true;
   }
   journal.abort_reason = abort_reason_;
   journal.stop_reason = stop_reason_;

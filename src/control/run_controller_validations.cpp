@@ -3,10 +3,19 @@
 #include "control/run_controller.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 /// Validations beside the training: from what rank 0 asked for to the checkpoint's metrics, and what ranks are told of checkpoints.
 namespace headway::control {
 namespace {
+
+std::string short_value(const Json& value) {
+  if (!value.is_double()) return json_text(value);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value.get_double());
+  return text.data();
+}
 
 /// "accuracy=0.91, loss=0.2"
 std::string short_metrics(const JsonObject& metrics) {
@@ -15,7 +24,7 @@ std::string short_metrics(const JsonObject& metrics) {
   std::size_t shown = 0;
   for (const auto& metric : metrics) {
     if (!metric.value().is_primitive() || ++shown > shown_max) continue;
-    text += (text.empty() ? "" : ", ") + std::string(metric.key()) + "=" + json_text(metric.value());
+    text += (text.empty() ? "" : ", ") + std::string(metric.key()) + "=" + short_value(metric.value());
   }
   return text.empty() ? "no metrics" : text;
 }

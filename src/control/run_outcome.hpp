@@ -35,6 +35,7 @@ struct RunFailure {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
   std::vector<RankFailure> ranks;  ///< Empty when no rank is to blame.
+  bool in_collective = false;      ///< hang_fail_s ended ranks that were in a collective of torch.
 };
 
 struct RunOutcome {

@@ -82,7 +82,7 @@ int group_size(const RunSpec& spec);
 struct WorkerClaim {
   Resources hard;                      ///< Never more of these than there are.
   double advised_cpus = 0;             ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
-  std::vector<Labels> selectors = {};  ///< Its node matches each.
+  std::vector<Labels> selectors = {};  ///< What its node matches: one for all workers, or one for each of them.
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
 /// What a validation claims.

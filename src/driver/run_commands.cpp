@@ -243,6 +243,7 @@ void Run::carry_out(const control::Finish& command) {
   end["attempts"] = command.outcome.attempts;
   end["checkpoints"] = boost::json::value_from(command.outcome.checkpoints);
   end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
+  end["in_collective"] = command.outcome.failure && command.outcome.failure->in_collective;
   end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
   end["ranks"] = command.outcome.failure ? boost::json::value_from(command.outcome.failure->ranks) : Json(JsonArray{});
   for (auto& [id, timer] : timers_) timer->cancel();

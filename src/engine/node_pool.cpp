@@ -1,18 +1,28 @@
 #include "engine/node_pool.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 namespace headway::engine {
 namespace {
 
 std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
 
+std::string selectors_text(const std::vector<Labels>& selectors) {
+  if (selectors.empty()) return "";
+  constexpr std::size_t shown_max = 4;
+  std::string text = " on nodes with ";
+  for (std::size_t i = 0; i < std::min(selectors.size(), shown_max); ++i)
+    text += (i == 0 ? "" : ", ") + labels_text(selectors[i]);
+  if (selectors.size() > shown_max) text += " and so on";
+  return text + (selectors.size() > 1 ? " (one a worker)" : "");
+}
+
 std::string wanted_text(const Wanted& wanted) {
   std::string text = workers_text(wanted.workers_min);
   if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
   if (!wanted.beside.empty()) text += " and " + resources_text(wanted.beside) + " beside them (trainer_resources)";
-  for (const Labels& selector : wanted.claim.selectors) text += " on nodes with " + labels_text(selector);
+  text += selectors_text(wanted.claim.selectors);
   if (wanted.placement == Placement::strict_pack) text += " on one node";
   if (wanted.placement == Placement::strict_spread) text += " on a node each";
   return text;
@@ -21,6 +31,17 @@ std::string wanted_text(const Wanted& wanted) {
 double cpus_of(const Resources& resources) {
   const auto cpus = resources.find("CPU");
   return cpus == resources.end() ? 0 : cpus->second;
+}
+
+/// Slots that are sorted by node, in the order of the workers that they are for.
+std::vector<Slot> in_order(std::vector<Slot> slots, const std::vector<int>& node_of) {
+  std::vector<std::size_t> workers(node_of.size());
+  std::iota(workers.begin(), workers.end(), 0);
+  std::stable_sort(workers.begin(), workers.end(),
+                   [&](std::size_t one, std::size_t other) { return node_of[one] < node_of[other]; });
+  std::vector<Slot> ordered(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) ordered[workers[i]] = std::move(slots[i]);
+  return ordered;
 }
 
 void add_to(Resources& sum, const Resources& more) {
@@ -62,17 +83,36 @@ NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of, std::int64_t withou
   return rooms;
 }
 
+std::optional<NodePool::Places> NodePool::places(const Rooms& rooms, const Wanted& wanted, int workers) const {
+  const std::vector<Labels>& selectors = wanted.claim.selectors;
+  if (selectors.size() < 2 || static_cast<int>(selectors.size()) != workers) {
+    auto counts = place(rooms, workers, wanted.placement);
+    if (!counts) return std::nullopt;
+    return Places{std::move(*counts), {}};
+  }
+  std::vector<std::vector<bool>> allowed;
+  for (const Labels& selector : selectors) {
+    std::vector<bool>& own = allowed.emplace_back();
+    for (const Node& node : nodes_) own.push_back(matches(node.ledger.node().labels, selector));
+  }
+  auto node_of = assign(rooms, allowed, wanted.placement);
+  if (!node_of) return std::nullopt;
+  Places places{std::vector<int>(rooms.size(), 0), std::move(*node_of)};
+  for (const int node : places.node_of) ++places.workers[static_cast<std::size_t>(node)];
+  return places;
+}
+
 /// As many workers as there is room for.
-std::optional<std::vector<int>> NodePool::best(const Rooms& rooms, const Wanted& wanted) {
+std::optional<NodePool::Places> NodePool::best(const Rooms& rooms, const Wanted& wanted) const {
   // A group of any size shares CPUs when it has to; only one that may be smaller stays within them.
   Rooms within = rooms;
   if (wanted.claim.advised_cpus > 0) {
     for (Room& room : within) room.hard = std::min(room.hard, room.cpus);
   }
   for (int workers = wanted.workers_max; workers > wanted.workers_min; --workers) {
-    if (auto placed = place(within, workers, wanted.placement)) return placed;
+    if (auto placed = places(within, wanted, workers)) return placed;
   }
-  return place(rooms, wanted.workers_min, wanted.placement);
+  return places(rooms, wanted, wanted.workers_min);
 }
 
 std::string NodePool::there_is() const {
@@ -122,7 +162,7 @@ int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
   if (!queue_.empty()) return 0;  // Those that wait come first.
   const auto placed = best(rooms(wanted, Of::free, holder), wanted);
   int workers = 0;
-  for (int count : placed.value_or(std::vector<int>())) workers += count;
+  for (int count : placed.value_or(Places()).workers) workers += count;
   return workers;
 }
 
@@ -144,17 +184,18 @@ std::optional<Grant> NodePool::grant_workers(std::int64_t holder, const Wanted& 
   double cpus = 0;
   int workers = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if ((*placed)[i] == 0) continue;
-    auto slots = nodes_[i].ledger.claim(holder, (*placed)[i], wanted.claim);
+    if (placed->workers[i] == 0) continue;
+    auto slots = nodes_[i].ledger.claim(holder, placed->workers[i], wanted.claim);
     if (!slots) {
       // Cannot be: there was room.
       give_back(holder);
       return std::nullopt;
     }
     cpus += cpus_of(nodes_[i].ledger.node().total);
-    workers += (*placed)[i];
+    workers += placed->workers[i];
     std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
   }
+  if (!placed->node_of.empty()) grant.slots = in_order(std::move(grant.slots), placed->node_of);
   if (wanted.claim.advised_cpus * workers > cpus) {
     grant.warnings.push_back(
         std::to_string(workers) + " workers share " + std::to_string(static_cast<int>(cpus)) +
@@ -180,7 +221,7 @@ void NodePool::serve_queue() {
     if (serve(request)) continue;
     if (!std::exchange(request.told_pending, true) && request.answers.pending) {
       const bool others =
-          place(rooms(request.wanted, Of::total), request.wanted.workers_min, request.wanted.placement).has_value();
+          places(rooms(request.wanted, Of::total), request.wanted, request.wanted.workers_min).has_value();
       request.answers.pending(wanted_text(request.wanted) +
                               (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
                               there_is());

@@ -42,11 +42,16 @@ class NodePool : public Engine {
     bool told_pending = false;
   };
   using Rooms = std::vector<Room>;
+  struct Places {
+    std::vector<int> workers;  ///< By node, how many.
+    std::vector<int> node_of;  ///< By worker; empty when it does not matter which goes where.
+  };
   /// The room of each node for a claim: of what is there in all, or free now, or free once `holder` has given back.
   enum class Of { total, free };
 
   Rooms rooms(const Wanted& wanted, Of of, std::int64_t without_holder = 0) const;
-  static std::optional<std::vector<int>> best(const Rooms& rooms, const Wanted& wanted);
+  std::optional<Places> places(const Rooms& rooms, const Wanted& wanted, int workers) const;
+  std::optional<Places> best(const Rooms& rooms, const Wanted& wanted) const;
   Result<void> check_possible(const Wanted& wanted) const;
   std::optional<Grant> grant(std::int64_t holder, const Wanted& wanted);
   std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);

@@ -26,6 +26,52 @@ int next_node(const std::vector<Room>& rooms, const std::vector<int>& placed, Pl
   return best;
 }
 
+std::vector<Room> only(std::vector<Room> rooms, const std::vector<bool>& allowed) {
+  for (std::size_t node = 0; node < rooms.size(); ++node) {
+    if (!allowed[node]) rooms[node].hard = 0;
+  }
+  return rooms;
+}
+
+/// Workers with nodes of their own, placed one after the other.
+class Assignment {
+ public:
+  Assignment(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed, Placement placement)
+      : rooms_(rooms),
+        allowed_(allowed),
+        placement_(placement),
+        placed_(rooms.size(), 0),
+        node_of_(allowed.size(), -1) {}
+
+  /// Finds a place for one more worker; those that have one may change it. `tried` has the nodes that were asked to make way.
+  bool find(std::size_t worker, std::vector<bool>& tried) {
+    if (const int node = next_node(only(rooms_, allowed_[worker]), placed_, placement_); node >= 0) {
+      ++placed_[static_cast<std::size_t>(node)];
+      node_of_[worker] = node;
+      return true;
+    }
+    for (std::size_t node = 0; node < rooms_.size(); ++node) {
+      if (!allowed_[worker][node] || tried[node]) continue;
+      tried[node] = true;
+      for (std::size_t other = 0; other < node_of_.size(); ++other) {
+        if (node_of_[other] != static_cast<int>(node) || !find(other, tried)) continue;
+        node_of_[worker] = static_cast<int>(node);  // Its place is free now.
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<int>& nodes() const { return node_of_; }
+
+ private:
+  const std::vector<Room>& rooms_;
+  const std::vector<std::vector<bool>>& allowed_;
+  Placement placement_;
+  std::vector<int> placed_;
+  std::vector<int> node_of_;  ///< By worker; -1: none yet.
+};
+
 }  // namespace
 
 Placement to_placement(std::string_view strategy) {
@@ -54,6 +100,24 @@ std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int worker
     ++placed[static_cast<std::size_t>(node)];
   }
   return placed;
+}
+
+std::optional<std::vector<int>> assign(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
+                                       Placement placement) {
+  if (placement == Placement::strict_pack) {
+    std::vector<Room> shared = rooms;
+    for (const std::vector<bool>& own : allowed) shared = only(std::move(shared), own);
+    const auto placed = place(shared, static_cast<int>(allowed.size()), placement);
+    if (!placed) return std::nullopt;
+    const auto node = std::max_element(placed->begin(), placed->end()) - placed->begin();
+    return std::vector<int>(allowed.size(), static_cast<int>(node));
+  }
+  Assignment assignment(rooms, allowed, placement);
+  for (std::size_t worker = 0; worker < allowed.size(); ++worker) {
+    std::vector<bool> tried(rooms.size(), false);
+    if (!assignment.find(worker, tried)) return std::nullopt;
+  }
+  return assignment.nodes();
 }
 
 }  // namespace headway::engine

@@ -27,4 +27,9 @@ struct Room {
 /// then evenly.
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement);
 
+/// The node of each worker, where each has nodes of its own: `allowed[worker][node]`. nullopt when they do not all fit. Workers are
+/// spread as `place` does it, one after the other, and make way for one that can go nowhere else.
+std::optional<std::vector<int>> assign(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
+                                       Placement placement);
+
 }  // namespace headway::engine

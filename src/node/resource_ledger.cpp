@@ -38,18 +38,19 @@ int ResourceLedger::room(int workers, const WorkerClaim& claim, const Resources&
   return placed;
 }
 
-bool ResourceLedger::matches_all(const WorkerClaim& claim) const {
-  return std::all_of(claim.selectors.begin(), claim.selectors.end(),
+bool ResourceLedger::is_meant(const WorkerClaim& claim) const {
+  if (claim.selectors.empty()) return true;
+  return std::any_of(claim.selectors.begin(), claim.selectors.end(),
                      [this](const Labels& selector) { return matches(node_.labels, selector); });
 }
 
 int ResourceLedger::room_in_all(int workers, const WorkerClaim& claim) const {
-  if (!matches_all(claim)) return 0;
+  if (!is_meant(claim)) return 0;
   return room(workers, claim, node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0));
 }
 
 int ResourceLedger::room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder) const {
-  if (!matches_all(claim)) return 0;
+  if (!is_meant(claim)) return 0;
   const auto hold = holds_.find(without_holder);
   if (hold == holds_.end()) return room(workers, claim, free_, gpus_free_);
   ResourceLedger without = *this;

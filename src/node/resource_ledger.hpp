@@ -52,7 +52,8 @@ class ResourceLedger {
     std::vector<double> gpus;  ///< Amount by device.
   };
 
-  bool matches_all(const WorkerClaim& claim) const;
+  /// Whether any worker may come here.
+  bool is_meant(const WorkerClaim& claim) const;
   static int room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus);
 
   /// Devices for one worker out of `free`; nullopt when there are none.

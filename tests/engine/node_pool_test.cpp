@@ -218,8 +218,14 @@ BOOST_AUTO_TEST_CASE(workers_go_to_nodes_whose_labels_match) {
   BOOST_REQUIRE(granted);
   for (const Slot& slot : granted->slots) BOOST_TEST(slot.node_id == "eu");
   BOOST_TEST(ask({{{"region", "in(us, eu)"}}}).has_value());
-  const auto refused = ask({{{"region", "eu"}}, {{"region", "us"}}});
+  const auto one_each = ask({{{"region", "eu"}}, {{"region", "us"}}});
+  BOOST_REQUIRE(one_each);
+  BOOST_TEST(one_each->slots[0].node_id == "eu");
+  BOOST_TEST(one_each->slots[1].node_id == "us");
+  const auto refused = ask({{{"region", "eu"}}, {{"region", "asia"}}});
   BOOST_REQUIRE(!refused);
+  BOOST_TEST(refused.error().message.find("on nodes with {region: eu}, {region: asia} (one a worker)") !=
+             std::string::npos);
   BOOST_TEST((refused.error().kind == ErrorKind::invalid_argument));
   BOOST_TEST(refused.error().message.find("with the labels {region: us}") != std::string::npos);
 }

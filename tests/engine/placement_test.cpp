@@ -28,6 +28,24 @@ BOOST_AUTO_TEST_CASE(cpus_are_shared_when_all_are_taken_and_then_evenly) {
   BOOST_TEST(placed({{99, 0}, {99, 4}}, 3, Placement::pack) == (Counts{0, 3}));
 }
 
+BOOST_AUTO_TEST_CASE(workers_with_nodes_of_their_own_make_way_for_each_other) {
+  const auto assigned = [](const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
+                           Placement placement = Placement::pack) {
+    return assign(rooms, allowed, placement).value_or(Counts());
+  };
+  const std::vector<Room> rooms{{1, 1}, {1, 1}, {1, 1}};
+  BOOST_TEST(assigned(rooms, {{true, true, true}, {true, false, false}}) == (Counts{1, 0}));
+  // The third one's place is taken by the first, which can only go where the second is.
+  BOOST_TEST(assigned(rooms, {{true, true, false}, {false, true, true}, {true, false, false}}) == (Counts{1, 2, 0}));
+  BOOST_TEST(assigned(rooms, {{true, false, false}, {true, false, false}}) == Counts());
+  const std::vector<Room> large{{9, 4}, {9, 4}};
+  BOOST_TEST(assigned(large, {{true, true}, {false, true}, {true, true}}) == (Counts{0, 1, 0}));
+  BOOST_TEST(assigned(large, {{true, true}, {false, true}}, Placement::strict_pack) == (Counts{1, 1}));
+  BOOST_TEST(assigned(large, {{true, false}, {false, true}}, Placement::strict_pack) == Counts());
+  BOOST_TEST(assigned(large, {{true, true}, {true, false}}, Placement::strict_spread) == (Counts{1, 0}));
+  BOOST_TEST(assigned(large, {{true, true}, {true, true}, {true, true}}, Placement::strict_spread) == Counts());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_claimed_is_never_exceeded) {
   BOOST_TEST(placed({{1, 4}, {2, 4}}, 3, Placement::pack) == (Counts{1, 2}));
   BOOST_TEST(!place({{1, 4}, {2, 4}}, 4, Placement::pack).has_value());

@@ -1,6 +1,7 @@
 """Barriers and broadcasts of all ranks, and what comes of ranks that do not play along."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,30 @@ def test_every_rank_gets_what_rank_zero_gave(tmp_path):
         return os.getpid()
 
     assert run(loop, tmp_path, workers=3).return_value != os.getpid()
+
+
+def test_what_is_large_goes_from_rank_to_rank_and_not_through_the_driver(tmp_path):
+    size = 128 << 20
+    driver = f"/proc/{os.getpid()}"
+
+    def peak_mib():
+        return int(re.search(r"VmHWM:\s+(\d+) kB", Path(driver, "status").read_text())[1]) // 1024
+
+    def loop():
+        before = peak_mib()
+        mine = bytearray(size) if rank() == 0 else None
+        if mine:
+            mine[-1] = 7
+        got = collective.broadcast_from_rank_zero(mine)
+        assert (len(got), got[-1], got is mine) == (size, 7, rank() == 0)
+        collective.barrier()
+        assert not any("headway-broadcast" in line for line in Path("/proc/self/maps").read_text().splitlines())
+        names = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+        assert not any("headway-broadcast" in os.readlink(name) for name in names if os.path.lexists(name))
+        train.report({"grown_mib": peak_mib() - before})
+
+    Path(driver, "clear_refs").write_text("5")  # The peak counts from here.
+    assert run(loop, tmp_path, workers=3).metrics["grown_mib"] < 64
 
 
 def test_a_rank_that_has_returned_is_named_by_those_that_wait(tmp_path):

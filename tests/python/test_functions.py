@@ -259,3 +259,36 @@ def test_a_backend_reaches_into_every_rank(fit):
     assert "ZeroDivisionError: division by zero" in str(error)
     assert "Raised while the backend set up the group of 2 workers" in str(error)
     assert config.seen == ["start"]
+
+
+class InBase(train.BackendConfig):
+    """Has the training function run in a context, in each rank."""
+
+    @property
+    def train_func_context(self):
+        import decimal
+
+        return lambda: decimal.localcontext(decimal.Context(prec=3))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_backend_has_the_function_run_in_a_context_of_its_own(fit, workers):
+    import decimal
+
+    def loop():
+        import decimal
+
+        return decimal.getcontext().prec
+
+    assert fit(loop, workers, backend_config=InBase()).return_value == 3
+    assert decimal.getcontext().prec != 3
+    assert (InBase().framework, InBase().to_dict()) == (None, {})
+
+
+def test_frames_begin_with_the_training_function_in_a_context_too(fail):
+    def loop():
+        raise ValueError("no")
+
+    lines = str(fail(loop, workers=1, backend_config=InBase())).splitlines()
+    assert lines[0] == "ValueError: no"
+    assert lines[2].endswith("in loop")

@@ -144,3 +144,18 @@ def test_ranks_that_compute_for_long_between_collectives_are_no_hang(fit, hears)
     fit(loop, trainer=TorchTrainer, failure=train.FailureConfig(hang_warn_s=1.2))
     assert "in which" not in ear.heard
     assert "collective" not in ear.heard
+
+
+def test_a_hang_in_a_collective_that_ends_the_run_has_an_error_of_its_own(fit, storage):
+    """The rank to blame is stopped: nothing but its end gets it anywhere."""
+
+    def stop():
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    limit = train.FailureConfig(hang_warn_s=None, hang_fail_s=3)
+    with pytest.raises(train.NCCLHangError) as caught:
+        fit(in_collective(stop), trainer=TorchTrainer, failure=limit, name="hung")
+    assert str(caught.value).startswith("rank 1 has not entered gloo:all_reduce")
+    assert set(caught.value.worker_failures) == {1}
+    stored = train.Result.from_path(os.path.join(storage, "hung")).error
+    assert type(stored) is train.NCCLHangError

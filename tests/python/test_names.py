@@ -6,6 +6,7 @@ import headway
 import pytest
 from headway import train
 from headway.train import session
+from headway.train.error import SessionMisuseError
 
 CONFIGURATIONS = ("CheckpointConfig", "FailureConfig", "RunConfig", "ScalingConfig")
 PLACES = {
@@ -16,6 +17,7 @@ PLACES = {
     "headway.air.session": ("get_checkpoint", "get_dataset_shard", "report"),
     "headway.train.backend": ("Backend", "BackendConfig"),
     "headway.train.base_trainer": ("TrainingFailedError",),
+    "headway.air.constants": (),
     "headway.train.constants": ("TRAIN_DATASET_KEY",),
     "headway.train.context": ("TrainContext", "get_context"),
     "headway.train.data_parallel_trainer": ("DataParallelTrainer",),
@@ -24,7 +26,7 @@ PLACES = {
     "headway.train.v2.api.config": CONFIGURATIONS,
     "headway.train.v2.api.context": ("TrainContext",),
     "headway.train.v2.api.data_parallel_trainer": ("DataParallelTrainer",),
-    "headway.train.v2.api.exceptions": ("ControllerError", "TrainingFailedError", "WorkerGroupError"),
+    "headway.train.v2.api.exceptions": ("ControllerError", "NCCLHangError", "TrainingFailedError", "WorkerGroupError"),
     "headway.train.v2.api.report_config": ("CheckpointUploadMode",),
     "headway.train.v2.api.result": ("Result",),
     "headway.train.v2.api.train_fn_utils": ("get_checkpoint", "get_context", "get_dataset_shard", "report"),
@@ -33,10 +35,12 @@ TORCH_PLACES = {
     "headway.train.torch.config": ("TorchConfig",),
     "headway.train.torch.torch_checkpoint": ("TorchCheckpoint",),
     "headway.train.torch.torch_trainer": ("TorchTrainer",),
+    "headway.train.v2.torch.torch_trainer": ("TorchTrainer",),
     "headway.train.torch.train_loop_utils": (
         "accelerate", "backward", "enable_reproducibility", "get_device", "get_devices", "prepare_data_loader",
         "prepare_model", "prepare_optimizer",
     ),
+    "headway.train.v2.torch.train_loop_utils": ("get_device", "prepare_data_loader", "prepare_model"),
 }  # fmt: skip
 
 
@@ -74,8 +78,20 @@ def test_the_session_of_older_code_says_what_the_context_says(fit):
     assert all(old == new for old, new in pairs)
     assert pairs[0][0] == 2
     assert pairs[5][0] == "seen-by-both"
-    with pytest.raises(RuntimeError, match="outside of a training function"):
+    with pytest.raises(SessionMisuseError, match="outside of a training function"):
         session.get_world_rank()
+
+
+def test_modules_that_are_used_without_an_import_of_their_own(script):
+    code, output = script.run("""
+        from headway import train
+
+        assert callable(train.collective.barrier)
+        print(train.torch.TorchTrainer.__name__, train.torch.TorchConfig(backend="gloo").to_dict()["backend"])
+        """)
+    assert (code, output) == (0, "TorchTrainer gloo\n")
+    with pytest.raises(AttributeError, match=r"module 'headway.train' has no attribute 'jax'"):
+        train.jax  # noqa: B018
 
 
 def test_every_trainer_is_a_base_trainer_which_itself_is_none():

@@ -153,3 +153,25 @@ def test_the_same_process_runs_again_after_a_failure(fail, fit):
     fail(lambda: 1 / 0)
     assert fit(lambda: "fine").return_value == "fine"
     assert headway.available_resources() == headway.cluster_resources(), "nothing is claimed any more"
+
+
+def test_what_the_training_function_raised_comes_as_it_was_where_that_is_asked_for(fit):
+    class OutOfData(Exception):
+        """One of the user's own."""
+
+    def loop():
+        raise OutOfData("no more rows")
+
+    with pytest.raises(OutOfData, match="no more rows") as caught:
+        fit(loop, failure=train.FailureConfig(fail_fast="raise"))
+    assert isinstance(caught.value.__cause__, train.WorkerGroupError), "with the rank, its log and the others"
+    with pytest.raises(train.WorkerGroupError):
+        fit(loop, failure=train.FailureConfig(fail_fast=True))
+
+
+def test_a_rank_that_dies_has_nothing_to_raise_but_the_groups_error(fit):
+    def loop():
+        os._exit(3)
+
+    with pytest.raises(train.WorkerGroupError, match="exited with code 3"):
+        fit(loop, workers=1, failure=train.FailureConfig(fail_fast="raise"))

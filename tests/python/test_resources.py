@@ -118,3 +118,23 @@ def test_runs_that_do_not_fit_beside_each_other_wait_their_turn(storage, tmp_pat
         thread.join()
     assert failures == []
     assert headway.available_resources()["CPU"] == 2.0
+
+
+def test_what_a_configuration_comes_to():
+    scaling = train.ScalingConfig(
+        num_workers=3, use_gpu=True, resources_per_worker={"CPU": 2, "licence": 1}, trainer_resources={"CPU": 1}
+    )
+    assert (scaling.num_cpus_per_worker, scaling.num_gpus_per_worker) == (2, 1)
+    assert scaling.additional_resources_per_worker == {"licence": 1}
+    assert scaling.total_resources == {"CPU": 7, "GPU": 3, "licence": 3}
+    assert train.ScalingConfig(num_workers=2).total_resources == {"CPU": 2}
+
+
+def test_a_label_selector_for_each_worker_that_no_node_meets_is_told(storage):
+    headway.init(num_cpus=4, labels={"region": "us"})
+    selectors = [{"region": "us"}, {"region": "eu"}]
+    with pytest.raises(ValueError, match=r"on nodes with \{region: us\}, \{region: eu\} \(one a worker\) can never"):
+        fit_on(storage, lambda: None, label_selector=selectors)
+    assert (
+        fit_on(storage, lambda: "placed", label_selector=[{"region": "us"}, {"region": "!eu"}]).return_value == "placed"
+    )

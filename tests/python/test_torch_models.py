@@ -1,5 +1,7 @@
 """Prepared models: replicated or sharded over the ranks, and the same parameters in all of them."""
 
+import threading
+
 import pytest
 from headway import train
 from headway.train.torch import TorchCheckpoint, get_devices, prepare_model
@@ -199,6 +201,32 @@ def test_a_whole_model_in_a_checkpoint():
         TorchCheckpoint.from_model(1)
     with pytest.raises(TypeError, match=r"state_dict is 1 \(int\); allowed: what model.state_dict\(\) gives"):
         TorchCheckpoint.from_state_dict(1)
+
+
+def test_what_prepares_data_for_a_model_goes_with_its_checkpoint(fit_torch):
+    class Scaler:
+        def __init__(self, factor):
+            self.factor = factor
+
+    def loop():
+        import torch
+
+        saved = None
+        if train.get_context().get_world_rank() == 0:
+            saved = TorchCheckpoint.from_state_dict(torch.nn.Linear(2, 1).state_dict(), preprocessor=Scaler(3))
+        train.report({}, saved, delete_local_checkpoint_after_upload=True)
+
+    stored = TorchCheckpoint(fit_torch(loop).checkpoint.path)
+    assert stored.get_preprocessor().factor == 3
+    stored.set_preprocessor(Scaler(4))
+    assert stored.get_preprocessor().factor == 4
+
+
+def test_a_checkpoint_has_no_preprocessor_unless_it_was_given_one(tmp_path):
+    checkpoint = TorchCheckpoint.from_directory(tmp_path)
+    assert checkpoint.get_preprocessor() is None
+    with pytest.raises(TypeError, match=r"preprocessor is <unlocked _thread.lock .* cannot be pickled"):
+        checkpoint.set_preprocessor(threading.Lock())
 
 
 def test_a_checkpoint_without_a_model_says_so(tmp_path):

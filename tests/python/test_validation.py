@@ -1,6 +1,7 @@
 """Validation of checkpoints beside the training: its metrics, its order, and what becomes of those that fail."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -82,12 +83,12 @@ def test_metrics_are_merged_into_the_checkpoint_s_and_win(fit):
 def test_its_output_is_shown_with_the_checkpoint_s_name(fit, capsys):
     def validate(checkpoint):
         print("hello from here")
-        return {}
+        return {"third": 1 / 3, "epoch": 2}
 
     fit(loop, workers=1, config={"values": [1]}, validation_config=ValidationConfig(validate))
     told = capsys.readouterr()
     assert "(validation of checkpoint_000000) hello from here" in told.out
-    assert "checkpoint_000000 is validated after" in told.err
+    assert re.search(r"checkpoint_000000 is validated after \d+\.\d s: third=0\.333333, epoch=2\n", told.err)
 
 
 def test_training_goes_on_meanwhile(fit, gate):

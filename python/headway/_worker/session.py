@@ -11,6 +11,22 @@ from typing import Any, NoReturn
 from headway import _core
 
 
+class SessionMisuseError(RuntimeError):
+    """A function of the training function was called somewhere else.
+
+    Example:
+        >>> from headway import train
+        >>> train.get_context()
+        Traceback (most recent call last):
+            ...
+        headway.train.error.SessionMisuseError: get_context() was called outside of a training function: ...
+    """
+
+
+# Users meet it under the name that they import.
+SessionMisuseError.__module__ = "headway.train.error"
+
+
 @dataclass
 class WorkerSession:
     """One rank's connection to its run.
@@ -84,12 +100,12 @@ def in_worker() -> bool:
 def current(caller: str) -> WorkerSession:
     """The session; ``caller`` is named in the error outside of workers."""
     if _active is None and _validating is not None:
-        raise RuntimeError(
+        raise SessionMisuseError(
             f"{caller} was called in a validation function: it works in the training function; what a validation "
             "finds is what its function returns"
         )
     if _active is None:
-        raise RuntimeError(
+        raise SessionMisuseError(
             f"{caller} was called outside of a training function: it works in the function that is given to a trainer, "
             "in its worker processes, while fit() runs"
         )

@@ -4,12 +4,15 @@ In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_conte
 :class:`headway.train.torch.TorchTrainer`, and the configuration classes below.
 """
 
+import importlib
+from typing import Any
+
 from headway.train._callbacks import UserCallback
 from headway.train._checkpoint import Checkpoint
-from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, SyncConfig
+from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
 from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
-from headway.train._errors import ControllerError, TrainingFailedError, WorkerGroupError
+from headway.train._errors import ControllerError, NCCLHangError, TrainingFailedError, WorkerGroupError
 from headway.train._report import CheckpointUploadMode, report
 from headway.train._reported_checkpoints import (
     CheckpointConsistencyMode,
@@ -19,6 +22,7 @@ from headway.train._reported_checkpoints import (
 )
 from headway.train._result import Result
 from headway.train._run_options import LoggingConfig
+from headway.train._sync_config import SyncConfig
 from headway.train._validation import ValidationConfig, ValidationFn, ValidationTaskConfig
 from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
@@ -36,6 +40,7 @@ __all__ = [
     "DataParallelTrainer",
     "FailureConfig",
     "LoggingConfig",
+    "NCCLHangError",
     "ReportedCheckpoint",
     "ReportedCheckpointStatus",
     "Result",
@@ -59,3 +64,10 @@ __all__ = [
 # Users meet these under the name that they import, in tracebacks and in documentation.
 for _name in set(__all__) - {"TRAIN_DATASET_KEY"}:
     globals()[_name].__module__ = __name__
+
+
+def __getattr__(name: str) -> Any:
+    """``headway.train.torch`` and ``.collective`` without an import of their own: they are imported when first used."""
+    if name in ("collective", "torch"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

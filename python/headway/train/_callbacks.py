@@ -38,7 +38,14 @@ class TrainRunContext:
 
 
 class TrainCallback:
-    """The base of what ``RunConfig(callbacks=[...])`` takes, beside :class:`headway.tune.Callback`."""
+    """The base of what ``RunConfig(callbacks=[...])`` takes, beside :class:`headway.tune.Callback`.
+
+    Example:
+        >>> from headway import train
+        >>> from headway.train.v2.api.callback import RayTrainCallback
+        >>> issubclass(train.UserCallback, RayTrainCallback)
+        True
+    """
 
 
 class UserCallback(TrainCallback):

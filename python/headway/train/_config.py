@@ -28,9 +28,12 @@ from headway.train._run_options import (
     StopCondition,
     check_callbacks,
     check_log_to_file,
+    check_older_failure_settings,
     check_reporter,
     check_stop,
 )
+from headway.train._scaling_amounts import ScalingAmounts
+from headway.train._sync_config import SyncConfig
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class ScalingConfig:
+class ScalingConfig(ScalingAmounts):
     """How many workers, and what each may use.
 
     Attributes:
@@ -58,7 +61,7 @@ class ScalingConfig:
         accelerator_type: Workers go to nodes with GPUs of this type, such as ``"A100"``: those that have the resource
             ``"accelerator_type:A100"``.
         label_selector: Workers go to nodes whose labels match: ``{"region": "eu"}``, with values ``"eu"``, ``"!eu"``,
-            ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one a worker; their nodes then match all of them.
+            ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one for each worker, by rank.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -114,6 +117,10 @@ class FailureConfig:
     Attributes:
         max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit.
             Each starts again from the newest committed checkpoint.
+        fail_fast: True says once more that there is no restart, and goes with ``max_failures=0`` alone. ``"raise"``
+            has ``fit()`` raise what the training function raised, as it was, instead of a ``WorkerGroupError``.
+        controller_failure_limit: Of Ray, whose controller is a process of its own that may fail and be started again;
+            -1 (default), 0 or a positive integer. Headway's is within the driver: there is nothing that it counts.
         hang_warn_s: Seconds after which a warning names whom others wait for (in ``report``, in a collective, in a
             hook), at which call, and with which stack; None or 0: never. Default: ``HEADWAY_HANG_WARN_S`` of the
             environment, else 30. A long step alone is no reason. Headway's own, like the next.
@@ -126,18 +133,26 @@ class FailureConfig:
     """
 
     max_failures: int = 0
+    fail_fast: bool | str = False
+    controller_failure_limit: int = -1
     hang_warn_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_WARN_S", 30.0))
     hang_fail_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_FAIL_S", None))
 
     def __post_init__(self) -> None:
         allowed = "-1 (no limit), 0 (no restart) or a positive integer"
         self.max_failures = check_int("FailureConfig.max_failures", self.max_failures, allowed)
+        check_older_failure_settings(self.fail_fast, self.max_failures, self.controller_failure_limit)
         allowed = "None or 0 (never), or seconds"
         if self.hang_warn_s is not None:
             self.hang_warn_s = check_number("FailureConfig.hang_warn_s", self.hang_warn_s, allowed)
         if self.hang_fail_s is not None:
             self.hang_fail_s = check_number("FailureConfig.hang_fail_s", self.hang_fail_s, allowed)
-        _core.check_failure_config(json.dumps(asdict(self)))
+        _core.check_failure_config(json.dumps(self.for_core()))
+
+    def for_core(self) -> dict[str, Any]:
+        """As the core reads it."""
+        older = ("fail_fast", "controller_failure_limit")
+        return {name: value for name, value in asdict(self).items() if name not in older}
 
 
 @dataclass
@@ -153,6 +168,11 @@ class CheckpointConfig:
         checkpoint_frequency: For trainers that run the training loop themselves: a checkpoint every so many iterations;
             0 (default) or None: none. A trainer with a training function refuses it: that function reports its own.
         checkpoint_at_end: For the same trainers: a checkpoint of the end, too.
+
+    Example:
+        >>> keep = CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="eval/loss", checkpoint_score_order="min")
+        >>> keep.num_to_keep
+        2
     """
 
     num_to_keep: int | None = None
@@ -185,42 +205,6 @@ class CheckpointConfig:
 
 
 @dataclass
-class SyncConfig:
-    """When what the ranks write into their working directory is brought to ``artifacts/`` in the run's folder.
-
-    Each copy brings what is new or has changed since the one before; nothing is deleted there. It is made beside
-    training, by one copier a node. One that fails or takes too long is warned of, and ends no run.
-
-    Attributes:
-        sync_period: Seconds between copies; 300 by default.
-        sync_timeout: Seconds that a copy may take before it is stopped; 1800 by default.
-        sync_artifacts: Whether there are copies at all; no by default. The last one is made when the ranks have ended,
-            after which the working directory is removed.
-        sync_artifacts_on_checkpoint: Whether each committed checkpoint begins one too; yes by default.
-
-    Raises:
-        TypeError, ValueError: a bad argument, named.
-
-    Example:
-        >>> from headway import train
-        >>> train.RunConfig(sync_config=train.SyncConfig(sync_artifacts=True)).sync_config.sync_period
-        300
-    """
-
-    sync_period: float = 300
-    sync_timeout: float = 1800
-    sync_artifacts: bool = False
-    sync_artifacts_on_checkpoint: bool = True
-
-    def __post_init__(self) -> None:
-        check_number("SyncConfig.sync_period", self.sync_period, "seconds, above 0")
-        check_number("SyncConfig.sync_timeout", self.sync_timeout, "seconds, above 0")
-        check_bool("SyncConfig.sync_artifacts", self.sync_artifacts)
-        check_bool("SyncConfig.sync_artifacts_on_checkpoint", self.sync_artifacts_on_checkpoint)
-        _core.check_sync_config(json.dumps(asdict(self)))
-
-
-@dataclass
 class RunConfig:
     """Where a run's results go, and how it deals with failures and checkpoints.
 
@@ -250,6 +234,17 @@ class RunConfig:
         worker_runtime_env: What workers' environment has that this process's has not: a dict with ``env_vars``,
             ``working_dir``, ``py_modules`` and ``pip``, over that of :func:`headway.init`.
         local_dir: Of an older API, to be left out: ``storage_path`` says where results go.
+
+    Example:
+        >>> from headway import train
+        >>> run = train.RunConfig(
+        ...     name="digits",
+        ...     storage_path="/tmp/results",
+        ...     failure_config=train.FailureConfig(max_failures=3),
+        ...     stop={"accuracy": 0.99},
+        ... )
+        >>> run.name
+        'digits'
     """
 
     name: str | None = None

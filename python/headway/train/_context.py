@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 
 class TrainContext:
-    """A worker's place in its group. Got by :func:`get_context` in a training function."""
+    """A worker's place in its group. Got by :func:`get_context` in a training function.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     context = train.get_context()
+        ...     print(f"rank {context.get_world_rank()} of {context.get_world_size()}")
+    """
 
     def __init__(self, context: dict[str, Any]):
         self._context = context
@@ -153,6 +160,12 @@ def get_checkpoint() -> Checkpoint | None:
 
     Raises:
         RuntimeError: called outside of a training function.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     checkpoint = train.get_checkpoint()
+        ...     first = checkpoint.to_dict()["epoch"] + 1 if checkpoint else 0
     """
     location = worker_session.current("get_checkpoint()").core.checkpoint
     return Checkpoint._at(location) if location is not None else None

@@ -28,6 +28,13 @@ def get_dataset_shard(dataset_name: str | None = None) -> Any:
 
     Raises:
         NotImplementedError: always; it says what to do instead.
+
+    Example:
+        >>> from headway import train
+        >>> train.get_dataset_shard("train")
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: get_dataset_shard() needs Headway's data engine, which this version does not have; ...
     """
     refuse_datasets("get_dataset_shard()")
 
@@ -42,6 +49,13 @@ class DataConfig:
 
     Raises:
         NotImplementedError: always; it says what to do instead.
+
+    Example:
+        >>> from headway import train
+        >>> train.DataConfig()
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: DataConfig needs Headway's data engine, which this version does not have; ...
     """
 
     def __init__(

@@ -6,7 +6,18 @@ from typing import Any
 
 
 class TrainingFailedError(RuntimeError):
-    """Training ended without a result."""
+    """Training ended without a result.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     raise ValueError("bad batch")
+        >>> try:
+        ...     train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+        ... except train.TrainingFailedError as error:
+        ...     print(str(error).splitlines()[0])
+        ValueError: bad batch
+    """
 
 
 class WorkerGroupError(TrainingFailedError):
@@ -16,6 +27,16 @@ class WorkerGroupError(TrainingFailedError):
         error_message: All of the message.
         worker_failures: By rank, the exception that its training function raised, or one that says how its process
             ended.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     raise ValueError("bad batch")
+        >>> try:
+        ...     train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+        ... except train.WorkerGroupError as error:
+        ...     print(error.worker_failures)
+        {0: ValueError('bad batch')}
     """
 
     def __init__(self, error_message: str, worker_failures: dict[int, Exception]):
@@ -27,11 +48,34 @@ class WorkerGroupError(TrainingFailedError):
         return type(self), (self.error_message, self.worker_failures)
 
 
+class NCCLHangError(WorkerGroupError):
+    """Ranks were held up in a collective of torch until ``FailureConfig.hang_fail_s`` had passed.
+
+    Whatever the group's backend is, Gloo too. The message names who has not entered which collective, with stacks.
+
+    Example:
+        >>> from headway import train
+        >>> def fit(trainer):
+        ...     try:
+        ...         return trainer.fit()  # with FailureConfig(hang_fail_s=600)
+        ...     except train.NCCLHangError as error:
+        ...         print("nobody went on from", str(error).splitlines()[0])
+    """
+
+
 class ControllerError(TrainingFailedError):
     """What Headway does around the ranks failed: its own work, or a callback of ``RunConfig``.
 
     Attributes:
         controller_failure: What went wrong; what the callback raised.
+
+    Example:
+        >>> from headway import train
+        >>> def fit(trainer):
+        ...     try:
+        ...         return trainer.fit()
+        ...     except train.ControllerError as error:
+        ...         print("not the ranks' fault:", error.controller_failure)
     """
 
     def __init__(self, controller_failure: Exception, error_message: str | None = None):
@@ -48,7 +92,7 @@ def to_exception(
     """How a run's end is raised: the exception, and the training function's own one as its cause.
 
     Args:
-        end: The run's outcome, with ``kind``, ``message``, ``ranks`` and ``attempts``.
+        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and ``in_collective``.
         exceptions: What ranks had raised, as far as it could be pickled.
         path: The run's folder.
     """
@@ -67,4 +111,5 @@ def to_exception(
         return RuntimeError(message), None
     failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
     cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
-    return WorkerGroupError(f"{message.rstrip()}\nThe run's folder: {path}", failures), cause
+    kind_of_error = NCCLHangError if end.get("in_collective") else WorkerGroupError
+    return kind_of_error(f"{message.rstrip()}\nThe run's folder: {path}", failures), cause

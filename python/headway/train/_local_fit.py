@@ -119,7 +119,7 @@ def _follow(trainer: DataParallelTrainer, place: _local.Place) -> Result:
 
 
 def _take_part(trainer: DataParallelTrainer, fd: int, place: _local.Place) -> _local.Outcome:
-    return _local.take_part(fd, place, trainer.train_loop_per_worker, trainer._args, trainer.scaling_config.use_gpu)
+    return _local.take_part(fd, place, trainer._function(), trainer._args, trainer.scaling_config.use_gpu)
 
 
 def _result(trainer: DataParallelTrainer, end: dict[str, Any], outcome: _local.Outcome, path: str) -> Result:

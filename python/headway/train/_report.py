@@ -15,7 +15,14 @@ from headway.train._validation import ValidationTaskConfig
 
 
 class CheckpointUploadMode(enum.Enum):
-    """When :func:`report` returns for a checkpoint."""
+    """When :func:`report` returns for a checkpoint.
+
+    Example:
+        >>> from headway import train
+        >>> def save(directory):
+        ...     checkpoint = train.Checkpoint(directory)
+        ...     train.report({}, checkpoint, checkpoint_upload_mode=train.CheckpointUploadMode.ASYNC)
+    """
 
     SYNC = "SYNC"
     """When it is committed."""

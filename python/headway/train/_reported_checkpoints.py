@@ -13,7 +13,13 @@ from headway.train._checkpoint import Checkpoint
 
 
 class CheckpointConsistencyMode(enum.Enum):
-    """What :func:`get_all_reported_checkpoints` waits for."""
+    """What :func:`get_all_reported_checkpoints` waits for.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     train.get_all_reported_checkpoints(train.CheckpointConsistencyMode.COMMITTED)
+    """
 
     COMMITTED = "COMMITTED"
     """That the checkpoints of all of this worker's reports are committed."""
@@ -22,7 +28,14 @@ class CheckpointConsistencyMode(enum.Enum):
 
 
 class ReportedCheckpointStatus(enum.Enum):
-    """Where a checkpoint stands."""
+    """Where a checkpoint stands.
+
+    Example:
+        >>> from headway import train
+        >>> def validated():
+        ...     wanted = train.ReportedCheckpointStatus.VALIDATED
+        ...     return [each for each in train.get_all_reported_checkpoints() if each.status is wanted]
+    """
 
     COMMITTED = "COMMITTED"
     """It is stored, and nobody asked for a validation."""
@@ -44,6 +57,12 @@ class ReportedCheckpoint:
         checkpoint: The checkpoint.
         metrics: Its report's metrics, and over them those of its validation.
         status: Whether and how it was validated.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     for reported in train.get_all_reported_checkpoints():
+        ...         print(reported.checkpoint.path, reported.metrics, reported.status.name)
     """
 
     checkpoint: Checkpoint

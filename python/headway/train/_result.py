@@ -34,6 +34,15 @@ class Result:
         best_checkpoints: ``(checkpoint, its report's metrics)`` of all that are kept, oldest first.
         config: The training function's configuration; what JSON does not have comes as text from :meth:`from_path`.
         return_value: What rank 0's training function returned; None from :meth:`from_path`.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     for epoch in range(2):
+        ...         train.report({"epoch": epoch}, train.Checkpoint.from_dict({"epoch": epoch}))
+        >>> result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+        >>> result.metrics["epoch"], result.checkpoint.to_dict(), len(result.best_checkpoints)
+        (1, {'epoch': 1}, 2)
     """
 
     metrics: dict[str, Any] | None
@@ -179,6 +188,7 @@ def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
         "kind": journal["failure_kind"],
         "message": journal["failure"],
         "ranks": journal["failed_ranks"],
+        "in_collective": journal.get("failed_in_collective"),
         "attempts": journal["attempt"],
     }
     return to_exception(end, {}, path)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Protocol
 
 
@@ -53,7 +54,20 @@ class Backend:
 
 
 class BackendConfig:
-    """A framework's settings, and which :class:`Backend` they are for."""
+    """A framework's settings, and which :class:`Backend` they are for.
+
+    Example:
+        >>> class GreetingConfig(BackendConfig):
+        ...     @property
+        ...     def backend_cls(self):
+        ...         return Greeting
+        ...
+        ...     @property
+        ...     def train_func_context(self):
+        ...         import torch
+        ...
+        ...         return torch.inference_mode
+    """
 
     #: Whether ``on_start`` has the workers answer where they stand in their collectives.
     collectives: ClassVar[bool] = False
@@ -65,3 +79,17 @@ class BackendConfig:
     def backend_cls(self) -> type[Backend]:
         """The hooks' class."""
         return Backend
+
+    @property
+    def train_func_context(self) -> Callable[[], AbstractContextManager[Any]]:
+        """Called in each rank, it gives the context that the training function runs in; none by default."""
+        return nullcontext
+
+    @property
+    def framework(self) -> str | None:
+        """The framework's name, such as ``"torch"``; None when it is nobody's in particular."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings that people may read; none by default."""
+        return {}

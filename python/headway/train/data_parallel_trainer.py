@@ -8,6 +8,7 @@ import os
 import reprlib
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -16,6 +17,7 @@ from headway._arguments import check_instance
 from headway._runtime import get_runtime, preload_modules, worker_environment
 from headway._runtime_env import without_secrets
 from headway._worker import session as worker_session
+from headway._worker.in_context import InContext
 from headway.train import _locations, _pickling, _saved_trainer
 from headway.train._callback_calls import CallbackCalls
 from headway.train._callbacks import TrainRunContext
@@ -240,7 +242,8 @@ class DataParallelTrainer(BaseTrainer):
 
         Raises:
             WorkerGroupError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
-                with the failed rank's own exception and frames, or how its process ended.
+                with the failed rank's own exception and frames, or how its process ended. An ``NCCLHangError`` when
+                ranks had hung in a collective of torch for ``FailureConfig.hang_fail_s``.
             ControllerError: a callback raised; the message names it.
             ValueError: resources that can never be had; nothing was started.
             OSError: the storage path cannot be written, or holds a ``run.json`` of something else; nothing was started.
@@ -260,7 +263,7 @@ class DataParallelTrainer(BaseTrainer):
         if self.scaling_config.num_workers == 0:
             return fit_here(self, spec, callbacks)
         names = ("train_loop_per_worker", "train_loop_config")
-        task = _pickling.dumps((self.train_loop_per_worker, *self._args), names[: 1 + len(self._args)])
+        task = _pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         environment = worker_environment(self.run_config.worker_runtime_env)
         setup = environment.setup({**surroundings(), **self._worker_side(spec)})
@@ -287,8 +290,15 @@ class DataParallelTrainer(BaseTrainer):
             raise ControllerError(failure, str(loop.callback_error)) from failure
         if end["state"] != "finished":
             failure, cause = to_exception(end, loop.exceptions, _locations.shown(run.path))
+            if cause is not None and self.run_config.failure_config.fail_fast == "raise":
+                raise cause from failure
             raise failure from cause
         return self._result(end, loop, run.path)
+
+    def _function(self) -> Callable[..., Any]:
+        """What each rank calls: the training function, within the framework's context if it has one."""
+        context = self.backend_config.train_func_context
+        return self.train_loop_per_worker if context is nullcontext else InContext(self.train_loop_per_worker, context)
 
     def _spec(self) -> dict[str, Any]:
         trial_id = _core.new_trial_id()
@@ -299,7 +309,7 @@ class DataParallelTrainer(BaseTrainer):
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
             "scaling": self.scaling_config.for_core(),
-            "failure": asdict(self.run_config.failure_config),
+            "failure": self.run_config.failure_config.for_core(),
             "checkpoint": self.run_config.checkpoint_config.retention(),
             "trainer": type(self).__name__,
             "trial_id": trial_id,

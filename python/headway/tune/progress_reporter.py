@@ -78,7 +78,13 @@ class CLIReporter(ProgressReporter):
 
 
 class JupyterNotebookReporter(CLIReporter):
-    """The same for notebooks, where the table is drawn in place anyway; ``overwrite`` changes nothing."""
+    """The same for notebooks, where the table is drawn in place anyway; ``overwrite`` changes nothing.
+
+    Example:
+        >>> from headway import train, tune
+        >>> reporter = tune.JupyterNotebookReporter(metric_columns=["loss"], max_report_frequency=10)
+        >>> run = train.RunConfig(progress_reporter=reporter)
+    """
 
 
 def _columns(argument: str, columns: object) -> dict[str, str] | None:

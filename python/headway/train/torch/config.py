@@ -9,7 +9,7 @@ import socket
 import struct
 import sys
 import weakref
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from headway._arguments import check_number, check_str
@@ -39,6 +39,12 @@ class TorchConfig(BackendConfig):
 
     Raises:
         TypeError, ValueError: a bad argument, named.
+
+    Example:
+        >>> from headway.train.torch import TorchConfig, TorchTrainer
+        >>> trainer = TorchTrainer(lambda: None, torch_config=TorchConfig(backend="gloo", timeout_s=600))
+        >>> trainer.backend_config.backend
+        'gloo'
     """
 
     backend: str | None = None
@@ -55,6 +61,15 @@ class TorchConfig(BackendConfig):
         "torch.utils.data",
         "headway.train.torch",
     )
+
+    @property
+    def framework(self) -> str:
+        """``"torch"``."""
+        return "torch"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings by name."""
+        return asdict(self)
 
     def __post_init__(self) -> None:
         if self.backend is not None:

@@ -33,6 +33,11 @@ def get_devices() -> list[torch.device]:
 
     Raises:
         RuntimeError: called outside of a training function.
+
+    Example:
+        >>> from headway.train.torch import get_devices
+        >>> def loop():
+        ...     first, second = get_devices()  # with resources_per_worker={"GPU": 2}
     """
     return _devices("get_devices()")
 

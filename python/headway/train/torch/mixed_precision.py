@@ -68,6 +68,17 @@ def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer
     Raises:
         RuntimeError: called outside of a training function.
         TypeError: ``optimizer`` is none.
+
+    Example:
+        >>> from headway.train.torch import accelerate, backward, prepare_model, prepare_optimizer
+        >>> def loop():
+        ...     import torch
+        ...
+        ...     accelerate(amp=True)
+        ...     model = prepare_model(torch.nn.Linear(4, 1))
+        ...     optimizer = prepare_optimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+        ...     backward(model(torch.ones(2, 4)).mean())
+        ...     optimizer.step()
     """
     global _prepared
     worker_session.current("prepare_optimizer()")
@@ -93,6 +104,17 @@ def backward(tensor: torch.Tensor) -> None:
     Raises:
         RuntimeError: called outside of a training function.
         TypeError: ``tensor`` is none.
+
+    Example:
+        >>> from headway.train.torch import accelerate, backward, prepare_model, prepare_optimizer
+        >>> def loop():
+        ...     import torch
+        ...
+        ...     accelerate(amp=True)
+        ...     model = prepare_model(torch.nn.Linear(4, 1))
+        ...     optimizer = prepare_optimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+        ...     backward(model(torch.ones(2, 4)).mean())
+        ...     optimizer.step()
     """
     worker_session.current("backward()")
     import torch

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import cloudpickle
 
 from headway._arguments import refuse
 from headway.train._checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     import torch
+
+# In the checkpoint's metadata.
+_PREPROCESSOR = "preprocessor_pickled"
 
 
 class TorchCheckpoint(Checkpoint):
@@ -36,28 +42,30 @@ class TorchCheckpoint(Checkpoint):
     MODEL_FILENAME = "model.pt"
 
     @classmethod
-    def from_state_dict(cls, state_dict: Mapping[str, Any]) -> TorchCheckpoint:
+    def from_state_dict(cls, state_dict: Mapping[str, Any], *, preprocessor: Any = None) -> TorchCheckpoint:
         """A checkpoint of a model's parameters and buffers.
 
         Args:
             state_dict: What ``model.state_dict()`` gives.
+            preprocessor: What prepares data for the model; see :meth:`set_preprocessor`.
 
         Raises:
-            TypeError: it is no mapping.
+            TypeError: it is no mapping, or the preprocessor cannot be pickled.
         """
         if not isinstance(state_dict, Mapping):
             refuse("state_dict", state_dict, "what model.state_dict() gives")
-        return cls._saved(state_dict)
+        return cls._saved(state_dict, preprocessor)
 
     @classmethod
-    def from_model(cls, model: torch.nn.Module) -> TorchCheckpoint:
+    def from_model(cls, model: torch.nn.Module, *, preprocessor: Any = None) -> TorchCheckpoint:
         """A checkpoint of a whole model, pickled: its class must be importable where it is loaded.
 
         Args:
             model: A model; one that ``prepare_model`` has wrapped for DDP is taken out of its wrapper.
+            preprocessor: What prepares data for the model; see :meth:`set_preprocessor`.
 
         Raises:
-            TypeError: it is no ``torch.nn.Module``.
+            TypeError: it is no ``torch.nn.Module``, or the preprocessor cannot be pickled.
             ValueError: its parameters are spread over the ranks; ``torch.distributed.checkpoint`` saves such a model.
         """
         import torch
@@ -71,7 +79,35 @@ class TorchCheckpoint(Checkpoint):
                 f"model is a {type(model).__name__} whose parameters are spread over the ranks; allowed: a whole model "
                 "(save this one with torch.distributed.checkpoint, or its full state dict with from_state_dict)"
             )
-        return cls._saved(model)
+        return cls._saved(model, preprocessor)
+
+    def set_preprocessor(self, preprocessor: Any) -> None:
+        """Keeps what prepares data for the model in the checkpoint's metadata, pickled.
+
+        Args:
+            preprocessor: Any object that can be pickled, such as a fitted scaler. Keep it small.
+
+        Raises:
+            TypeError: it cannot be pickled.
+        """
+        try:
+            pickled = cloudpickle.dumps(preprocessor)
+        except Exception as error:
+            raise TypeError(
+                f"preprocessor is {preprocessor!r:.100}, which cannot be pickled ({error}); "
+                "allowed: an object that can be pickled"
+            ) from error
+        self.update_metadata({_PREPROCESSOR: base64.b64encode(pickled).decode()})
+
+    def get_preprocessor(self) -> Any:
+        """What :meth:`set_preprocessor` has kept; None when there is nothing.
+
+        Loading runs code that the metadata names: open only checkpoints that you trust.
+        """
+        pickled = self.get_metadata().get(_PREPROCESSOR)
+        if pickled is None:
+            return None
+        return cloudpickle.loads(base64.b64decode(pickled))
 
     def get_model(self, model: torch.nn.Module | None = None) -> torch.nn.Module:
         """The model, on the CPU. Loading runs code that the file names: open only checkpoints that you trust.
@@ -112,12 +148,15 @@ class TorchCheckpoint(Checkpoint):
         return model
 
     @classmethod
-    def _saved(cls, content: Any) -> TorchCheckpoint:
+    def _saved(cls, content: Any, preprocessor: Any) -> TorchCheckpoint:
         import torch
 
         directory = tempfile.mkdtemp(prefix="headway_torch_checkpoint_")
         torch.save(content, os.path.join(directory, cls.MODEL_FILENAME))
-        return cls(directory)
+        checkpoint = cls(directory)
+        if preprocessor is not None:
+            checkpoint.set_preprocessor(preprocessor)
+        return checkpoint
 
 
 def _is_sharded(model: torch.nn.Module) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import cloudpickle
 
 from headway._worker import session as worker_session
+from headway.train.collective import _shared_memory
 
 __all__ = ["barrier", "broadcast_from_rank_zero"]
 
@@ -33,7 +34,8 @@ def broadcast_from_rank_zero(data: Any) -> Any:
     """Returns what rank 0 gave, in every rank.
 
     Args:
-        data: Whatever can be pickled, up to 16 GiB, though it is meant for kilobytes. Only rank 0's is looked at.
+        data: Whatever can be pickled, up to 16 GiB. Only rank 0's is looked at. From 1 MiB on it goes by shared memory
+            when all ranks are on one machine; else it goes through the driver, which is meant for less.
 
     Returns:
         Rank 0's object itself in rank 0, and a copy of it in the others.
@@ -50,8 +52,22 @@ def broadcast_from_rank_zero(data: Any) -> Any:
         ...     assert collective.broadcast_from_rank_zero(seed) == 7
     """
     session = worker_session.current("broadcast_from_rank_zero()")
-    if session.context["plan"]["rank"] == 0:
-        session.core.collective("broadcast", cloudpickle.dumps(data))
+    plan = session.context["plan"]
+    if plan["rank"] == 0:
+        pickled = cloudpickle.dumps(data)
+        if len(pickled) < _shared_memory.LARGE or plan["local_world_size"] < session.context["world_size"]:
+            session.core.collective("broadcast", pickled)
+            return data
+        with _shared_memory.offered(pickled) as offer:
+            del pickled
+            session.core.collective("broadcast", offer)
+            session.core.collective("barrier", None)  # Until everyone has read it.
         return data
-    pickled = session.core.collective("broadcast", None)
-    return cloudpickle.loads(pickled)
+    message = session.core.collective("broadcast", None)
+    assert message is not None
+    if not _shared_memory.is_offer(message):
+        return cloudpickle.loads(message)
+    with _shared_memory.taken(message) as content:
+        received = cloudpickle.loads(content)
+    session.core.collective("barrier", None)
+    return received

@@ -1,0 +1,1 @@
+"""Where newer code imports names for torch from."""
