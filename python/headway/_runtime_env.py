@@ -72,6 +72,7 @@ class RuntimeEnv:
             "env": variables,
             "sys_path": list(dict.fromkeys([*own, *path])),
             "cwd": self.working_dir or surroundings["cwd"],
+            "must_be_there": own,
         }
 
     def as_dict(self) -> dict[str, Any]:

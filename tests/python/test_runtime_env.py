@@ -183,3 +183,14 @@ def test_an_environment_whose_maker_was_killed_is_made_again(storage, tmp_path, 
     next(environment.rglob("headway_test_package.py")).unlink()
     headway.shutdown()
     assert fit_in(storage, loop, {"pip": [wheel]}).metrics["value"] == 1
+
+
+def test_a_directory_that_is_not_where_a_rank_starts_is_named_before_the_function_begins(storage, tmp_path):
+    (tmp_path / "project").mkdir()
+    headway.init(runtime_env={"working_dir": str(tmp_path / "project")})
+    (tmp_path / "project").rmdir()
+    called = tmp_path / "called"
+    with pytest.raises(train.WorkerGroupError) as caught:
+        fit_in(storage, called.touch)
+    assert f"runtime_env: {tmp_path}/project (working_dir or py_modules) is not on" in str(caught.value)
+    assert not called.exists()

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -71,6 +72,7 @@ def _settle_in(session: _core.Session) -> None:
         del os.environ[name]
     os.environ.update(setup["env"])
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+    _check_runtime_env(setup.get("must_be_there", ()), context["plan"]["slot"]["hostname"])
     sys.path[:] = setup["sys_path"]
     sys.argv[:] = setup["argv"]
     try:
@@ -92,6 +94,16 @@ def _settle_in(session: _core.Session) -> None:
     else:
         worker_session.begin_validation(session)
     _reach_storage(context, setup)
+
+
+def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:
+    """Said before anything is imported: an import that fails would not name the reason."""
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise SystemExit(
+            f"runtime_env: {', '.join(missing)} (working_dir or py_modules) is not on {hostname}; "
+            "every machine needs it under the same path: on a mounted file system, or as a copy"
+        )
 
 
 def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:

@@ -86,6 +86,11 @@ def find_place() -> Place:
     return Place(rank, world_size, numbers["LOCAL_RANK"], local_size, node_rank, store, f"headway/{_fits}/")
 
 
+def without_torchrun(environment: dict[str, str]) -> dict[str, str]:
+    """Variables without those that say which rank a process is."""
+    return {name: value for name, value in environment.items() if name not in _TORCHRUN}
+
+
 @dataclass
 class Outcome:
     """What became of this process's part.
@@ -162,7 +167,8 @@ def take_part(fd: int, place: Place, function: Callable[..., Any], args: tuple[A
         setup = json.loads(context["setup"]["json"])
         _locations.adopt((scheme, base64.b64decode(pickled)) for scheme, pickled in setup["filesystems"])
     try:
-        with _as_worker(_LocalSession(session), context, place):
+        validates = json.loads(context["setup"]["json"])["validates"]
+        with _as_worker(_LocalSession(session), context, place, validates):
             session.announce()
             return _serve(session, function, args)
     finally:
@@ -184,11 +190,11 @@ def _gpu_of(place: Place) -> str:
 
 
 @contextlib.contextmanager
-def _as_worker(session: Any, context: dict[str, Any], place: Place) -> Iterator[None]:
+def _as_worker(session: Any, context: dict[str, Any], place: Place, validates: bool) -> Iterator[None]:
     """This process is a worker meanwhile."""
     torch_distributed = sys.modules.get("torch.distributed")
     had_group = torch_distributed is not None and torch_distributed.is_initialized()
-    worker_session.begin(session, context, local=True, store=_group_store(place))
+    worker_session.begin(session, context, validates, local=True, store=_group_store(place))
     try:
         yield
     finally:
@@ -267,9 +273,20 @@ class _LocalSession:
         return getattr(self._core, name)
 
     def report(self, *args: Any) -> str | None:
-        """As the core's; leaves the training function when the run is over."""
+        """As the core's; leaves the training function when the run is over. So do the others that wait."""
+        return self._wait_in(self._core.report, args)
+
+    def collective(self, *args: Any) -> Any:
+        """As the core's."""
+        return self._wait_in(self._core.collective, args)
+
+    def ask_checkpoints(self, *args: Any) -> Any:
+        """As the core's."""
+        return self._wait_in(self._core.ask_checkpoints, args)
+
+    def _wait_in(self, function: Callable[..., _T], args: tuple[Any, ...]) -> _T:
         try:
-            return interruptible(lambda: self._core.report(*args))
+            return interruptible(lambda: function(*args))
         except Exception:
             if self._core.over:
                 raise RunIsOver() from None

@@ -14,6 +14,7 @@ from headway.train._display import Display
 from headway.train._errors import ControllerError, to_exception
 from headway.train._fit import RunLoop
 from headway.train._result import Result
+from headway.train._surroundings import surroundings
 
 if TYPE_CHECKING:
     from headway.train._callback_calls import CallbackCalls
@@ -73,12 +74,16 @@ def fit_here(trainer: DataParallelTrainer, spec: dict[str, Any], callbacks: Call
 def _lead(
     trainer: DataParallelTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None, place: _local.Place
 ) -> Result:
-    spec = {**spec, "local_ranks": place.world_size, "preload": [], "enter_working_directory": False}
+    spec = {**spec, "local_ranks": place.world_size, "enter_working_directory": False}
     spec["failure"] = {**spec["failure"], "max_failures": 0}
     here, there = socket.socketpair()
-    setup = {"json": json.dumps(trainer._worker_side(spec)), "guests": [there.detach(), *_local.gather(place)]}
+    # Validations have processes of their own here, too; they are no ranks of torchrun's.
+    told_workers = {**surroundings(), **trainer._worker_side(spec)}
+    told_workers["env"] = _local.without_torchrun(told_workers["env"])
+    setup = {"json": json.dumps(told_workers), "guests": [there.detach(), *_local.gather(place)]}
     parts = _saved_trainer.dumps(type(trainer).__name__, trainer._parts())
-    run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), b"", parts)
+    validation = trainer.validation_config._dumps() if trainer.validation_config is not None else None
+    run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), b"", parts, validation)
     config = trainer.backend_config
     display = Display(trainer.run_config, trainer.train_loop_config)
     loop = RunLoop(run, config.backend_cls(), config, display, callbacks)
