@@ -142,7 +142,7 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("ray.data.range(3)", "AttributeError: ray.data: Headway has no data engine yet"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
         ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),
-        ("ray.init('auto')", "ValueError: address is 'auto'; allowed: None or"),
+        ("ray.init('ray://head:10001')", "ValueError: address is 'ray://head:10001'; allowed: None or"),
         ("ray.init(no_such=1)", "TypeError: ray.init() got 'no_such'"),
         ("ray.init(runtime_env={'conda': []})", "ValueError: runtime_env has 'conda'; allowed: env_vars, pip"),
         ("ray.init(runtime_env={'env_vars': {'A': 1}})", "TypeError: runtime_env['env_vars']['A'] is 1 (int)"),
@@ -152,6 +152,12 @@ def test_what_is_not_there_says_so(script, code, error):
     status, output = script.run(f"import headway\nheadway.as_ray()\nimport ray\n{code}\n")
     assert status == 1
     assert output.splitlines()[-1].startswith(error), output
+
+
+def test_the_cluster_that_is_there_is_this_machine(script):
+    code, output = script.run("import headway\nheadway.as_ray()\nimport ray\nray.init('auto')\nprint(len(ray.nodes()))")
+    assert (code, output.splitlines()[-1]) == (0, "1"), output
+    assert 'address is "auto": Headway is started on this machine' in output
 
 
 def test_it_comes_before_the_real_ray(script, other_ray):

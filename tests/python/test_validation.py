@@ -300,10 +300,14 @@ def test_resources_of_its_own(fit, capsys):
     claimed = ValidationConfig(validate, ray_remote_kwargs={"num_cpus": 1})
     result = fit(loop, workers=1, config={"values": [1]}, validation_config=claimed)
     assert kept(result)[0] == {"value": 1, "threads": os.environ.get("OMP_NUM_THREADS", "1"), "gpus": ""}
-    never = ValidationConfig(validate, ray_remote_kwargs={"resources": {"of no such kind": 1}})
-    result = fit(loop, workers=1, config={"values": [1]}, validation_config=never)
-    assert kept(result) == [{"value": 1}]
-    assert "1 worker with {of no such kind: 1} each can never be placed" in capsys.readouterr().err
+    for wanted, words in (
+        ({"resources": {"of no such kind": 1}}, "{of no such kind: 1}"),
+        ({"accelerator_type": "A10G"}, "{accelerator_type:A10G: 0.001}"),
+    ):
+        never = ValidationConfig(validate, ray_remote_kwargs=wanted)
+        result = fit(loop, workers=1, config={"values": [1]}, validation_config=never)
+        assert kept(result) == [{"value": 1}]
+        assert f"1 worker with {words} each can never be placed" in capsys.readouterr().err
 
 
 def test_a_loop_asks_where_its_checkpoints_stand(fit, gate):

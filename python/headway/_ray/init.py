@@ -57,7 +57,8 @@ def init(
     """:func:`headway.init` for a script that was written for ``ray.init``.
 
     Args:
-        address: As for :func:`headway.init`, like the next ones.
+        address: As for :func:`headway.init`, like the next ones; or ``"auto"``, the cluster that is there: this
+            machine, as a notice says.
         num_cpus: CPUs that runs may claim.
         num_gpus: GPUs that runs may claim.
         resources: Amounts of further resources.
@@ -78,7 +79,7 @@ def init(
     if unknown := sorted(set(settings) - set(idle)):
         raise TypeError(f"ray.init() got {unknown[0]!r}, which it does not have under Headway")
     headway.init(
-        address,
+        None if address == "auto" else address,
         num_cpus=num_cpus,
         num_gpus=num_gpus,
         resources=resources,
@@ -86,6 +87,11 @@ def init(
         ignore_reinit_error=ignore_reinit_error,
         runtime_env=runtime_env,
     )
+    if address == "auto":
+        print(
+            'headway: ray.init\'s address is "auto": Headway is started on this machine, and others may join it',
+            file=sys.stderr,
+        )
     if idle:
         print(f"headway: without effect here: ray.init's {', '.join(sorted(idle))}", file=sys.stderr)
     return RayContext()

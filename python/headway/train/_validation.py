@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from headway.train._checkpoint import Checkpoint
 
 # Where what can't be pickled is made instead.
 _WHERE = "validation function"
-_REMOTE_ALLOWED = '"num_cpus", "num_gpus", "memory" (bytes), "resources" and "max_retries"'
+_REMOTE_ALLOWED = '"num_cpus", "num_gpus", "memory" (bytes), "resources", "accelerator_type" and "max_retries"'
+# Of an accelerator's type, as with ScalingConfig: it says where, not how much.
+_A_LITTLE = 0.001
 
 
 class ValidationFn(Protocol):
@@ -40,7 +43,7 @@ class ValidationTaskConfig:
 
     Attributes:
         fn_kwargs: Keyword arguments by name, beside the checkpoint: whatever can be pickled. Those that ``report`` is
-            given go over those of the trainer. They are kept with the checkpoint until then: keep them small.
+            given go over those of the trainer, and are kept with its checkpoint: keep them small.
         timeout_s: Seconds that the function may take, above 0; None: as long as it likes. A validation whose
             ``report`` names a ``ValidationTaskConfig`` has the limit of that one alone.
 
@@ -76,9 +79,10 @@ class ValidationConfig:
         fn: ``fn(checkpoint, **fn_kwargs)``, called in a process of its own; it returns a dict of metrics.
         task_config: What every validation has, unless its ``report`` says otherwise.
         ray_remote_kwargs: What each validation claims and how stubborn it is, in the words of ``ray.remote``:
-            ``num_cpus``, ``num_gpus``, ``memory`` (bytes), ``resources`` (amounts by name) and ``max_retries`` (0 to
-            100; how often one whose process has died is begun again; default 3). Named resources are hard limits: a
-            validation waits until they are free. Without ``num_cpus`` it computes with one thread.
+            ``num_cpus``, ``num_gpus``, ``memory`` (bytes), ``resources`` (amounts by name), ``accelerator_type``
+            (``"A10G"``, say) and ``max_retries`` (0 to 100; how often one whose process has died is begun again;
+            default 3). Named resources are hard limits: a validation waits until they are free. Without ``num_cpus``
+            it computes with one thread.
         max_concurrent: Validations that run at once, 1 to 1000. Further ones wait.
         order: Which of those that wait is next: ``"oldest"`` or ``"newest"``.
 
@@ -105,6 +109,7 @@ class ValidationConfig:
             "ValidationConfig.task_config", self.task_config, ValidationTaskConfig, "a ValidationTaskConfig or None"
         )
         self.task_config = self.task_config or ValidationTaskConfig()
+        _check_taken(self.fn, self.task_config.fn_kwargs or {})
         if self.ray_remote_kwargs is None:
             self.ray_remote_kwargs = {}
         self.max_concurrent = check_int(
@@ -157,6 +162,9 @@ def _remote_options(given: object) -> tuple[dict[str, float], int]:
             if value is not None:
                 resource = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}[name]
                 amounts[resource] = check_number(where, value, "a number")
+        elif name == "accelerator_type":
+            if value is not None:
+                amounts[f"accelerator_type:{check_str(where, value, 'None or a type of GPUs')}"] = _A_LITTLE
         elif name == "max_retries":
             max_retries = check_int(where, value, "an integer from 0 to 100")
         elif name != "resources":
@@ -212,6 +220,24 @@ def _check_names(arguments: object) -> None:
         refuse("ValidationTaskConfig.fn_kwargs", arguments, allowed)
     for name in arguments:
         check_str("a name in ValidationTaskConfig.fn_kwargs", name, allowed)
+
+
+def _check_taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Names that the function does not take. One that is missing may come with a report."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # Built-in functions may have no signature.
+        return
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    taken = [parameter.name for parameter in parameters[1:] if parameter.kind in by_name]
+    for name in arguments:
+        if name not in taken:
+            raise ValueError(
+                f"ValidationTaskConfig.fn_kwargs has {name!r}, which ValidationConfig.fn does not take; "
+                f"allowed: {', '.join(taken) or 'none, as it takes the checkpoint alone'}"
+            )
 
 
 def _packed(arguments: dict[str, Any]) -> dict[str, str]:
