@@ -10,18 +10,14 @@ int next_node(const std::vector<Room>& rooms, const std::vector<int>& placed, Pl
   int best = -1;
   const auto has_cpu = [&](int node) { return placed[node] < rooms[node].cpus; };
   const auto load = [&](int node) { return static_cast<double>(placed[node]) / std::max(rooms[node].cpus, 1); };
+  const auto better = [&](int node) {
+    if (placement != Placement::pack) return placed[node] < placed[best];
+    return !has_cpu(best) && (has_cpu(node) || load(node) < load(best));
+  };
   for (int node = 0; node < static_cast<int>(rooms.size()); ++node) {
     const bool taken = placement == Placement::strict_spread && placed[node] > 0;
     if (placed[node] >= rooms[node].hard || taken) continue;
-    if (best < 0) {
-      best = node;
-    } else if (placement == Placement::pack && has_cpu(best)) {
-      continue;
-    } else if (placement == Placement::pack && has_cpu(node)) {
-      best = node;
-    } else if (placement == Placement::pack ? load(node) < load(best) : placed[node] < placed[best]) {
-      best = node;
-    }
+    if (best < 0 || better(node)) best = node;
   }
   return best;
 }

@@ -21,6 +21,11 @@ Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::
 }
 
 Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std::string>& preload) {
+  // Told here, with its reason; the guard would say it where only this machine's terminal shows it.
+  if (const std::string& program = config.command.front(); program.starts_with('/') && access(program.c_str(), X_OK)) {
+    return Error{ErrorKind::unavailable,
+                 "cannot start a worker factory: " + program + " cannot be run on this node: " + std::strerror(errno)};
+  }
   int control[2];
   int life[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {

@@ -206,6 +206,7 @@ BOOST_AUTO_TEST_CASE(the_limit_passes_and_the_attempt_fails_for_the_rank_that_ha
   BOOST_TEST(
       run.failure().starts_with("rank 1 has not entered gloo:all_reduce [4] Float #7 of process group world, in which "
                                 "rank 0 has been for 60.0 s, in attempt 1\n"));
+  BOOST_TEST(run.outcome().failure->in_collective);
 }
 
 BOOST_AUTO_TEST_CASE(the_warning_stays_one_while_the_ranks_are_asked_again) {

@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(the_limit_passes_and_the_attempt_fails_with_the_rank_and_th
       "rank 1 has not come to report #1, in which rank 0 has waited for 25.0 s, in attempt 1\n"));
   BOOST_TEST(contains(run.failure(), "  in function_1\n"));
   BOOST_TEST(run.outcome().failure->ranks.at(0).rank == 1);
+  BOOST_TEST(!run.outcome().failure->in_collective);
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_without_a_warning_counts_as_a_failure_and_the_group_starts_again) {

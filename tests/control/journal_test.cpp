@@ -15,6 +15,7 @@ BOOST_AUTO_TEST_CASE(a_journal_comes_back_as_it_was_written) {
   journal.failure = "ValueError: bad batch";
   journal.failure_kind = "user_code";
   journal.failed_ranks = {{1, "ValueError"}};
+  journal.failed_in_collective = true;
   journal.owner_epoch = 7;
   journal.owner = "pid 4711 on host-a";
   journal.spec.run = {"run", "/storage"};
