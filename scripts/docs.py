@@ -28,6 +28,9 @@ def write(modules: Iterable[str], target: Path) -> None:
     """One page a module, with an index and a search."""
     # Names are shown under the module that people import; those of their annotations need not be there, and stay text.
     warnings.filterwarnings("ignore", message="Error parsing type annotation")
+    warnings.filterwarnings("ignore", message="Cannot determine where .* is taken from")
+    # A package brings the modules below it, which are named by themselves too.
+    warnings.filterwarnings("ignore", message=".* a module with this name has already been added")
     pdoc.render.configure(docformat="google", footer_text=f"Headway {headway.__version__}", search=True)
     names = list(modules)
     pdoc.pdoc(*names, output_directory=target)

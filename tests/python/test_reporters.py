@@ -98,3 +98,23 @@ def test_the_log_level_says_what_is_said(storage, capfd, level, notices, warning
     errors = capfd.readouterr().err
     assert errors.count("Restarting the worker group") == notices
     assert errors.count("RunConfig.stop names") == warnings
+
+
+def test_a_progress_bar_of_a_rank_is_shown_as_it_ended_with_the_rank_in_front(storage, capfd):
+    def loop():
+        for percent in (0, 50, 100):
+            print(f"\r{percent}% done", end="")
+        print()
+        print("and with the ends of another system", end="\r\n")
+
+    result = fit_shown(storage, loop=loop)
+    assert capfd.readouterr().out == "(rank 0) 100% done\n(rank 0) and with the ends of another system\n"
+    with open(os.path.join(result.path, "logs", "rank_0.log"), "rb") as log:
+        assert b"\r0% done\r50% done\r100% done\n" in log.read()
+
+
+def test_a_row_is_one_line_whatever_is_in_it(storage, capfd):
+    fit_shown(storage, loop=lambda: train.report({"note": "two\nlines", "loss": 1.5}))
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert re.split(r"\s\s+", lines[1].strip())[:3] == ["1", "two lines", "1.5000"]

@@ -60,12 +60,12 @@ class Display:
     def line(self, rank: int, line: bytes) -> None:
         """A line of a rank's output."""
         if self._verbose > 0:
-            self._write(f"(rank {rank}) {line.decode(errors='replace')}")
+            self._write(f"(rank {rank}) {_as_seen(line)}")
 
     def validation_line(self, checkpoint: str, line: bytes) -> None:
         """A line of the output of the process that validates a checkpoint."""
         if self._verbose > 0:
-            self._write(f"(validation of {checkpoint}) {line.decode(errors='replace')}")
+            self._write(f"(validation of {checkpoint}) {_as_seen(line)}")
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
@@ -147,6 +147,11 @@ class Display:
             print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
+def _as_seen(line: bytes) -> str:
+    """A line as a terminal ends up with it: a progress bar draws itself anew over what it was, and over any prefix."""
+    return line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace")
+
+
 def _value(line: dict[str, Any], name: str) -> Any:
     """A metric, ``/`` between nested keys; empty when it is not there."""
     if name in line:
@@ -164,7 +169,7 @@ def _shown(value: object) -> bool:
 def _cell(value: object) -> str:
     """Five digits or so; values of a like size get the same decimals, so that a column can be compared."""
     if not isinstance(value, float):
-        return str(value)
+        return " ".join(str(value).split())  # A row is one line.
     size = abs(value)
     if size >= 1e7 or 0 < size < 1e-3:
         return f"{value:.3e}"
