@@ -23,6 +23,7 @@ HEADERS = [
         "report",
         "context",
         "collective",
+        "preemption",
         "checkpoint",
         "storage",
         "callback",

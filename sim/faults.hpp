@@ -37,11 +37,13 @@ enum class Fault {
   journal_fails,       ///< run.json cannot be written.
   late_timer,          ///< A timer fires seconds after its time.
   node_lost,           ///< A node is out of reach; its workers live on for a while.
+  node_preempted,      ///< A node is taken away with notice, at its deadline, before or after it.
   nodes_refused,       ///< There is no place for the workers.
   overtaken,           ///< Another driver has taken the run over.
   raise,               ///< The training function raises.
   returns_early,       ///< A rank calls report less often than the others.
   returns_in_report,   ///< A rank returns while a thread of it waits in report.
+  room_changes,        ///< There is room for more workers than before, or for fewer.
   setup_fails,         ///< A set-up hook raises.
   slow_exit,           ///< A killed process is not gone for seconds.
   slow_hook,           ///< A set-up or tear-down hook takes seconds.
@@ -62,10 +64,10 @@ enum class Fault {
 BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, begin_fails, commit_fails, commit_lies,
                     copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies,
                     driver_ends, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails,
-                    late_timer, node_lost, nodes_refused, overtaken, raise, returns_early, returns_in_report,
-                    setup_fails, slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event, stop_asked,
-                    storage_not_shared, storage_refused, sweep_fails, sync_fails, upload_fails, validation_crashes,
-                    validation_hangs, validation_raises)
+                    late_timer, node_lost, node_preempted, nodes_refused, overtaken, raise, returns_early,
+                    returns_in_report, room_changes, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
+                    slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails, sync_fails,
+                    upload_fails, validation_crashes, validation_hangs, validation_raises)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);

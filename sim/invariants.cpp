@@ -37,7 +37,8 @@ void Invariants::on(const StoragePrepared& event) {
 
 void Invariants::driver_died() {
   prepared_ = abort_asked_ = stop_asked_ = callback_failed_ = nodes_refused_ = group_lives_ = false;
-  journals_open_ = groups_ = restarts_ = early_deaths_ = unheard_ = 0;
+  journals_open_ = groups_ = early_deaths_ = unheard_ = 0;
+  budgets_ = Budgets(scenario_->spec.scaling, scenario_->spec.failure);
   committing_.reset();
   validations_.clear();
   deaths_.clear();
@@ -77,6 +78,7 @@ void Invariants::on(const RankReturned& event) {
 }
 
 void Invariants::on(const WorkerExited& event) {
+  budgets_.hears(event);
   if (event.attempt == attempt_) gone_.insert(event.rank);
 }
 
@@ -124,8 +126,10 @@ void Invariants::says(const Command& command) {
 }
 
 void Invariants::check(const AcquireNodes& command) {
-  require(command.workers == scenario_->spec.scaling.num_workers, invariant::world_size,
-          "AcquireNodes asks for others");
+  const ScalingConfig& scaling = scenario_->spec.scaling;
+  require(command.workers == scaling.num_workers &&
+              command.workers_min == scaling.min_workers.value_or(scaling.num_workers),
+          invariant::world_size, "AcquireNodes asks for others");
 }
 
 void Invariants::check(const StartWorkers& command) {
@@ -149,6 +153,8 @@ void Invariants::check(const StartWorkers& command) {
   check_places(command.plans);
   check_reports_counted();
   if (groups_++ > 0) count_restart(stage_->schedule.now());
+  budgets_.begins(command);
+  world_size_ = static_cast<int>(command.plans.size());
   attempt_ = command.attempt;
   group_lives_ = true;
   restart_told_ = false;
@@ -163,8 +169,10 @@ void Invariants::check(const StartWorkers& command) {
 }
 
 void Invariants::check_places(const std::vector<WorkerPlan>& plans) const {
-  require(static_cast<int>(plans.size()) == scenario_->spec.scaling.num_workers, invariant::world_size,
-          [&] { return std::to_string(plans.size()) + " workers are started"; });
+  const ScalingConfig& scaling = scenario_->spec.scaling;
+  const int workers = static_cast<int>(plans.size());
+  require(workers <= scaling.num_workers && workers >= scaling.min_workers.value_or(scaling.num_workers),
+          invariant::world_size, [&] { return std::to_string(plans.size()) + " workers are started"; });
   std::map<std::string, int> on_node;
   for (const WorkerPlan& plan : plans) ++on_node[plan.slot.node_id];
   std::map<std::string, std::set<int>> local_ranks;
@@ -180,19 +188,11 @@ void Invariants::check_places(const std::vector<WorkerPlan>& plans) const {
   }
 }
 
-bool Invariants::may_restart() const {
-  const int allowed = scenario_->spec.failure.max_failures;
-  return allowed == -1 || restarts_ < allowed;
-}
-
 /// A restart: is it allowed, does it come soon enough and not too soon, and has it been told?
 void Invariants::count_restart(Time now) {
-  require(may_restart(), invariant::budget, [&] {
-    return "restart " + std::to_string(restarts_ + 1) + " of " + std::to_string(scenario_->spec.failure.max_failures) +
-           " allowed";
-  });
+  require(budgets_.may_restart(), invariant::budget, [&] { return "a restart after " + budgets_.words(); });
   require(restart_told_, invariant::reasons, "a group is started again and nobody says why");
-  ++restarts_;
+  if (!budgets_.died()) return;
   early_deaths_ = counted_in_attempt_ > 0 ? 0 : early_deaths_ + 1;
   if (early_deaths_ < 2) return;
   Duration wait = std::chrono::milliseconds(100);
@@ -209,7 +209,7 @@ void Invariants::check(const ReleaseCollective& command) {
   require(command.index == released_++, invariant::collectives,
           [&] { return what + " is released again, or out of order"; });
   const std::map<int, CollectiveCall>& calls = arrived_[command.index];
-  require(static_cast<int>(calls.size()) == scenario_->spec.scaling.num_workers, invariant::collectives,
+  require(static_cast<int>(calls.size()) == world_size_, invariant::collectives,
           [&] { return what + " is released before every rank has come"; });
   for (const auto& [rank, call] : calls) {
     const bool gives = call.kind == "broadcast";
@@ -219,10 +219,16 @@ void Invariants::check(const ReleaseCollective& command) {
               return what + " is released as another one than rank " + std::to_string(rank) + " called";
             });
   }
+  std::map<std::string, std::vector<int>> leaving;
+  if (calls.begin()->second.kind == preemption_question) leaving = budgets_.leaving();
+  const auto told =
+      command.preemption ? command.preemption->preempted_node_to_ranks : std::map<std::string, std::vector<int>>();
+  require(told == leaving, invariant::collectives, "what ranks are told of a preemption is not so");
 }
 
 void Invariants::check(const EndWorkers& command) {
   require(!command.reason.empty(), invariant::reasons, "processes are ended without a reason");
+  budgets_.ends(command, world_size_);
 }
 
 void Invariants::check(const SetTimer& command) {
@@ -260,8 +266,8 @@ void Invariants::check(const Finish& command) {
           "an abort without its kind");
   require(end.state != "aborted" || abort_asked_, invariant::outcome, "aborted, and nobody had asked for it");
   if (end.state == "finished") {
-    require(stop_asked_ || static_cast<int>(returned_.size()) == scenario_->spec.scaling.num_workers,
-            invariant::outcome, "finished, and not every rank had returned");
+    require(stop_asked_ || static_cast<int>(returned_.size()) == world_size_, invariant::outcome,
+            "finished, and not every rank had returned");
     require(stop_asked_ || unheard_ == 0, invariant::callbacks, "finished, and callbacks have not heard every report");
     for (const auto& [index, report] : reports_) {
       if (stop_asked_) break;  // What was reported afterwards is nobody's.
@@ -269,8 +275,8 @@ void Invariants::check(const Finish& command) {
               [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
     }
   } else if (end.state == "errored" && groups_ > 0) {
-    require(!may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_, invariant::budget,
-            "the run is given up although its budget allows another attempt");
+    require(!budgets_.may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_,
+            invariant::budget, "the run is given up although its budget allows another attempt");
   }
   std::vector<std::string> told;
   for (const KeptCheckpoint& kept : end.checkpoints) told.push_back(kept.name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/run_controller.hpp"
+#include "sim/budgets.hpp"
 #include "sim/nodes.hpp"
 #include "sim/retention.hpp"
 #include "sim/scenario.hpp"
@@ -69,6 +70,10 @@ class Invariants {
   template <class Other>
   void on(const Other&) {}
   void on(const control::StoragePrepared& event);
+  void on(const control::SetupFinished& event) { budgets_.hears(event); }
+  void on(const control::RoomSeen& event) { budgets_.hears(event); }
+  void on(const control::NodePreempted& event) { budgets_.hears(event); }
+  void on(const control::NodeLost& event) { budgets_.hears(event, returned_); }
   void on(const control::NodesRefused& event);
   void on(const control::RankReported& event);
   void on(const control::RankArrived& event);
@@ -93,6 +98,7 @@ class Invariants {
   void check(const Other&) {}
   void check(const control::AcquireNodes& command);
   void check(const control::StartWorkers& command);
+  void check(const control::BeginTraining&) { budgets_.trains(); }
   void check(const control::BeginCheckpoint& command);
   void check(const control::UploadFiles& command);
   void check(const control::CommitCheckpoint& command);
@@ -118,7 +124,6 @@ class Invariants {
   void check_places(const std::vector<WorkerPlan>& plans) const;
   void count_restart(Time now);
   void check_reports_counted() const;
-  bool may_restart() const;
   void forget_validations(const std::string& name);
   void check_validations(const std::vector<control::KeptCheckpoint>& book) const;
   void settle_validation(const std::string& checkpoint, const JsonObject* metrics);
@@ -143,9 +148,10 @@ class Invariants {
   int attempt_ = 0;
   bool began_anew_ = false;  ///< A driver found no journal of the last one.
   int groups_ = 0;           ///< That this driver has started.
+  int world_size_ = 0;
   bool group_lives_ = false;
   Time group_ended_{};
-  int restarts_ = 0;
+  Budgets budgets_{scenario_->spec.scaling, scenario_->spec.failure};
   int early_deaths_ = 0;
   bool restart_told_ = false;
   std::set<int> returned_;

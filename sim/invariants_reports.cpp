@@ -21,7 +21,7 @@ void Invariants::check(const AnswerReport& command) {
   const std::string what = "report #" + std::to_string(command.index + 1);
   require(found != reports_.end(), invariant::answers, [&] { return what + " is answered before it is made"; });
   Report& report = found->second;
-  require(static_cast<int>(report.made_by.size()) == scenario_->spec.scaling.num_workers, invariant::answers,
+  require(static_cast<int>(report.made_by.size()) == world_size_, invariant::answers,
           [&] { return what + " is answered before every rank has made it"; });
   require(report.answered_to.insert(command.rank).second, invariant::answers,
           [&] { return what + " is answered twice to rank " + std::to_string(command.rank); });
@@ -57,7 +57,7 @@ void Invariants::check(const AppendResult& command) {
   const std::string what = "report #" + std::to_string(line.index + 1) + " of attempt " + std::to_string(line.attempt);
   const auto found = reports_.find(line.index);
   require(line.attempt == attempt_ && found != reports_.end() &&
-              static_cast<int>(found->second.made_by.size()) == scenario_->spec.scaling.num_workers,
+              static_cast<int>(found->second.made_by.size()) == world_size_,
           invariant::counted_once, [&] { return what + " is counted, and was not made by every rank"; });
   Report& report = found->second;
   require(!std::exchange(report.counted, true), invariant::counted_once, [&] { return what + " is counted twice"; });
@@ -114,8 +114,7 @@ void Invariants::check(const UploadFiles& command) {
 void Invariants::check(const CommitCheckpoint& command) {
   require(!committing_, invariant::order_of_commits, "a commit begins while another is under way");
   require(command.manifest.attempt == attempt_, invariant::order_of_commits, "a manifest names another attempt");
-  require(command.manifest.world_size == scenario_->spec.scaling.num_workers, invariant::world_size,
-          "a manifest names another size");
+  require(command.manifest.world_size == world_size_, invariant::world_size, "a manifest names another size");
   require(command.manifest.index == iterations_, invariant::order_of_commits,
           [&] { return command.manifest.checkpoint + " is committed before a report that came before it is counted"; });
   committing_ = command.manifest;

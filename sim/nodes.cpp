@@ -1,5 +1,7 @@
 #include "sim/nodes.hpp"
 
+#include <algorithm>
+
 namespace headway::sim {
 
 using namespace std::chrono_literals;
@@ -11,13 +13,40 @@ void Nodes::acquire(const control::AcquireNodes& command) {
     if (stage_->fault(Fault::nodes_refused))
       return stage_->tell(control::NodesRefused{{ErrorKind::unavailable, "simulated: too few CPUs"}});
     control::NodesGranted granted;
-    for (int rank = 0; rank < workers; ++rank) {
+    for (int rank = 0; rank < std::min(workers, room_); ++rank) {
       const int place = rank % scenario_->nodes;
       granted.slots.push_back(
           {id_of(place), "host-" + std::to_string(place), "10.0.0." + std::to_string(place), 1, {}});
     }
     stage_->tell(granted);
   });
+}
+
+/// As the engine does whenever somebody gives back.
+void Nodes::release() {
+  held_ = false;
+  tell_room_changed();
+}
+
+void Nodes::tell_room_changed() {
+  if (!elastic()) return;
+  stage_->schedule.after(stage_->random.between(0ms, 1ms), [this, driver = driver_] {
+    if (driver == driver_) stage_->tell(control::RoomChanged{});
+  });
+}
+
+void Nodes::look(const control::LookForRoom& command) {
+  stage_->schedule.after(stage_->random.between(0ms, 1ms), [this, driver = driver_, workers = command.wanted.workers] {
+    if (driver == driver_) stage_->tell(control::RoomSeen{std::min(workers, room_)});
+  });
+}
+
+void Nodes::change_room() {
+  const ScalingConfig& scaling = scenario_->spec.scaling;
+  const int before = room_;
+  const int least = scaling.min_workers.value_or(scaling.num_workers);
+  room_ = least + stage_->random.below(scaling.num_workers - least + 1);
+  if (room_ > before) tell_room_changed();
 }
 
 std::string Nodes::id_of(int place) const {
@@ -28,6 +57,7 @@ std::string Nodes::lose_one() {
   const int place = stage_->random.below(scenario_->nodes);
   const std::string lost = id_of(place);
   ++lost_[static_cast<std::size_t>(place)];
+  if (elastic() && stage_->random.one_in(2)) change_room();
   return lost;
 }
 

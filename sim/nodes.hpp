@@ -9,18 +9,22 @@
 
 namespace headway::sim {
 
-/// Where workers may run: grants a place for each, or refuses.
+/// Where workers may run: grants a place for each, for as many of an elastic group as there is room for, or refuses.
 class Nodes {
  public:
-  Nodes(Stage& stage, const Scenario& scenario) : stage_(&stage), scenario_(&scenario) {}
+  Nodes(Stage& stage, const Scenario& scenario)
+      : stage_(&stage), scenario_(&scenario), room_(scenario.spec.scaling.num_workers) {}
 
   void acquire(const control::AcquireNodes& command);
-  void release() { held_ = false; }
+  void release();
+  void look(const control::LookForRoom& command);
   void driver_died();
+  /// There is room for another number of workers within the group's range; that there is more is told.
+  void change_room();
 
   bool held() const { return held_; }
 
-  /// One of them, any, is lost, and another one joins in its place; the lost one's id.
+  /// One of them, any, is lost or gets nothing more, and another one joins in its place; its id.
   std::string lose_one();
   bool there(const std::string& node_id) const;
 
@@ -28,11 +32,14 @@ class Nodes {
   Stage* stage_;
   const Scenario* scenario_;
   std::string id_of(int place) const;
+  bool elastic() const { return scenario_->spec.scaling.min_workers.has_value(); }
+  void tell_room_changed();
 
   bool held_ = false;
   std::vector<int> lost_ =
       std::vector<int>(static_cast<std::size_t>(scenario_->nodes), 0);  ///< How many were, by place.
   int driver_ = 0;
+  int room_ = 1;
 };
 
 }  // namespace headway::sim

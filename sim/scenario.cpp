@@ -1,5 +1,7 @@
 #include "sim/scenario.hpp"
 
+#include "core/preemption.hpp"
+
 namespace headway::sim {
 
 std::optional<CheckpointOffer> Scenario::offer(int rank, std::int64_t step) const {
@@ -56,6 +58,7 @@ std::optional<ValidationTask> Scenario::validation(std::int64_t step) const {
 
 std::optional<control::CollectiveCall> Scenario::gathering(std::int64_t step) const {
   if (gather_every == 0 || step % gather_every != 0) return std::nullopt;
+  if (step % 3 == 0) return control::CollectiveCall{std::string(preemption_question), 0};
   if (step % 2 == 0) return control::CollectiveCall{"barrier", 0};
   return control::CollectiveCall{"broadcast", static_cast<int>(step % spec.scaling.num_workers)};
 }
@@ -72,6 +75,13 @@ Scenario make_scenario(Random& random) {
   spec.run = {"run", "/storage"};
   spec.scaling.num_workers = 1 + random.below(4);
   spec.failure.max_failures = random.one_of(std::vector<int>{0, 1, 2, 3, 10, -1, -1});
+  if (random.one_in(3)) {
+    spec.scaling.min_workers = 1 + random.below(spec.scaling.num_workers);
+    spec.scaling.elastic_resize_monitor_interval_s = random.one_of(std::vector<double>{0, 0.2, 2});
+  }
+  spec.failure.controller_failure_limit = random.one_of(std::vector<int>{0, 1, 3, -1});
+  spec.failure.max_preemption_failures = random.one_of(std::vector<int>{0, 1, -1, -1});
+  if (random.one_in(2)) spec.failure.preemption_grace_s = 1 + random.below(5);
   if (random.one_in(2)) spec.checkpoint.num_to_keep = 1 + random.below(3);
   if (random.one_in(2)) spec.checkpoint.checkpoint_score_attribute = "score";
   if (random.one_in(3)) spec.checkpoint.checkpoint_score_order = "min";

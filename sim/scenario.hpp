@@ -14,7 +14,7 @@ namespace headway::sim {
 
 /// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults or the order in which chance is
 /// asked: a seed that was kept (sim/seeds.txt) means something only together with this number.
-inline constexpr int generator_version = 5;
+inline constexpr int generator_version = 6;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
 struct Scenario {
@@ -33,7 +33,7 @@ struct Scenario {
   bool scored = false;          ///< Whether the metrics have the score that the configuration asks for.
   int nodes = 1;
   int validate_every = 0;  ///< Steps whose checkpoints are to be validated; 0: never.
-  int gather_every = 0;    ///< Steps before which all ranks meet in a barrier or broadcast; 0: never.
+  int gather_every = 0;    ///< Steps before which all ranks meet in a barrier or the like; 0: never.
   bool asks = false;       ///< Whether the loop asks for all checkpoints now and then.
 
   bool has_checkpoint(std::int64_t step) const { return checkpoint_every > 0 && step % checkpoint_every == 0; }

@@ -148,7 +148,7 @@ void Storage::check_whole(const Manifest& manifest, const Directory& directory) 
           [&] { return manifest.checkpoint + " is committed while a rank writes to it"; });
   std::map<std::string, int> expected;
   const std::int64_t step = manifest.metrics.at("step").as_int64();
-  for (int rank = scenario_->spec.scaling.num_workers - 1; rank >= 0; --rank) {
+  for (int rank = manifest.world_size - 1; rank >= 0; --rank) {
     const auto offer = scenario_->offer(rank, step);
     if (!offer) continue;
     for (const FileRecord& file : offer->files) expected[file.name] = rank;

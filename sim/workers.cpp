@@ -167,6 +167,7 @@ void Workers::told(const control::TellCheckpoints& command) {
 void Workers::gather(int rank, control::CollectiveCall call) {
   Worker& worker = at(rank);
   enter(rank, Phase::gathering);
+  call.root %= size();
   worker.gathered_at = worker.step;
   // Who waits for nobody is not found: one rank at most.
   const bool somebody_hangs =

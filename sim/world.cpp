@@ -127,12 +127,8 @@ void World::hand_in(const Event& event) {
   remember(event);
   if (const auto* exit = std::get_if<WorkerExited>(&event)) hooks_.rank_is_gone(exit->attempt);
   if (invariants_.finished()) return;
+  trouble_nodes();
   const Duration moment = stage_.random.between(0ms, 100ms);
-  if (stage_.fault(Fault::node_lost)) {
-    stage_.schedule.after(moment, [this, driver = driver_] {
-      if (driver == driver_ && !invariants_.finished()) workers_.lose_node(nodes_.lose_one());
-    });
-  }
   if (stage_.fault(Fault::abort)) {
     stage_.schedule.after(moment, [this, driver = driver_] {
       if (driver == driver_) hand_in(AbortAsked{"simulated Ctrl-C"});
@@ -145,6 +141,32 @@ void World::hand_in(const Event& event) {
   }
 }
 
+void World::trouble_nodes() {
+  const auto soon = [this](Fault fault, void (World::*trouble)()) {
+    if (invariants_.finished() || !stage_.fault(fault)) return;
+    stage_.schedule.after(stage_.random.between(0ms, 100ms), [this, trouble, driver = driver_] {
+      if (driver == driver_ && !invariants_.finished()) (this->*trouble)();
+    });
+  };
+  soon(Fault::node_lost, &World::lose_node);
+  soon(Fault::node_preempted, &World::preempt_node);
+  if (scenario_.spec.scaling.min_workers) soon(Fault::room_changes, &World::change_room);
+}
+
+void World::lose_node() { workers_.lose_node(nodes_.lose_one()); }
+
+void World::change_room() { nodes_.change_room(); }
+
+/// It goes at its deadline, more or less.
+void World::preempt_node() {
+  const std::string node_id = nodes_.lose_one();
+  const Duration grace = stage_.random.between(0ms, 3s);
+  hand_in(NodePreempted{node_id, to_seconds(grace), 1'000});
+  stage_.schedule.after(stage_.random.between(grace / 2, grace + grace / 2), [this, node_id, driver = driver_] {
+    if (driver == driver_ && !invariants_.finished()) workers_.lose_node(node_id);
+  });
+}
+
 /// Keeps what was said of an attempt; when that is over it may be said again, and must change nothing.
 void World::remember(const Event& event) {
   if (attempt_of(event) != 0 && said_.size() < remembered_max) said_.push_back(event);
@@ -155,12 +177,14 @@ void World::remember(const Event& event) {
                         });
 }
 
-/// Whatever comes, a wait may have lasted long enough for the hang watch to look; nothing else may follow.
+/// Whatever comes, a wait may have lasted long enough for the hang watch to look, and a group long enough to grow; nothing else may
+/// follow.
 void World::hand_in_stale(const Event& event) {
   stage_.trace.event(stage_.schedule.now(), event);
   for (const Command& command : controller_->handle(stage_.schedule.now(), event)) {
     const bool watching = std::holds_alternative<ExamineRanks>(command) || std::holds_alternative<SetTimer>(command) ||
-                          std::holds_alternative<LookAtCollectives>(command);
+                          std::holds_alternative<LookAtCollectives>(command) ||
+                          std::holds_alternative<LookForRoom>(command) || Budgets::is_growth(command);
     require(watching, invariant::stale_events,
             [&] { return words(event) + " of a former attempt leads to " + words(command); });
     stage_.trace.command(command);

@@ -20,7 +20,10 @@ using Labels = std::map<std::string, std::string>;
 ///
 ///     headway::ScalingConfig scaling{.num_workers = 4, .resources_per_worker = {{{"CPU", 2}}}};
 struct ScalingConfig {
-  int num_workers = 1;   ///< Worker processes, one rank each: 1 to 1 000 000.
+  int num_workers = 1;  ///< Worker processes, one rank each: 1 to 1 000 000.
+  /// Makes the group elastic: it starts with as many workers as there is room for, from `min_workers` (1 to `num_workers`) to
+  /// `num_workers`, shrinks when a node goes, and grows when there is room for more.
+  std::optional<int> min_workers = std::nullopt;
   bool use_gpu = false;  ///< Each worker gets a GPU (one, unless `resources_per_worker` says how many).
   /// Hard limits: a run waits until they are free, and one that can never have them is refused. Without "CPU" a worker counts as
   /// one CPU, as advice only: more workers than CPUs start with a warning.
@@ -33,16 +36,23 @@ struct ScalingConfig {
       std::nullopt;  ///< Workers' nodes have GPUs of this kind, such as "A100".
   /// Which nodes workers may be on: one selector for all of them, or one a worker. Values are "x", "!x", "in(x, y)" or "!in(x, y)".
   std::optional<std::vector<Labels>> label_selector = std::nullopt;
+  /// Seconds, at least, from the start of an elastic group until it is ended so that a larger one may go on in its place.
+  double elastic_resize_monitor_interval_s = 60;
 };
 
-/// How many failures a run survives.
+/// How many failures of each kind a run survives. Each restart goes on from the newest committed checkpoint; -1: no limit.
 struct FailureConfig {
-  /// Restarts of the worker group before the run is given up, each from the newest committed checkpoint; -1: no limit.
+  /// Restarts after a failure of the training function, of a worker process or of a node.
   int max_failures = 0;
   /// Seconds that ranks wait for others before you are told for whom, and what those are doing; none or 0: never.
   std::optional<double> hang_warn_s = 30;
   /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never.
   std::optional<double> hang_fail_s = std::nullopt;
+  /// Restarts of a group that could not be started again after an earlier one had trained: a process that ended, or a node that went,
+  /// before the training function was called.
+  int controller_failure_limit = -1;
+  int max_preemption_failures = -1;  ///< Restarts because a node was taken away with notice.
+  double preemption_grace_s = 0;     ///< Seconds that the other ranks may go on after that node's deadline.
 };
 
 /// Which checkpoints are kept. The newest is kept whatever its score, since a restart goes on from it.

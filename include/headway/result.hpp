@@ -20,6 +20,7 @@ enum class ErrorKind {
   corrupted,         ///< Stored bytes are not what was written; the message names file, expected and found.
   user_code,         ///< The user's own function failed; the message begins with its failure.
   worker_died,       ///< A worker process ended without having finished.
+  preempted,         ///< A node was taken away, with notice, and its ranks with it.
   aborted,           ///< Somebody asked for the end (Ctrl-C, shutdown).
   superseded,        ///< Another process has taken over what this one owned: stop, and write nothing more.
   unknown_outcome,   ///< It may or may not have happened: the peer went away before it answered.

@@ -8,6 +8,7 @@
 #include <headway/context.hpp>
 #include <headway/json.hpp>
 #include <headway/main.hpp>
+#include <headway/preemption.hpp>
 #include <headway/report.hpp>
 #include <headway/result.hpp>
 #include <headway/storage.hpp>

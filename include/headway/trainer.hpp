@@ -90,8 +90,8 @@ class HEADWAY_API Trainer {
   ///
   /// Errors: `invalid_argument` (a bad field, a loop that is not registered, two of one name, no Main, resources that can never be had),
   /// `already_exists` (the run has a driver already, which is named), `not_found` (no directory to resume from), `unavailable` and `refused` (storage or
-  /// processes), all of them before a worker starts; `user_code` and `worker_died` when the group failed more often than
-  /// `FailureConfig::max_failures` allows: the message begins with the failed rank's own exception, or how its process ended.
+  /// processes), all of them before a worker starts; `user_code` and `worker_died` (or `preempted`) when the group failed (had to
+  /// leave nodes) more often than `FailureConfig` allows: the message begins with the failed rank's own exception, or how its process ended.
   Result<TrainResult> fit();
 
  private:

@@ -203,6 +203,11 @@ class Session:
     def collective(self, kind: str, data: bytes | None) -> bytes | None:
         """A "barrier" of all ranks, or a "broadcast": what rank 0 gave."""
 
+    def preemption_info(self) -> str | None:
+        """
+        A barrier of all ranks: what is known of nodes that are taken away, as JSON, or None.
+        """
+
 def list_checkpoints(run_directory: str) -> str:
     """
     The manifests of a run's committed checkpoints as a JSON list, oldest first.

@@ -29,7 +29,7 @@ ROOMS: dict[str, set[str]] = {
 }
 
 # core/ speaks only of values: of the public headers it may use these.
-HEADERS_FOR_CORE = {"headway/config.hpp", "headway/export.hpp", "headway/result.hpp"}
+HEADERS_FOR_CORE = {"headway/config.hpp", "headway/export.hpp", "headway/preemption.hpp", "headway/result.hpp"}
 
 # Rooms that decide, and so may not touch threads, files, sockets, processes, clocks or Arrow.
 PURE_ROOMS = {"core", "control"}

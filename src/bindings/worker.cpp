@@ -149,6 +149,16 @@ nb::object collective(worker::Session& self, const std::string& kind, const std:
   return blob ? nb::object(nb::bytes(blob->data(), blob->size())) : nb::object(nb::none());
 }
 
+std::optional<std::string> preemption_info(worker::Session& self) {
+  Result<wire::Blob> told = [&] {
+    const nb::gil_scoped_release released;
+    return self.preemption_info();
+  }();
+  const wire::Blob blob = unwrap(std::move(told));
+  if (!blob) return std::nullopt;
+  return *blob;
+}
+
 RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
 
 /// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can hang.
@@ -178,6 +188,16 @@ void bind_process(nb::module_& module) {
           nb::arg("problems"))
       .def("serve", &serve, nb::sig("def serve(self) -> tuple[int, dict[str, str]] | None"),
            "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
+}
+
+/// What all ranks do together, but for reports.
+void bind_collectives(nb::class_<worker::Session>& session) {
+  session
+      .def("collective", &collective, nb::arg("kind"), nb::arg("data").none(),
+           nb::sig("def collective(self, kind: str, data: bytes | None) -> bytes | None"),
+           "A \"barrier\" of all ranks, or a \"broadcast\": what rank 0 gave.")
+      .def("preemption_info", &preemption_info,
+           "A barrier of all ranks: what is known of nodes that are taken away, as JSON, or None.");
 }
 
 /// What validations, and questions about them, need.
@@ -248,10 +268,8 @@ void bind_worker(nb::module_& module) {
                    "move: bool, asynchronous: bool, placed: bool = False, "
                    "store: collections.abc.Callable[[str], str] | None = None, "
                    "validation_json: str | None = None) -> str | None"),
-           "The barrier of all ranks; the committed checkpoint's directory, or None.")
-      .def("collective", &collective, nb::arg("kind"), nb::arg("data").none(),
-           nb::sig("def collective(self, kind: str, data: bytes | None) -> bytes | None"),
-           "A \"barrier\" of all ranks, or a \"broadcast\": what rank 0 gave.");
+           "The barrier of all ranks; the committed checkpoint's directory, or None.");
+  bind_collectives(session);
 }
 
 }  // namespace headway::bindings

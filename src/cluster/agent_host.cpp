@@ -144,7 +144,7 @@ void AgentHost::watch_lease() {
 void AgentHost::await_signal() {
   signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
     if (failure) return;
-    if (signal == SIGTERM && agent_ && !leaving_ && config_.grace_s > 0) {
+    if (signal == SIGTERM && agent_ && !leaving_) {
       leave();
       await_signal();
     } else {

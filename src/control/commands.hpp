@@ -21,8 +21,14 @@ struct PrepareStorage {};
 
 /// → NodesGranted or NodesRefused.
 struct AcquireNodes {
-  int workers = 1;
+  int workers = 1;  ///< As many as there is room for, up to this.
   WorkerClaim claim;
+  int workers_min = 1;
+};
+
+/// How many workers would be granted, were what the run holds given back and asked for again → RoomSeen.
+struct LookForRoom {
+  AcquireNodes wanted;
 };
 
 struct ReleaseNodes {};
@@ -114,11 +120,13 @@ struct AnswerReport {
   std::optional<std::string> error;
 };
 
-/// Let every rank's n-th barrier or broadcast return, with the bytes that `root` gave when there is one.
+/// Let every rank's n-th barrier, broadcast or question for a preemption return, with the bytes that `root` gave when there is one, or
+/// with what is known of the preemption.
 struct ReleaseCollective {
   int attempt = 0;
   std::int64_t index = 0;
   std::optional<int> root;
+  std::optional<PreemptionInfo> preemption = std::nullopt;
 };
 
 /// Tell every rank of a checkpoint that was committed after its report had returned.
@@ -229,9 +237,9 @@ struct Finish {
   bool folder_lost = false;  ///< Nothing more may be written to it.
 };
 
-using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, StartWorkers, RunSetup, BeginTraining,
-                             BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint,
-                             StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
+using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForRoom, StartWorkers, RunSetup,
+                             BeginTraining, BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint,
+                             DeleteCheckpoint, StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
                              LeaveWorkingDirectory, AnswerReport, ReleaseCollective, AnnounceCheckpoint, AppendResult,
                              TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
                              SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;

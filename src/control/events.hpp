@@ -41,6 +41,21 @@ struct NodeLost {
   std::string reason;
 };
 
+/// A node will be taken away: nothing more is placed there, and what runs there may go on for a while.
+struct NodePreempted {
+  std::string node_id;
+  double grace_s = 0;            ///< Until it goes.
+  std::int64_t deadline_ms = 0;  ///< The same, in milliseconds since 1970, for people and programs.
+};
+
+/// There may be room for more workers than before.
+struct RoomChanged {};
+
+/// The answer to LookForRoom.
+struct RoomSeen {
+  int workers = 0;
+};
+
 struct WorkerReady {
   int attempt = 0;
   int rank = 0;
@@ -232,12 +247,12 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event =
-    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, WorkerReady, SetupFinished,
-                 RankReported, RankArrived, CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted,
-                 ArtifactsSynced, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
-                 CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
-                 ValidationFailed, ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
-                 AbortAsked, DriverEnding, FolderLost, TimerFired>;
+using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted,
+                           RoomChanged, RoomSeen, WorkerReady, SetupFinished, RankReported, RankArrived,
+                           CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
+                           RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
+                           CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted,
+                           ValidationFinished, ValidationFailed, ValidationExited, FolderSynced, JournalWritten,
+                           ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

@@ -58,6 +58,42 @@ RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_
   return failure;
 }
 
+namespace {
+
+std::vector<int> ranks_on(const WorkerGroup& group, const std::string& node_id) {
+  std::vector<int> ranks;
+  for (const RankState& rank : group.ranks()) {
+    if (rank.plan.slot.node_id == node_id) ranks.push_back(rank.plan.rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::string describe_preemption_notice(const WorkerGroup& group, const NodePreempted& event) {
+  const std::vector<int> ranks = ranks_on(group, event.node_id);
+  return "node " + event.node_id + " (" + group.at(ranks.front()).plan.slot.hostname + ") will be taken away in " +
+         seconds_text(from_seconds(event.grace_s)) + ", and " + rank_list(ranks) +
+         " with it: get_preemption_info() tells every rank";
+}
+
+RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now) {
+  RunFailure failure{ErrorKind::preempted, "", {}, {}};
+  std::string nodes;
+  for (const auto& [node_id, ranks] : preemption.info.preempted_node_to_ranks) {
+    const std::string& hostname = group.at(ranks.front()).plan.slot.hostname;
+    nodes += (nodes.empty() ? "node " : ", node ") + node_id + " (" + hostname + ") with " + rank_list(ranks);
+    for (const int rank : ranks) failure.ranks.push_back({rank, "its node " + node_id + " was taken away"});
+  }
+  std::sort(failure.ranks.begin(), failure.ranks.end(),
+            [](const RankFailure& one, const RankFailure& other) { return one.rank < other.rank; });
+  failure.message = "preempted: " + nodes + (preemption.info.preempted_node_to_ranks.size() == 1 ? " is" : " are") +
+                    " taken away, in attempt " + std::to_string(attempt) + "\nWhat the ranks were doing:\n" +
+                    group.describe_others(-1, now);
+  failure.preemption = std::move(preemption);
+  return failure;
+}
+
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now) {
   RunFailure failure{ErrorKind::user_code, "", {}};
@@ -82,7 +118,8 @@ RunFailure describe_unmatched_collective(const WorkerGroup& group, const Collect
   RunFailure failure{ErrorKind::user_code, "", {}};
   failure.message = rank_list(returned) + " finished the training function while " + what + ", which " +
                     rank_list(returned) + " never called (attempt " + std::to_string(attempt) + ")\n" +
-                    "Every rank must call barrier() and broadcast() equally often, in the same order.\n";
+                    "Every rank must call barrier(), broadcast() and get_preemption_info() equally often, in the same "
+                    "order.\n";
   for (const int rank : returned) failure.ranks.push_back({rank, "finished while " + what});
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
@@ -97,10 +134,12 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
   };
   const std::string both = text(waiting.waiting_ranks().front()) + " and " + text(different);
   RunFailure failure{ErrorKind::user_code, "", {{different, both}}};
-  failure.message = both + " as their collective call #" + std::to_string(waiting.index() + 1) + " (attempt " +
-                    std::to_string(attempt) + ")\n" +
-                    "Every rank must make the same calls of barrier() and broadcast() in the same order.\n" +
-                    "What the ranks were doing:\n" + group.describe_others(-1, now);
+  failure.message =
+      both + " as their collective call #" + std::to_string(waiting.index() + 1) + " (attempt " +
+      std::to_string(attempt) + ")\n" +
+      "Every rank must make the same calls of barrier(), broadcast() and get_preemption_info() in the same "
+      "order.\n" +
+      "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/collective_barrier.hpp"
+#include "control/events.hpp"
 #include "control/run_outcome.hpp"
 #include "control/worker_group.hpp"
 #include "core/worker.hpp"
@@ -19,6 +20,11 @@ RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& s
 /// A node is lost, with the ranks that were there.
 RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_id, const std::string& reason,
                               int attempt, Time now);
+
+/// A node will be taken away, with the ranks that are there.
+std::string describe_preemption_notice(const WorkerGroup& group, const NodePreempted& event);
+/// The group had to leave a node.
+RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now);
 
 /// `waiting` ranks wait in report `index`, and `returned` have finished their function and can never come.
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,

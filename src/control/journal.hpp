@@ -21,7 +21,9 @@ struct Journal {
   int version = journal_version;
   std::string state;                      ///< A RunState's name; at the end "finished", "errored" or "aborted".
   int attempt = 0;                        ///< Attempts begun, over all drivers of the run.
-  int failures = 0;                       ///< Under the driver that wrote this.
+  int failures = 0;                       ///< Of the worker group, under the driver that wrote this, as the next two.
+  int start_failures = 0;                 ///< Groups that could not be started again.
+  int preemptions = 0;                    ///< Groups that had to leave a node.
   std::vector<std::string> attempt_ends;  ///< Why each attempt ended, the first one first.
   std::int64_t reports = 0;
   std::int64_t names_given = 0;  ///< Checkpoint names of our own making so far.
@@ -32,6 +34,7 @@ struct Journal {
   std::optional<std::string> failure_kind;
   std::optional<std::vector<RankFailure>> failed_ranks;
   std::optional<bool> failed_in_collective;
+  std::optional<Preemption> preemption;  ///< When that ended the run.
   std::optional<std::string> abort_reason;
   std::optional<std::string> stop_reason;  ///< Why the run was over before its training functions had returned.
   std::int64_t owner_epoch =
@@ -41,9 +44,10 @@ struct Journal {
   RunSpec spec;               ///< Without the training function's configuration.
 };
 BOOST_DESCRIBE_STRUCT(Journal, (),
-                      (version, state, attempt, failures, attempt_ends, reports, names_given, time_total_s, checkpoints,
-                       to_delete, failure, failure_kind, failed_ranks, failed_in_collective, abort_reason, stop_reason,
-                       owner_epoch, owner, written_unix_s, spec))
+                      (version, state, attempt, failures, start_failures, preemptions, attempt_ends, reports,
+                       names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failed_ranks,
+                       failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner, written_unix_s,
+                       spec))
 
 /// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer version.
 Result<Journal> parse_journal(std::string_view text, std::string_view subject);

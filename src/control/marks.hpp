@@ -30,6 +30,7 @@ enum class Mark {
   folder_lost,                      ///< The run's folder is gone, or another driver's.
   given_up,                         ///< A failure after which no attempt follows.
   group_ended_before_commit,        ///< A checkpoint was not stored when its group ended.
+  grown,                            ///< An elastic group ends so that a larger one goes on.
   hang_ends_the_attempt,            ///< Others waited for longer than hang_fail_s.
   hang_in_teardown,                 ///< A tear-down hook took longer than that; the run's result stands.
   journal_failed,                   ///< run.json could not be written.
@@ -39,11 +40,16 @@ enum class Mark {
   nodes_asked_for_again,            ///< The nodes of the last attempt are not all there any more.
   nodes_refused,                    ///< There is no place for the workers.
   offers_conflict,                  ///< The ranks' offers cannot be one checkpoint.
+  preempted,                        ///< A node that is needed will be taken away.
+  preempted_node_gone,              ///< It is gone, and nobody is to outlive it.
+  preempted_survivors_done,         ///< It is gone, and those that outlived it are through.
+  preemption_deadline,              ///< The time of a group that has to leave a node is over.
   raised,                           ///< A training function raised.
   ranks_wait_for_callbacks,         ///< Ranks are further ahead of the callbacks than they may be.
   restart_at_once,                  ///< A restart without a wait.
   restart_waits,                    ///< A restart that waits, as groups die before their first report.
   setup_failed,                     ///< A set-up hook raised.
+  shrunk,                           ///< An elastic group goes on with fewer workers.
   stopped_at_work,                  ///< The user's conditions end the run in an attempt.
   stopped_between_attempts,         ///< They do when no process lives.
   storage_refused,                  ///< The run's folder cannot be written.
@@ -66,9 +72,10 @@ BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobod
                     commit_refused, copy_failed, copy_stopped, death, death_after_return, death_while_uploading,
                     deletion_failed, driver_ended, echo_believed, echo_of_a_group_that_ended, echo_of_all,
                     exit_grace_over, failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report,
-                    folder_lost, given_up, group_ended_before_commit, hang_ends_the_attempt, hang_in_teardown,
+                    folder_lost, given_up, group_ended_before_commit, grown, hang_ends_the_attempt, hang_in_teardown,
                     journal_failed, line_made_good, name_taken, node_lost, nodes_asked_for_again, nodes_refused,
-                    offers_conflict, raised, ranks_wait_for_callbacks, restart_at_once, restart_waits, setup_failed,
+                    offers_conflict, preempted, preempted_node_gone, preempted_survivors_done, preemption_deadline,
+                    raised, ranks_wait_for_callbacks, restart_at_once, restart_waits, setup_failed, shrunk,
                     stopped_at_work, stopped_between_attempts, storage_refused, storage_not_shared,
                     stored_under_two_names, sync_failed, taken_up, terminate_grace_over, too_many_asynchronous,
                     unmatched_report, upload_of_a_rank_that_is_gone, upload_refused, validation_again, validation_died,

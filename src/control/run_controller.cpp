@@ -30,6 +30,8 @@ RunController::RunController(RunSpec spec)
       validations_(spec_.validation),
       sync_(spec_.sync),
       policy_(spec_.failure),
+      growth_(spec_.scaling.elastic_resize_monitor_interval_s),
+      preemption_(spec_.failure.preemption_grace_s),
       hang_watch_(spec_.failure),
       collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt),
       stop_conditions_(spec_.stop) {}
@@ -39,6 +41,7 @@ Commands RunController::handle(Time now, const Event& event) {
   out_.clear();
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
+  consider_growing();
   watch_hangs();
   return std::exchange(out_, {});
 }
@@ -72,7 +75,7 @@ void RunController::on(const NodesGranted& event) {
   if (state_ != RunState::scheduling) return;
   slots_ = event.slots;
   for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
-  start_again();
+  start_where_granted();
 }
 
 void RunController::on(const NodesRefused& event) {
@@ -104,10 +107,14 @@ void RunController::start_attempt() {
   barrier_ = ReportBarrier(group_.size());
   collectives_ = CollectiveBarrier(group_.size());
   group_gone_ = false;
+  growth_.begin(now_);
+  growth_timer_.reset();
+  preemption_.begin();
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
   if (attempt_ > attempts_before_ + 1) out_.push_back(SweepStorage{});
   out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint, spec_.trial_id});
+  tell_size();
   begin_upkeep();
   write_journal();
   start_validations();  // Those that an earlier driver of the run has left. Not before: the training claims its nodes first.
@@ -132,6 +139,7 @@ void RunController::on(const SetupFinished& event) {
     return;
   }
   state_ = RunState::running;
+  trained_ = true;
   collective_watch_.restart(now_, group_.size());
   for (int rank = 0; rank < group_.size(); ++rank) group_.enter(rank, RankPhase::training, now_);
   out_.push_back(BeginTraining{attempt_});
@@ -140,6 +148,7 @@ void RunController::on(const SetupFinished& event) {
 void RunController::on(const RankReturned& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::returned, now_);
+  end_bereaved_group();
   check_unmatched_report();
   check_unmatched_collective();
   finish_when_all_returned();
@@ -170,6 +179,10 @@ void RunController::on(const TeardownFinished& event) {
 void RunController::on(const RankRaised& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::raised, now_);
+  if (preemption_.bereaved()) {
+    end_bereaved_group();
+    return;
+  }
   RunFailure failure = describe_raise(group_, event.rank, event.error, attempt_, now_);
   if (!event.error.echo) {
     HEADWAY_MARK(raised);
@@ -196,8 +209,12 @@ void RunController::on(const WorkerExited& event) {
   group_.at(event.rank).gone = true;
   group_.at(event.rank).open_calls = 0;
   if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
-    HEADWAY_MARK(death);
-    fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
+    if (preemption_.leaving(group_.at(event.rank).plan.slot.node_id)) {
+      bereave();
+    } else {
+      HEADWAY_MARK(death);
+      fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
+    }
   }
   if (phase == RankPhase::returned && !failure_ && !abort_reason_ &&
       (event.status.signaled || event.status.code != 0)) {
@@ -210,13 +227,24 @@ void RunController::on(const WorkerExited& event) {
   forget_uploads_of(event.rank);
 }
 
+/// What a failure of the current attempt counts as.
+FailureCause RunController::cause_of(const RunFailure& failure) const {
+  if (failure.kind == ErrorKind::preempted) return FailureCause::preemption;
+  // When not one group has come to its training, that is no passing trouble of the nodes.
+  const bool start = state_ == RunState::starting && trained_ && failure.kind == ErrorKind::worker_died;
+  return start ? FailureCause::start : FailureCause::group;
+}
+
 void RunController::fail_attempt(RunFailure failure) {
   if (!at_work() || failure_) return;
+  const bool of_the_ranks = failure.kind == ErrorKind::user_code || failure.kind == ErrorKind::worker_died;
+  if (preemption_.bereaved() && of_the_ranks && !callback_failed_) failure = preemption_failure(any_at_work());
   failure_ = std::move(failure);
+  failure_cause_ = cause_of(*failure_);
   echo_.reset();
   if (spec_.callback_lag_max && !callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
   const bool ending = abort_reason_ || stop_reason_ || callback_failed_ || lost_;
-  const bool restart = !ending && failure_->kind != ErrorKind::internal && policy_.allow_restart();
+  const bool restart = !ending && failure_->kind != ErrorKind::internal && policy_.allow_restart(failure_cause_);
   if (!restart) HEADWAY_MARK(given_up);
   state_ = restart ? RunState::restarting : RunState::shutting_down;
   end_group(EndMode::kill, headline(*failure_));
@@ -252,7 +280,11 @@ void RunController::group_is_over() {
 }
 
 void RunController::restart() {
-  const Duration wait = policy_.restart_wait(attempt_iterations_ > 0);
+  if (resizing_) {
+    resize();
+    return;
+  }
+  const Duration wait = policy_.restart_wait(failure_cause_, attempt_iterations_ > 0);
   notify_restart(wait);
   if (wait == Duration::zero()) {
     HEADWAY_MARK(restart_at_once);
@@ -263,18 +295,19 @@ void RunController::restart() {
   }
 }
 
-void RunController::notify_restart(Duration wait) {
+std::string RunController::resumed_from() const {
   const auto newest = book_.newest();
-  const std::string from =
-      newest ? "from " + *newest
-             : (spec_.resume_from_checkpoint ? "from " + *spec_.resume_from_checkpoint : "from the beginning");
+  return "from " + newest.value_or(spec_.resume_from_checkpoint.value_or("the beginning"));
+}
+
+void RunController::notify_restart(Duration wait) {
   const std::string when =
       wait == Duration::zero()
           ? ""
           : " in " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()) +
                 " ms, as it has died again before its first report";
-  out_.push_back(
-      Notify{"Restarting the worker group (" + policy_.count_text() + ") " + from + when + ": " + failure_->message});
+  out_.push_back(Notify{"Restarting the worker group (" + policy_.count_text(failure_cause_) + ") " + resumed_from() +
+                        when + ": " + failure_->message});
 }
 
 void RunController::on(const AbortAsked& event) {
@@ -297,6 +330,7 @@ void RunController::on(const TimerFired& event) {
   if (on_upkeep_timer(event.timer) || on_validation_timer(event.timer) || on_question_timer(event.timer)) return;
   if (event.timer == hang_timer_) hang_watch_.woken();
   if (event.timer == look_timer_) collective_watch_.woken();
+  if (event.timer == growth_timer_) growth_.woken();
   const auto timer =
       std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
   if (timer == timers_.end()) return;
@@ -329,9 +363,10 @@ void RunController::on(const TimerFired& event) {
     case TimerPurpose::terminate:
       if (!group_gone_) {
         HEADWAY_MARK(terminate_grace_over);
-        end_group(EndMode::kill, abort_reason_.value_or(stop_reason_.value_or("")));
+        end_group(EndMode::kill, attempt_ends_.back());
       }
       break;
+    case TimerPurpose::preemption: end_preempted_group(); break;
   }
 }
 

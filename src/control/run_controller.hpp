@@ -7,8 +7,10 @@
 #include "control/deletion_list.hpp"
 #include "control/events.hpp"
 #include "control/failure_policy.hpp"
+#include "control/growth_watch.hpp"
 #include "control/hang_text.hpp"
 #include "control/hang_watch.hpp"
+#include "control/preemption_watch.hpp"
 #include "control/report_barrier.hpp"
 #include "control/run_outcome.hpp"
 #include "control/stop_conditions.hpp"
@@ -43,7 +45,8 @@ const char* to_string(RunState state);
 ///
 /// created → preparing (storage) → scheduling (nodes) → starting (processes, set-up) → running → shutting_down (processes end)
 /// → validating (validations that are still open) → closing (last journal) → over. A failure within the budget goes from starting or running through restarting (processes
-/// end) to starting again, as the next attempt, from the newest committed checkpoint.
+/// end) to starting again, as the next attempt, from the newest committed checkpoint. So does a group that has to leave a node, and an
+/// elastic one that can grow; where nodes must be found anew, through scheduling.
 ///
 /// A run that outlives its driver: a new controller, given the same `StartAsked`, hears in `StoragePrepared::found` what the folder
 /// holds (journal, manifests, results) and goes on from there: attempts, iterations, names and owner epochs are counted on, the
@@ -101,7 +104,7 @@ class RunController {
     std::optional<std::int64_t> timer;
     bool over = false;  ///< Its time is: it gets what there is.
   };
-  enum class TimerPurpose { echo, exit, terminate, restart, sync };
+  enum class TimerPurpose { echo, exit, terminate, restart, sync, preemption };
   struct Timer {
     std::int64_t id = 0;
     TimerPurpose purpose = TimerPurpose::echo;
@@ -112,6 +115,9 @@ class RunController {
   void on(const NodesGranted& event);
   void on(const NodesRefused& event);
   void on(const NodeLost& event);
+  void on(const NodePreempted& event);
+  void on(const RoomChanged& event);
+  void on(const RoomSeen& event);
   void on(const WorkerReady& event);
   void on(const SetupFinished& event);
   void on(const RankReported& event);
@@ -154,9 +160,24 @@ class RunController {
   void make_good_lines(const FoundRun& found);
   void lose_run(const Error& error);
   void finish();
+  AcquireNodes wanted_nodes() const;
   void acquire_nodes();
+  void ask_for_nodes();
+  void start_where_granted();
+  bool needs(const std::string& node_id) const;
   void start_attempt();
   void start_again();
+  bool elastic() const;
+  void consider_growing();
+  void grow();
+  void resize();
+  void tell_size();
+  bool any_at_work() const;
+  RunFailure preemption_failure(bool timed_out) const;
+  void bereave();
+  void end_bereaved_group();
+  void end_preempted_group();
+  FailureCause cause_of(const RunFailure& failure) const;
   void take_report();
   PendingCheckpoint begin_checkpoint(std::int64_t index);
   void order_uploads(std::int64_t index, PendingCheckpoint& checkpoint);
@@ -186,6 +207,7 @@ class RunController {
   void group_is_over();
   void restart();
   void notify_restart(Duration wait);
+  std::string resumed_from() const;
   void delete_old();
   void begin_upkeep();
   void sync_artifacts();
@@ -245,10 +267,16 @@ class RunController {
   std::optional<std::int64_t> sync_period_timer_;
   std::optional<std::int64_t> sync_limit_timer_;
   FailurePolicy policy_;
+  GrowthWatch growth_;
+  PreemptionWatch preemption_;
   HangWatch hang_watch_;
   CollectiveWatch collective_watch_;
   std::optional<std::int64_t> hang_timer_;
   std::optional<std::int64_t> look_timer_;
+  std::optional<std::int64_t> growth_timer_;
+  bool resizing_ = false;                    ///< The attempt ends so that a larger group may go on; it has not failed.
+  bool trained_ = false;                     ///< A group of this driver's has come to its training.
+  int told_size_ = 0;                        ///< The elastic group's, as the user knows it.
   std::optional<Time> hook_since_;           ///< When the front end's hooks were called, while they have not returned.
   std::optional<Time> ending_since_;         ///< When the attempt's processes were first told to end.
   Time barrier_since_{};                     ///< When the first rank came to the open report.
@@ -257,6 +285,7 @@ class RunController {
   std::optional<std::string> upload_error_;  ///< Of an asynchronous checkpoint; the next report tells it.
   std::optional<RunFailure> echo_;           ///< A failure that waits for its cause.
   std::optional<RunFailure> failure_;        ///< Why the current attempt ends.
+  FailureCause failure_cause_ = FailureCause::group;
   std::optional<std::string> abort_reason_;
   StopConditions stop_conditions_;
   std::optional<std::string> stop_reason_;

@@ -31,8 +31,10 @@ void RunController::release_collective() {
     if (group_.at(rank).phase == RankPhase::gathering) group_.enter(rank, RankPhase::training, now_);
   }
   const CollectiveCall& call = collectives_.call_of(0);
-  out_.push_back(ReleaseCollective{attempt_, collectives_.index(),
-                                   call.kind == "broadcast" ? std::optional(call.root) : std::nullopt});
+  ReleaseCollective release{attempt_, collectives_.index(), std::nullopt};
+  if (call.kind == "broadcast") release.root = call.root;
+  if (call.kind == preemption_question) release.preemption = preemption_.info(group_);
+  out_.push_back(std::move(release));
   collectives_.advance();
 }
 

@@ -14,7 +14,9 @@ void RunController::write_journal() {
   journal.state = to_string(state_);
   if (state_ == RunState::closing) journal.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
   journal.attempt = attempt_;
-  journal.failures = policy_.failures();
+  journal.failures = policy_.count(FailureCause::group);
+  journal.start_failures = policy_.count(FailureCause::start);
+  journal.preemptions = policy_.count(FailureCause::preemption);
   journal.attempt_ends = attempt_ends_;
   journal.reports = iteration_;
   journal.names_given = book_.names_given();
@@ -26,6 +28,7 @@ void RunController::write_journal() {
     journal.failure_kind = to_string(failure_->kind);
     journal.failed_ranks = failure_->ranks;
     if (failure_->in_collective) journal.failed_in_collective = true;
+    journal.preemption = failure_->preemption;
   }
   journal.abort_reason = abort_reason_;
   journal.stop_reason = stop_reason_;
@@ -147,7 +150,7 @@ void RunController::tell_of_taking_up(const FoundRun& found) {
     text = "Going on with the run in " + folder + " " + from + ", " + attempt +
            ". Why it had not finished: " + unfinished_reason(journal);
   }
-  if (journal.failures > 0) text += "\nFailures are counted afresh.";
+  if (journal.failures + journal.start_failures + journal.preemptions > 0) text += "\nFailures are counted afresh.";
   out_.push_back(Notify{std::move(text)});
 }
 

@@ -45,6 +45,7 @@ void RunController::check_unmatched_report() {
 /// All ranks have made their report: it takes its place in the queue.
 void RunController::take_report() {
   collective_watch_.restart(now_, group_.size());
+  growth_.trained();
   PendingReport report;
   report.index = barrier_.index();
   if (upload_error_) {
@@ -247,6 +248,7 @@ void RunController::on(const CheckpointCommitted& event) {
     refuse(*report);
   } else {
     committed(*report);
+    if (pending_.size() == 1) growth_.saved();
   }
   pending_.pop_front();
   settle_reports();

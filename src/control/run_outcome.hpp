@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/preemption.hpp"
 #include "core/report_line.hpp"
 #include "core/validation.hpp"
 #include "core/worker.hpp"
@@ -30,12 +31,20 @@ struct RankFailure {
 };
 BOOST_DESCRIBE_STRUCT(RankFailure, (), (rank, text))
 
+/// A node was taken away from a run.
+struct Preemption {
+  PreemptionInfo info;
+  bool timed_out = false;  ///< Workers were still at work when their time was over.
+};
+BOOST_DESCRIBE_STRUCT(Preemption, (), (info, timed_out))
+
 /// Why a run failed. `message` is complete and ready to be shown: it begins with the user's own failure.
 struct RunFailure {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
-  std::vector<RankFailure> ranks;  ///< Empty when no rank is to blame.
-  bool in_collective = false;      ///< hang_fail_s ended ranks that were in a collective of torch.
+  std::vector<RankFailure> ranks;             ///< Empty when no rank is to blame.
+  bool in_collective = false;                 ///< hang_fail_s ended ranks that were in a collective of torch.
+  std::optional<Preemption> preemption = {};  ///< Of the kind `preempted`.
 };
 
 struct RunOutcome {

@@ -34,6 +34,8 @@ std::string seconds_text(Duration duration) {
   return text.data();
 }
 
+std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
+
 std::string rank_list(const std::vector<int>& ranks) {
   constexpr std::size_t shown_max = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";

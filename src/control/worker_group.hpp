@@ -14,6 +14,9 @@ namespace headway::control {
 /// "30.0 s".
 std::string seconds_text(Duration duration);
 
+/// "1 worker", "3 workers".
+std::string workers_text(int workers);
+
 /// "rank 3", "ranks 0, 2" or "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more".
 std::string rank_list(const std::vector<int>& ranks);
 

@@ -89,12 +89,28 @@ Result<void> validate_place(const ScalingConfig& config) {
   }
   if (!config.label_selector) return {};
   const std::size_t selectors = config.label_selector->size();
+  if (selectors != 1 && config.min_workers) {
+    return refused("ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
+                   "one dict for all workers of an elastic group");
+  }
   if (selectors != 1 && selectors != static_cast<std::size_t>(config.num_workers)) {
     return refused(
         "ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
         "one dict for all workers, or a list with one for each of them (" + std::to_string(config.num_workers) + ")");
   }
   return {};
+}
+
+Result<void> validate_elastic(const ScalingConfig& config) {
+  const double interval = config.elastic_resize_monitor_interval_s;
+  if (!(interval >= 0 && interval <= limit_s_max)) {
+    return refused("ScalingConfig.elastic_resize_monitor_interval_s", number_text(interval),
+                   "seconds from 0 to 1000000000");
+  }
+  if (!config.min_workers || (*config.min_workers >= 1 && *config.min_workers <= config.num_workers)) return {};
+  return refused("ScalingConfig.num_workers",
+                 "from " + std::to_string(*config.min_workers) + " to " + std::to_string(config.num_workers),
+                 "an integer, or a range of two from 1 to 1000000, the smaller one first");
 }
 
 }  // namespace
@@ -104,6 +120,7 @@ Result<void> validate(const ScalingConfig& config) {
     return refused("ScalingConfig.num_workers", std::to_string(config.num_workers),
                    "an integer from 0 (local mode) to 1000000");
   }
+  if (auto ok = validate_elastic(config); !ok) return ok;
   if (config.trainer_resources) {
     if (auto ok = validate_amounts("ScalingConfig.trainer_resources", *config.trainer_resources); !ok) return ok;
   }
@@ -117,6 +134,16 @@ Result<void> validate(const FailureConfig& config) {
   if (config.max_failures < -1) {
     return refused("FailureConfig.max_failures", std::to_string(config.max_failures),
                    "-1 (no limit), 0 (no restart) or a positive integer");
+  }
+  for (const auto& [argument, limit] :
+       {std::pair("FailureConfig.controller_failure_limit", config.controller_failure_limit),
+        std::pair("FailureConfig.max_preemption_failures", config.max_preemption_failures)}) {
+    if (limit < -1)
+      return refused(argument, std::to_string(limit), "-1 (no limit), 0 (no restart) or a positive integer");
+  }
+  if (!(config.preemption_grace_s >= 0 && config.preemption_grace_s <= limit_s_max)) {
+    return refused("FailureConfig.preemption_grace_s", number_text(config.preemption_grace_s),
+                   "seconds from 0 to 1000000000");
   }
   if (auto ok = validate_limit("FailureConfig.hang_warn_s", config.hang_warn_s); !ok) return ok;
   return validate_limit("FailureConfig.hang_fail_s", config.hang_fail_s);
@@ -227,6 +254,8 @@ std::string accelerator_resource(const std::string& type) { return "accelerator_
 int group_size(const RunSpec& spec) {
   return spec.scaling.num_workers > 0 ? spec.scaling.num_workers : spec.local_ranks;
 }
+
+int group_size_min(const RunSpec& spec) { return spec.scaling.min_workers.value_or(group_size(spec)); }
 
 WorkerClaim worker_claim(const ScalingConfig& config) {
   WorkerClaim claim;

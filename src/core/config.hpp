@@ -16,9 +16,11 @@
 namespace headway {
 
 BOOST_DESCRIBE_STRUCT(ScalingConfig, (),
-                      (num_workers, use_gpu, resources_per_worker, trainer_resources, placement_strategy,
-                       accelerator_type, label_selector))
-BOOST_DESCRIBE_STRUCT(FailureConfig, (), (max_failures, hang_warn_s, hang_fail_s))
+                      (num_workers, min_workers, use_gpu, resources_per_worker, trainer_resources, placement_strategy,
+                       accelerator_type, label_selector, elastic_resize_monitor_interval_s))
+BOOST_DESCRIBE_STRUCT(FailureConfig, (),
+                      (max_failures, hang_warn_s, hang_fail_s, controller_failure_limit, max_preemption_failures,
+                       preemption_grace_s))
 BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attribute, checkpoint_score_order))
 
 /// `RunConfig`'s own part of a run's description, with nothing left to default.
@@ -75,8 +77,9 @@ Result<void> validate(const ValidationConfig& config);
 Result<void> validate(const ValidationTask& task);
 Result<void> validate(const RunSpec& spec);
 
-/// How many ranks the run has.
+/// How many ranks the run has; of an elastic group, at most and at least.
 int group_size(const RunSpec& spec);
+int group_size_min(const RunSpec& spec);
 
 /// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
 struct WorkerClaim {

@@ -12,6 +12,7 @@ const char* to_string(ErrorKind kind) {
     case ErrorKind::corrupted: return "corrupted";
     case ErrorKind::user_code: return "user_code";
     case ErrorKind::worker_died: return "worker_died";
+    case ErrorKind::preempted: return "preempted";
     case ErrorKind::aborted: return "aborted";
     case ErrorKind::superseded: return "superseded";
     case ErrorKind::unknown_outcome: return "unknown_outcome";

@@ -78,7 +78,11 @@ void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob funct
   asio::post(loop_, [self = shared_from_this(), call_id, ranks = std::move(ranks), function = std::move(function)] {
     control::RanksCalled called{self->attempt_, {}};
     for (int rank : ranks) {
-      Worker& worker = self->workers_.at(static_cast<std::size_t>(rank));
+      if (static_cast<std::size_t>(rank) >= self->workers_.size()) {  // The group is a smaller one by now.
+        self->fail_call(call_id, rank);
+        continue;
+      }
+      Worker& worker = self->workers_[static_cast<std::size_t>(rank)];
       worker.open_calls.push_back(call_id);
       if (worker.gone || self->detached_) {
         self->fail_calls(worker, rank);
@@ -211,11 +215,21 @@ void Run::node_lost(const std::string& node_id, const std::string& reason) {
   handle(control::NodeLost{node_id, reason});
 }
 
+void Run::node_preempted(const std::string& node_id, double grace_s) {
+  const auto deadline = std::chrono::system_clock::now().time_since_epoch() + std::chrono::duration<double>(grace_s);
+  handle(control::NodePreempted{node_id, grace_s,
+                                std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()});
+}
+
+void Run::room_changed() { handle(control::RoomChanged{}); }
+
 void Run::fail_calls(Worker& worker, int rank) {
-  for (std::int64_t call_id : std::exchange(worker.open_calls, {})) {
-    const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
-    tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", boost::json::value_from(error)}});
-  }
+  for (std::int64_t call_id : std::exchange(worker.open_calls, {})) fail_call(call_id, rank);
+}
+
+void Run::fail_call(std::int64_t call_id, int rank) {
+  const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
+  tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", boost::json::value_from(error)}});
 }
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {

@@ -6,6 +6,7 @@
 #include "driver/run_folder.hpp"
 #include "driver/validation_processes.hpp"
 #include "driver/working_directories.hpp"
+#include "engine/engine.hpp"
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
 
@@ -67,6 +68,9 @@ class Run : public std::enable_shared_from_this<Run> {
   bool worker_line(std::int64_t worker_id, std::string_view line);
   /// The exits of its workers are told later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
+  void node_preempted(const std::string& node_id, double grace_s);
+  /// The engine may have more room than before.
+  void room_changed();
   /// What a validation's worker has claimed is free, or can never be had.
   void validation_granted(std::int64_t worker_id, const Result<Slot>& slot);
   void warn(const std::string& text);
@@ -90,6 +94,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::PrepareStorage& command);
   void carry_out(const control::AcquireNodes& command);
   void carry_out(const control::ReleaseNodes& command);
+  void carry_out(const control::LookForRoom& command);
   void carry_out(const control::StartWorkers& command);
   void carry_out(const control::RunSetup& command);
   void carry_out(const control::BeginTraining& command);
@@ -122,6 +127,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::Notify& command);
   void carry_out(const control::Finish& command);
 
+  engine::Wanted to_wanted(const control::AcquireNodes& command) const;
   void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);
   void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
@@ -142,6 +148,7 @@ class Run : public std::enable_shared_from_this<Run> {
   int rank_of(std::int64_t worker_id) const;
   void send_to(int attempt, int rank, wire::Frame frame);
   void fail_calls(Worker& worker, int rank);
+  void fail_call(std::int64_t call_id, int rank);
   void tell_front(std::string kind, const Json& json, wire::Blob blob = nullptr);
   void wake_display();
 

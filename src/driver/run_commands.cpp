@@ -63,10 +63,17 @@ void Run::carry_out(const control::AcquireNodes& command) {
   const auto pending = [weak = weak_from_this()](const std::string& reason) {
     if (const auto self = weak.lock()) self->tell_front("notice", {{"text", reason}});
   };
-  const engine::Wanted wanted{command.workers, command.workers, command.claim,
-                              engine::to_placement(spec_.scaling.placement_strategy.value_or("PACK")),
-                              spec_.scaling.trainer_resources.value_or(Resources{})};
-  runtime_->engine().acquire(run_id_, wanted, {granted, pending});
+  runtime_->engine().acquire(run_id_, to_wanted(command), {granted, pending});
+}
+
+engine::Wanted Run::to_wanted(const control::AcquireNodes& command) const {
+  return {command.workers_min, command.workers, command.claim,
+          engine::to_placement(spec_.scaling.placement_strategy.value_or("PACK")),
+          spec_.scaling.trainer_resources.value_or(Resources{})};
+}
+
+void Run::carry_out(const control::LookForRoom& command) {
+  post(control::RoomSeen{runtime_->engine().possible(run_id_, to_wanted(command.wanted))});
 }
 
 void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }
@@ -137,11 +144,13 @@ void Run::carry_out(const control::AnswerReport& command) {
 
 void Run::carry_out(const control::ReleaseCollective& command) {
   const auto given = std::exchange(collective_bytes_, {});
+  wire::Blob for_all;
+  if (command.preemption) for_all = std::make_shared<const std::string>(to_json_text(*command.preemption));
   const auto bytes = command.root ? given.find(*command.root) : given.end();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const int rank = static_cast<int>(i);
     // The root has its own bytes.
-    const wire::Blob blob = bytes != given.end() && rank != *command.root ? bytes->second : nullptr;
+    const wire::Blob blob = bytes != given.end() && rank != *command.root ? bytes->second : for_all;
     send_to(command.attempt, rank, wire::to_frame(wire::CollectiveDone{command.index}, blob));
   }
 }
@@ -245,6 +254,9 @@ void Run::carry_out(const control::Finish& command) {
   end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
   end["in_collective"] = command.outcome.failure && command.outcome.failure->in_collective;
   end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
+  if (command.outcome.failure && command.outcome.failure->preemption) {
+    end["preemption"] = boost::json::value_from(*command.outcome.failure->preemption);
+  }
   end["ranks"] = command.outcome.failure ? boost::json::value_from(command.outcome.failure->ranks) : Json(JsonArray{});
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();

@@ -72,6 +72,7 @@ Runtime::Runtime(RuntimeConfig config)
     nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this));
     engine_.add(std::move(here));
   }
+  engine_.on_change([this] { room_changed(); });
   nodes_.add(guests_node, std::make_unique<node::GuestAgent>(loop_, *this));
   thread_ = std::thread([this] { run_loop(); });
 }
@@ -144,6 +145,7 @@ void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::Sec
     // Not at once: this is called from inside the agent that goes.
     asio::post(loop_, [this, id, reason, fenced_until] { node_lost(id, reason, fenced_until); });
   };
+  handlers.preempting = [this, id = node.node_id](double grace_s) { node_preempted(id, grace_s); };
   auto agent = std::make_unique<cluster::RemoteAgent>(
       loop_, std::move(channel), std::chrono::duration<double>(config_.join->lease_s), *this, std::move(handlers));
   for (const std::vector<std::string>& preload : preloads_) (void)agent->warm(preload);
@@ -164,6 +166,21 @@ void Runtime::node_lost(const std::string& node_id, const std::string& reason,
       [this, fence, workers, words = "its node " + node_id + " is lost: " + reason](const boost::system::error_code&) {
         for (std::int64_t worker_id : workers) worker_exited(worker_id, {true, SIGKILL, words}, "");
       });
+}
+
+/// What runs there goes on; where to, and when, each run's controller decides.
+void Runtime::node_preempted(const std::string& node_id, double grace_s) {
+  engine_.drain(node_id);
+  for (const auto& [id, run] : std::map(runs_)) run->node_preempted(node_id, grace_s);
+}
+
+/// Not at once: the engine is in the middle of it.
+void Runtime::room_changed() {
+  if (!std::exchange(room_told_, false)) return;
+  asio::post(loop_, [this] {
+    room_told_ = true;
+    for (const auto& [id, run] : std::map(runs_)) run->room_changed();
+  });
 }
 
 Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer,

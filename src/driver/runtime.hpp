@@ -95,6 +95,8 @@ class Runtime : public node::AgentSink {
   void node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel);
   void node_lost(const std::string& node_id, const std::string& reason,
                  std::chrono::steady_clock::time_point fenced_until);
+  void node_preempted(const std::string& node_id, double grace_s);
+  void room_changed();
   /// What `question` answers on the loop, which alone may look.
   template <class F>
   auto ask_loop(F question);
@@ -121,6 +123,7 @@ class Runtime : public node::AgentSink {
   std::int64_t next_worker_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
+  bool room_told_ = true;      ///< Else runs are about to be told that there may be more room.
   std::mutex shutdown_mutex_;  ///< Nothing is handed to the loop while, or after, it is stopped.
   bool stopped_ = false;
 };

@@ -19,7 +19,9 @@ std::string selectors_text(const std::vector<Labels>& selectors) {
 }
 
 std::string wanted_text(const Wanted& wanted) {
-  std::string text = workers_text(wanted.workers_min);
+  std::string text = wanted.workers_min == wanted.workers_max
+                         ? workers_text(wanted.workers_min)
+                         : std::to_string(wanted.workers_min) + " to " + workers_text(wanted.workers_max);
   if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
   if (!wanted.beside.empty()) text += " and " + resources_text(wanted.beside) + " beside them (trainer_resources)";
   text += selectors_text(wanted.claim.selectors);
@@ -68,14 +70,14 @@ void NodePool::changed() const {
   if (changed_) changed_();
 }
 
-NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of, std::int64_t without_holder) const {
+NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of) const {
   Rooms rooms;
   for (const Node& node : nodes_) {
     Room room;
     const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
     if (allowed && (!node.draining || of == Of::total)) {
       room.hard = of == Of::total ? node.ledger.room_in_all(wanted.workers_max, wanted.claim)
-                                  : node.ledger.room_now(wanted.workers_max, wanted.claim, without_holder);
+                                  : node.ledger.room_now(wanted.workers_max, wanted.claim);
       room.cpus = static_cast<int>(cpus_of(node.ledger.node().total));
     }
     rooms.push_back(room);
@@ -160,10 +162,11 @@ void NodePool::give_back(std::int64_t holder) {
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
   if (!queue_.empty()) return 0;  // Those that wait come first.
-  const auto placed = best(rooms(wanted, Of::free, holder), wanted);
-  int workers = 0;
-  for (int count : placed.value_or(Places()).workers) workers += count;
-  return workers;
+  NodePool then;
+  then.nodes_ = nodes_;
+  then.give_back(holder);
+  const auto granted = then.grant(holder, wanted);
+  return granted ? static_cast<int>(granted->slots.size()) : 0;
 }
 
 /// What is beside the workers goes to the first node that leaves room enough for them.

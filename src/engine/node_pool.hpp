@@ -46,10 +46,10 @@ class NodePool : public Engine {
     std::vector<int> workers;  ///< By node, how many.
     std::vector<int> node_of;  ///< By worker; empty when it does not matter which goes where.
   };
-  /// The room of each node for a claim: of what is there in all, or free now, or free once `holder` has given back.
+  /// The room of each node for a claim: of what is there in all, or free now.
   enum class Of { total, free };
 
-  Rooms rooms(const Wanted& wanted, Of of, std::int64_t without_holder = 0) const;
+  Rooms rooms(const Wanted& wanted, Of of) const;
   std::optional<Places> places(const Rooms& rooms, const Wanted& wanted, int workers) const;
   std::optional<Places> best(const Rooms& rooms, const Wanted& wanted) const;
   Result<void> check_possible(const Wanted& wanted) const;

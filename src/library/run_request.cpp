@@ -182,11 +182,12 @@ Error to_error(const JsonObject& end, const std::string& path) {
   Error error{ErrorKind::internal, message};
   for (const ErrorKind each :
        {ErrorKind::invalid_argument, ErrorKind::not_found, ErrorKind::already_exists, ErrorKind::unavailable,
-        ErrorKind::refused, ErrorKind::corrupted, ErrorKind::user_code, ErrorKind::worker_died, ErrorKind::aborted,
-        ErrorKind::superseded, ErrorKind::unknown_outcome}) {
+        ErrorKind::refused, ErrorKind::corrupted, ErrorKind::user_code, ErrorKind::worker_died, ErrorKind::preempted,
+        ErrorKind::aborted, ErrorKind::superseded, ErrorKind::unknown_outcome}) {
     if (kind == to_string(each)) error.kind = each;
   }
-  if (error.kind == ErrorKind::user_code || error.kind == ErrorKind::worker_died) {
+  if (error.kind == ErrorKind::user_code || error.kind == ErrorKind::worker_died ||
+      error.kind == ErrorKind::preempted) {
     while (!message.empty() && message.back() == '\n') message.pop_back();
     error.message = message + "\nThe run's folder: " + path;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headway/context.hpp>
+#include <headway/preemption.hpp>
 #include <headway/result.hpp>
 
 #include <functional>
@@ -31,5 +32,7 @@ struct ReportOrder {
 Result<void> worker_report(ReportOrder order);
 std::optional<std::string> worker_checkpoint();
 Result<std::string> worker_collective(const std::string& kind, int root, std::string bytes);
+/// None: no node is taken away.
+Result<std::optional<PreemptionInfo>> worker_preemption_info();
 
 }  // namespace headway::library

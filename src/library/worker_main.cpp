@@ -1,5 +1,6 @@
 #include "library/worker_main.hpp"
 
+#include "core/preemption.hpp"
 #include "library/arrow_libraries.hpp"
 #include "library/crash_trace.hpp"
 #include "library/exception_text.hpp"
@@ -166,6 +167,15 @@ Result<std::string> worker_collective(const std::string& kind, int root, std::st
   const auto gathered = session->collective(kind, root, std::make_shared<const std::string>(std::move(bytes)));
   if (!gathered) return gathered.error();
   return *gathered ? **gathered : std::string();
+}
+
+Result<std::optional<PreemptionInfo>> worker_preemption_info() {
+  const auto told = session->preemption_info();
+  if (!told) return told.error();
+  if (!*told) return std::optional<PreemptionInfo>();
+  const Result<PreemptionInfo> info = from_json_text<PreemptionInfo>(**told, "a preemption");
+  if (!info) return info.error();
+  return std::optional<PreemptionInfo>(*info);
 }
 
 std::optional<std::string> worker_checkpoint() { return session->checkpoint(); }

@@ -49,13 +49,8 @@ int ResourceLedger::room_in_all(int workers, const WorkerClaim& claim) const {
   return room(workers, claim, node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0));
 }
 
-int ResourceLedger::room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder) const {
-  if (!is_meant(claim)) return 0;
-  const auto hold = holds_.find(without_holder);
-  if (hold == holds_.end()) return room(workers, claim, free_, gpus_free_);
-  ResourceLedger without = *this;
-  without.release(without_holder);
-  return room(workers, claim, without.free_, without.gpus_free_);
+int ResourceLedger::room_now(int workers, const WorkerClaim& claim) const {
+  return is_meant(claim) ? room(workers, claim, free_, gpus_free_) : 0;
 }
 
 std::optional<std::vector<std::size_t>> ResourceLedger::pick_gpus(double amount, std::vector<double>& free) {

@@ -35,8 +35,8 @@ class ResourceLedger {
   /// How many claims, up to `workers`, could be met at once, were nothing held.
   int room_in_all(int workers, const WorkerClaim& claim) const;
 
-  /// How many could be met now, or once `without_holder` had given back what it has.
-  int room_now(int workers, const WorkerClaim& claim, std::int64_t without_holder = 0) const;
+  /// How many could be met now.
+  int room_now(int workers, const WorkerClaim& claim) const;
 
   /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more than once.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);

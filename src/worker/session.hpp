@@ -105,11 +105,15 @@ class Session {
   /// A barrier or broadcast of all ranks; returns what `root` gave (null: nothing). One call at a time.
   /// Errors: `invalid_argument` (a root that is no rank, a call by two threads at once, by a child process, after the function's return).
   Result<wire::Blob> collective(const std::string& kind, int root, wire::Blob bytes);
+  /// What is known of nodes that are taken away from the group, as a PreemptionInfo in JSON; null: nothing. A barrier of all ranks, with
+  /// the errors of `collective`.
+  Result<wire::Blob> preemption_info();
 
  private:
   Session(int fd, DriverGone gone);
   /// Whether this is a process that the worker's code has forked: it has the memory, but not the connection.
   bool in_child() const;
+  Result<wire::Blob> gather(const std::string& kind, int root, const wire::Blob& given);
   void listen();
   void end();
   void take(wire::ToWorker message, wire::Blob blob);

@@ -1,16 +1,26 @@
+#include "core/preemption.hpp"
 #include "worker/session.hpp"
 
 #include <utility>
 
-/// Barriers and broadcasts.
+/// Barriers, broadcasts, and what else all ranks ask for together.
 namespace headway::worker {
 
 Result<wire::Blob> Session::collective(const std::string& kind, int root, wire::Blob bytes) {
-  const auto refused = [&](const std::string& why) { return Error{ErrorKind::invalid_argument, kind + "() " + why}; };
   if (root < 0 || root >= context_.world_size) {
-    return refused("was given root " + std::to_string(root) + "; allowed: a rank, 0 to " +
-                   std::to_string(context_.world_size - 1));
+    return Error{ErrorKind::invalid_argument, kind + "() was given root " + std::to_string(root) +
+                                                  "; allowed: a rank, 0 to " + std::to_string(context_.world_size - 1)};
   }
+  const bool is_root = context_.plan.rank == root;
+  wire::Blob given = is_root ? std::move(bytes) : nullptr;
+  Result<wire::Blob> gathered = gather(kind, root, given);
+  return gathered && is_root ? Result<wire::Blob>(std::move(given)) : std::move(gathered);
+}
+
+Result<wire::Blob> Session::preemption_info() { return gather(std::string(preemption_question), 0, nullptr); }
+
+Result<wire::Blob> Session::gather(const std::string& kind, int root, const wire::Blob& given) {
+  const auto refused = [&](const std::string& why) { return Error{ErrorKind::invalid_argument, kind + "() " + why}; };
   if (in_child()) return refused("was called in a child process of a rank; only the rank's own process can");
   if (function_over_) {
     return refused("was called after the training function had returned (by a thread that it left behind?)");
@@ -20,8 +30,6 @@ Result<wire::Blob> Session::collective(const std::string& kind, int root, wire::
         "was called by two threads of one rank at once; it is for all ranks together, so one call must return before "
         "the next");
   }
-  const bool is_root = context_.plan.rank == root;
-  wire::Blob given = is_root ? std::move(bytes) : nullptr;
   if (auto sent = send(wire::Arrived{collective_index_, kind, root}, given); !sent) {
     gathering_ = false;
     return sent.error();
@@ -35,7 +43,7 @@ Result<wire::Blob> Session::collective(const std::string& kind, int root, wire::
   }
   wire::Blob gathered = *std::exchange(gathered_, std::nullopt);
   gathering_ = false;
-  return is_root ? given : gathered;
+  return gathered;
 }
 
 }  // namespace headway::worker

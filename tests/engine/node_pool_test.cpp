@@ -165,6 +165,17 @@ BOOST_FIXTURE_TEST_CASE(a_group_of_any_size_takes_what_there_is_within_its_bound
   BOOST_TEST(slots == 4U);  // It could share CPUs, but needs not.
 }
 
+BOOST_FIXTURE_TEST_CASE(what_is_possible_leaves_room_for_what_is_held_beside_the_workers, Fixture) {
+  Wanted wanted{1, 8, {{{"CPU", 1}}, 0}};
+  wanted.beside = {{"CPU", 1}};
+  std::size_t slots = 0;
+  engine.acquire(1, wanted, {[&](const Result<Grant>& grant) { slots = grant->slots.size(); }, nullptr});
+  BOOST_TEST(slots == 3U);
+  BOOST_TEST(engine.possible(1, wanted) == 3);
+  engine.add(node("host-b"));
+  BOOST_TEST(engine.possible(1, wanted) == 7);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_node_that_is_lost_or_drained_gives_nothing_more, Fixture) {
   int changes = 0;
   engine.on_change([&] { ++changes; });

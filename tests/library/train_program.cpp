@@ -99,6 +99,7 @@ Json gather() {
   headway::barrier();
   std::cout << "there: " << fs::exists(me.run_directory + "/made_before_the_barrier") << std::endl;
   headway::barrier();
+  if (headway::preemption_info()) all.push_back("a node is taken away");
   return all;
 }
 
@@ -207,6 +208,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
       .config = {{"x", 21}, {"steps", 3}, {"driver", getpid()}, {"pause", mode == "pause"}, {"mode", mode}},
       .scaling = {.num_workers = mode == "no_workers" ? 0 : 2},
       .run = {.name = "run", .storage_path = storage}};
+  if (mode == "bad_range") options.scaling.min_workers = 3;
   if (mode == "die_once") options.run.failure.max_failures = 1;
   if (mode == "die_once") options.run.checkpoint.num_to_keep = 2;
   if (mode == "hang_before_the_barrier") options.run.failure.hang_warn_s = 0.5;

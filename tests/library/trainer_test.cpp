@@ -220,6 +220,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_can_not_train_says_why_before_anything_start
       {"bad_config", "TrainerOptions.config is 3; allowed: an object"},
       {"callback_null", "TrainerOptions.callbacks[0] is null; allowed: an object of a class"},
       {"no_workers", "ScalingConfig.num_workers is 0; allowed: an integer from 1 to 1000000"},
+      {"bad_range", "ScalingConfig.num_workers is from 3 to 2; allowed: an integer, or a range of two from 1"},
   };
   for (const auto& [mode, text] : words) {
     both(mode, [&](const Ended& ended) {

@@ -1,12 +1,14 @@
-"""Rows for test_arguments.py: bad arguments of headway.init, of runtime environments and of headway.tune."""
+"""Rows for test_arguments.py: bad arguments of headway.init, runtime environments, headway.tune, ranges and budgets."""
 
 import headway
 from headway import tune
-from headway.train import RunConfig
+from headway.train import FailureConfig, RunConfig, ScalingConfig
 from headway.tune import stopper
 
 NAN = float("nan")
 AT_LEAST_1 = "at least 1"
+WORKERS = "ScalingConfig.num_workers"
+INTERVAL = "elastic_resize_monitor_interval_s"
 
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 ROWS = [
@@ -106,4 +108,22 @@ ROWS = [
     ),
     (headway.init, {"preload": [""]}, ValueError, "preload", "''", "a list of module names"),
     (headway.init, {"ignore_reinit_error": 1}, TypeError, "ignore_reinit_error", "1 (int)", "True or False"),
+    (ScalingConfig, {"num_workers": (3, 2)}, ValueError, WORKERS, "from 3 to 2", "the smaller one first"),
+    (ScalingConfig, {"num_workers": (0, 2)}, ValueError, WORKERS, "from 0 to 2", "from 1 to"),
+    (ScalingConfig, {"num_workers": (0, 0)}, ValueError, WORKERS, "from 0 to 0", "from 1 to"),
+    (ScalingConfig, {"num_workers": (-2, -1)}, ValueError, WORKERS, "-1", "from 0"),
+    (ScalingConfig, {"num_workers": (1, 2, 3)}, ValueError, WORKERS, "(1, 2, 3)", "a tuple (min, max)"),
+    (ScalingConfig, {"num_workers": (1, 10**7)}, ValueError, WORKERS, "10000000", "1000000"),
+    (ScalingConfig, {"num_workers": [1, 2]}, TypeError, WORKERS, "[1, 2] (list)", AT_LEAST_1),
+    (ScalingConfig, {"num_workers": (1, "2")}, TypeError, f"{WORKERS}[1]", "'2' (str)", "an integer"),
+    (ScalingConfig, {"num_workers": (True, 2)}, TypeError, f"{WORKERS}[0]", "True (bool)", "an integer"),
+    (ScalingConfig, {INTERVAL: -1}, ValueError, f"ScalingConfig.{INTERVAL}", "-1", "seconds from 0"),
+    (ScalingConfig, {INTERVAL: NAN}, ValueError, f"ScalingConfig.{INTERVAL}", "nan", "seconds from 0"),
+    (ScalingConfig, {INTERVAL: "60"}, TypeError, f"ScalingConfig.{INTERVAL}", "'60' (str)", "at least 0"),
+    (FailureConfig, {"controller_failure_limit": -2}, ValueError, "controller_failure_limit", "-2", "-1 (no limit)"),
+    (FailureConfig, {"controller_failure_limit": 0.5}, TypeError, "controller_failure_limit", "0.5", "-1 (no limit)"),
+    (FailureConfig, {"max_preemption_failures": -2}, ValueError, "max_preemption_failures", "-2", "-1 (no limit)"),
+    (FailureConfig, {"max_preemption_failures": "1"}, TypeError, "max_preemption_failures", "'1'", "-1 (no limit)"),
+    (FailureConfig, {"preemption_grace_s": -1}, ValueError, "FailureConfig.preemption_grace_s", "-1", "seconds from 0"),
+    (FailureConfig, {"preemption_grace_s": None}, TypeError, "FailureConfig.preemption_grace_s", "None", "at least 0"),
 ]

@@ -1,5 +1,6 @@
 """Drivers that other nodes join, and agents that do: real processes on this machine, which is many machines to them."""
 
+import contextlib
 import os
 import re
 import select
@@ -9,6 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+
+import processes
+
+LEASE_S = 2
 
 # The beginning of a driver's script: it says where nodes join.
 DRIVER = """
@@ -37,6 +42,38 @@ DRIVER = """
             scaling_config=train.ScalingConfig(num_workers=workers, resources_per_worker={"CPU": 1}),
             run_config=train.RunConfig(name="run", **options),
         ).fit()
+"""
+
+# More of a script: steps that are saved and gone on from, and a run in a group of any size.
+STEPS = """
+    import json
+
+    def save_step(step):
+        directory = tempfile.mkdtemp()
+        with open(os.path.join(directory, "step"), "w") as file:
+            file.write(str(step))
+        return train.Checkpoint.from_directory(directory)
+
+    def first_step():
+        checkpoint = train.get_checkpoint()
+        if checkpoint is None:
+            return 0
+        with checkpoint.as_directory() as directory, open(os.path.join(directory, "step")) as file:
+            return int(file.read()) + 1
+
+    def run(loop, workers, interval=0.0, **failures):
+        return train.DataParallelTrainer(
+            loop,
+            scaling_config=train.ScalingConfig(
+                num_workers=workers, resources_per_worker={"CPU": 1}, elastic_resize_monitor_interval_s=interval
+            ),
+            run_config=train.RunConfig(
+                name="run", storage_path=STORAGE, failure_config=train.FailureConfig(**failures)
+            ),
+        ).fit()
+
+    def reports():
+        return [json.loads(line) for line in open(os.path.join(STORAGE, "run", "result.json"))]
 """
 
 
@@ -125,3 +162,27 @@ class Proxy:
         for each in [self.server, *self.sockets]:
             each.close()
         self.open.set()
+
+
+class Nodes:
+    """A driver's script, and the agents that are to join it."""
+
+    def __init__(self, script, token, stack):
+        self.script = script
+        self.token = token
+        self.stack = stack
+
+    def start(self, code, lease_s=LEASE_S):
+        self.script.start(f"    TOKEN, LEASE = {str(self.token)!r}, {lease_s}\n" + DRIVER + code)
+        self.address = re.search(r"JOIN (\S+)", self.script.wait_for("JOIN"))[1]
+
+    def agent(self, *options, address=None):
+        agent = Agent(self.script, self.token, address or self.address, "--num-cpus", "1", *options)
+        self.stack.callback(agent.close)
+        return agent
+
+    def proxy(self):
+        return self.stack.enter_context(contextlib.closing(Proxy(self.address)))
+
+    def left(self):
+        return processes.wait_gone(self.script.processes, 10)

@@ -59,6 +59,14 @@ CASES = [
     (ScalingConfig, {"label_selector": {"a": 1}}, TypeError, "ScalingConfig.label_selector['a']", "1 (int)", "text"),
     (
         ScalingConfig,
+        {"num_workers": (1, 2), "label_selector": [{}, {}]},
+        ValueError,
+        "ScalingConfig.label_selector",
+        "a list of 2",
+        "one dict for all workers of an elastic group",
+    ),
+    (
+        ScalingConfig,
         {"num_workers": 3, "label_selector": [{}, {}]},
         ValueError,
         "ScalingConfig.label_selector",
@@ -121,8 +129,6 @@ CASES = [
         "True with max_failures=2",
         "False",
     ),
-    (FailureConfig, {"controller_failure_limit": -2}, ValueError, "controller_failure_limit", "-2", "-1, 0 or a"),
-    (FailureConfig, {"controller_failure_limit": "1"}, TypeError, "controller_failure_limit", "'1' (str)", "-1, 0"),
     (FailureConfig, {"hang_warn_s": -1}, ValueError, "FailureConfig.hang_warn_s", "-1", "None or 0 (never)"),
     (FailureConfig, {"hang_warn_s": NAN}, ValueError, "FailureConfig.hang_warn_s", "nan", "None or 0 (never)"),
     (FailureConfig, {"hang_warn_s": "30"}, TypeError, "FailureConfig.hang_warn_s", "'30'", "None or 0 (never)"),

@@ -8,7 +8,6 @@ import signal
 import stat
 
 import headway
-import processes
 import pytest
 from headway import _core
 
@@ -16,37 +15,11 @@ import cluster
 
 pytestmark = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
 
-LEASE_S = 2
-
-
-class Nodes:
-    """A driver's script, and the agents that are to join it."""
-
-    def __init__(self, script, token, stack):
-        self.script = script
-        self.token = token
-        self.stack = stack
-
-    def start(self, code, lease_s=LEASE_S):
-        self.script.start(f"    TOKEN, LEASE = {str(self.token)!r}, {lease_s}\n" + cluster.DRIVER + code)
-        self.address = re.search(r"JOIN (\S+)", self.script.wait_for("JOIN"))[1]
-
-    def agent(self, *options, address=None):
-        agent = cluster.Agent(self.script, self.token, address or self.address, "--num-cpus", "1", *options)
-        self.stack.callback(agent.close)
-        return agent
-
-    def proxy(self):
-        return self.stack.enter_context(contextlib.closing(cluster.Proxy(self.address)))
-
-    def left(self):
-        return processes.wait_gone(self.script.processes, 10)
-
 
 @pytest.fixture
 def nodes(script, tmp_path):
     with contextlib.ExitStack() as stack:
-        yield Nodes(script, tmp_path / "token", stack)
+        yield cluster.Nodes(script, tmp_path / "token", stack)
 
 
 THREE = """

@@ -12,7 +12,14 @@ from headway.train._checkpoint import Checkpoint
 from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from headway.train._context import TrainContext, get_checkpoint, get_context
 from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
-from headway.train._errors import ControllerError, NCCLHangError, TrainingFailedError, WorkerGroupError
+from headway.train._errors import (
+    ControllerError,
+    NCCLHangError,
+    PreemptionError,
+    TrainingFailedError,
+    WorkerGroupError,
+)
+from headway.train._preemption import PreemptionInfo, get_preemption_info
 from headway.train._report import CheckpointUploadMode, report
 from headway.train._reported_checkpoints import (
     CheckpointConsistencyMode,
@@ -41,6 +48,8 @@ __all__ = [
     "FailureConfig",
     "LoggingConfig",
     "NCCLHangError",
+    "PreemptionError",
+    "PreemptionInfo",
     "ReportedCheckpoint",
     "ReportedCheckpointStatus",
     "Result",
@@ -58,6 +67,7 @@ __all__ = [
     "get_checkpoint",
     "get_context",
     "get_dataset_shard",
+    "get_preemption_info",
     "report",
 ]
 

@@ -27,8 +27,8 @@ from headway.train._run_options import (
     LoggingConfig,
     StopCondition,
     check_callbacks,
+    check_fail_fast,
     check_log_to_file,
-    check_older_failure_settings,
     check_reporter,
     check_stop,
 )
@@ -49,7 +49,9 @@ class ScalingConfig(ScalingAmounts):
 
     Attributes:
         num_workers: Worker processes, one rank each. 0 is local mode: the training function runs in this very process
-            (under a debugger, in a notebook), or, under ``torchrun``, in its processes as their ranks.
+            (under a debugger, in a notebook), or, under ``torchrun``, in its processes as their ranks. A pair,
+            ``(2, 8)``, is an elastic group: it starts with as many workers as there is room for within that range,
+            shrinks when a node goes, and grows when there is room for more; each time from the newest checkpoint.
         use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
         resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
             they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU,
@@ -62,6 +64,8 @@ class ScalingConfig(ScalingAmounts):
             ``"accelerator_type:A100"``.
         label_selector: Workers go to nodes whose labels match: ``{"region": "eu"}``, with values ``"eu"``, ``"!eu"``,
             ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one for each worker, by rank.
+        elastic_resize_monitor_interval_s: Of an elastic group: seconds, at least, from its start until it is ended so
+            that a larger one goes on. It then ends with its next committed checkpoint, or after another such interval.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -69,19 +73,23 @@ class ScalingConfig(ScalingAmounts):
     Example:
         >>> ScalingConfig(num_workers=2, resources_per_worker={"CPU": 2}).num_workers
         2
+        >>> ScalingConfig(num_workers=(1, 4)).min_workers
+        1
     """
 
-    num_workers: int = 1
+    num_workers: int | tuple[int, int] = 1
     use_gpu: bool = False
     resources_per_worker: Mapping[str, float] | None = None
     trainer_resources: Mapping[str, float] | None = None
     placement_strategy: str = "PACK"
     accelerator_type: str | None = None
     label_selector: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None
+    elastic_resize_monitor_interval_s: float = 60.0
 
     def __post_init__(self) -> None:
-        allowed = "an integer of at least 1, or 0 (local mode)"
-        self.num_workers = check_int("ScalingConfig.num_workers", self.num_workers, allowed)
+        self.num_workers = _check_workers(self.num_workers)
+        argument = "ScalingConfig.elastic_resize_monitor_interval_s"
+        check_number(argument, self.elastic_resize_monitor_interval_s, "seconds, at least 0")
         check_bool("ScalingConfig.use_gpu", self.use_gpu)
         if self.resources_per_worker is not None:
             self.resources_per_worker = check_resources("ScalingConfig.resources_per_worker", self.resources_per_worker)
@@ -92,9 +100,38 @@ class ScalingConfig(ScalingAmounts):
             check_str("ScalingConfig.accelerator_type", self.accelerator_type, 'None or a type of GPUs, such as "A100"')
         _core.check_scaling_config(json.dumps(self.for_core()))
 
+    @property
+    def elasticity_enabled(self) -> bool:
+        """Whether ``num_workers`` is a range."""
+        return isinstance(self.num_workers, tuple)
+
+    @property
+    def min_workers(self) -> int:
+        """The fewest workers that the run goes on with."""
+        return self.num_workers[0] if isinstance(self.num_workers, tuple) else self.num_workers
+
+    @property
+    def max_workers(self) -> int:
+        """The most workers that it has."""
+        return self.num_workers[1] if isinstance(self.num_workers, tuple) else self.num_workers
+
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
-        return {**asdict(self), "label_selector": check_label_selector(self.label_selector)}
+        return {
+            **asdict(self),
+            "num_workers": self.max_workers,
+            "min_workers": self.min_workers if self.elasticity_enabled else None,
+            "label_selector": check_label_selector(self.label_selector),
+        }
+
+
+def _check_workers(given: Any) -> int | tuple[int, int]:
+    argument, allowed = "ScalingConfig.num_workers", "an integer of at least 1, 0 (local mode), or a tuple (min, max)"
+    if not isinstance(given, tuple):
+        return check_int(argument, given, allowed)
+    if len(given) != 2:
+        raise ValueError(f"{argument} is {given!r}; allowed: {allowed}")
+    return check_int(f"{argument}[0]", given[0], "an integer"), check_int(f"{argument}[1]", given[1], "an integer")
 
 
 def _seconds_of_environment(variable: str, default: float | None) -> float | None:
@@ -112,20 +149,26 @@ def _seconds_of_environment(variable: str, default: float | None) -> float | Non
 
 @dataclass
 class FailureConfig:
-    """How many failures a run survives, and how long somebody may be waited for.
+    """How many failures of each kind a run survives, and how long somebody may be waited for.
+
+    Each restart goes on from the newest committed checkpoint. An elastic group that grows has not failed.
 
     Attributes:
-        max_failures: Restarts of the worker group before the run is given up: 0 (none) by default, -1 for no limit.
-            Each starts again from the newest committed checkpoint.
+        max_failures: Restarts after the training function raised, a worker process ended or a node was lost, before the
+            run is given up: 0 (none) by default, -1 for no limit.
         fail_fast: True says once more that there is no restart, and goes with ``max_failures=0`` alone. ``"raise"``
             has ``fit()`` raise what the training function raised, as it was, instead of a ``WorkerGroupError``.
-        controller_failure_limit: Of Ray, whose controller is a process of its own that may fail and be started again;
-            -1 (default), 0 or a positive integer. Headway's is within the driver: there is nothing that it counts.
         hang_warn_s: Seconds after which a warning names whom others wait for (in ``report``, in a collective, in a
             hook), at which call, and with which stack; None or 0: never. Default: ``HEADWAY_HANG_WARN_S`` of the
             environment, else 30. A long step alone is no reason. Headway's own, like the next.
         hang_fail_s: Seconds after which the attempt is ended for it, which counts as a failure; None or 0: never.
             Default: ``HEADWAY_HANG_FAIL_S`` of the environment, else None.
+        controller_failure_limit: Restarts, in a run that has trained already, of groups that came to no training again:
+            a worker ended, or a node went, while they started. -1 (default) for no limit; they wait longer each time.
+        max_preemption_failures: Restarts because nodes were taken away with notice (see
+            :func:`headway.train.get_preemption_info`): -1 (default) for no limit, 0 for none.
+        preemption_grace_s: Seconds that ranks on other nodes may go on after the deadline of a node that is taken away,
+            to store what they have; 0 (default): none.
 
     Example:
         >>> FailureConfig(max_failures=3, hang_warn_s=60, hang_fail_s=600).hang_fail_s
@@ -134,25 +177,29 @@ class FailureConfig:
 
     max_failures: int = 0
     fail_fast: bool | str = False
-    controller_failure_limit: int = -1
     hang_warn_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_WARN_S", 30.0))
     hang_fail_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_FAIL_S", None))
+    controller_failure_limit: int = -1
+    max_preemption_failures: int = -1
+    preemption_grace_s: float = 0.0
 
     def __post_init__(self) -> None:
-        allowed = "-1 (no limit), 0 (no restart) or a positive integer"
-        self.max_failures = check_int("FailureConfig.max_failures", self.max_failures, allowed)
-        check_older_failure_settings(self.fail_fast, self.max_failures, self.controller_failure_limit)
+        allowed_count = "-1 (no limit), 0 (no restart) or a positive integer"
+        self.max_failures = check_int("FailureConfig.max_failures", self.max_failures, allowed_count)
+        check_fail_fast(self.fail_fast, self.max_failures)
         allowed = "None or 0 (never), or seconds"
         if self.hang_warn_s is not None:
             self.hang_warn_s = check_number("FailureConfig.hang_warn_s", self.hang_warn_s, allowed)
         if self.hang_fail_s is not None:
             self.hang_fail_s = check_number("FailureConfig.hang_fail_s", self.hang_fail_s, allowed)
+        for name in ("controller_failure_limit", "max_preemption_failures"):
+            setattr(self, name, check_int(f"FailureConfig.{name}", getattr(self, name), allowed_count))
+        check_number("FailureConfig.preemption_grace_s", self.preemption_grace_s, "seconds, at least 0")
         _core.check_failure_config(json.dumps(self.for_core()))
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
-        older = ("fail_fast", "controller_failure_limit")
-        return {name: value for name, value in asdict(self).items() if name not in older}
+        return {name: value for name, value in asdict(self).items() if name != "fail_fast"}
 
 
 @dataclass

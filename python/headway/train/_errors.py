@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headway.train._preemption import PreemptionInfo
+
 
 class TrainingFailedError(RuntimeError):
     """Training ended without a result.
@@ -86,13 +88,34 @@ class ControllerError(TrainingFailedError):
         return type(self), (self.controller_failure, str(self))
 
 
+class PreemptionError(TrainingFailedError):
+    """Nodes were taken away more often than ``FailureConfig.max_preemption_failures`` allows.
+
+    Attributes:
+        preemption_info: Which nodes with which ranks, the last time.
+        drain_timed_out: Whether workers were still at work when their time was over.
+    """
+
+    def __init__(
+        self, preemption_info: PreemptionInfo, drain_timed_out: bool = False, error_message: str | None = None
+    ):
+        ranks = ", ".join(map(str, preemption_info.preempted_ranks))
+        super().__init__(error_message or f"preempted: the nodes of the ranks {ranks} are taken away")
+        self.preemption_info = preemption_info
+        self.drain_timed_out = drain_timed_out
+
+    def __reduce__(self) -> tuple[type, tuple[PreemptionInfo, bool, str]]:
+        return type(self), (self.preemption_info, self.drain_timed_out, str(self))
+
+
 def to_exception(
     end: dict[str, Any], exceptions: dict[int, Exception], path: str
 ) -> tuple[Exception, Exception | None]:
     """How a run's end is raised: the exception, and the training function's own one as its cause.
 
     Args:
-        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and ``in_collective``.
+        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and ``in_collective``, and
+            ``preemption`` where that ended it.
         exceptions: What ranks had raised, as far as it could be pickled.
         path: The run's folder.
     """
@@ -109,6 +132,10 @@ def to_exception(
         return ControllerError(FileNotFoundError(message)), None
     if kind == "aborted":
         return RuntimeError(message), None
+    if kind == "preempted":
+        info = PreemptionInfo._load(end["preemption"]["info"])
+        text = f"{message.rstrip()}\nThe run's folder: {path}"
+        return PreemptionError(info, end["preemption"]["timed_out"], text), None
     failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
     cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
     kind_of_error = NCCLHangError if end.get("in_collective") else WorkerGroupError

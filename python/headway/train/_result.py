@@ -190,5 +190,6 @@ def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
         "ranks": journal["failed_ranks"],
         "in_collective": journal.get("failed_in_collective"),
         "attempts": journal["attempt"],
+        "preemption": journal.get("preemption"),
     }
     return to_exception(end, {}, path)[0]

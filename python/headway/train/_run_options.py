@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway._arguments import check_int, check_number, check_str, is_utf8, refuse
+from headway._arguments import check_number, check_str, is_utf8, refuse
 from headway.train._callbacks import TrainCallback
 from headway.tune.callback import Callback
 from headway.tune.progress_reporter import ProgressReporter
@@ -115,15 +115,11 @@ def check_log_to_file(value: object) -> tuple[bool | str | tuple[str, str], list
     return (names[0] if len(names) == 1 else (names[0], names[1])), names
 
 
-def check_older_failure_settings(fail_fast: object, max_failures: int, controller_failure_limit: object) -> None:
-    """``FailureConfig.fail_fast`` and ``FailureConfig.controller_failure_limit``; the former goes with no restarts."""
+def check_fail_fast(fail_fast: object, max_failures: int) -> None:
+    """``FailureConfig.fail_fast``, which goes with no restarts."""
     allowed = 'False, or with max_failures=0 True or "raise"'
     if not isinstance(fail_fast, (bool, str)):
         refuse("FailureConfig.fail_fast", fail_fast, allowed)
     if fail_fast not in (False, True, "raise") or (fail_fast and max_failures != 0):
         with_failures = f" with max_failures={max_failures}" if fail_fast in (True, "raise") else ""
         raise ValueError(f"FailureConfig.fail_fast is {fail_fast!r}{with_failures}; allowed: {allowed}")
-    allowed = "-1, 0 or a positive integer"
-    limit = check_int("FailureConfig.controller_failure_limit", controller_failure_limit, allowed)
-    if limit < -1:
-        raise ValueError(f"FailureConfig.controller_failure_limit is {limit}; allowed: {allowed}")

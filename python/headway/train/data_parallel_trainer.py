@@ -244,6 +244,7 @@ class DataParallelTrainer(BaseTrainer):
             WorkerGroupError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
                 with the failed rank's own exception and frames, or how its process ended. An ``NCCLHangError`` when
                 ranks had hung in a collective of torch for ``FailureConfig.hang_fail_s``.
+            PreemptionError: nodes were taken away more often than ``FailureConfig.max_preemption_failures`` allows.
             ControllerError: a callback raised; the message names it.
             ValueError: resources that can never be had; nothing was started.
             OSError: the storage path cannot be written, or holds a ``run.json`` of something else; nothing was started.

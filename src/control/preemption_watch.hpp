@@ -1,0 +1,48 @@
+#pragma once
+
+#include "control/events.hpp"
+#include "control/worker_group.hpp"
+#include "core/preemption.hpp"
+#include "core/time.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace headway::control {
+
+/// The nodes that are being taken away from this run, and how long its ranks may go on: until a node's deadline, and
+/// `preemption_grace_s` longer those that are not there.
+class PreemptionWatch {
+ public:
+  explicit PreemptionWatch(double grace_s) : grace_(from_seconds(grace_s)) {}
+
+  /// An attempt has begun.
+  void begin() { bereaved_ = false; }
+  /// A node's notice. A second one for the same node says nothing new.
+  void leaves(const NodePreempted& notice, Time now);
+  bool leaving(const std::string& node_id) const { return nodes_.contains(node_id); }
+
+  /// What the group's ranks are told; none when none of them is on such a node.
+  std::optional<PreemptionInfo> info(const WorkerGroup& group) const;
+  /// When a group with ranks on this node, which is leaving, has to end.
+  Time end_of(const std::string& node_id) const { return nodes_.at(node_id).deadline + grace_; }
+  /// Whether ranks may outlive others that are gone with their node.
+  bool has_grace() const { return grace_ > Duration::zero(); }
+
+  /// A rank of the attempt is gone with such a node. What other ranks fail with from then on is its effect.
+  void bereave() { bereaved_ = true; }
+  bool bereaved() const { return bereaved_; }
+
+ private:
+  struct Leaving {
+    Time deadline;
+    std::int64_t deadline_ms = 0;
+  };
+
+  Duration grace_;
+  std::map<std::string, Leaving> nodes_;
+  bool bereaved_ = false;
+};
+
+}  // namespace headway::control

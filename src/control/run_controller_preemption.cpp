@@ -1,0 +1,66 @@
+#include "control/failure_text.hpp"
+#include "control/marks.hpp"
+#include "control/run_controller.hpp"
+
+#include <algorithm>
+
+/// Nodes that are taken away with notice. Until its deadline the group goes on, so that its ranks can save a checkpoint; then it goes
+/// elsewhere. Ranks that return before that have returned: a run that is through is through.
+namespace headway::control {
+
+void RunController::on(const NodePreempted& event) {
+  if (lost_nodes_.contains(event.node_id) || preemption_.leaving(event.node_id)) return;
+  preemption_.leaves(event, now_);
+  if (!at_work() || !needs(event.node_id)) return;
+  HEADWAY_MARK(preempted);
+  if (state_ == RunState::starting) {  // It has nothing to save.
+    fail_attempt(preemption_failure(false));
+    return;
+  }
+  out_.push_back(Notify{describe_preemption_notice(group_, event)});
+  set_timer(TimerPurpose::preemption, preemption_.end_of(event.node_id) - now_);
+}
+
+/// Whether a rank is left that could go on.
+bool RunController::any_at_work() const {
+  return std::any_of(group_.ranks().begin(), group_.ranks().end(), [&](const RankState& rank) {
+    const bool over = rank.gone || rank.phase == RankPhase::returned || rank.phase == RankPhase::raised;
+    return !over && !lost_nodes_.contains(rank.plan.slot.node_id);
+  });
+}
+
+RunFailure RunController::preemption_failure(bool timed_out) const {
+  return describe_preemption(group_, {preemption_.info(group_).value(), timed_out}, attempt_, now_);
+}
+
+/// A rank that was needed is gone with its node. Where the user gives the others a grace, they may store what they have.
+void RunController::bereave() {
+  preemption_.bereave();
+  echo_.reset();  // Its cause is known.
+  if (preemption_.has_grace()) {
+    end_bereaved_group();
+  } else {
+    HEADWAY_MARK(preempted_node_gone);
+    fail_attempt(preemption_failure(any_at_work()));
+  }
+}
+
+void RunController::end_bereaved_group() {
+  if (!at_work() || !preemption_.bereaved() || any_at_work()) return;
+  HEADWAY_MARK(preempted_survivors_done);
+  fail_attempt(preemption_failure(false));
+}
+
+/// A node's deadline, and the grace, are over.
+void RunController::end_preempted_group() {
+  if (!at_work()) return;
+  const bool over = std::any_of(group_.ranks().begin(), group_.ranks().end(), [&](const RankState& rank) {
+    const std::string& node = rank.plan.slot.node_id;
+    return preemption_.leaving(node) && preemption_.end_of(node) <= now_ && needs(node);
+  });
+  if (!over && !preemption_.bereaved()) return;
+  HEADWAY_MARK(preemption_deadline);
+  fail_attempt(preemption_failure(true));
+}
+
+}  // namespace headway::control
