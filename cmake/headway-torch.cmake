@@ -14,6 +14,27 @@ if(NOT HEADWAY_TORCH_DIR)
   endif()
 endif()
 
+# NCCL, where its header and CUDA's are there: those of the packages that the CUDA wheels of torch bring along (nvidia-*, beside the torch
+# package), or of a CUDA toolkit (HEADWAY_CUDA_INCLUDE names further folders). Without them GPU tensors go through Gloo.
+function(headway_torch_nccl)
+  file(GLOB nvidia "${HEADWAY_TORCH_DIR}/../nvidia/*/include")
+  set(folders ${HEADWAY_CUDA_INCLUDE} ${nvidia} "$ENV{CUDA_HOME}/include" /usr/local/cuda/include)
+  set(found "")
+  foreach(header nccl.h cuda_runtime_api.h cublas_v2.h cusparse.h cusolverDn.h)
+    find_path(headway_path_of_${header} ${header} PATHS ${folders} NO_CACHE)
+    if(NOT headway_path_of_${header})
+      message(STATUS "headway::torch is without NCCL: no ${header} (HEADWAY_CUDA_INCLUDE names folders to look in)")
+      return()
+    endif()
+    list(APPEND found "${headway_path_of_${header}}")
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  target_compile_definitions(headway_torch INTERFACE USE_C10D_NCCL USE_CUDA)
+  target_include_directories(headway_torch SYSTEM INTERFACE ${found})
+  target_link_libraries(headway_torch INTERFACE "${HEADWAY_TORCH_DIR}/lib/libtorch_cuda.so"
+    "${HEADWAY_TORCH_DIR}/lib/libc10_cuda.so")
+endfunction()
+
 if(EXISTS "${HEADWAY_TORCH_DIR}/lib/libtorch_cpu.so" AND NOT TARGET headway::torch)
   add_library(headway_torch INTERFACE)
   add_library(headway::torch ALIAS headway_torch)
@@ -23,6 +44,7 @@ if(EXISTS "${HEADWAY_TORCH_DIR}/lib/libtorch_cpu.so" AND NOT TARGET headway::tor
     # Its operators register themselves when it is loaded; nothing names it.
     target_link_options(headway_torch INTERFACE
       "LINKER:--no-as-needed,${HEADWAY_TORCH_DIR}/lib/libtorch_cuda.so,--as-needed")
+    headway_torch_nccl()
   endif()
   get_target_property(headway_include headway::headway INTERFACE_INCLUDE_DIRECTORIES)
   target_include_directories(headway_torch SYSTEM INTERFACE "${HEADWAY_TORCH_DIR}/include"

@@ -9,4 +9,8 @@ case " $* " in
   *" --no-ray "* | *" --help "* | *" -h "*) ;;
   *) VENV=.venv-ray scripts/bootstrap.sh ray torch ;;
 esac
+case " $* " in
+  *" --help "* | *" -h "*) ;;
+  *) .venv/bin/cmake --build build --target bench_cpp ;;
+esac
 exec .venv/bin/python bench/run.py "$@"

@@ -21,6 +21,8 @@ HEADERS = [
         "trainer",
         "config",
         "report",
+        "validation",
+        "reported_checkpoints",
         "context",
         "collective",
         "preemption",
@@ -31,6 +33,7 @@ HEADERS = [
         "json",
     ),
     *("version", "torch/data_parallel", "torch/sampler", "torch/checkpoint", "torch/process_group"),
+    "torch/devices",
     "torch/reproducibility",
 ]
 INTRODUCTION = """# The C++ API

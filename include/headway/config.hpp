@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headway/export.hpp>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -40,14 +42,23 @@ struct ScalingConfig {
   double elastic_resize_monitor_interval_s = 60;
 };
 
+/// Seconds that HEADWAY_HANG_WARN_S of the environment says (0: never), else 30. Not a number where it says something else: then
+/// `Trainer::fit` names the variable.
+HEADWAY_API std::optional<double> default_hang_warn_s();
+
+/// Seconds that HEADWAY_HANG_FAIL_S of the environment says (0: never), else none; as above.
+HEADWAY_API std::optional<double> default_hang_fail_s();
+
 /// How many failures of each kind a run survives. Each restart goes on from the newest committed checkpoint; -1: no limit.
+///
+///     headway::FailureConfig failure{.max_failures = 3, .hang_warn_s = 60, .hang_fail_s = 600};
 struct FailureConfig {
   /// Restarts after a failure of the training function, of a worker process or of a node.
   int max_failures = 0;
-  /// Seconds that ranks wait for others before you are told for whom, and what those are doing; none or 0: never.
-  std::optional<double> hang_warn_s = 30;
-  /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never.
-  std::optional<double> hang_fail_s = std::nullopt;
+  /// Seconds that ranks wait for others before you are told for whom, and what those are doing; none or 0: never, at most 1e9.
+  std::optional<double> hang_warn_s = default_hang_warn_s();
+  /// Seconds after which the attempt is ended for it, which counts as a failure; none or 0: never, at most 1e9.
+  std::optional<double> hang_fail_s = default_hang_fail_s();
   /// Restarts of a group that could not be started again after an earlier one had trained: a process that ended, or a node that went,
   /// before the training function was called.
   int controller_failure_limit = -1;
@@ -69,7 +80,8 @@ struct CheckpointConfig {
 ///     headway::RunConfig run{.name = "digits", .failure = {.max_failures = 2}, .checkpoint = {.num_to_keep = 3}};
 struct RunConfig {
   std::string name = "";  ///< The run's folder below `storage_path`; empty: "Trainer_" with date and time.
-  /// A folder on a local or mounted file system; empty: HEADWAY_STORAGE or RAY_STORAGE of the environment, else ~/headway_results.
+  /// A folder on a local or mounted file system, or a URL (s3://bucket/runs); empty: HEADWAY_STORAGE or RAY_STORAGE of the environment,
+  /// else ~/headway_results.
   std::string storage_path = "";
   FailureConfig failure = {};
   CheckpointConfig checkpoint = {};

@@ -29,7 +29,7 @@ struct Context {
 /// The worker's context. Throws `BadResult` (`invalid_argument`) outside of a training loop.
 HEADWAY_API const Context& context();
 
-/// Whether this process is a worker.
+/// Whether this process is a worker: a rank, or one that validates a checkpoint.
 HEADWAY_API bool in_worker();
 
 /// The checkpoint to go on from: the newest committed one that this worker knows of, the trainer's `resume_from_checkpoint`, or none.

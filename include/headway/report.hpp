@@ -3,10 +3,12 @@
 #include <headway/checkpoint.hpp>
 #include <headway/export.hpp>
 #include <headway/json.hpp>
+#include <headway/validation.hpp>
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace headway {
 
@@ -32,6 +34,9 @@ struct ReportOptions {
   /// Instead of Headway's own copying, in each rank that gives a checkpoint; not with `none`. With `async` it is called on a thread of its
   /// own while training goes on. The files are recorded without checksums.
   UploadFunction upload_function = nullptr;
+  /// True has the checkpoint validated by `TrainerOptions::validation`, beside the training; a `ValidationTaskConfig` does so with
+  /// arguments and a time limit of its own. Rank 0's counts. `report` does not wait for it; `fit()` does.
+  std::variant<bool, ValidationTaskConfig> validation = false;
 };
 
 /// Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often, from one thread at a time.

@@ -68,7 +68,8 @@ class [[nodiscard]] Result {
     check();
     return std::get<0>(state_);
   }
-  T&& value() && {
+  /// By value, so that it outlives the `Result` in `for (const auto& name : storage.list().value())`.
+  T value() && {
     check();
     return std::get<0>(std::move(state_));
   }

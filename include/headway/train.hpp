@@ -10,7 +10,9 @@
 #include <headway/main.hpp>
 #include <headway/preemption.hpp>
 #include <headway/report.hpp>
+#include <headway/reported_checkpoints.hpp>
 #include <headway/result.hpp>
 #include <headway/storage.hpp>
 #include <headway/trainer.hpp>
+#include <headway/validation.hpp>
 #include <headway/version.hpp>

@@ -6,6 +6,7 @@
 #include <headway/export.hpp>
 #include <headway/json.hpp>
 #include <headway/result.hpp>
+#include <headway/validation.hpp>
 
 #include <memory>
 #include <optional>
@@ -74,6 +75,8 @@ struct TrainerOptions {
   std::optional<Checkpoint> resume_from_checkpoint =
       std::nullopt;  ///< What `get_checkpoint` gives before the run has one of its own.
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< Called in this order.
+  std::optional<ValidationConfig> validation =
+      std::nullopt;  ///< How checkpoints are validated whose `report` asks for it.
 };
 
 /// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps what it reports.
@@ -84,11 +87,11 @@ class HEADWAY_API Trainer {
  public:
   explicit Trainer(TrainLoop loop, TrainerOptions options = {}) : loop_(loop), options_(std::move(options)) {}
 
-  /// Runs the training to its end; blocks. A run of this name that the storage path holds already is gone on with, from its newest
+  /// Runs the training and its validations to their end; blocks. A run of this name that the storage path holds already is gone on with, from its newest
   /// checkpoint, be it that it had failed, that its driver was killed, or that it was complete; a notice says so. Reports, warnings and each rank's output are shown meanwhile. When it has returned, every
   /// worker has ended, and all of its output and files are where they belong.
   ///
-  /// Errors: `invalid_argument` (a bad field, a loop that is not registered, two of one name, no Main, resources that can never be had),
+  /// Errors: `invalid_argument` (a bad field, a loop or a validation function that is not registered, two of one name, no Main, resources that can never be had),
   /// `already_exists` (the run has a driver already, which is named), `not_found` (no directory to resume from), `unavailable` and `refused` (storage or
   /// processes), all of them before a worker starts; `user_code` and `worker_died` (or `preempted`) when the group failed (had to
   /// leave nodes) more often than `FailureConfig` allows: the message begins with the failed rank's own exception, or how its process ended.

@@ -26,6 +26,9 @@ def check_validation_config(json: str) -> None:
 def check_validation_task(json: str) -> None:
     """Raises ValueError for a bad ValidationTaskConfig."""
 
+def seconds_of_environment(variable: str, otherwise: float | None) -> float | None:
+    """Seconds that a variable says. Raises ValueError, naming it."""
+
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 

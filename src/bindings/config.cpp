@@ -1,6 +1,8 @@
 #include "core/config.hpp"
 #include "bindings/module.hpp"
+#include "core/environment.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 namespace headway::bindings {
@@ -25,10 +27,16 @@ void bind_config(nb::module_& module) {
   module.def("check_checkpoint_config", &check<CheckpointConfig>, nb::arg("json"),
              "Raises ValueError for a bad CheckpointConfig.");
   module.def("check_sync_config", &check<SyncConfig>, nb::arg("json"), "Raises ValueError for a bad SyncConfig.");
-  module.def("check_validation_config", &check<ValidationConfig>, nb::arg("json"),
+  module.def("check_validation_config", &check<ValidationSpec>, nb::arg("json"),
              "Raises ValueError for a bad ValidationConfig.");
   module.def("check_validation_task", &check<ValidationTask>, nb::arg("json"),
              "Raises ValueError for a bad ValidationTaskConfig.");
+  module.def(
+      "seconds_of_environment",
+      [](const std::string& variable, std::optional<double> otherwise) {
+        return unwrap(seconds_of_environment(variable.c_str(), otherwise));
+      },
+      nb::arg("variable"), nb::arg("otherwise").none(), "Seconds that a variable says. Raises ValueError, naming it.");
   module.def("check_run_config", &check<RunPlace>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 

@@ -5,7 +5,7 @@
 namespace headway::control {
 
 std::optional<std::string> ValidationQueue::refusal(const ValidationTask& task) const {
-  if (!task.call && !config_.has_function) return "the trainer has no validation_config";
+  if (!task.call && !config_.has_function) return "the trainer has no validation function";
   const auto waiting =
       std::count_if(entries_.begin(), entries_.end(), [](const auto& each) { return each.number == 0; });
   if (static_cast<std::size_t>(waiting) >= waiting_max)

@@ -14,7 +14,7 @@ namespace headway::control {
 /// process that is about to end included. A checkpoint has one validation at most.
 class ValidationQueue {
  public:
-  explicit ValidationQueue(ValidationConfig config) : config_(std::move(config)) {}
+  explicit ValidationQueue(ValidationSpec config) : config_(std::move(config)) {}
 
   /// More wait than the disk can be asked to keep: further ones are refused.
   static constexpr std::size_t waiting_max = 1000;
@@ -70,10 +70,10 @@ class ValidationQueue {
   bool any_process() const;
   /// "2 of checkpoint_000003 and checkpoint_000004", for messages: those whose outcome is open.
   std::string words() const;
-  const ValidationConfig& config() const { return config_; }
+  const ValidationSpec& config() const { return config_; }
 
  private:
-  ValidationConfig config_;
+  ValidationSpec config_;
   std::vector<Validation> entries_;  ///< In order of their reports.
   std::int64_t numbers_ = 0;
   bool told_behind_ = false;

@@ -1,5 +1,6 @@
 #include "core/config.hpp"
 
+#include "core/environment.hpp"
 #include "core/location.hpp"
 
 #include <cmath>
@@ -30,8 +31,12 @@ namespace {
 
 constexpr double limit_s_max = 1e9;
 
-Result<void> validate_limit(std::string_view argument, const std::optional<double>& seconds) {
+/// What is no number comes from the environment, which is named then.
+Result<void> validate_limit(std::string_view argument, const char* variable, const std::optional<double>& seconds) {
   if (!seconds || (*seconds >= 0 && *seconds <= limit_s_max)) return {};
+  if (std::isnan(*seconds)) {
+    if (const auto read = seconds_of_environment(variable, std::nullopt); !read) return read.error();
+  }
   return refused(argument, number_text(*seconds), "None or 0 (never), or seconds up to 1000000000");
 }
 
@@ -145,8 +150,8 @@ Result<void> validate(const FailureConfig& config) {
     return refused("FailureConfig.preemption_grace_s", number_text(config.preemption_grace_s),
                    "seconds from 0 to 1000000000");
   }
-  if (auto ok = validate_limit("FailureConfig.hang_warn_s", config.hang_warn_s); !ok) return ok;
-  return validate_limit("FailureConfig.hang_fail_s", config.hang_fail_s);
+  if (auto ok = validate_limit("FailureConfig.hang_warn_s", hang_warn_variable, config.hang_warn_s); !ok) return ok;
+  return validate_limit("FailureConfig.hang_fail_s", hang_fail_variable, config.hang_fail_s);
 }
 
 Result<void> validate(const CheckpointConfig& config) {
@@ -212,7 +217,7 @@ Result<void> validate_log_names(const std::vector<std::string>& names) {
 
 Result<void> validate(const ValidationTask& task) { return validate_time_limit(task.timeout_s); }
 
-Result<void> validate(const ValidationConfig& config) {
+Result<void> validate(const ValidationSpec& config) {
   if (auto ok = validate_time_limit(config.timeout_s); !ok) return ok;
   constexpr int concurrent_max = 1000;
   constexpr int retries_max = 100;
@@ -224,14 +229,12 @@ Result<void> validate(const ValidationConfig& config) {
     return refused("ValidationConfig.order", quoted(config.order), "\"oldest\" or \"newest\"");
   }
   if (config.max_retries < 0 || config.max_retries > retries_max) {
-    return refused("ValidationConfig.ray_remote_kwargs[\"max_retries\"]", std::to_string(config.max_retries),
-                   "an integer from 0 to 100");
+    return refused("max_retries of ValidationConfig", std::to_string(config.max_retries), "an integer from 0 to 100");
   }
   for (const auto& [name, amount] : config.resources) {
     const bool part_of_several = name == "GPU" && amount > 1 && amount != std::floor(amount);
     if (std::isfinite(amount) && amount >= 0 && !name.empty() && !part_of_several) continue;
-    return refused("ValidationConfig.ray_remote_kwargs: " + (name.empty() ? "an empty name" : name),
-                   number_text(amount),
+    return refused("what ValidationConfig claims of " + (name.empty() ? "an empty name" : name), number_text(amount),
                    "names with finite amounts that are not negative; GPUs as a fraction below 1 or a whole number");
   }
   return {};
@@ -269,7 +272,7 @@ WorkerClaim worker_claim(const ScalingConfig& config) {
   return claim;
 }
 
-WorkerClaim worker_claim(const ValidationConfig& config) {
+WorkerClaim worker_claim(const ValidationSpec& config) {
   return {config.resources, config.resources.contains("CPU") ? 0.0 : 1.0};
 }
 

@@ -61,7 +61,7 @@ struct RunSpec {
   std::optional<std::map<std::string, double>> stop;  ///< By metric, the value at which the run is over.
   std::optional<int>
       callback_lag_max;  ///< Reports that ranks may be ahead of the front end's callbacks; none: it has none.
-  ValidationConfig validation;
+  ValidationSpec validation;
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
                       (run, scaling, failure, checkpoint, trainer, trial_id, local_ranks, preload, config, sync,
@@ -73,7 +73,7 @@ Result<void> validate(const FailureConfig& config);
 Result<void> validate(const CheckpointConfig& config);
 Result<void> validate(const RunPlace& config);
 Result<void> validate(const SyncConfig& config);
-Result<void> validate(const ValidationConfig& config);
+Result<void> validate(const ValidationSpec& config);
 Result<void> validate(const ValidationTask& task);
 Result<void> validate(const RunSpec& spec);
 
@@ -89,7 +89,7 @@ struct WorkerClaim {
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
 /// What a validation claims.
-WorkerClaim worker_claim(const ValidationConfig& config);
+WorkerClaim worker_claim(const ValidationSpec& config);
 
 /// "3" or "0.25", for messages.
 std::string number_text(double number);

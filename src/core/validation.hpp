@@ -21,7 +21,7 @@ struct ValidationTask {
 BOOST_DESCRIBE_STRUCT(ValidationTask, (), (as_configured, arguments, timeout_s, call))
 
 /// The trainer's part: how its validations are run.
-struct ValidationConfig {
+struct ValidationSpec {
   bool has_function = false;        ///< Else only tasks that bring their own can be run.
   std::optional<double> timeout_s;  ///< Of tasks that are as configured.
   int max_concurrent = 1;           ///< Validations that run at once.
@@ -30,7 +30,7 @@ struct ValidationConfig {
   std::map<std::string, double>
       resources;  ///< What each claims; hard limits, as with ScalingConfig.resources_per_worker.
 };
-BOOST_DESCRIBE_STRUCT(ValidationConfig, (), (has_function, timeout_s, max_concurrent, order, max_retries, resources))
+BOOST_DESCRIBE_STRUCT(ValidationSpec, (), (has_function, timeout_s, max_concurrent, order, max_retries, resources))
 
 /// Where a checkpoint stands. The names are those of ReportedCheckpointStatus.
 enum class CheckpointStatus {

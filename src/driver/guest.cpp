@@ -11,9 +11,14 @@ Guest::Guest(Runtime& runtime, int fd, std::function<void()> left)
     : runtime_(&runtime), channel_(std::make_shared<wire::Channel>(runtime.loop(), fd)), left_(std::move(left)) {}
 
 void Guest::start() {
-  const auto self = shared_from_this();
-  channel_->start([self](wire::Frame frame) { self->take(std::move(frame)); },
-                  [self](const std::optional<Error>&) { self->leave(); });
+  // The channel is this guest's own: it must not keep it.
+  const auto take_frame = [guest = weak_from_this()](wire::Frame frame) {
+    if (const auto self = guest.lock()) self->take(std::move(frame));
+  };
+  const auto leave_host = [guest = weak_from_this()](const std::optional<Error>&) {
+    if (const auto self = guest.lock()) self->leave();
+  };
+  channel_->start(take_frame, leave_host);
   tell_resources();
 }
 

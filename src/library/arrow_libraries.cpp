@@ -39,7 +39,7 @@ void find_libraries() {
     storage::set_arrow_libraries({library.string(), pyarrow.string()});
   }
   // S3's threads must end before the libraries do; a worker leaves without destructors.
-  if (worker_context() == nullptr) storage::finish_remote_at_exit();
+  if (worker_context() == nullptr && !in_validation()) storage::finish_remote_at_exit();
 }
 
 }  // namespace

@@ -68,7 +68,11 @@ Result<Checkpoint> Checkpoint::open(const std::string& path) {
 }
 
 Result<CheckpointDirectory> Checkpoint::as_directory() const {
-  if (!is_remote(path_)) return CheckpointDirectory(path_, nullptr);
+  if (!is_remote(path_)) {
+    std::error_code failure;
+    if (std::filesystem::is_directory(path_, failure)) return CheckpointDirectory(path_, nullptr);
+    return Error{ErrorKind::not_found, path_ + " is no directory, so there is no checkpoint in it"};
+  }
   Result<std::string> base = storage::downloads_directory();
   if (!base) return base.error();
   auto shared = storage::SharedDownload::get(

@@ -7,6 +7,12 @@ namespace headway {
 namespace library {
 
 Error outside_of_loop(const char* caller) {
+  if (in_validation()) {
+    return {ErrorKind::invalid_argument,
+            std::string(caller) +
+                " was called in a validation function: it works in the training loop; what a validation finds is what "
+                "its function returns"};
+  }
   return {ErrorKind::invalid_argument,
           std::string(caller) +
               " was called outside of a training loop: it works in the function that is given to a "
@@ -15,15 +21,18 @@ Error outside_of_loop(const char* caller) {
 
 }  // namespace library
 
-bool in_worker() { return library::worker_context() != nullptr; }
+bool in_worker() { return library::worker_context() != nullptr || library::in_validation(); }
 
 const Context& context() {
-  if (!in_worker()) throw BadResult(library::outside_of_loop("headway::context()"));
-  return *library::worker_context();
+  const Context* known = library::worker_context();
+  if (known == nullptr) throw BadResult(library::outside_of_loop("headway::context()"));
+  return *known;
 }
 
 std::optional<Checkpoint> get_checkpoint() {
-  if (!in_worker()) throw BadResult(library::outside_of_loop("headway::get_checkpoint()"));
+  if (library::worker_context() == nullptr) {
+    throw BadResult(library::outside_of_loop("headway::get_checkpoint()"));
+  }
   const std::optional<std::string> directory = library::worker_checkpoint();
   if (!directory) return std::nullopt;
   return Checkpoint::from_directory(*directory);

@@ -66,6 +66,10 @@ void Display::line(int rank, std::string_view line) {
   print("(rank " + std::to_string(rank) + ") " + std::string(line));
 }
 
+void Display::validation_line(std::string_view checkpoint, std::string_view line) {
+  print("(validation of " + std::string(checkpoint) + ") " + std::string(line));
+}
+
 void Display::say(bool warning, std::string text) {
   flush();
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace headway {
@@ -32,20 +34,51 @@ Json from_boost(const value& from) {
   return object;
 }
 
-value to_boost(const Json& from) {
-  if (from.is_null()) return nullptr;
-  if (from.is_bool()) return from.as_bool();
-  if (from.is_integer()) return from.as_int();
-  if (from.is_number()) return from.as_double();
-  if (from.is_string()) return boost::json::string(from.as_string());
-  if (from.is_array()) {
-    boost::json::array elements;
-    for (const Json& element : from.as_array()) elements.push_back(to_boost(element));
-    return elements;
+/// As one writes it: 0.5, 1e-07. Whole ones keep a ".0", so that they are read as doubles again.
+void write_double(double number, std::string& text) {
+  if (!std::isfinite(number)) {
+    text += std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+    return;
   }
-  boost::json::object object;
-  for (const auto& [key, element] : from.as_object()) object[key] = to_boost(element);
-  return object;
+  std::array<char, 32> digits{};
+  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const std::string_view written(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  text += written;
+  if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
+}
+
+void write_string(const std::string& from, std::string& text) {
+  text += boost::json::serialize(boost::json::string_view(from));
+}
+
+void write(const Json& from, std::string& text) {
+  if (from.is_null()) {
+    text += "null";
+  } else if (from.is_bool()) {
+    text += from.as_bool() ? "true" : "false";
+  } else if (from.is_integer()) {
+    text += std::to_string(from.as_int());
+  } else if (from.is_number()) {
+    write_double(from.as_double(), text);
+  } else if (from.is_string()) {
+    write_string(from.as_string(), text);
+  } else if (from.is_array()) {
+    text += '[';
+    for (const Json& element : from.as_array()) {
+      if (&element != &from.as_array().front()) text += ',';
+      write(element, text);
+    }
+    text += ']';
+  } else {
+    text += '{';
+    for (const auto& member : from.as_object()) {
+      if (&member != &from.as_object().front()) text += ',';
+      write_string(member.first, text);
+      text += ':';
+      write(member.second, text);
+    }
+    text += '}';
+  }
 }
 
 /// Whether a list in braces is an object's: every element is a pair that begins with a string.
@@ -87,7 +120,11 @@ Result<Json> Json::parse(std::string_view text) {
   return from_boost(*parsed);
 }
 
-std::string Json::dump() const { return json_text(to_boost(*this)); }
+std::string Json::dump() const {
+  std::string text;
+  write(*this, text);
+  return text;
+}
 
 void Json::refuse(const char* wanted) const {
   constexpr std::size_t shown_max = 60;

@@ -2,6 +2,7 @@
 
 #include "driver/runtime.hpp"
 #include "library/train_loops.hpp"
+#include "library/validations.hpp"
 #include "library/worker_bridge.hpp"
 #include "library/worker_main.hpp"
 #include "node/factory_server.hpp"
@@ -171,6 +172,16 @@ void end_forked(node::ForkedFactory& forked) {
   }
 }
 
+Result<void> check_names_and_depth() {
+  if (depth() >= depth_max) {
+    return Error{ErrorKind::invalid_argument, "this program runs in a worker of a run in a worker, " +
+                                                  std::to_string(depth()) + " deep (" + depth_variable +
+                                                  "); allowed: at most " + std::to_string(depth_max - 1)};
+  }
+  if (auto fits = check_loop_names(); !fits) return fits;
+  return check_validation_names();
+}
+
 Result<void> check_driver(const Program& self) {
   if (!self.entered) {
     return Error{ErrorKind::invalid_argument,
@@ -179,12 +190,30 @@ Result<void> check_driver(const Program& self) {
                  "it until the end, so that workers can be started"};
   }
   if (self.error) return *self.error;
-  if (depth() >= depth_max) {
-    return Error{ErrorKind::invalid_argument, "this program runs in a worker of a run in a worker, " +
-                                                  std::to_string(depth()) + " deep (" + depth_variable +
-                                                  "); allowed: at most " + std::to_string(depth_max - 1)};
+  return check_names_and_depth();
+}
+
+driver::RuntimeConfig runtime_config() {
+  driver::RuntimeConfig config;
+  config.factory.env = {{role_variable, "factory"}};
+  config.factory.own_stacks = true;
+  return config;
+}
+
+/// In a process that validates a checkpoint. Its workers are forked by its driver's factory; what is left of them at its end, the driver ends.
+Result<std::shared_ptr<driver::Runtime>> guest_runtime() {
+  static std::mutex mutex;
+  static auto& runtime = *new std::shared_ptr<driver::Runtime>;
+  const std::lock_guard lock(mutex);
+  if (auto able = check_names_and_depth(); !able) return able.error();
+  if (!runtime) {
+    const Result<int> socket = worker_opens_runtime();
+    if (!socket) return socket.error();
+    driver::RuntimeConfig config = runtime_config();
+    config.host_fd = *socket;
+    runtime = std::make_shared<driver::Runtime>(std::move(config));
   }
-  return check_loop_names();
+  return runtime;
 }
 
 }  // namespace
@@ -211,6 +240,7 @@ bool enter_program(int argc, char** argv) {
 }
 
 void leave_program() {
+  if (worker_context() != nullptr || in_validation()) return;
   Program& self = program();
   const std::lock_guard lock(self.mutex);
   if (self.runtime) self.runtime->shutdown();
@@ -225,16 +255,16 @@ Result<std::shared_ptr<driver::Runtime>> driver_runtime() {
   // Before the lock, which a forked worker has as the constructor of Main held it.
   if (worker_context() != nullptr) {
     return Error{ErrorKind::invalid_argument,
-                 "Trainer::fit() was called inside a training loop; start the run from the driver instead"};
+                 "Trainer::fit() was called inside a training loop; start the run from the driver, or in a "
+                 "validation function, instead"};
   }
+  if (in_validation()) return guest_runtime();
   Program& self = program();
   const std::lock_guard lock(self.mutex);
   if (auto able = check_driver(self); !able) return able.error();
   if (!self.runtime) {
-    driver::RuntimeConfig config;
+    driver::RuntimeConfig config = runtime_config();
     config.factory.command = own_command(self.arguments);
-    config.factory.env = {{role_variable, "factory"}};
-    config.factory.own_stacks = true;
     config.factory.forked = self.forked;
     self.runtime = std::make_shared<driver::Runtime>(std::move(config));
   }

@@ -14,6 +14,28 @@ void check_options(const ReportOptions& options) {
     throw BadResult({ErrorKind::invalid_argument, "ReportOptions.upload_function is given" + mode + "none"});
 }
 
+/// The validation that is asked for, if one is.
+std::optional<library::ReportOrder::Validation> asked_for(const ReportOptions& options, bool has_checkpoint) {
+  const auto* own = std::get_if<ValidationTaskConfig>(&options.validation);
+  if (own == nullptr && !std::get<bool>(options.validation)) return std::nullopt;
+  if (!has_checkpoint) {
+    throw BadResult({ErrorKind::invalid_argument,
+                     "ReportOptions.validation is given without a checkpoint; allowed: together with the checkpoint to "
+                     "be validated"});
+  }
+  if (!library::worker_validates()) {
+    throw BadResult({ErrorKind::invalid_argument,
+                     "ReportOptions.validation is given, and the trainer has no TrainerOptions.validation; allowed: "
+                     "with {.validation = headway::ValidationConfig{.function = ...}}"});
+  }
+  if (own == nullptr) return library::ReportOrder::Validation{};
+  if (!own->arguments.is_object()) {
+    throw BadResult({ErrorKind::invalid_argument, "ValidationTaskConfig.arguments is " + own->arguments.dump() +
+                                                      "; allowed: an object, such as {{\"split\", \"test\"}}"});
+  }
+  return library::ReportOrder::Validation{false, own->arguments.dump(), own->timeout_s};
+}
+
 }  // namespace
 
 void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint, const ReportOptions& options) {
@@ -40,6 +62,7 @@ void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint, co
       return function(local, name).path();
     };
   }
+  order.validation = asked_for(options, checkpoint.has_value());
   worker_report(std::move(order)).value();
 }
 

@@ -48,6 +48,30 @@ std::string storage_path_of(std::string path) {
   return text;
 }
 
+ValidationSpec to_spec(const RunRequest::Validation& asked) {
+  ValidationSpec spec;
+  spec.has_function = true;
+  spec.timeout_s = asked.timeout_s;
+  spec.max_concurrent = asked.max_concurrent;
+  spec.order = asked.order;
+  spec.max_retries = asked.max_retries;
+  spec.resources = asked.resources;
+  return spec;
+}
+
+/// What a worker needs to call the function. Errors: `invalid_argument`.
+Result<wire::Blob> to_blob(const std::optional<RunRequest::Validation>& asked) {
+  if (!asked) return wire::Blob();
+  Result<Json> arguments = parse_json(asked->arguments_json, "ValidationTaskConfig.arguments");
+  if (!arguments) return arguments.error();
+  if (!arguments->is_object()) {
+    return Error{ErrorKind::invalid_argument, "ValidationTaskConfig.arguments is " + json_text(*arguments) +
+                                                  "; allowed: an object, such as {{\"split\", \"test\"}}"};
+  }
+  const JsonObject task{{"function", asked->function}, {"arguments", *arguments}};
+  return std::make_shared<const std::string>(json_text(task));
+}
+
 Result<RunSpec> to_spec(const RunRequest& request) {
   Result<Json> config = parse_json(request.config_json, "TrainerOptions.config");
   if (!config) return config.error();
@@ -68,8 +92,11 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   constexpr int lag_max = 16;
   if (request.after_report) spec.callback_lag_max = lag_max;
   spec.resume_from_checkpoint = request.resume_from_checkpoint;
-  if (spec.scaling.num_workers == 0) {  // Local mode is the Python front end's: there the loop may be under a debugger.
-    return Error{ErrorKind::invalid_argument, "ScalingConfig.num_workers is 0; allowed: an integer from 1 to 1000000"};
+  if (request.validation) spec.validation = to_spec(*request.validation);
+  if (spec.scaling.num_workers < 1) {  // Local mode is the Python front end's: there the loop may be under a debugger.
+    return Error{ErrorKind::invalid_argument, "ScalingConfig.num_workers is " +
+                                                  std::to_string(spec.scaling.num_workers) +
+                                                  "; allowed: an integer from 1 to 1000000"};
   }
   if (auto ok = validate(spec); !ok) return ok.error();
   const std::string from = spec.resume_from_checkpoint.value_or("");
@@ -112,7 +139,9 @@ class RunLoop {
  private:
   void take(const driver::FrontEvent& event) {
     const JsonObject json = parse_json(event.json, "an event").value().as_object();
-    if (event.kind == "line") {
+    if (const Json* checkpoint = event.kind == "line" ? json.if_contains("validation") : nullptr) {
+      display_.validation_line(checkpoint->as_string(), event.blob ? *event.blob : "");
+    } else if (event.kind == "line") {
       display_.line(static_cast<int>(json.at("rank").to_number<int>()), event.blob ? *event.blob : "");
     } else if (event.kind == "report") {
       display_.report(json);
@@ -216,9 +245,13 @@ Result<RunEnd> run(const RunRequest& request) {
   if (!runtime) return runtime.error();
   Result<RunSpec> spec = to_spec(request);
   if (!spec) return spec.error();
+  Result<wire::Blob> validation = to_blob(request.validation);
+  if (!validation) return validation.error();
   JsonObject task{{"loop", request.loop}, {"config", spec->config}};
-  auto started =
-      (*runtime)->start_run(std::move(*spec), worker_setup(), std::make_shared<const std::string>(json_text(task)));
+  JsonObject setup = worker_setup();
+  setup["validates"] = request.validation.has_value();
+  auto started = (*runtime)->start_run(std::move(*spec), std::move(setup),
+                                       std::make_shared<const std::string>(json_text(task)), nullptr, *validation);
   if (!started) return started.error();
   const std::string path = (*started)->path();
   RunLoop loop(*started, request);

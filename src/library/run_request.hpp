@@ -22,6 +22,16 @@ struct RunRequest {
   std::function<void(const std::vector<std::string>& metrics_json, const std::optional<std::string>& checkpoint)>
       after_report = nullptr;
   std::function<void(const std::map<int, std::string>& failures)> after_exception = nullptr;
+  struct Validation {
+    std::string function;        ///< Its registered name.
+    std::string arguments_json;  ///< An object.
+    std::optional<double> timeout_s;
+    Resources resources;
+    int max_retries = 0;
+    int max_concurrent = 0;
+    std::string order;
+  };
+  std::optional<Validation> validation = std::nullopt;
 };
 
 struct RunEnd {

@@ -3,6 +3,7 @@
 #include "library/signal_frames.hpp"
 #include "library/symbol_name.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <dlfcn.h>
@@ -30,9 +31,19 @@ void note(const void* object) {
   place.count = backtrace(place.frames.data(), frames_max);
 }
 
-std::string text_of(const Throw& thrown) {
+/// The user's frame that threw, or called what did: behind our own __cxa_throw, and that of a sanitizer's, which stands before it.
+int first_of(const Throw& thrown) {
+  constexpr int own_max = 8;
   int first = 0;
+  for (int i = 0; i < std::min(thrown.count, own_max); ++i) {
+    if (symbol_name(thrown.frames[static_cast<std::size_t>(i)]).find("__cxa_throw") != std::string::npos) first = i + 1;
+  }
   while (first < thrown.count && in_this_library(thrown.frames[static_cast<std::size_t>(first)])) ++first;
+  return first;
+}
+
+std::string text_of(const Throw& thrown) {
+  const int first = first_of(thrown);
   std::string text;
   for (int i = first; i < thrown.count; ++i) {
     const void* frame = thrown.frames[static_cast<std::size_t>(i)];

@@ -1,5 +1,6 @@
 #include <headway/trainer.hpp>
 
+#include "library/committed_checkpoint.hpp"
 #include "library/loop_names.hpp"
 #include "library/program.hpp"
 #include "library/run_request.hpp"
@@ -8,11 +9,7 @@
 namespace headway {
 namespace {
 
-/// A committed checkpoint with its manifest; one that is gone meanwhile, or was never copied, by its path alone.
-Checkpoint open_or_name(const std::string& directory) {
-  Result<Checkpoint> opened = Checkpoint::open(directory);
-  return opened ? std::move(*opened) : Checkpoint::from_directory(directory);
-}
+using library::open_or_name;
 
 TrainResult to_result(const library::RunEnd& end) {
   TrainResult result;
@@ -55,6 +52,11 @@ void hear(const Callbacks& callbacks, library::RunRequest& request) {
   };
 }
 
+library::RunRequest::Validation to_request(const ValidationConfig& config, const std::string& function) {
+  return {function,           config.task.arguments.dump(), config.task.timeout_s, config.resources,
+          config.max_retries, config.max_concurrent,        config.order};
+}
+
 }  // namespace
 
 Result<TrainResult> Trainer::fit() {
@@ -70,6 +72,11 @@ Result<TrainResult> Trainer::fit() {
   request.run = options_.run;
   if (options_.resume_from_checkpoint) request.resume_from_checkpoint = options_.resume_from_checkpoint->path();
   if (!options_.callbacks.empty()) hear(options_.callbacks, request);
+  if (options_.validation) {
+    const Result<std::string> function = library::name_of(options_.validation->function);
+    if (!function) return function.error();
+    request.validation = to_request(*options_.validation, *function);
+  }
   const Result<library::RunEnd> end = library::run(request);
   if (!end) return end.error();
   return to_result(*end);

@@ -8,6 +8,7 @@
 #include "library/stack_report.hpp"
 #include "library/throw_trace.hpp"
 #include "library/train_loops.hpp"
+#include "library/validations.hpp"
 #include "library/worker_bridge.hpp"
 #include "library/worker_setup.hpp"
 #include "worker/memory.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 worker::Session* session = nullptr;
 Context context_of_worker;
+bool validates = false;             ///< Whether the trainer has a validation function.
+bool threads_are_set_here = false;  ///< Else the user's environment says how many.
 
 std::vector<std::string> visible_gpus() {
   const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -60,6 +63,7 @@ void set_threads(int cpus) {
   const char* asked = std::getenv("OMP_NUM_THREADS");
   const int wanted = asked == nullptr ? 0 : std::atoi(asked);
   const int threads = wanted > 0 ? wanted : std::max(1, cpus);
+  threads_are_set_here = asked == nullptr;
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 0);
   const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (set != nullptr) set(threads);
@@ -72,6 +76,7 @@ void settle_in(const wire::StartSession& start) {
   prepare_location(start.run_directory);
   worker::keep_freed_memory();
   context_of_worker = to_context(start);
+  validates = start.setup.at("validates").as_bool();
   // The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   note_throws();
@@ -88,6 +93,40 @@ void train(const wire::Blob& task) {
     std::cout.flush();
     std::fflush(nullptr);
     session->training_returned(std::make_shared<const std::string>(std::move(value)));
+  } catch (...) {
+    const RankError error = describe_current_exception();
+    std::cout.flush();
+    std::fflush(nullptr);
+    session->training_raised(error, nullptr);
+  }
+}
+
+/// What the function returned; an error when it is no object.
+Result<JsonObject> to_metrics(const std::string& returned) {
+  const Json value = parse_json(returned, "metrics").value();
+  if (value.is_object()) return value.as_object();
+  return Error{ErrorKind::invalid_argument, "the validation function returned " + returned +
+                                                "; allowed: an object of metrics, such as {{\"accuracy\", 0.9}}"};
+}
+
+/// A worker that is no rank: one checkpoint is validated by the trainer's function, with the trainer's arguments and this one's over them.
+void validate(const wire::ValidationOrder& order, const wire::Blob& function) {
+  try {
+    if (order.older_form) {
+      throw BadResult({ErrorKind::invalid_argument, "a Python program has asked for it, with a function of its own"});
+    }
+    JsonObject task = parse_json(function ? *function : "", "a validation").value().as_object();
+    JsonObject& arguments = task.at("arguments").as_object();
+    for (const auto& argument : order.arguments) arguments[argument.key()] = argument.value();
+    const std::string returned =
+        call_validation(std::string(task.at("function").as_string()), order.checkpoint, json_text(arguments));
+    std::cout.flush();
+    std::fflush(nullptr);
+    if (const auto metrics = to_metrics(returned); metrics) {
+      session->validated(*metrics);
+    } else {
+      session->training_raised({"headway::BadResult", metrics.error().message, "", false}, nullptr);
+    }
   } catch (...) {
     const RankError error = describe_current_exception();
     std::cout.flush();
@@ -116,7 +155,13 @@ void work(int session_fd, const std::map<std::string, std::string>& env) {
   session->announce();
   while (true) {
     const worker::Task task = session->next_task();
-    if (task.kind == worker::Task::Kind::train) train(task.function);
+    if (task.kind == worker::Task::Kind::train) {
+      if (const auto& order = session->context().validation) {
+        validate(*order, task.function);
+      } else {
+        train(task.function);
+      }
+    }
     if (task.kind == worker::Task::Kind::execute) {
       session->answer_call(task.call_id, RankError{"TypeError", "a C++ worker calls no pickled functions", "", false},
                            nullptr);
@@ -127,7 +172,17 @@ void work(int session_fd, const std::map<std::string, std::string>& env) {
   leave(0);
 }
 
-const Context* worker_context() { return session == nullptr ? nullptr : &context_of_worker; }
+bool in_validation() { return session != nullptr && session->context().validation.has_value(); }
+
+const Context* worker_context() { return session == nullptr || in_validation() ? nullptr : &context_of_worker; }
+
+bool worker_validates() { return validates; }
+
+std::vector<std::string> own_variables() {
+  return threads_are_set_here ? std::vector<std::string>{"OMP_NUM_THREADS"} : std::vector<std::string>{};
+}
+
+Result<int> worker_opens_runtime() { return session->open_runtime(); }
 
 namespace {
 
@@ -158,6 +213,13 @@ Result<void> worker_report(ReportOrder order) {
     request.source = CheckpointSource::function;
     request.store = [store = std::move(order.store)](const std::string& name) { return call_store(store, name); };
   }
+  if (order.validation) {
+    ValidationTask& task = request.validation.emplace();
+    task.as_configured = order.validation->as_configured;
+    task.arguments = parse_json(order.validation->arguments_json, "ValidationTaskConfig.arguments").value().as_object();
+    task.timeout_s = order.validation->timeout_s;
+    if (const auto fits = headway::validate(task); !fits) return fits.error();
+  }
   const auto reported = session->report(request);
   if (!reported) return reported.error();
   return {};
@@ -179,5 +241,16 @@ Result<std::optional<PreemptionInfo>> worker_preemption_info() {
 }
 
 std::optional<std::string> worker_checkpoint() { return session->checkpoint(); }
+
+Result<std::vector<ToldCheckpoint>> worker_checkpoints(bool validated, std::optional<double> timeout_s) {
+  const auto told = session->ask_checkpoints(validated, timeout_s);
+  if (!told) return told.error();
+  std::vector<ToldCheckpoint> checkpoints;
+  for (const wire::ToldCheckpoint& each : *told) {
+    checkpoints.push_back(
+        {each.checkpoint, json_text(each.metrics), std::string(boost::json::value_from(each.status).as_string())});
+  }
+  return checkpoints;
+}
 
 }  // namespace headway::library

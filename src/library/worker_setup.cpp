@@ -1,5 +1,8 @@
 #include "library/worker_setup.hpp"
 
+#include "library/worker_bridge.hpp"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +47,10 @@ std::string name_of(std::string_view entry) { return std::string(entry.substr(0,
 
 JsonObject worker_setup() {
   JsonArray environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(to_text(*entry));
+  const std::vector<std::string> own = own_variables();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::find(own.begin(), own.end(), name_of(*entry)) == own.end()) environment.emplace_back(to_text(*entry));
+  }
   std::error_code failure;
   const std::string directory = std::filesystem::current_path(failure).string();
   return {{"env", std::move(environment)}, {"cwd", to_text(directory)}};

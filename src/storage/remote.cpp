@@ -43,7 +43,8 @@ Result<void> load(Process& here) {
   if (here.open != nullptr) return {};
   if (here.libraries.library.empty()) {
     return Error{ErrorKind::refused,
-                 "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES "'"};
+                 "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES
+                 "' (for C++ programs HEADWAY_PYARROW may name its folder)"};
   }
   const std::string libarrow = here.libraries.directory + "/" HEADWAY_LIBARROW_NAME;
   if (dlopen(libarrow.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return load_error();

@@ -6,8 +6,8 @@
 namespace headway::control {
 namespace {
 
-ValidationConfig config_of(int max_concurrent = 1, int max_retries = 3, const std::string& order = "oldest") {
-  ValidationConfig config;
+ValidationSpec config_of(int max_concurrent = 1, int max_retries = 3, const std::string& order = "oldest") {
+  ValidationSpec config;
   config.has_function = true;
   config.max_concurrent = max_concurrent;
   config.max_retries = max_retries;
@@ -104,11 +104,11 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_used_anew_takes_its_validations_with_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_run_is_refused_and_falling_behind_is_told_once) {
-  ValidationConfig without = config_of();
+  ValidationSpec without = config_of();
   without.has_function = false;
   ValidationTask own;
   own.call = "pickled";
-  BOOST_TEST(ValidationQueue(without).refusal({}).value_or("") == "the trainer has no validation_config");
+  BOOST_TEST(ValidationQueue(without).refusal({}).value_or("") == "the trainer has no validation function");
   BOOST_TEST(!ValidationQueue(without).refusal(own).has_value());
   ValidationQueue queue(config_of());
   add(queue, static_cast<int>(ValidationQueue::waiting_max));
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_run_is_refused_and_falling_behind_is_told_on
 }
 
 BOOST_AUTO_TEST_CASE(a_task_has_its_own_time_limit_or_the_trainers) {
-  ValidationConfig config = config_of(2);
+  ValidationSpec config = config_of(2);
   config.timeout_s = 5;
   ValidationQueue queue(config);
   queue.add("c0", 0, {});

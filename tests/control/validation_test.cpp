@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_can_validate_is_said_and_does_not_hold_up_the_e
   ValidatedRun run(spec_of(1));
   run.to_running();
   const std::string name = run.checkpoint_to_validate();
-  BOOST_TEST(contains(run.last<Warn>().text, name + " cannot be validated: the trainer has no validation_config"));
+  BOOST_TEST(contains(run.last<Warn>().text, name + " cannot be validated: the trainer has no validation function"));
   BOOST_TEST((run.status(name) == CheckpointStatus::VALIDATION_FAILED));
   run.finish_all();
   BOOST_TEST(run.outcome().state == "finished");

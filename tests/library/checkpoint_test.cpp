@@ -52,6 +52,17 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_tells_its_files_and_its_report) {
   BOOST_TEST((Checkpoint::open(root).error().kind == ErrorKind::not_found));
 }
 
+BOOST_AUTO_TEST_CASE(its_files_are_read_where_they_lie_or_from_a_copy) {
+  const Checkpoint opened = Checkpoint::open(checkpoint(1)).value();
+  BOOST_TEST(opened.as_directory().value().path() == checkpoint(1));
+  opened.to_directory(root + "/copy/of_it").value();
+  BOOST_TEST(fs::file_size(root + "/copy/of_it/parts/rank_1.txt") == 18u);
+  const Checkpoint named = Checkpoint::from_directory(checkpoint(1));
+  BOOST_TEST(named.files().empty());
+  BOOST_TEST(named.metrics_json() == "");
+  BOOST_TEST((Checkpoint::from_directory(root + "/none").as_directory().error().kind == ErrorKind::not_found));
+}
+
 BOOST_AUTO_TEST_CASE(verifying_tells_how_far_it_is) {
   std::vector<CheckpointProgress> told;
   const Checkpoint opened = Checkpoint::open(checkpoint(0)).value();

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(json_suite)
 BOOST_AUTO_TEST_CASE(braces_of_pairs_make_objects_and_others_arrays) {
   const Json config = {
       {"lr", 1e-3}, {"layers", {64, 32}}, {"deep", {{"on", true}}}, {"none", nullptr}, {"name", "small"}};
-  BOOST_TEST(config.dump() == R"({"lr":1E-3,"layers":[64,32],"deep":{"on":true},"none":null,"name":"small"})");
+  BOOST_TEST(config.dump() == R"({"lr":0.001,"layers":[64,32],"deep":{"on":true},"none":null,"name":"small"})");
   BOOST_TEST((Json{{"a", 1}}).is_object());
   BOOST_TEST((Json{1, 2}).is_array());
   BOOST_TEST(Json::object().dump() == "{}");
@@ -29,7 +29,11 @@ BOOST_AUTO_TEST_CASE(text_goes_both_ways_with_every_kind_of_number) {
   BOOST_TEST(parsed.at("a").at(2).as_double() == 0.1);
   BOOST_TEST(Json::parse(parsed.dump()).value().dump() == parsed.dump());
   BOOST_TEST(Json(std::numeric_limits<std::uint64_t>::max()).as_double() == 18446744073709551615.0);
-  BOOST_TEST(Json(-0.0).dump() == "-0E0");
+  BOOST_TEST(Json(-0.0).dump() == "-0.0");
+  BOOST_TEST(Json(3.0).dump() == "3.0");
+  BOOST_TEST(!Json::parse(Json(3.0).dump()).value().is_integer());
+  BOOST_TEST(Json({0.1, 1e22, 1.5e-300}).dump() == "[0.1,1e+22,1.5e-300]");
+  BOOST_TEST(Json("a \"quoted\"\n\x01 text").dump() == R"("a \"quoted\"\n\u0001 text")");
 }
 
 BOOST_AUTO_TEST_CASE(bad_text_is_an_error_with_its_place) {

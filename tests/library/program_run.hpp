@@ -121,4 +121,34 @@ inline Ended run_command(const std::string& command) {
   return ended;
 }
 
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer has a thread of its own, so no program of it can be forked.
+inline constexpr bool can_fork = false;
+#else
+inline constexpr bool can_fork = true;
+#endif
+
+/// tests/library/train_program.cpp with a folder of its own.
+struct TrainProgram {
+  /// `variables`: of its environment, such as "NAME=value ".
+  Ended run(const std::string& mode, const std::string& start, const std::string& variables = "") const {
+    return run_command(variables + "HEADWAY_WORKER_START=" + start + " " HEADWAY_TEST_PROGRAM " " + mode + " " +
+                       folder.path());
+  }
+  /// In either way; `check` gets the end and a new folder was made for each.
+  template <class Check>
+  void both(const std::string& mode, Check check, const std::string& variables = "") const {
+    for (const std::string start : {"fork", "exec"}) {
+      if (start == "fork" && !can_fork) continue;
+      BOOST_TEST_CONTEXT(mode << ", workers by " << start) {
+        std::filesystem::remove_all(folder.path());
+        std::filesystem::create_directories(folder.path());
+        const Ended ended = run(mode, start, variables);
+        BOOST_TEST_CONTEXT(ended.output) { check(ended); }
+      }
+    }
+  }
+  Folder folder;
+};
+
 }  // namespace headway::library

@@ -1,4 +1,5 @@
 #include "library/report_loops.hpp"
+#include "library/validation_loops.hpp"
 
 #include <headway/train.hpp>
 
@@ -117,9 +118,53 @@ void hang_before_the_barrier() {
   headway::barrier();
 }
 
+void hang_for_good() {
+  if (headway::context().world_rank == 1) {
+    while (true) pause();
+  }
+  headway::barrier();
+}
+
 void bad_root() { headway::broadcast("x", 7); }
 
+/// This program again, in each worker of it, as a careless script would: `train_program run_itself FOLDER`.
+void run_itself(const Json& config) {
+  std::cout << "at depth " << std::getenv("HEADWAY_DEPTH") << std::endl;
+  const std::string deeper = folder_of_rank();
+  const std::string command = fs::read_symlink("/proc/self/exe").string() + " run_itself " + deeper + " 2>&1";
+  headway::report({{"code", std::system(command.c_str()) == 0 ? 0 : 1}, {"x", config.at("x").as_int()}});
+}
+
+void show_context() {
+  const headway::Context& me = headway::context();
+  std::cout << "world " << me.world_rank << " of " << me.world_size << ", local " << me.local_rank << " of "
+            << me.local_world_size << ", node " << me.node_rank << ", attempt " << me.attempt << ", cpus " << me.cpus
+            << ", gpus " << me.gpu_ids.size() << " of " << me.visible_gpus.size() << ", run " << me.run_name << " in "
+            << me.run_directory << ", worker " << headway::in_worker() << std::endl;
+  std::cout << "trial is the same: " << (headway::broadcast(me.trial_id) == me.trial_id && !me.trial_id.empty())
+            << std::endl;
+}
+
 void not_registered() {}
+
+/// What works in a training loop only, elsewhere: what each call throws.
+int call_outside() {
+  const std::map<std::string, void (*)()> calls{
+      {"report", [] { headway::report({{"x", 1}}); }},
+      {"context", [] { (void)headway::context(); }},
+      {"get_checkpoint", [] { (void)headway::get_checkpoint(); }},
+      {"get_all_reported_checkpoints", [] { (void)headway::get_all_reported_checkpoints(); }},
+      {"barrier", [] { headway::barrier(); }},
+      {"broadcast", [] { (void)headway::broadcast("x"); }}};
+  for (const auto& [name, call] : calls) {
+    try {
+      call();
+    } catch (const headway::BadResult& error) {
+      std::cout << name << ": " << to_string(error.error().kind) << ": " << error.what() << std::endl;
+    }
+  }
+  return headway::in_worker() ? 1 : 0;
+}
 
 }  // namespace
 
@@ -139,9 +184,12 @@ HEADWAY_TRAIN_LOOP(throw_in_thread);
 HEADWAY_TRAIN_LOOP(fit_inside);
 HEADWAY_TRAIN_LOOP(show_environment);
 HEADWAY_TRAIN_LOOP(gather);
+HEADWAY_TRAIN_LOOP(run_itself);
+HEADWAY_TRAIN_LOOP(show_context);
 HEADWAY_TRAIN_LOOP(wait_for_one_that_returned);
 HEADWAY_TRAIN_LOOP(bad_root);
 HEADWAY_TRAIN_LOOP(hang_before_the_barrier);
+HEADWAY_TRAIN_LOOP(hang_for_good);
 HEADWAY_TRAIN_LOOP(other::train);
 
 namespace {
@@ -193,14 +241,19 @@ const std::map<std::string, headway::TrainLoop> loops{
     {"show_environment", show_environment},
     {"pause", show_environment},
     {"gather", gather},
+    {"run_itself", run_itself},
+    {"show_context", show_context},
     {"wait_for_one_that_returned", wait_for_one_that_returned},
     {"bad_root", bad_root},
     {"hang_before_the_barrier", hang_before_the_barrier},
+    {"hang_as_the_environment_says", hang_before_the_barrier},
+    {"hang_for_good", hang_for_good},
     {"not_registered", not_registered},
 };
 
 headway::Trainer trainer_for(const std::string& mode, const std::string& storage) {
   std::map<std::string, headway::TrainLoop> all = headway::test::report_loops();
+  all.merge(headway::test::validation_loops());
   all.insert(loops.begin(), loops.end());
   const auto found = all.find(mode);
   const headway::TrainLoop loop = found == all.end() ? headway::TrainLoop(sum_up) : found->second;
@@ -212,9 +265,12 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   if (mode == "die_once") options.run.failure.max_failures = 1;
   if (mode == "die_once") options.run.checkpoint.num_to_keep = 2;
   if (mode == "hang_before_the_barrier") options.run.failure.hang_warn_s = 0.5;
+  headway::test::add_validation(mode, options);
   if (mode == "callback_null") options.callbacks = {nullptr};
   if (mode == "die_once" || mode == "callback_throws")
     options.callbacks = {std::make_shared<Listener>(mode == "callback_throws")};
+  if (mode == "run_itself") options.scaling.num_workers = 1;
+  if (mode == "show_context") options.scaling.resources_per_worker = {{"CPU", 0.5}};
   if (mode == "bad_config") options.config = 3;
   if (mode == "resume_from_nothing") options.resume_from_checkpoint = headway::Checkpoint::from_directory("/none");
   return headway::Trainer(loop, std::move(options));
@@ -224,7 +280,14 @@ int run_mode(const std::string& mode, const std::string& storage) {
   if (mode == "twice") static const headway::RegisteredLoop again("sum_up", other::train);
   setenv("HEADWAY_TEST_WORD", "w\xC3\xB6rter \xFF", 1);
   fs::current_path(storage);
-  if (mode == "file_gone") fs::remove(fs::read_symlink("/proc/self/exe"));
+  const fs::path own = fs::read_symlink("/proc/self/exe");
+  if (mode == "file_gone") fs::remove(own);
+  if (mode == "file_replaced") {
+    std::ofstream(own.string() + ".new") << "#!/bin/sh\necho the new program\nexit 1\n";
+    fs::permissions(own.string() + ".new", fs::perms::owner_all);
+    fs::rename(own.string() + ".new", own);
+  }
+  if (mode == "call_outside") return call_outside();
   return show(trainer_for(mode, storage).fit());
 }
 

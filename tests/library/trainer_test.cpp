@@ -10,30 +10,7 @@
 namespace headway::library {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-// ThreadSanitizer has a thread of its own, so no program of it can be forked.
-constexpr bool can_fork = false;
-#else
-constexpr bool can_fork = true;
-#endif
-
-struct Fixture {
-  Ended run(const std::string& mode, const std::string& start) {
-    return run_command("HEADWAY_WORKER_START=" + start + " " HEADWAY_TEST_PROGRAM " " + mode + " " + folder.path());
-  }
-  /// In either way; `check` gets the end and a new folder was made for each.
-  template <class Check>
-  void both(const std::string& mode, Check check) {
-    for (const std::string start : {"fork", "exec"}) {
-      if (start == "fork" && !can_fork) continue;
-      BOOST_TEST_CONTEXT(mode << ", workers by " << start) {
-        std::filesystem::remove_all(folder.path());
-        std::filesystem::create_directories(folder.path());
-        const Ended ended = run(mode, start);
-        BOOST_TEST_CONTEXT(ended.output) { check(ended); }
-      }
-    }
-  }
+struct Fixture : TrainProgram {
   /// The ranks of a run in the mode "pause", and the processes that have started them.
   static std::vector<Watched> processes_of(Pipe& pipe) {
     std::vector<Watched> processes;
@@ -46,7 +23,6 @@ struct Fixture {
     }
     return processes;
   }
-  Folder folder;
 };
 
 }  // namespace
@@ -250,17 +226,56 @@ BOOST_AUTO_TEST_CASE(fit_inside_of_a_training_loop_is_refused) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(workers_are_the_program_that_was_started_though_its_file_is_gone) {
+BOOST_AUTO_TEST_CASE(workers_are_the_program_that_was_started_though_its_file_is_gone_or_another_one) {
   for (const std::string start : {"fork", "exec"}) {
     if (start == "fork" && !can_fork) continue;
-    const Folder place;
-    const std::string copy = place.path() + "/program";
-    std::filesystem::copy_file(HEADWAY_TEST_PROGRAM, copy);
-    std::filesystem::create_directories(place.path() + "/storage");
-    const Ended ended =
-        run_command("HEADWAY_WORKER_START=" + start + " " + copy + " file_gone " + place.path() + "/storage");
-    BOOST_TEST_CONTEXT(ended.output) { BOOST_TEST(ended.code == 0); }
-    BOOST_TEST(!std::filesystem::exists(copy));
+    for (const std::string mode : {"file_gone", "file_replaced"}) {
+      const Folder place;
+      const std::string copy = place.path() + "/program";
+      std::filesystem::copy_file(HEADWAY_TEST_PROGRAM, copy);
+      std::filesystem::create_directories(place.path() + "/storage");
+      const Ended ended =
+          run_command("HEADWAY_WORKER_START=" + start + " " + copy + " " + mode + " " + place.path() + "/storage");
+      BOOST_TEST_CONTEXT(mode << ", workers by " << start << "\n" << ended.output) {
+        BOOST_TEST(ended.code == 0);
+        BOOST_TEST(ended.says("\"doubled\":42"));
+        BOOST_TEST(std::filesystem::exists(copy) == (mode == "file_replaced"));
+        if (mode == "file_replaced") BOOST_TEST(run_command(copy).says("the new program"));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_runs_itself_in_its_workers_comes_to_an_end) {
+  const Ended ended = run("run_itself", can_fork ? "fork" : "exec");
+  BOOST_TEST_CONTEXT(ended.output) {
+    BOOST_TEST(ended.code == 0);
+    for (const std::string depth : {"1", "2", "3", "4"}) BOOST_TEST(ended.says("at depth " + depth));
+    BOOST_TEST(!ended.says("at depth 5"));
+    BOOST_TEST(
+        ended.says("error invalid_argument: this program runs in a worker of a run in a worker, 4 deep "
+                   "(HEADWAY_DEPTH); allowed: at most 3"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_knows_who_it_is) {
+  both("show_context", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("world 1 of 2, local 1 of 2, node 0, attempt 1, cpus 1, gpus 0 of 0, run run in " +
+                          folder.path() + "/run, worker 1"));
+    BOOST_TEST(ended.says("(rank 1) trial is the same: 1"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_works_in_a_training_loop_only_says_so_elsewhere) {
+  const Ended ended = run("call_outside", can_fork ? "fork" : "exec");
+  BOOST_TEST_CONTEXT(ended.output) {
+    BOOST_TEST(ended.code == 0);
+    for (const std::string name :
+         {"report", "context", "get_checkpoint", "get_all_reported_checkpoints", "barrier", "broadcast"}) {
+      BOOST_TEST(
+          ended.says(name + ": invalid_argument: headway::" + name + "() was called outside of a training loop"));
+    }
   }
 }
 
@@ -278,6 +293,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_waits_for_one_that_returned_is_told) {
   });
   both("bad_root", [](const Ended& ended) {
     BOOST_TEST(ended.says("BadResult: broadcast() was given root 7; allowed: a rank, 0 to 1"));
+    BOOST_TEST(ended.says("#0 (anonymous namespace)::bad_root()"));  // The user's frame, not the library's.
   });
 }
 
@@ -289,6 +305,25 @@ BOOST_AUTO_TEST_CASE(a_rank_that_hangs_is_named_with_the_frames_that_it_is_in) {
     BOOST_TEST(ended.says(" (anonymous namespace)::wait_until_looked_at() in "));
     BOOST_TEST(!ended.says("call_loop"));  // Frames of ours that called the loop.
   });
+}
+
+BOOST_AUTO_TEST_CASE(the_environment_says_when_a_rank_hangs) {
+  const auto warned = [](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("rank 1 has not come to barrier() #1, in which rank 0 has waited for "));
+  };
+  both("hang_as_the_environment_says", warned, "HEADWAY_HANG_WARN_S=0.5 ");
+  const auto failed = [](const Ended& ended) {
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(ended.says("rank 1 has not come to barrier() #1"));
+    BOOST_TEST(ended.says("hang_fail_s"));
+  };
+  both("hang_for_good", failed, "HEADWAY_HANG_FAIL_S=0.5 ");
+  for (const std::string variable : {"HEADWAY_HANG_WARN_S", "HEADWAY_HANG_FAIL_S"}) {
+    const Ended refused = run("sum_up", "exec", variable + "=soon ");
+    BOOST_TEST(refused.says("error invalid_argument: " + variable +
+                            " is \"soon\" in the environment; allowed: 0 (never), or seconds up to 1000000000"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_driver_leaves_no_process_behind) {
@@ -320,7 +355,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_the_ranks_keeps_what_was_reported_and_ends_the_
   }
 }
 
-BOOST_AUTO_TEST_CASE(runs_within_runs_have_a_limit) {
+BOOST_AUTO_TEST_CASE(runs_within_runs_have_a_limit_of_their_own) {
   const Ended ended = run_command("HEADWAY_DEPTH=4 " HEADWAY_TEST_PROGRAM " sum_up " + folder.path());
   BOOST_TEST(ended.says("error invalid_argument: this program runs in a worker of a run in a worker, 4 deep"));
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = Path(sys.executable).parent
+TORCH = next(iter(getattr(importlib.util.find_spec("torch"), "submodule_search_locations", [])), "")
 VERSION = re.search(r"project\(headway VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 
@@ -56,14 +58,22 @@ def cpp_prefix(python_of_wheel: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="session", params=["wheel", "cpp"])
-def consumer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program of somebody else's, built against the installed wheel and against the C++ install."""
-    prefix = request.getfixturevalue("package" if request.param == "wheel" else "cpp_prefix")
+def prefix(request: pytest.FixtureRequest) -> Path:
+    """What find_package looks in: the installed wheel, and the C++ install."""
+    return request.getfixturevalue("package" if request.param == "wheel" else "cpp_prefix")
+
+
+def configuring(project: str, folder: Path, prefix: Path, *settings: str) -> list[object]:
+    source = Path(__file__).parent / project
+    return [TOOLS / "cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={TOOLS / 'ninja'}",
+            f"-DCMAKE_PREFIX_PATH={prefix}", *settings]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of somebody else's."""
     folder = tmp_path_factory.mktemp("consumer")
-    source = Path(__file__).parent / "consumer"
-    ninja = TOOLS / "ninja"
-    output_of(TOOLS / "cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}",
-              f"-DCMAKE_PREFIX_PATH={prefix}")  # fmt: skip
+    output_of(*configuring("consumer", folder, prefix))
     output_of(TOOLS / "cmake", "--build", folder)
     return folder / "consumer"
 
@@ -147,3 +157,21 @@ def test_a_consumer_trains(consumer: Path, tmp_path: Path, start: str, monkeypat
     monkeypatch.setenv("HEADWAY_WORKER_START", start)
     status, lines = run(consumer, "train", tmp_path)
     assert (status, lines[-1]) == (0, "the sum is 3")
+
+
+@pytest.mark.skipif(not TORCH, reason="there is no PyTorch here")
+def test_a_consumer_trains_with_libtorch(prefix: Path, tmp_path: Path) -> None:
+    output_of(*configuring("consumer_torch", tmp_path / "build", prefix, f"-DHEADWAY_TORCH_DIR={TORCH}"))
+    output_of(TOOLS / "cmake", "--build", tmp_path / "build")
+    status, lines = run(tmp_path / "build/consumer_torch", tmp_path / "storage")
+    assert (status, lines[-1]) == (0, "the sum is 3"), lines
+
+
+def test_a_component_without_libtorch_is_told(prefix: Path, tmp_path: Path) -> None:
+    command = configuring("consumer_torch", tmp_path / "build", prefix, "-DHEADWAY_TORCH_DIR=/none")
+    done = subprocess.run([str(part) for part in command], text=True, capture_output=True)
+    assert done.returncode != 0
+    words = " ".join(done.stderr.split())
+    assert (
+        "no libtorch was found; set HEADWAY_TORCH_DIR to the folder of one, or of an installed torch package" in words
+    )

@@ -252,5 +252,5 @@ def test_the_environment_gives_the_defaults(monkeypatch):
     assert (train.FailureConfig().hang_warn_s, train.FailureConfig().hang_fail_s) == (5, 7.5)
     assert train.FailureConfig(hang_warn_s=None).hang_warn_s is None
     monkeypatch.setenv("HEADWAY_HANG_WARN_S", "soon")
-    with pytest.raises(ValueError, match="HEADWAY_HANG_WARN_S is 'soon' in the environment; allowed: 0"):
+    with pytest.raises(ValueError, match='HEADWAY_HANG_WARN_S is "soon" in the environment; allowed: 0'):
         train.FailureConfig()

@@ -96,7 +96,7 @@ void train_digits(const headway::Json& config) {
   for (std::int64_t epoch = first; epoch <= config.at("epochs").as_int(); ++epoch) {
     const auto started = std::chrono::steady_clock::now();
     sampler.set_epoch(static_cast<std::uint64_t>(epoch));  // Another order in each epoch.
-    sampler.reset(std::nullopt);
+    sampler.reset();
     const double loss = train_one_epoch(model, optimizer, training, sampler);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     const headway::Json metrics = {{"epoch", epoch},

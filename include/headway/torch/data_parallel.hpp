@@ -24,7 +24,7 @@ struct DataParallelOptions {
   bool broadcast_buffers =
       true;  ///< Rank 0's buffers (running means and the like) go to all ranks before each forward pass.
   bool find_unused_parameters = false;  ///< For models in which a pass does not reach every parameter.
-  std::int64_t bucket_bytes_max = c10d::kDefaultBucketBytesCap;
+  std::int64_t bucket_bytes_max = c10d::kDefaultBucketBytesCap;  ///< Gradients that travel at once: 25 MiB.
 };
 
 /// A model whose gradients are averaged over all ranks while backward() runs: c10d's own Reducer gathers them in buckets, and a bucket is
@@ -110,6 +110,8 @@ class DistributedModel {
                                                options_.bucket_bytes_max, options_.find_unused_parameters, false,
                                                std::move(names), c10d::kDefaultFirstBucketBytes, false, false,
                                                std::vector<std::int64_t>{});
+    logger_ = std::make_shared<c10d::Logger>(reducer_);  // The reducer asks it without looking whether there is one.
+    reducer_->set_logger(logger_);
   }
 
   static void send_from_rank_0(std::vector<at::Tensor> tensors) {
@@ -132,6 +134,7 @@ class DistributedModel {
   Module module_;
   DataParallelOptions options_;
   std::shared_ptr<c10d::Reducer> reducer_;
+  std::shared_ptr<c10d::Logger> logger_;
   bool synchronize_ = true;
   bool synchronized_before_ = true;  ///< As in PyTorch: buffers are sent before a pass that follows a synchronised one.
 };

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <headway/torch/devices.hpp>
+#include <headway/torch/nccl.hpp>
 #include <headway/torch/version.hpp>
 
 #include <headway/collective.hpp>
 #include <headway/context.hpp>
 
 #include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -14,10 +17,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 namespace headway::torch {
+
+/// The device that this rank should use: its first GPU, or the CPU. Throws `BadResult`: `invalid_argument` outside of a training loop,
+/// `unavailable` as `device_index`.
+inline ::torch::Device get_device() {
+  const std::optional<int> index = device_index(context());
+  if (!index) return ::torch::Device(::torch::kCPU);
+  return {::torch::kCUDA, static_cast<c10::DeviceIndex>(*index)};
+}
 
 namespace detail {
 
@@ -41,6 +54,29 @@ inline c10::intrusive_ptr<c10d::Store> open_store(std::chrono::milliseconds time
   return c10::make_intrusive<c10d::PrefixStore>("headway", store);
 }
 
+/// GPU tensors go through NCCL where that can be had. Its communicators, and what names no device, are then on this rank's own GPU.
+inline void add_gpu_backend(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& store,
+                            const c10::intrusive_ptr<c10d::Backend>& gloo, std::chrono::milliseconds timeout) {
+  const Context& me = context();
+  const GpuBackend backend = gpu_backend(me, has_nccl);
+  if (backend == GpuBackend::none) return;
+  const c10::Device device = get_device();
+  c10::impl::VirtualGuardImpl(c10::kCUDA).setDevice(device);
+  if (backend == GpuBackend::nccl) {
+    group.setBackend(
+        at::kCUDA, c10d::ProcessGroup::BackendType::NCCL,
+        make_nccl(c10::make_intrusive<c10d::PrefixStore>("nccl", store), me.world_rank, me.world_size, timeout));
+    group.setDefaultBackend(c10d::ProcessGroup::BackendType::NCCL);
+    group.setBoundDeviceId(device);
+    return;
+  }
+  group.setBackend(at::kCUDA, c10d::ProcessGroup::BackendType::GLOO, gloo);
+  if (me.world_rank == 0 && !has_nccl) {
+    std::fputs("headway: gradients of GPUs go through Gloo, since this program was built without NCCL (docs/cpp.md)\n",
+               stderr);
+  }
+}
+
 inline c10::intrusive_ptr<c10d::ProcessGroup> make_group(std::chrono::milliseconds timeout) {
   const Context& me = context();
   at::set_num_threads(std::max(1, std::atoi(std::getenv("OMP_NUM_THREADS"))));
@@ -52,15 +88,18 @@ inline c10::intrusive_ptr<c10d::ProcessGroup> make_group(std::chrono::millisecon
   const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, me.world_rank, me.world_size, options);
   auto group = c10::make_intrusive<c10d::ProcessGroup>(store, me.world_rank, me.world_size);
   group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
-  if (!me.gpu_ids.empty()) group->setBackend(at::kCUDA, c10d::ProcessGroup::BackendType::GLOO, gloo);
   group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
+  add_gpu_backend(*group, store, gloo, timeout);
   return group;
 }
 
 }  // namespace detail
 
-/// The process group of all ranks, over Gloo, made by the first call in each rank (every rank must come to it). For collectives of your
-/// own: `process_group()->allreduce(tensors)->wait()`. `timeout` holds for each collective, and counts in the first call only.
+/// The process group of all ranks, made by the first call in each rank (every rank must come to it): Gloo for CPU tensors, and for those of
+/// GPUs what `gpu_backend` says. `timeout` holds for each collective, and counts in the first call only.
+///
+///     std::vector<torch::Tensor> tensors{losses};
+///     headway::torch::process_group()->allreduce(tensors)->wait();  // the sum over all ranks, in each of them
 ///
 /// Throws `BadResult` outside of a training loop, and what c10d throws. A collective that breaks because another rank died throws too;
 /// Headway then tells the other rank's death, not the echo.
@@ -70,14 +109,6 @@ inline const c10::intrusive_ptr<c10d::ProcessGroup>& process_group(
   // Never destroyed: its end would wait for Gloo's threads, and the process's end closes its sockets.
   static const auto& group = *new c10::intrusive_ptr<c10d::ProcessGroup>(detail::make_group(timeout));
   return group;
-}
-
-/// The device that this rank should use: its first GPU, or the CPU. Throws `BadResult` outside of a training loop.
-inline ::torch::Device get_device() {
-  const Context& me = context();
-  if (me.gpu_ids.empty()) return ::torch::Device(::torch::kCPU);
-  const auto place = std::find(me.visible_gpus.begin(), me.visible_gpus.end(), me.gpu_ids.front());
-  return {::torch::kCUDA, static_cast<c10::DeviceIndex>(place - me.visible_gpus.begin())};
 }
 
 }  // namespace headway::torch

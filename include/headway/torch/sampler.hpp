@@ -42,7 +42,7 @@ class DistributedSampler : public ::torch::data::samplers::Sampler<> {
     return (size_ + ranks - 1) / ranks;
   }
 
-  void reset(std::optional<std::size_t> new_size) override {
+  void reset(std::optional<std::size_t> new_size = std::nullopt) override {
     if (new_size) size_ = *new_size;
     const auto ranks = static_cast<std::size_t>(context().world_size);
     std::vector<std::size_t> order(size_);

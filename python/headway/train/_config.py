@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -134,19 +133,6 @@ def _check_workers(given: Any) -> int | tuple[int, int]:
     return check_int(f"{argument}[0]", given[0], "an integer"), check_int(f"{argument}[1]", given[1], "an integer")
 
 
-def _seconds_of_environment(variable: str, default: float | None) -> float | None:
-    text = os.environ.get(variable, "").strip()
-    if not text:
-        return default
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds <= 1e9:
-        raise ValueError(f"{variable} is {text!r} in the environment; allowed: 0 (never), or seconds up to 1000000000")
-    return seconds
-
-
 @dataclass
 class FailureConfig:
     """How many failures of each kind a run survives, and how long somebody may be waited for.
@@ -177,8 +163,8 @@ class FailureConfig:
 
     max_failures: int = 0
     fail_fast: bool | str = False
-    hang_warn_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_WARN_S", 30.0))
-    hang_fail_s: float | None = field(default_factory=lambda: _seconds_of_environment("HEADWAY_HANG_FAIL_S", None))
+    hang_warn_s: float | None = field(default_factory=lambda: _core.seconds_of_environment("HEADWAY_HANG_WARN_S", 30.0))
+    hang_fail_s: float | None = field(default_factory=lambda: _core.seconds_of_environment("HEADWAY_HANG_FAIL_S", None))
     controller_failure_limit: int = -1
     max_preemption_failures: int = -1
     preemption_grace_s: float = 0.0

@@ -1,0 +1,46 @@
+#include "core/environment.hpp"
+
+#include <headway/config.hpp>
+
+#include "core/json.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+namespace headway {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::optional<double> default_of(const char* variable, std::optional<double> otherwise) {
+  const auto read = seconds_of_environment(variable, otherwise);
+  return read ? *read : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise) {
+  const char* value = std::getenv(variable);
+  const std::string_view text = trimmed(value == nullptr ? "" : value);
+  if (text.empty()) return otherwise;
+  double seconds = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = failure == std::errc() && end == text.data() + text.size();
+  if (whole && seconds >= 0 && seconds <= 1e9) return std::optional(seconds);
+  return Error{ErrorKind::invalid_argument, std::string(variable) + " is " +
+                                                json_text(Json(boost::json::string(text))) +
+                                                " in the environment; allowed: 0 (never), or seconds up to 1000000000"};
+}
+
+std::optional<double> default_hang_warn_s() { return default_of(hang_warn_variable, 30); }
+
+std::optional<double> default_hang_fail_s() { return default_of(hang_fail_variable, std::nullopt); }
+
+}  // namespace headway

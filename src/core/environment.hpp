@@ -1,0 +1,17 @@
+#pragma once
+
+#include <headway/result.hpp>
+
+#include <optional>
+
+/// Defaults that the environment of the driver may set, for every front end. The names of both time limits:
+namespace headway {
+
+inline constexpr const char* hang_warn_variable = "HEADWAY_HANG_WARN_S";
+inline constexpr const char* hang_fail_variable = "HEADWAY_HANG_FAIL_S";
+
+/// Seconds that a variable says; `otherwise` when it is not set, or blank. Errors: `invalid_argument`, naming the variable, for anything
+/// but a number from 0 to 1000000000.
+Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise);
+
+}  // namespace headway

@@ -1,0 +1,1 @@
+/* In place of the real one: test_torch_headers.py. */
