@@ -153,7 +153,7 @@ void Workers::ask(int rank) {
   enter(rank, Phase::asking);
   control::CheckpointsAsked asked{attempt_, rank, worker.questions++, worker.reports, stage_->random.one_in(2), {}};
   if (stage_->random.one_in(3)) asked.timeout_s = 0.5;
-  say(rank, std::move(asked));
+  say(rank, asked);
   may_crash(rank);
 }
 
@@ -169,10 +169,10 @@ void Workers::gather(int rank, control::CollectiveCall call) {
   enter(rank, Phase::gathering);
   call.root %= size();
   worker.gathered_at = worker.step;
-  // Who waits for nobody is not found: one rank at most.
-  const bool somebody_hangs =
-      std::any_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.hung; });
-  if (may_hang_ && size() > 1 && !somebody_hangs && stage_->fault(Fault::hangs)) {
+  // A hang is found when somebody waits: one that hangs, or has returned from a report of its thread, waits for nobody.
+  const bool all_wait =
+      std::none_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.hung || each.in_thread; });
+  if (may_hang_ && size() > 1 && all_wait && stage_->fault(Fault::hangs)) {
     worker.hung = true;
     return;
   }

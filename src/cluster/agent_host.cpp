@@ -79,6 +79,11 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
 }
 
 void AgentHost::on_frame(const wire::Frame& frame) {
+  // This process may have been stopped: what has arrived meanwhile comes too late.
+  if (agent_ && node::lease_now() >= lease_end_) {
+    lease_is_over();
+    return;
+  }
   Result<ToAgent> message = wire::from_frame<ToAgent>(frame);
   if (!message) {
     end(End::lost, "the driver sent what cannot be read: " + message.error().message);
@@ -135,10 +140,13 @@ void AgentHost::on(const GrantLease& message, const wire::Blob&) {
 void AgentHost::watch_lease() {
   expiry_.expires_after(lease_end_ - node::lease_now());
   expiry_.async_wait([this](const boost::system::error_code& failure) {
-    if (failure) return;
-    end(End::lost, "the driver has not answered for " + seconds_text(std::chrono::duration<double>(lease_).count()) +
-                       ", so the workers here are ended: it may start them elsewhere");
+    if (!failure) lease_is_over();
   });
+}
+
+void AgentHost::lease_is_over() {
+  end(End::lost, "the driver has not answered for " + seconds_text(std::chrono::duration<double>(lease_).count()) +
+                     ", so the workers here are ended: it may start them elsewhere");
 }
 
 void AgentHost::await_signal() {

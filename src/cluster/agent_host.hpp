@@ -55,6 +55,7 @@ class AgentHost : public node::AgentSink {
 
   void ask_lease();
   void watch_lease();
+  void lease_is_over();
   void await_signal();
   void leave();
   void end(End how, const std::string& words);

@@ -136,7 +136,7 @@ std::optional<Error> fork_factory(Program& self) {
   close(control[1]);
   close(life[0]);
   if (pid < 0) {
-    const Error error = system_error("a process");
+    Error error = system_error("a process");
     close(control[0]);
     close(life[1]);
     return error;

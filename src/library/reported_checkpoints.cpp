@@ -24,7 +24,8 @@ std::vector<ReportedCheckpoint> get_all_reported_checkpoints(CheckpointConsisten
                                                              std::optional<double> timeout_s) {
   using namespace library;
   if (worker_context() == nullptr) throw BadResult(outside_of_loop("headway::get_all_reported_checkpoints()"));
-  if (timeout_s && !(*timeout_s >= 0 && *timeout_s <= 1e9)) {
+  const bool is_time = !timeout_s || (*timeout_s >= 0 && *timeout_s <= 1e9);  // NaN is none.
+  if (!is_time) {
     throw BadResult({ErrorKind::invalid_argument, "timeout_s is " + Json(*timeout_s).dump() +
                                                       "; allowed: none, or seconds from 0 up to 1000000000"});
   }

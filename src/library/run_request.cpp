@@ -231,7 +231,7 @@ RunEnd to_end(const JsonObject& json, const RunLoop& loop, const std::string& pa
   end.attempts = json.at("attempts").to_number<int>();
   for (const Json& entry : json.at("checkpoints").as_array()) {
     const std::string name(entry.at("name").as_string());
-    end.checkpoints.push_back(name.starts_with("/") || is_remote(name) ? name : join_location(path, name));
+    end.checkpoints.push_back(name.starts_with('/') || is_remote(name) ? name : join_location(path, name));
     end.checkpoint_metrics_json.push_back(json_text(entry.at("metrics")));
   }
   return end;

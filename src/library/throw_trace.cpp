@@ -80,6 +80,7 @@ ThrowFunction runtime_throw() {
 }  // namespace headway::library
 
 /// Found before the C++ runtime's own, since programs link this library first; goes on to that one.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((visibility("default"), noreturn)) void __cxa_throw(void* object, void* type,
                                                                              void (*destroy)(void*)) {
   using namespace headway::library;

@@ -16,7 +16,7 @@ void grant_two_nodes(Rig& run) {
   run.send(NodesGranted{slots, {}});
 }
 
-Rig running(int workers, int max_failures = 0) {
+Rig running_on_two_nodes(int workers, int max_failures = 0) {
   Rig run(spec_of(workers, max_failures));
   run.start();
   run.storage_ready();
@@ -32,7 +32,7 @@ const NodeLost lost{"node-b", "its connection ended"};
 BOOST_AUTO_TEST_SUITE(lost_node_suite)
 
 BOOST_AUTO_TEST_CASE(the_others_are_ended_at_once_and_the_lost_ones_are_waited_for) {
-  Rig run = running(4, 1);
+  Rig run = running_on_two_nodes(4, 1);
   run.checkpoint();
   run.send(lost);
   BOOST_TEST((run.last<EndWorkers>().mode == EndMode::kill));
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_others_are_ended_at_once_and_the_lost_ones_are_waited_f
 }
 
 BOOST_AUTO_TEST_CASE(it_counts_as_a_failure_and_says_which_ranks) {
-  Rig run = running(2);
+  Rig run = running_on_two_nodes(2);
   run.send(lost);
   run.group_ends();
   run.journals();
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(it_counts_as_a_failure_and_says_which_ranks) {
 }
 
 BOOST_AUTO_TEST_CASE(a_node_without_ranks_of_this_run_is_nothing_to_it) {
-  Rig run = running(2);
+  Rig run = running_on_two_nodes(2);
   run.send(NodeLost{"node-c", "its connection ended"});
   BOOST_TEST(run.latest.empty());
   run.finish_all();
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_node_without_ranks_of_this_run_is_nothing_to_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_node_whose_ranks_have_returned_is_not_needed_any_more) {
-  Rig run = running(2);
+  Rig run = running_on_two_nodes(2);
   run.returns(1);
   run.send(lost);
   run.killed(1);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_node_whose_ranks_have_returned_is_not_needed_any_more) {
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_goes_between_two_attempts_is_replaced) {
-  Rig run = running(2, 5);
+  Rig run = running_on_two_nodes(2, 5);
   for (int death = 0; death < 2; ++death) {  // After the second one before a report the next waits.
     run.killed(0);
     run.group_ends();
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_between_two_attempts_is_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(while_nodes_are_waited_for_the_run_can_be_ended) {
-  Rig run = running(2, 1);
+  Rig run = running_on_two_nodes(2, 1);
   run.send(lost);
   run.group_ends();
   run.send(AbortAsked{"Ctrl-C"});

@@ -109,6 +109,7 @@ class Pipe {
 /// Runs a shell command to its end.
 inline Ended run_command(const std::string& command) {
   Ended ended;
+  // NOLINTNEXTLINE(bugprone-command-processor)
   std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   BOOST_REQUIRE(pipe != nullptr);
   std::array<char, 4096> buffer{};

@@ -66,7 +66,7 @@ void throw_with_cause() {
   }
 }
 
-void throw_number() { throw 42; }
+void throw_number() { throw 42; }  // NOLINT(bugprone-std-exception-baseclass)
 void report_outside_metrics() { headway::report({1, 2, 3}); }
 void exit_early() { std::exit(3); }
 
@@ -132,7 +132,9 @@ void run_itself(const Json& config) {
   std::cout << "at depth " << std::getenv("HEADWAY_DEPTH") << std::endl;
   const std::string deeper = folder_of_rank();
   const std::string command = fs::read_symlink("/proc/self/exe").string() + " run_itself " + deeper + " 2>&1";
-  headway::report({{"code", std::system(command.c_str()) == 0 ? 0 : 1}, {"x", config.at("x").as_int()}});
+  // NOLINTNEXTLINE(bugprone-command-processor)
+  const int status = std::system(command.c_str());
+  headway::report({{"code", status == 0 ? 0 : 1}, {"x", config.at("x").as_int()}});
 }
 
 void show_context() {

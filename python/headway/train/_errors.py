@@ -94,6 +94,11 @@ class PreemptionError(TrainingFailedError):
     Attributes:
         preemption_info: Which nodes with which ranks, the last time.
         drain_timed_out: Whether workers were still at work when their time was over.
+
+    Example:
+        >>> from headway import train
+        >>> print(train.PreemptionError(train.PreemptionInfo(None, {"node-2": [1, 3]})))
+        preempted: the nodes of the ranks 1, 3 are taken away
     """
 
     def __init__(

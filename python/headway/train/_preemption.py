@@ -17,6 +17,10 @@ class PreemptionInfo:
     Attributes:
         deadline_ms: When the first of them goes, in milliseconds since 1970; None when that is not known.
         preempted_node_to_ranks: By the node's id, the ranks that are there, ascending.
+
+    Example:
+        >>> PreemptionInfo(deadline_ms=None, preempted_node_to_ranks={"node-2": [1, 3]}).preempted_ranks
+        [1, 3]
     """
 
     deadline_ms: int | None
