@@ -128,6 +128,7 @@ def test_what_a_configuration_comes_to():
     assert scaling.additional_resources_per_worker == {"licence": 1}
     assert scaling.total_resources == {"CPU": 7, "GPU": 3, "licence": 3}
     assert train.ScalingConfig(num_workers=2).total_resources == {"CPU": 2}
+    assert train.ScalingConfig(num_workers=(1, 3)).total_resources == {"CPU": 3}
 
 
 def test_a_label_selector_for_each_worker_that_no_node_meets_is_told(storage):

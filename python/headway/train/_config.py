@@ -99,21 +99,6 @@ class ScalingConfig(ScalingAmounts):
             check_str("ScalingConfig.accelerator_type", self.accelerator_type, 'None or a type of GPUs, such as "A100"')
         _core.check_scaling_config(json.dumps(self.for_core()))
 
-    @property
-    def elasticity_enabled(self) -> bool:
-        """Whether ``num_workers`` is a range."""
-        return isinstance(self.num_workers, tuple)
-
-    @property
-    def min_workers(self) -> int:
-        """The fewest workers that the run goes on with."""
-        return self.num_workers[0] if isinstance(self.num_workers, tuple) else self.num_workers
-
-    @property
-    def max_workers(self) -> int:
-        """The most workers that it has."""
-        return self.num_workers[1] if isinstance(self.num_workers, tuple) else self.num_workers
-
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
         return {

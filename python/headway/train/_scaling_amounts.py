@@ -8,10 +8,25 @@ from collections.abc import Mapping
 class ScalingAmounts:
     """Amounts by resource, as the fields of a ``ScalingConfig`` say them."""
 
-    num_workers: int
+    num_workers: int | tuple[int, int]
     use_gpu: bool
     resources_per_worker: Mapping[str, float] | None
     trainer_resources: Mapping[str, float] | None
+
+    @property
+    def elasticity_enabled(self) -> bool:
+        """Whether ``num_workers`` is a range."""
+        return isinstance(self.num_workers, tuple)
+
+    @property
+    def min_workers(self) -> int:
+        """The fewest workers that the run goes on with."""
+        return self.num_workers[0] if isinstance(self.num_workers, tuple) else self.num_workers
+
+    @property
+    def max_workers(self) -> int:
+        """The most workers that it has."""
+        return self.num_workers[1] if isinstance(self.num_workers, tuple) else self.num_workers
 
     def _of_a_worker(self) -> dict[str, float]:
         named = dict(self.resources_per_worker or {})
@@ -37,8 +52,8 @@ class ScalingAmounts:
 
     @property
     def total_resources(self) -> dict[str, float]:
-        """What the run claims in all, ``trainer_resources`` too, by name."""
-        total = {name: amount * self.num_workers for name, amount in self._of_a_worker().items()}
+        """What the run claims in all, ``trainer_resources`` too, by name; an elastic one at its largest."""
+        total = {name: amount * self.max_workers for name, amount in self._of_a_worker().items()}
         for name, amount in (self.trainer_resources or {}).items():
             total[name] = total.get(name, 0.0) + amount
         return total
