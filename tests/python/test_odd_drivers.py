@@ -61,7 +61,7 @@ def test_a_fork_of_the_driver_ends_by_itself_and_may_train_too(tmp_path):
             if pid == 0:
                 sys.exit(7 if not again or fit() != first else 1)
             _, status = os.waitpid(pid, 0)
-            print("child", os.waitstatus_to_exitcode(status))
+            print("child", os.waitstatus_to_exitcode(status), flush=True)  # The next fork has nothing of it.
         print(fit() != first)
         """,
         tmp_path,
