@@ -5,8 +5,8 @@
 #include <string>
 
 /// What all ranks do together, through the driver: for coordination, not for gradients. Every rank must make the same calls in the same
-/// order. A rank that has returned, or that calls something else, fails the run with the ranks' names instead of leaving the others to
-/// wait.
+/// order. A rank that has returned, or that calls another of these, fails the run with the ranks' names instead of leaving the others to
+/// wait. One that waits in `report` meanwhile does not: another thread of it may still come.
 namespace headway {
 
 /// Returns when every rank has called it. Throws `BadResult` (`invalid_argument`) outside of a training loop, or from two threads at once.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 #include <cxxabi.h>
 #include <exception>
 #include <typeinfo>
@@ -35,6 +36,15 @@ std::string type_of_current() {
   return name;
 }
 
+/// The object that was thrown, of whatever type: an exception_ptr is a pointer to it.
+const void* current_object() {
+  const std::exception_ptr current = std::current_exception();
+  const void* object = nullptr;
+  static_assert(sizeof(current) == sizeof(object));
+  std::memcpy(&object, &current, sizeof(object));
+  return object;
+}
+
 std::string frames_of(const void* object) {
   const std::string frames = throw_trace(object);
   return frames.empty() ? "" : "Backtrace of the throw (innermost first):\n" + frames;
@@ -47,11 +57,10 @@ void add_causes(const std::exception& error, std::string& text, int depth) {
   try {
     std::rethrow_if_nested(error);
   } catch (const std::exception& cause) {
-    text += "Caused by " + type_of_current() + ": " + to_utf8(cause.what()) + "\n" +
-            frames_of(dynamic_cast<const void*>(&cause));
+    text += "Caused by " + type_of_current() + ": " + to_utf8(cause.what()) + "\n" + frames_of(current_object());
     add_causes(cause, text, depth + 1);
   } catch (...) {
-    text += "Caused by " + type_of_current() + "\n";
+    text += "Caused by " + type_of_current() + "\n" + frames_of(current_object());
   }
 }
 
@@ -60,11 +69,11 @@ void add_causes(const std::exception& error, std::string& text, int depth) {
 RankError describe_current_exception() {
   RankError described;
   described.type = type_of_current();
+  described.traceback = frames_of(current_object());
   try {
     throw;
   } catch (const std::exception& error) {
     described.message = to_utf8(error.what());
-    described.traceback = frames_of(dynamic_cast<const void*>(&error));
     add_causes(error, described.traceback, 0);
   } catch (const std::string& text) {
     described.message = to_utf8(text);

@@ -98,6 +98,13 @@ Result<RunSpec> to_spec(const RunRequest& request) {
                                                   std::to_string(spec.scaling.num_workers) +
                                                   "; allowed: an integer from 1 to 1000000"};
   }
+  // In Python a range is one argument, and validate() names that.
+  const std::optional<int> least = spec.scaling.min_workers;
+  if (least && (*least < 1 || *least > spec.scaling.num_workers)) {
+    return Error{ErrorKind::invalid_argument, "ScalingConfig.min_workers is " + std::to_string(*least) +
+                                                  "; allowed: an integer from 1 to num_workers, which is " +
+                                                  std::to_string(spec.scaling.num_workers)};
+  }
   if (auto ok = validate(spec); !ok) return ok.error();
   const std::string from = spec.resume_from_checkpoint.value_or("");
   std::error_code failure;

@@ -78,6 +78,13 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
+/// Where the program lies; a worker that was started by exec knows itself by a link alone.
+std::string program_path(const char* known_as) {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : known_as;
+}
+
 }  // namespace
 
 std::string demangled(const char* name) {
@@ -108,7 +115,7 @@ std::string symbol_name(const void* address) {
   const MappedFile file(is_program ? "/proc/self/exe" : map->l_name);
   std::string name = in_symbol_table(file, offset);
   if (name.empty() && found.dli_sname != nullptr) name = found.dli_sname;
-  const std::string place = std::string(found.dli_fname) + "+" + hexadecimal(offset);
+  const std::string place = (is_program ? program_path(found.dli_fname) : found.dli_fname) + "+" + hexadecimal(offset);
   return name.empty() ? place : demangled(name.c_str()) + " in " + place;
 }
 

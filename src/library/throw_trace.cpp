@@ -61,7 +61,9 @@ void note_throws() {
 }
 
 std::string throw_trace(const void* object) {
-  for (const Throw& thrown : throws) {
+  // The newest first: an exception that was caught before may have been at the same place in memory.
+  for (std::size_t back = 1; back <= throws_max; ++back) {
+    const Throw& thrown = throws[(next_throw - back) % throws_max];
     if (thrown.object == object && thrown.count > 0) return text_of(thrown);
   }
   return "";

@@ -47,7 +47,8 @@ Result<void> check_loop_names() {
     if (twice) {
       return Error{ErrorKind::invalid_argument,
                    "HEADWAY_TRAIN_LOOP names two loops \"" + each->name +
-                       "\"; allowed: a name once in a program (a namespace tells them apart)"};
+                       "\"; allowed: a name once in a program (HEADWAY_TRAIN_LOOP(mine::train); outside of a namespace "
+                       "tells them apart)"};
     }
   }
   return {};

@@ -39,7 +39,8 @@ Result<void> check_validation_names() {
     if (twice) {
       return Error{ErrorKind::invalid_argument,
                    "HEADWAY_VALIDATION names two functions \"" + each->name +
-                       "\"; allowed: a name once in a program (a namespace tells them apart)"};
+                       "\"; allowed: a name once in a program (HEADWAY_VALIDATION(mine::validate); outside of a "
+                       "namespace tells them apart)"};
     }
   }
   return {};

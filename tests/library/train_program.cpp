@@ -67,6 +67,18 @@ void throw_with_cause() {
 }
 
 void throw_number() { throw 42; }  // NOLINT(bugprone-std-exception-baseclass)
+
+__attribute__((noinline)) void skip_a_row() { throw OutOfLuck("a row is skipped"); }
+
+/// The second exception is made where the first one was.
+void throw_after_a_caught_one() {
+  try {
+    skip_a_row();
+  } catch (const OutOfLuck&) {
+  }
+  stumble(1);
+}
+
 void report_outside_metrics() { headway::report({1, 2, 3}); }
 void exit_early() { std::exit(3); }
 
@@ -179,6 +191,7 @@ HEADWAY_TRAIN_LOOP(die_once);
 HEADWAY_TRAIN_LOOP(throw_in_rank_1);
 HEADWAY_TRAIN_LOOP(throw_with_cause);
 HEADWAY_TRAIN_LOOP(throw_number);
+HEADWAY_TRAIN_LOOP(throw_after_a_caught_one);
 HEADWAY_TRAIN_LOOP(report_outside_metrics);
 HEADWAY_TRAIN_LOOP(exit_early);
 HEADWAY_TRAIN_LOOP(crash);
@@ -235,6 +248,7 @@ const std::map<std::string, headway::TrainLoop> loops{
     {"throw_in_rank_1", throw_in_rank_1},
     {"throw_with_cause", throw_with_cause},
     {"throw_number", throw_number},
+    {"throw_after_a_caught_one", throw_after_a_caught_one},
     {"report_outside_metrics", report_outside_metrics},
     {"exit_early", exit_early},
     {"crash", crash},

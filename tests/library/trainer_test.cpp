@@ -144,7 +144,17 @@ BOOST_AUTO_TEST_CASE(an_exception_comes_with_what_led_to_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_thrown_may_be_no_exception) {
-  both("throw_number", [](const Ended& ended) { BOOST_TEST(ended.says("error user_code: int: ")); });
+  both("throw_number", [](const Ended& ended) {
+    BOOST_TEST(ended.says("error user_code: int: "));
+    BOOST_TEST(ended.says("#0 (anonymous namespace)::throw_number()"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_frames_are_not_those_of_an_exception_that_was_caught_before) {
+  both("throw_after_a_caught_one", [](const Ended& ended) {
+    BOOST_TEST(ended.says("#0 (anonymous namespace)::stumble(int)"));
+    BOOST_TEST(!ended.says("skip_a_row"));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(metrics_that_are_no_object_are_refused) {
@@ -196,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_can_not_train_says_why_before_anything_start
       {"bad_config", "TrainerOptions.config is 3; allowed: an object"},
       {"callback_null", "TrainerOptions.callbacks[0] is null; allowed: an object of a class"},
       {"no_workers", "ScalingConfig.num_workers is 0; allowed: an integer from 1 to 1000000"},
-      {"bad_range", "ScalingConfig.num_workers is from 3 to 2; allowed: an integer, or a range of two from 1"},
+      {"bad_range", "ScalingConfig.min_workers is 3; allowed: an integer from 1 to num_workers, which is 2"},
   };
   for (const auto& [mode, text] : words) {
     both(mode, [&](const Ended& ended) {
