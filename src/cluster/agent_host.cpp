@@ -47,7 +47,7 @@ void AgentHost::end(End how, const std::string& words) {
   // The guards end all workers before this returns.
   agent_.reset();
   if (channel_) {
-    channel_->hand_over(nullptr, nullptr);
+    channel_->hand_over(nullptr, [this](const std::optional<Error>&) { loop_.stop(); });
     if (how == End::left || how == End::dismissed) channel_->send(wire::to_frame(Leaving{}));
     channel_->finish();
   }

@@ -37,14 +37,23 @@ class FailurePolicy {
   int count(FailureCause cause) const { return counts_.at(place(cause)); }
   /// "failure 2 of 3 allowed", "preemption 2, no limit".
   std::string count_text(FailureCause cause) const {
-    const char* name = cause == FailureCause::group   ? "failure "
-                       : cause == FailureCause::start ? "failed start "
-                                                      : "preemption ";
-    const std::string text = name + std::to_string(count(cause));
+    const std::string text = name(cause) + std::to_string(count(cause));
     return limit(cause) == -1 ? text + ", no limit" : text + " of " + std::to_string(limit(cause)) + " allowed";
+  }
+  /// Why no restart follows; empty where none was ever wanted.
+  std::string end_text(FailureCause cause) const {
+    const char* budget = cause == FailureCause::group   ? "max_failures"
+                         : cause == FailureCause::start ? "controller_failure_limit"
+                                                        : "max_preemption_failures";
+    if (cause == FailureCause::group && limit(cause) == 0) return "";
+    return "It is not started again: FailureConfig." + std::string(budget) + " is " + std::to_string(limit(cause)) +
+           ", and this is " + name(cause) + std::to_string(count(cause)) + ".\n";
   }
 
  private:
+  static const char* name(FailureCause cause) {
+    return cause == FailureCause::group ? "failure " : cause == FailureCause::start ? "failed start " : "preemption ";
+  }
   static std::size_t place(FailureCause cause) { return static_cast<std::size_t>(cause); }
   int limit(FailureCause cause) const {
     switch (cause) {

@@ -19,9 +19,10 @@ GrowthWatch::Step GrowthWatch::wake(Time at) {
   return {false, false, at};
 }
 
-GrowthWatch::Step GrowthWatch::advance(Time now) {
+GrowthWatch::Step GrowthWatch::advance(Time now, bool storing) {
   if (grow_by_) {
-    if (saved_ || now >= *grow_by_) return {false, true, {}};
+    if (saved_ || (due(now) && !storing)) return {false, true, {}};
+    if (due(now)) return {};  // The end of what is being stored is an event of its own.
     return wake(*grow_by_);
   }
   if (!hinted_ || looking_) return {};

@@ -8,7 +8,8 @@ namespace headway::control {
 
 /// When an elastic group looks for room to grow, and when it is ended so that a larger one goes on. It looks only when it was told that
 /// there may be more room, and not sooner than one interval after its start or its last look. A growth that is found waits for the next
-/// committed checkpoint, so that nothing is trained twice; but not longer than one interval.
+/// committed checkpoint, so that nothing is trained twice; but not longer than one interval, and what a checkpoint that is being stored
+/// then takes.
 class GrowthWatch {
  public:
   explicit GrowthWatch(double interval_s) : interval_(from_seconds(interval_s)) {}
@@ -34,7 +35,11 @@ class GrowthWatch {
   /// The time that was asked for is there.
   void woken() { waking_ = false; }
 
-  Step advance(Time now);
+  /// Growing waits for no better moment any more than the end of a checkpoint that is being stored.
+  bool due(Time now) const { return grow_by_ && now >= *grow_by_; }
+
+  /// `storing`: a checkpoint is on its way to storage.
+  Step advance(Time now, bool storing);
 
  private:
   Step wake(Time at);

@@ -244,8 +244,10 @@ void RunController::fail_attempt(RunFailure failure) {
   echo_.reset();
   if (spec_.callback_lag_max && !callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
   const bool ending = abort_reason_ || stop_reason_ || callback_failed_ || lost_;
-  const bool restart = !ending && failure_->kind != ErrorKind::internal && policy_.allow_restart(failure_cause_);
+  const bool may_restart = !ending && failure_->kind != ErrorKind::internal;
+  const bool restart = may_restart && policy_.allow_restart(failure_cause_);
   if (!restart) HEADWAY_MARK(given_up);
+  if (may_restart && !restart) failure_->message += policy_.end_text(failure_cause_);
   state_ = restart ? RunState::restarting : RunState::shutting_down;
   end_group(EndMode::kill, headline(*failure_));
 }

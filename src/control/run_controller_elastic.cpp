@@ -23,7 +23,9 @@ void RunController::consider_growing() {
     return rank.gone || rank.phase == RankPhase::returned || rank.phase == RankPhase::raised;
   });
   if (ending) return;
-  const GrowthWatch::Step step = growth_.advance(now_);
+  const bool storing = std::any_of(pending_.begin(), pending_.end(),
+                                   [](const PendingReport& report) { return report.checkpoint.has_value(); });
+  const GrowthWatch::Step step = growth_.advance(now_, storing);
   if (step.look) out_.push_back(LookForRoom{wanted_nodes()});
   if (step.grow) grow();
   if (!step.wake_at) return;

@@ -248,7 +248,7 @@ void RunController::on(const CheckpointCommitted& event) {
     refuse(*report);
   } else {
     committed(*report);
-    if (pending_.size() == 1) growth_.saved();
+    if (pending_.size() == 1 || growth_.due(now_)) growth_.saved();
   }
   pending_.pop_front();
   settle_reports();

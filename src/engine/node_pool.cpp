@@ -58,26 +58,28 @@ void NodePool::add(node::NodeResources node) {
   changed();
 }
 
+/// Who waited for what was there now waits for nodes to join, and keeps nobody else from what is left.
 void NodePool::remove(const std::string& node_id) {
   std::erase_if(nodes_, [&](const Node& node) { return node.ledger.node().node_id == node_id; });
+  serve_queue();
 }
 
 void NodePool::drain(const std::string& node_id) {
   for (Node& node : nodes_) node.draining |= node.ledger.node().node_id == node_id;
+  serve_queue();
 }
 
 void NodePool::changed() const {
   if (changed_) changed_();
 }
 
-NodePool::Rooms NodePool::rooms(const Wanted& wanted, Of of) const {
+NodePool::Rooms NodePool::rooms(const Wanted& wanted) const {
   Rooms rooms;
   for (const Node& node : nodes_) {
     Room room;
     const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
-    if (allowed && (!node.draining || of == Of::total)) {
-      room.hard = of == Of::total ? node.ledger.room_in_all(wanted.workers_max, wanted.claim)
-                                  : node.ledger.room_now(wanted.workers_max, wanted.claim);
+    if (allowed && !node.draining) {
+      room.hard = node.ledger.room_now(wanted.workers_max, wanted.claim);
       room.cpus = static_cast<int>(cpus_of(node.ledger.node().total));
     }
     rooms.push_back(room);
@@ -161,7 +163,8 @@ void NodePool::give_back(std::int64_t holder) {
 }
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
-  if (!queue_.empty()) return 0;  // Those that wait come first.
+  const auto takes_what_is_there = [this](const Request& request) { return placeable(request.wanted); };
+  if (std::any_of(queue_.begin(), queue_.end(), takes_what_is_there)) return 0;  // Those that wait come first.
   NodePool then;
   then.nodes_ = nodes_;
   then.give_back(holder);
@@ -181,7 +184,7 @@ std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) 
 }
 
 std::optional<Grant> NodePool::grant_workers(std::int64_t holder, const Wanted& wanted) {
-  const auto placed = best(rooms(wanted, Of::free), wanted);
+  const auto placed = best(rooms(wanted), wanted);
   if (!placed) return std::nullopt;
   Grant grant;
   double cpus = 0;
@@ -216,21 +219,36 @@ bool NodePool::serve(Request& request) {
   return true;
 }
 
+/// Whether it had its place, were nothing given out. Nodes that are leaving give nothing any more.
+bool NodePool::placeable(const Wanted& wanted) const {
+  NodePool empty;
+  for (const Node& node : nodes_) {
+    if (!node.draining) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
+  }
+  return empty.grant(0, wanted).has_value();
+}
+
+/// In order. Who has to wait for nodes to join keeps nobody waiting for whom there is room already: a run's training must not
+/// stand behind its own validation that wants a node which is gone.
 void NodePool::serve_queue() {
-  while (!queue_.empty()) {
+  std::size_t passed = 0;
+  bool others = false;  // Somebody before waits for what others hold.
+  while (passed < queue_.size()) {
     // Taken out first: who is granted may release, and so come here again.
-    Request request = std::move(queue_.front());
-    queue_.pop_front();
-    if (serve(request)) continue;
+    const auto place = queue_.begin() + static_cast<std::ptrdiff_t>(passed);
+    Request request = std::move(*place);
+    queue_.erase(place);
+    if (!others && serve(request)) {
+      passed = 0;
+      continue;
+    }
+    others = others || placeable(request.wanted);
     if (!std::exchange(request.told_pending, true) && request.answers.pending) {
-      const bool others =
-          places(rooms(request.wanted, Of::total), request.wanted, request.wanted.workers_min).has_value();
       request.answers.pending(wanted_text(request.wanted) +
                               (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
                               there_is());
     }
-    queue_.push_front(std::move(request));
-    return;
+    queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(passed++), std::move(request));
   }
 }
 

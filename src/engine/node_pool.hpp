@@ -46,10 +46,9 @@ class NodePool : public Engine {
     std::vector<int> workers;  ///< By node, how many.
     std::vector<int> node_of;  ///< By worker; empty when it does not matter which goes where.
   };
-  /// The room of each node for a claim: of what is there in all, or free now.
-  enum class Of { total, free };
 
-  Rooms rooms(const Wanted& wanted, Of of) const;
+  /// The room that each node has now for a claim.
+  Rooms rooms(const Wanted& wanted) const;
   std::optional<Places> places(const Rooms& rooms, const Wanted& wanted, int workers) const;
   std::optional<Places> best(const Rooms& rooms, const Wanted& wanted) const;
   Result<void> check_possible(const Wanted& wanted) const;
@@ -57,6 +56,7 @@ class NodePool : public Engine {
   std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);
   void give_back(std::int64_t holder);
   bool serve(Request& request);
+  bool placeable(const Wanted& wanted) const;
   void serve_queue();
   void changed() const;
   std::string there_is() const;

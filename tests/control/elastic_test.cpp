@@ -86,6 +86,26 @@ BOOST_AUTO_TEST_CASE(a_group_that_saves_nothing_grows_after_one_more_interval) {
   BOOST_TEST(run.count<EndWorkers>() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_is_being_stored_when_it_is_time_to_grow_is_not_lost) {
+  Rig run = running_on({"a"}, elastic_spec(1, 2, 5));
+  CheckpointOffer offer = files({"model"});
+  offer.asynchronous = true;
+  run.report_all({{"step", 0}}, offer);
+  run.begun();
+  run.report_all({{"step", 1}});
+  run.advance(6s);
+  run.send(RoomChanged{});
+  run.send(RoomSeen{2});
+  run.advance(20s);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.uploaded(0);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.committed();
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  run.group_ends({true, 15, ""});
+  BOOST_TEST(contains(last_notice(run), "Resizing the worker group of 1 worker from checkpoint_000000"));
+}
+
 BOOST_AUTO_TEST_CASE(where_there_is_no_room_it_looks_again_only_when_that_has_changed) {
   Rig run = running_on({"a"}, elastic_spec(1, 2, 5));
   run.advance(6s);

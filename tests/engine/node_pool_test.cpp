@@ -151,6 +151,44 @@ BOOST_FIXTURE_TEST_CASE(what_waits_for_nodes_is_told_once_and_served_when_they_j
              std::vector<std::string>{"2 workers with {CPU: 4} each wait for nodes to join: there is no node"});
 }
 
+BOOST_FIXTURE_TEST_CASE(who_stands_behind_another_is_told_what_it_waits_for, Fixture) {
+  std::vector<std::string> reasons;
+  const auto pending = [&](const std::string& reason) { reasons.push_back(reason); };
+  ask(1, 1);
+  ask(2, 4);
+  engine.acquire(3, {1, 1, {{{"CPU", 1}}, 0}}, {[](const Result<Grant>&) {}, pending});
+  ask(4, 1);
+  BOOST_TEST(reasons ==
+             std::vector<std::string>{
+                 "1 worker with {CPU: 1} each wait for other runs to end: there is {CPU: 4} on host-a in all"});
+}
+
+BOOST_FIXTURE_TEST_CASE(who_waits_for_nodes_keeps_nobody_waiting_for_whom_there_is_room, Fixture) {
+  NodePool pool(true);
+  Holders served;
+  const auto want = [&](std::int64_t holder, double cpus) {
+    const auto keep = [&served, holder](const Result<Grant>&) { served.push_back(holder); };
+    pool.acquire(holder, {1, 1, {{{"CPU", cpus}}, 0}}, {keep, nullptr});
+  };
+  pool.add(node("host-a", 1));
+  pool.add(node("host-b", 2));
+  want(1, 2);
+  want(2, 2);
+  want(3, 1);
+  BOOST_TEST(served == Holders{1});  // The second one comes before the third.
+  BOOST_TEST(pool.possible(1, {1, 1, {{{"CPU", 1}}, 0}}) == 0);
+  pool.remove("host-b");
+  BOOST_TEST(served == (Holders{1, 3}));
+  BOOST_TEST(pool.possible(3, {1, 1, {{{"CPU", 1}}, 0}}) == 1);
+  pool.add(node("host-c", 2));
+  BOOST_TEST(served == (Holders{1, 3, 2}));
+  pool.drain("host-c");
+  want(4, 2);
+  pool.release(3);
+  want(5, 1);
+  BOOST_TEST(served == (Holders{1, 3, 2, 5}));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_group_of_any_size_takes_what_there_is_within_its_bounds, Fixture) {
   std::size_t slots = 0;
   const auto keep = [&](const Result<Grant>& grant) { slots = grant->slots.size(); };
