@@ -118,10 +118,11 @@ void AgentHost::on(const Refused& message, const wire::Blob&) {
 }
 
 /// Four times in a lease. The lease counts from the asking: however long the answer took, the driver's own count ends later.
+/// Asking and granting go ahead of all else: much output over a slow link costs no lease.
 void AgentHost::ask_lease() {
   const std::int64_t number = ++leases_asked_;
   asked_[number] = node::lease_now();
-  channel_->send(wire::to_frame(AskLease{number}));
+  channel_->send_ahead(wire::to_frame(AskLease{number}));
   renewal_.expires_after(lease_ / 4);
   renewal_.async_wait([this](const boost::system::error_code& failure) {
     if (!failure) ask_lease();

@@ -133,7 +133,7 @@ void RemoteAgent::on(const AskLease& message, const wire::Blob&) {
   // Once it is leaving or lost there is no more.
   if (leaving_ || !handlers_.lost) return;
   granted_ = Clock::now();
-  channel_->send(wire::to_frame(GrantLease{message.number}));
+  channel_->send_ahead(wire::to_frame(GrantLease{message.number}));
   wait_for_sign_of_life();
 }
 

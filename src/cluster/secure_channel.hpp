@@ -33,6 +33,8 @@ class SecureChannel {
   virtual void hand_over(FrameHandler on_frame, ClosedHandler on_closed) = 0;
   /// Queues a frame, which has no descriptors; frames leave in order. Dropped after the end.
   virtual void send(wire::Frame frame) = 0;
+  /// The same, before all that is queued: it waits for no more than what is being written (64 KiB, or one longer frame).
+  virtual void send_ahead(wire::Frame frame) = 0;
   /// Sends what is queued, then ends the connection.
   virtual void finish() = 0;
   /// Ends it now; what is queued is dropped.

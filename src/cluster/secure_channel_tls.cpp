@@ -6,6 +6,7 @@
 
 #include <array>
 #include <deque>
+#include <netinet/tcp.h>
 #include <span>
 
 namespace headway::cluster {
@@ -22,7 +23,8 @@ constexpr std::uint64_t stranger_bytes_max = 64 << 10;
 constexpr std::size_t record_bytes = 16 << 10;  ///< What TLS gives at once.
 constexpr std::size_t batch_bytes = 64 << 10;   ///< Of messages that leave together.
 
-std::string ip_of(const tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
+/// What the kernel takes and has not sent yet. More of it would only be ahead of what is to leave first.
+using UnsentMax = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_NOTSENT_LOWAT>;
 
 class TlsChannel : public SecureChannel, public std::enable_shared_from_this<TlsChannel> {
  public:
@@ -32,6 +34,7 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
         wakeup_(stream_.get_executor(), asio::steady_timer::time_point::max()) {
     boost::system::error_code ignored;
     stream_.lowest_layer().set_option(tcp::no_delay(true), ignored);
+    stream_.lowest_layer().set_option(UnsentMax(batch_bytes), ignored);
   }
 
   /// The TLS handshake; false when there was none.
@@ -52,7 +55,7 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
     }
     binding_.assign(secret.begin(), secret.end());
     boost::system::error_code ignored;
-    remote_ip_ = ip_of(stream_.lowest_layer().remote_endpoint(ignored));
+    remote_ip_ = stream_.lowest_layer().remote_endpoint(ignored).address().to_string();
     co_return true;
   }
 
@@ -68,13 +71,8 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
     asio::co_spawn(stream_.get_executor(), [self] { return self->write_loop(); }, asio::detached);
   }
 
-  void send(wire::Frame frame) override {
-    if (closed_ || finishing_ || !frame.fds.empty() || !wire::check_header(wire::header_of(frame))) return;
-    queued_ += size_of(frame);
-    was_full_ |= queued_ > drain_bytes;
-    outbox_.push_back(std::move(frame));
-    wakeup_.cancel();
-  }
+  void send(wire::Frame frame) override { queue(std::move(frame), outbox_.end()); }
+  void send_ahead(wire::Frame frame) override { queue(std::move(frame), outbox_.begin()); }
 
   void finish() override {
     finishing_ = true;
@@ -95,6 +93,14 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
  private:
   static std::size_t size_of(const wire::Frame& frame) {
     return sizeof(wire::FrameHeader) + frame.json.size() + (frame.blob ? frame.blob->size() : 0);
+  }
+
+  void queue(wire::Frame frame, std::deque<wire::Frame>::const_iterator place) {
+    if (closed_ || finishing_ || !frame.fds.empty() || !wire::check_header(wire::header_of(frame))) return;
+    queued_ += size_of(frame);
+    was_full_ |= queued_ > drain_bytes;
+    outbox_.insert(place, std::move(frame));
+    wakeup_.cancel();
   }
 
   /// The socket goes at once: TLS's own farewell could wait for a peer that is not there.
@@ -330,8 +336,7 @@ asio::awaitable<void> connect_and_tell(asio::io_context& loop, std::string host,
     failed(late ? "nobody answers" : refused.message());
     co_return;
   }
-  const auto context = client_context();
-  auto channel = std::make_shared<TlsChannel>(std::move(socket), context);
+  auto channel = std::make_shared<TlsChannel>(std::move(socket), client_context());
   if (!co_await channel->shake_hands(asio::ssl::stream_base::client)) {
     channel->close();
     failed("it does not speak TLS as a Headway driver does");

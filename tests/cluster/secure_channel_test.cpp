@@ -141,6 +141,21 @@ BOOST_AUTO_TEST_CASE(frames_arrive_whole_and_in_order_large_ones_too) {
   BOOST_TEST(*heard[1].blob == "no \xff UTF-8");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_sent_ahead_arrives_before_all_that_is_queued) {
+  open();
+  const auto agent = call(desk->port());
+  agent->send(wire::to_frame(join_with(token, *agent)));
+  run_until([this] { return joined != nullptr; });
+  const auto large = std::make_shared<const std::string>(std::size_t{1} << 20, 'x');
+  for (int line = 0; line < 3; ++line) agent->send(wire::to_frame(WorkerPrinted{7}, large));
+  agent->send_ahead(wire::to_frame(AskLease{5}));
+  run_until([this] { return heard.size() == 4; });
+  const auto first = wire::from_frame<FromAgent>(heard[0]);
+  BOOST_REQUIRE(std::holds_alternative<AskLease>(*first));
+  BOOST_TEST(std::get<AskLease>(*first).number == 5);
+  for (std::size_t i = 1; i < heard.size(); ++i) BOOST_TEST((*heard[i].blob == *large));
+}
+
 BOOST_AUTO_TEST_CASE(who_has_another_token_is_refused_and_told_why) {
   open();
   const auto stranger = call(desk->port());

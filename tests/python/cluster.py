@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import queue
 import re
 import select
 import signal
@@ -21,7 +22,7 @@ DRIVER = """
     import headway
     from headway import train
 
-    headway.init(listen="127.0.0.1:0", token_file=TOKEN, num_cpus=1, node_lease_s=LEASE)
+    headway.init(listen=LISTEN, token_file=TOKEN, num_cpus=1, node_lease_s=LEASE)
     print("JOIN", headway.join_address(), flush=True)
 
     def wait_for_nodes(count):
@@ -124,7 +125,10 @@ class Agent:
 
 
 class Proxy:
-    """A connection between an agent and its driver that can be cut: it is there, and nothing passes any more."""
+    """A connection between an agent and its driver that can be cut: it is there, and nothing passes any more.
+
+    What passes takes ``delay_s`` longer each way.
+    """
 
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
@@ -133,6 +137,8 @@ class Proxy:
         self.address = f"127.0.0.1:{self.server.getsockname()[1]}"
         self.open = threading.Event()
         self.open.set()
+        self.closed = threading.Event()
+        self.delay_s = 0.0
         self.sockets = []
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -145,22 +151,36 @@ class Proxy:
             far = socket.create_connection(self.target)
             self.sockets += [near, far]
             for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+                under_way = queue.SimpleQueue()
+                threading.Thread(target=self._take, args=(one, under_way), daemon=True).start()
+                threading.Thread(target=self._give, args=(under_way, other), daemon=True).start()
 
-    def _pass(self, one, other):
-        try:
-            while data := one.recv(65536):
+    def _take(self, one, under_way):
+        data = b"more"
+        while data:
+            try:
+                data = one.recv(65536)
+            except OSError:
+                data = b""
+            under_way.put((time.monotonic() + self.delay_s, data))
+
+    def _give(self, under_way, other):
+        with contextlib.suppress(OSError):
+            while (arrival := under_way.get())[1]:
+                self.closed.wait(max(0, arrival[0] - time.monotonic()))
                 self.open.wait()
-                other.sendall(data)
-        except OSError:
-            pass
+                other.sendall(arrival[1])
 
     def cut(self):
         self.open.clear()
 
+    def mend(self):
+        self.open.set()
+
     def close(self):
         for each in [self.server, *self.sockets]:
             each.close()
+        self.closed.set()
         self.open.set()
 
 
@@ -172,8 +192,9 @@ class Nodes:
         self.token = token
         self.stack = stack
 
-    def start(self, code, lease_s=LEASE_S):
-        self.script.start(f"    TOKEN, LEASE = {str(self.token)!r}, {lease_s}\n" + DRIVER + code)
+    def start(self, code, lease_s=LEASE_S, host="127.0.0.1"):
+        names = f"    TOKEN, LEASE, LISTEN = {str(self.token)!r}, {lease_s}, '{host}:0'\n"
+        self.script.start(names + DRIVER + code)
         self.address = re.search(r"JOIN (\S+)", self.script.wait_for("JOIN"))[1]
 
     def agent(self, *options, address=None):

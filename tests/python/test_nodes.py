@@ -249,35 +249,6 @@ def test_much_output_of_a_slow_reader_is_complete(nodes, tmp_path):
     assert [line.split()[0] for line in lines] == [str(number) for number in range(20000)]
 
 
-def test_torch_trains_over_two_nodes(nodes, tmp_path):
-    nodes.start(
-        f"""
-    def loop():
-        import torch
-        from headway.train.torch import prepare_model
-        torch.manual_seed(train.get_context().get_world_rank())
-        model = prepare_model(torch.nn.Linear(2, 1))
-        model(torch.ones(1, 2) * (1 + train.get_context().get_world_rank())).sum().backward()
-        train.report({{"gradient": model.module.weight.grad.tolist()}})
-
-    from headway.train.torch import TorchTrainer
-    wait_for_nodes(2)
-    result = TorchTrainer(
-        loop,
-        scaling_config=train.ScalingConfig(num_workers=2, resources_per_worker={{"CPU": 1}}),
-        run_config=train.RunConfig(name="run", storage_path={str(tmp_path / "storage")!r}),
-    ).fit()
-    print("RESULT", result.metrics["gradient"])
-    """
-    )
-    agent = nodes.agent()
-    agent.join()
-    status, output = nodes.script.finish()
-    assert status == 0, output
-    assert "RESULT [[1.5, 1.5]]" in output
-    assert agent.end() == 0
-
-
 def agent_code(nodes, tmp_path, *options, token=None):
     agent = cluster.Agent(nodes.script, token or nodes.token, *options)
     nodes.stack.callback(agent.close)
