@@ -170,6 +170,8 @@ class Proxy:
                 self.closed.wait(max(0, arrival[0] - time.monotonic()))
                 self.open.wait()
                 other.sendall(arrival[1])
+            self.open.wait()
+            other.shutdown(socket.SHUT_WR)
 
     def cut(self):
         self.open.clear()

@@ -58,7 +58,8 @@ def test_after_report_hears_each_rank_s_metrics_in_this_thread_in_order(storage)
 
 
 def test_after_report_gets_the_committed_checkpoint(storage, tmp_path):
-    (tmp_path / "model.txt").write_text("weights")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/model.txt").write_text("weights")
 
     class Reader(train.UserCallback):
         def after_report(self, run_context, metrics, checkpoint):
@@ -66,8 +67,8 @@ def test_after_report_gets_the_committed_checkpoint(storage, tmp_path):
                 self.content = file.read()
 
     def loop():
-        saved = train.Checkpoint.from_directory(str(tmp_path)) if train.get_context().get_world_rank() == 0 else None
-        train.report({}, checkpoint=saved)
+        saved = train.Checkpoint.from_directory(str(tmp_path / "model"))
+        train.report({}, checkpoint=saved if train.get_context().get_world_rank() == 0 else None)
 
     reader = Reader()
     fit_with(storage, loop, [reader])

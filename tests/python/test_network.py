@@ -72,6 +72,7 @@ BEATING = """
                 train.report({"step": step})
             return train.get_context().get_world_size()
         train.report({"step": 0}, checkpoint=save("before") if rank == 0 else None)
+        note(f"beats_{rank}", f"{time.monotonic()}\\n")
         print("AT WORK", flush=True)
         while True:
             note(f"beats_{rank}", f"{time.monotonic()}\\n")
@@ -135,18 +136,17 @@ def test_torch_trains_on_three_agents(lab, nodes, tmp_path):
 
 def test_a_node_behind_a_cut_link_ends_its_ranks_before_others_begin(lab, nodes, tmp_path):
     agents, links = at_work(lab, nodes, tmp_path, 3)
-    links[0].cut()
     cut_at = time.monotonic()
+    links[0].cut()
     # Nobody can tell it: it ends by itself, and had gone on until then.
     assert agents[0].end() == 3
     assert "the driver has not answered for 2 s, so the workers here are ended" in agents[0].said
     assert times(tmp_path, "beats_1")[-1] > cut_at
+    said = nodes.script.wait_for("is lost")
     links[0].mend()
     status, output = nodes.script.finish()
-    assert status == 0, output
-    assert re.search(r"node node-1 \(\S+\) is lost, and rank 1 with it: it gave no sign of life for 2 s", output), (
-        output
-    )
+    assert status == 0, said + output
+    assert re.search(r"node node-1 \(\S+\) is lost, and rank 1 with it: it gave no sign of life for 2 s", said), said
     assert "RESULT 3 3" in output
     assert "NODES ['local', 'node-2', 'node-3']" in output
     check_one_group_at_a_time(tmp_path)
