@@ -1,6 +1,7 @@
 """Drivers that other nodes join, and agents that do: real processes on this machine, which is many machines to them."""
 
 import contextlib
+import json
 import os
 import queue
 import re
@@ -13,8 +14,12 @@ import threading
 import time
 
 import processes
+import pytest
+from headway import _core
 
 LEASE_S = 2
+
+needs_tls = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
 
 # The beginning of a driver's script: it says where nodes join.
 DRIVER = """
@@ -186,6 +191,11 @@ class Proxy:
         self.open.set()
 
 
+def journal_of(tmp_path):
+    """What is written of the run of `Nodes.start_steps`."""
+    return json.loads((tmp_path / "storage" / "run" / "run.json").read_text())
+
+
 class Nodes:
     """A driver's script, and the agents that are to join it."""
 
@@ -198,6 +208,10 @@ class Nodes:
         names = f"    TOKEN, LEASE, LISTEN = {str(self.token)!r}, {lease_s}, '{host}:0'\n"
         self.script.start(names + DRIVER + code)
         self.address = re.search(r"JOIN (\S+)", self.script.wait_for("JOIN"))[1]
+
+    def start_steps(self, tmp_path, code):
+        """A script that has STEPS too, and stores its run in the test's folder."""
+        self.start(STEPS.replace("STORAGE", repr(str(tmp_path / "storage"))) + code)
 
     def agent(self, *options, address=None):
         agent = Agent(self.script, self.token, address or self.address, "--num-cpus", "1", *options)

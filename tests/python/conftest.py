@@ -15,6 +15,8 @@ import processes
 import pytest
 from headway import train
 
+import cluster
+
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(headway.__file__)))
 TEST_LIMIT_S = 120
 
@@ -107,6 +109,13 @@ def release(tmp_path):
     """A file that a loop waits for, and what makes it."""
     path = tmp_path / "release"
     return str(path), lambda text: path.touch()
+
+
+@pytest.fixture
+def nodes(script, tmp_path):
+    """A driver that other nodes join, and their agents: cluster.py."""
+    with contextlib.ExitStack() as stack:
+        yield cluster.Nodes(script, tmp_path / "token", stack)
 
 
 @pytest.fixture

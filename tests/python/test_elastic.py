@@ -1,6 +1,5 @@
 """Groups whose size follows the nodes that there are, and budgets of failures by kind. See cluster.py."""
 
-import contextlib
 import json
 import os
 import re
@@ -8,30 +7,14 @@ import signal
 
 import headway
 import pytest
-from headway import _core, train
+from headway import train
 from headway.train import Backend, BackendConfig, DataParallelTrainer, FailureConfig, RunConfig, ScalingConfig
 
 import cluster
 
-needs_tls = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
-
-
-@pytest.fixture
-def nodes(script, tmp_path):
-    with contextlib.ExitStack() as stack:
-        yield cluster.Nodes(script, tmp_path / "token", stack)
-
-
-def start(nodes, tmp_path, code):
-    nodes.start(cluster.STEPS.replace("STORAGE", repr(str(tmp_path / "storage"))) + code)
-
 
 def lines_of(tmp_path):
     return [json.loads(line) for line in (tmp_path / "storage" / "run" / "result.json").read_text().splitlines()]
-
-
-def journal_of(tmp_path):
-    return json.loads((tmp_path / "storage" / "run" / "run.json").read_text())
 
 
 # Saves each step, until a file is there.
@@ -54,10 +37,10 @@ SAVING = """
 """
 
 
-@needs_tls
+@cluster.needs_tls
 def test_a_group_grows_when_a_node_joins_and_shrinks_when_it_is_lost(nodes, tmp_path):
     end = tmp_path / "end"
-    start(nodes, tmp_path, SAVING.replace("END", repr(str(end))))
+    nodes.start_steps(tmp_path, SAVING.replace("END", repr(str(end))))
     said = nodes.script.wait_for("SIZE 1")
     agent = nodes.agent()
     agent.join()
@@ -81,14 +64,13 @@ def test_a_group_grows_when_a_node_joins_and_shrinks_when_it_is_lost(nodes, tmp_
     assert sizes == {1: {1}, 2: {2}, 3: {1}}
     # Every step is there, and none twice: it grew at a checkpoint, and each step had one.
     assert [line["step"] for line in lines] == list(range(len(lines)))
-    assert journal_of(tmp_path)["failures"] == 1
+    assert cluster.journal_of(tmp_path)["failures"] == 1
     assert nodes.left() == {}
 
 
-@needs_tls
+@cluster.needs_tls
 def test_a_group_below_its_minimum_waits_for_a_node(nodes, tmp_path):
-    start(
-        nodes,
+    nodes.start_steps(
         tmp_path,
         """
     result = run(lambda: train.report({"ranks": train.get_context().get_world_size()}), (2, 4))

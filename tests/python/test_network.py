@@ -8,18 +8,16 @@ import time
 
 import network
 import pytest
-from headway import _core
 
 import cluster
 
-pytestmark = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
+pytestmark = cluster.needs_tls
 
 
 @pytest.fixture
-def nodes(script, tmp_path):
+def nodes(nodes, tmp_path):
     (tmp_path / "notes").mkdir()
-    with contextlib.ExitStack() as stack:
-        yield cluster.Nodes(script, tmp_path / "token", stack)
+    return nodes
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Nodes that join a driver: ranks on them, and what happens when they go. See cluster.py."""
 
-import contextlib
 import json
 import os
 import re
@@ -9,17 +8,10 @@ import stat
 
 import headway
 import pytest
-from headway import _core
 
 import cluster
 
-pytestmark = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
-
-
-@pytest.fixture
-def nodes(script, tmp_path):
-    with contextlib.ExitStack() as stack:
-        yield cluster.Nodes(script, tmp_path / "token", stack)
+pytestmark = cluster.needs_tls
 
 
 THREE = """

@@ -1,32 +1,13 @@
 """Nodes that are taken away with notice: every rank can know it, and the group goes elsewhere. See cluster.py."""
 
-import contextlib
-import json
 import pickle
 import re
 import signal
 
 import pytest
-from headway import _core, train
+from headway import train
 
 import cluster
-
-needs_tls = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
-
-
-@pytest.fixture
-def nodes(script, tmp_path):
-    with contextlib.ExitStack() as stack:
-        yield cluster.Nodes(script, tmp_path / "token", stack)
-
-
-def start(nodes, tmp_path, code):
-    nodes.start(cluster.STEPS.replace("STORAGE", repr(str(tmp_path / "storage"))) + code)
-
-
-def journal_of(tmp_path):
-    return json.loads((tmp_path / "storage" / "run" / "run.json").read_text())
-
 
 # Ranks train until they hear of a preemption, save once, and train on. The next attempt returns what it began with.
 LEAVING = """
@@ -53,7 +34,7 @@ LEAVING = """
 
 def leaving(nodes, tmp_path, call):
     """Ranks 0 and 1 are at work, rank 1 on the first agent's node, which has a minute to go; that agent."""
-    start(nodes, tmp_path, LEAVING + call)
+    nodes.start_steps(tmp_path, LEAVING + call)
     first = nodes.agent("--grace-s", "60")
     assert first.join() == "node-1"
     nodes.script.wait_for("AT WORK", count=2)
@@ -69,7 +50,7 @@ def take_away(nodes, agent):
     return said
 
 
-@needs_tls
+@cluster.needs_tls
 def test_every_rank_hears_of_a_preemption_and_the_group_goes_elsewhere_from_what_it_saved(nodes, tmp_path):
     first = leaving(
         nodes,
@@ -92,13 +73,13 @@ def test_every_rank_hears_of_a_preemption_and_the_group_goes_elsewhere_from_what
     assert "Restarting the worker group (preemption 1, no limit) from checkpoint_000000" in said
     assert re.search(r"RESULT \{'first': \d+, 'ranks': 2, 'info': None\} True", said), said
     assert second.end() == 0
-    journal = journal_of(tmp_path)
+    journal = cluster.journal_of(tmp_path)
     assert (journal["preemptions"], journal["failures"]) == (1, 0)
     assert journal["attempt_ends"][0].startswith("preempted: node node-1 (")
     assert nodes.left() == {}
 
 
-@needs_tls
+@cluster.needs_tls
 def test_more_preemptions_than_are_allowed_end_the_run(nodes, tmp_path):
     first = leaving(
         nodes,
@@ -123,10 +104,9 @@ def test_more_preemptions_than_are_allowed_end_the_run(nodes, tmp_path):
     assert "STORED PreemptionError True True" in output
 
 
-@needs_tls
+@cluster.needs_tls
 def test_an_elastic_group_shrinks_at_the_deadline_of_a_node(nodes, tmp_path):
-    start(
-        nodes,
+    nodes.start_steps(
         tmp_path,
         """
     from headway.train import collective
@@ -156,10 +136,9 @@ def test_an_elastic_group_shrinks_at_the_deadline_of_a_node(nodes, tmp_path):
     assert "the grace is over" in agent.said
 
 
-@needs_tls
+@cluster.needs_tls
 def test_an_agent_without_a_grace_goes_at_once_and_that_is_a_preemption_too(nodes, tmp_path):
-    start(
-        nodes,
+    nodes.start_steps(
         tmp_path,
         """
     def loop():
@@ -182,10 +161,9 @@ def test_an_agent_without_a_grace_goes_at_once_and_that_is_a_preemption_too(node
     assert "ERROR [1]" in output
 
 
-@needs_tls
+@cluster.needs_tls
 def test_a_run_that_returns_before_the_deadline_has_finished(nodes, tmp_path):
-    start(
-        nodes,
+    nodes.start_steps(
         tmp_path,
         """
     def loop():
