@@ -1,6 +1,6 @@
 """Which rank goes to which node, by what the nodes' labels say."""
 
-from test_nodes import nodes, pytestmark  # noqa: F401
+from test_nodes import pytestmark  # noqa: F401
 
 PLACES = """
     def loop():
@@ -18,7 +18,7 @@ PLACES = """
 """
 
 
-def test_each_rank_goes_to_a_node_that_its_own_selector_means(nodes):  # noqa: F811
+def test_each_rank_goes_to_a_node_that_its_own_selector_means(nodes):
     nodes.start(PLACES)
     there = nodes.agent("--labels", '{"region": "eu"}').join()
     for expected in ([there, "local"], ["local", there]):
