@@ -31,6 +31,7 @@ check "clang-format" format_cpp
 check "ruff" "$bin/ruff" check --quiet
 check "ruff format" "$bin/ruff" format --check --quiet
 check "mypy" "$bin/mypy"
+check "mypy of the tests" "$bin/mypy" --config-file tests/mypy.ini
 check "configure" configure
 check "clang-tidy" "$bin/python" scripts/lint/tidy.py build
 

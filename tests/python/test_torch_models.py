@@ -152,7 +152,7 @@ def test_one_rank_is_wrapped_by_no_strategy(fit_torch):
     fit_torch(loop, workers=1)
 
 
-@pytest.mark.parametrize("call", [get_devices, lambda: prepare_model(None)])
+@pytest.mark.parametrize("call", [get_devices, lambda: prepare_model(object())])
 def test_outside_of_a_training_function_there_is_an_error(call):
     with pytest.raises(RuntimeError, match=r"was called outside of a training function"):
         call()
