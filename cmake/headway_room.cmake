@@ -9,6 +9,13 @@ if(HEADWAY_SANITIZE)
   list(APPEND HEADWAY_WARNINGS -Wno-maybe-uninitialized -Wno-tsan)
 endif()
 
+# headway_in_batches(TARGET): compiles a few of its files at once, in half the time, since they instantiate much of the same. Names in
+# anonymous namespaces must differ within a room then. HEADWAY_BATCHES=OFF compiles each file by itself.
+option(HEADWAY_BATCHES "Compile a few files at once" ON)
+function(headway_in_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEADWAY_BATCHES} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
 # headway_room(NAME USES room... LIBRARIES lib...): one folder of src/ becomes the static library headway_NAME.
 # `USES` names the rooms it may include; scripts/lint/rooms.py checks the same rule against the sources.
 function(headway_room name)
@@ -19,6 +26,7 @@ function(headway_room name)
   target_include_directories(headway_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   target_compile_options(headway_${name} PRIVATE ${HEADWAY_WARNINGS})
   target_link_libraries(headway_${name} PUBLIC headway_boost ${ROOM_LIBRARIES})
+  headway_in_batches(headway_${name})
   foreach(used ${ROOM_USES})
     target_link_libraries(headway_${name} PUBLIC headway_${used})
   endforeach()

@@ -19,6 +19,8 @@ from typing import Any
 
 FILE_SECONDS_MAX = 180
 PRECOMPILED_HEADER = re.compile(r"\s-include\s+\S*cmake_pch\.hxx(?=\s|$)")
+BATCH = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 # GCC's own options, which clang does not know; and -Werror, as the compiler's warnings are the build's business.
 GCC_ONLY = re.compile(
     r"\s(-Winvalid-pch|-Werror|-Wno-stringop-overflow|-Wno-restrict|-Wno-maybe-uninitialized|-Wno-tsan|-fno-fat-lto-objects)(?=\s|$)"
@@ -29,9 +31,19 @@ def clang_commands(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The compile commands as clang can read them."""
     return [
         {**entry, "command": GCC_ONLY.sub("", PRECOMPILED_HEADER.sub("", entry["command"]))}
-        for entry in entries
-        if not entry["file"].endswith((".hxx", ".hxx.cxx"))
+        for together in entries
+        if not together["file"].endswith((".hxx", ".hxx.cxx"))
+        for entry in _one_by_one(together)
     ]
+
+
+def _one_by_one(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """An entry for each file of a batch (a file of CMake's that includes them); of any other file its own."""
+    batch = entry["file"]
+    if not BATCH.search(batch):
+        return [entry]
+    files = INCLUDED.findall(Path(batch).read_text())
+    return [{**entry, "file": file, "command": entry["command"].replace(batch, file)} for file in files]
 
 
 def changed_files(root: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 #include <boost/describe.hpp>
 
 /// Marks on the branches that only rare circumstances reach: each way in which the controller recovers or gives up. In production a
-/// mark is nothing; the simulator (sim/) counts them, and fails when its runs never came to one.
+/// mark costs a look at a pointer; the simulator (sim/) counts them, and fails when its runs never came to one.
 namespace headway::control {
 
 enum class Mark {
@@ -81,14 +81,15 @@ BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobod
                     unmatched_report, upload_of_a_rank_that_is_gone, upload_refused, validation_again, validation_died,
                     validation_does_not_exit, validation_failed, validation_timeout)
 
-/// Defined by the simulator.
-void reach(Mark mark);
+/// Who hears of each mark that is reached: nobody, unless the simulator set it before the first controller was made.
+inline void (*on_mark)(Mark) = nullptr;
+
+inline void reach(Mark mark) {
+  if (on_mark != nullptr) [[unlikely]]
+    on_mark(mark);
+}
 
 }  // namespace headway::control
 
-/// HEADWAY_MARK(name): this branch was reached. Only in source files: a header's functions must be the same in every build.
-#ifdef HEADWAY_MARKS
+/// HEADWAY_MARK(name): this branch was reached.
 #define HEADWAY_MARK(name) ::headway::control::reach(::headway::control::Mark::name)
-#else
-#define HEADWAY_MARK(name) static_cast<void>(0)
-#endif

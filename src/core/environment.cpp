@@ -3,6 +3,7 @@
 #include <headway/config.hpp>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 
 #include <charconv>
 #include <cstdlib>
@@ -11,13 +12,6 @@
 
 namespace headway {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 std::optional<double> default_of(const char* variable, std::optional<double> otherwise) {
   const auto read = seconds_of_environment(variable, otherwise);

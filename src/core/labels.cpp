@@ -1,15 +1,11 @@
 #include "core/labels.hpp"
 
+#include "core/text.hpp"
+
 #include <string_view>
 
 namespace headway {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// `wanted` is "x" or "in(x, y)".
 bool is_one_of(std::string_view value, std::string_view wanted) {

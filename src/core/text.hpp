@@ -15,4 +15,7 @@ bool is_utf8(std::string_view text);
 /// The text with U+FFFD for each byte that belongs to no UTF-8 character, so that it can be shown and stored as JSON.
 std::string to_utf8(std::string_view text);
 
+/// The text without the blanks, tabs and line ends around it.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace headway

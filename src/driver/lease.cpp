@@ -1,6 +1,7 @@
 #include "driver/lease.hpp"
 
 #include "core/fault_point.hpp"
+#include "driver/unix_time.hpp"
 #include "storage/directory.hpp"
 #include "wire/fork_guard.hpp"
 
@@ -88,7 +89,7 @@ Result<void> wait_for_leftovers(const std::string& run_directory, const Owner& f
 Owner this_owner(const std::vector<pid_t>& guards) {
   Owner owner{host_name(), node::identity_of(::getpid()), {}, 0};
   for (const pid_t guard : guards) owner.guards.push_back(node::identity_of(guard));
-  owner.since_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  owner.since_unix_s = unix_seconds();
   return owner;
 }
 

@@ -2,6 +2,7 @@
 #include "driver/result_line.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
+#include "driver/unix_time.hpp"
 #include "storage/storage.hpp"
 
 #include <array>
@@ -16,10 +17,6 @@ namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
 namespace {
-
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 template <class Outcome>
 std::optional<Error> error_of(const Outcome& outcome) {

@@ -3,23 +3,15 @@
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
 #include "driver/found_run.hpp"
+#include "driver/unix_time.hpp"
 #include "storage/directory.hpp"
 #include "storage/storage.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <sys/stat.h>
 
 namespace headway::driver {
-namespace {
-
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_path_(path_) {
   if (is_remote(path_)) {
     Result<Staging> staging = Staging::make(StagingRoot::from_environment());

@@ -32,9 +32,9 @@ class SignalsBlocked {
 };
 
 /// Which index is next, and the lowest that failed.
-class Progress {
+class Share {
  public:
-  explicit Progress(std::size_t count) : count_(count) {}
+  explicit Share(std::size_t count) : count_(count) {}
 
   void run(const std::function<Result<void>(std::size_t)>& task) {
     for (;;) {
@@ -78,22 +78,22 @@ class Progress {
 
 Result<void> parallel_for(std::size_t count, std::size_t threads_max,
                           const std::function<Result<void>(std::size_t)>& task) {
-  Progress progress(count);
+  Share share(count);
   std::vector<std::thread> threads;
   if (count > 1) {
     const SignalsBlocked blocked;
     std::size_t wanted = std::min(count, threads_max) - 1;
     while (threads.size() < wanted) {
       try {
-        threads.emplace_back([&] { progress.run(task); });
+        threads.emplace_back([&] { share.run(task); });
       } catch (const std::system_error&) {
         wanted = threads.size();  // No more are to be had: those that started, and this one, do the work.
       }
     }
   }
-  progress.run(task);
+  share.run(task);
   for (std::thread& thread : threads) thread.join();
-  return progress.outcome();
+  return share.outcome();
 }
 
 }  // namespace headway::storage

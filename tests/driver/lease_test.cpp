@@ -23,12 +23,12 @@ class Child {
     BOOST_REQUIRE(pipe(up) == 0);
     pid_ = fork();
     if (pid_ == 0) {
-      (void)!write(up[1], "u", 1);
+      (void)!::write(up[1], "u", 1);
       pause();
       _exit(0);
     }
     char letter = 0;
-    BOOST_REQUIRE(read(up[0], &letter, 1) == 1);
+    BOOST_REQUIRE(::read(up[0], &letter, 1) == 1);
     close(up[0]);
     close(up[1]);
   }

@@ -34,6 +34,14 @@ def test_the_precompiled_header_is_taken_out_of_the_commands() -> None:
     assert entry == {"file": "/s/a.cpp", "command": "c++ -O2 -Wno-array-bounds -c /s/a.cpp"}
 
 
+def test_files_that_are_compiled_in_one_go_are_checked_one_by_one(tmp_path: Path) -> None:
+    batch = tmp_path / "Unity" / "unity_0_cxx.cxx"
+    batch.parent.mkdir()
+    batch.write_text('/* by CMake */\n#include "/s/a.cpp"\n\n#include "/s/b.cpp"\n')
+    entries = tidy.clang_commands([{"file": str(batch), "command": f"c++ -O2 -c {batch}"}])
+    assert entries == [{"file": f"/s/{name}.cpp", "command": f"c++ -O2 -c /s/{name}.cpp"} for name in "ab"]
+
+
 def test_on_a_clean_tree_the_last_commit_is_what_changed(repository: Path) -> None:
     assert tidy.changed_files(repository) == [repository / "two.cpp"]
 

@@ -11,12 +11,12 @@ namespace headway::node {
 namespace {
 
 /// An agent on a loop of its own, with all that it tells kept in order.
-struct Fixture : AgentSink {
-  explicit Fixture(std::vector<std::string> factory = {HEADWAY_TEST_FACTORY}) {
+struct OneAgent : AgentSink {
+  explicit OneAgent(std::vector<std::string> factory = {HEADWAY_TEST_FACTORY}) {
     config = {HEADWAY_TEST_GUARD, std::move(factory), {}, ""};
     agent = std::make_unique<Agent>(loop, config, *this);
   }
-  ~Fixture() override {
+  ~OneAgent() override {
     agent.reset();
     loop.restart();
     loop.run();
@@ -96,21 +96,21 @@ const std::string lost = "was killed by SIGKILL (signal 9): its worker factory d
 
 BOOST_AUTO_TEST_SUITE(agent_suite)
 
-BOOST_FIXTURE_TEST_CASE(workers_that_exit_are_told_with_their_codes, Fixture) {
+BOOST_FIXTURE_TEST_CASE(workers_that_exit_are_told_with_their_codes, OneAgent) {
   must_start(1, "exit 0");
   must_start(2, "exit 3");
   BOOST_TEST(ended(1) == "exited with code 0");
   BOOST_TEST(ended(2) == "exited with code 3");
 }
 
-BOOST_FIXTURE_TEST_CASE(workers_that_a_signal_ends_are_told_with_it, Fixture) {
+BOOST_FIXTURE_TEST_CASE(workers_that_a_signal_ends_are_told_with_it, OneAgent) {
   must_start(1, "raise " + std::to_string(SIGABRT));
   must_start(2, "raise " + std::to_string(SIGKILL));
   BOOST_TEST(ended(1) == "was killed by SIGABRT (signal 6)");
   BOOST_TEST(ended(2) == "was killed by SIGKILL (signal 9)");
 }
 
-BOOST_FIXTURE_TEST_CASE(all_that_a_worker_said_and_printed_comes_before_the_news_of_its_death, Fixture) {
+BOOST_FIXTURE_TEST_CASE(all_that_a_worker_said_and_printed_comes_before_the_news_of_its_death, OneAgent) {
   must_start(1, "print 20000");
   for (int i = 0; i < 100; ++i) tell(1, "say " + std::to_string(i));
   tell(1, "raise 9");
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(all_that_a_worker_said_and_printed_comes_before_the_news
   BOOST_TEST(read_file(scratch.path("1.log")).ends_with("line 19999\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_worker_gets_its_environment_and_the_factory_does_not, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_worker_gets_its_environment_and_the_factory_does_not, OneAgent) {
   BOOST_TEST(start(1, "env HEADWAY_TEST_RANK", {}, {{"HEADWAY_TEST_RANK", "1"}}).has_value());
   BOOST_TEST(said(1) == "1");
   must_start(2, "env HEADWAY_TEST_RANK");
@@ -133,7 +133,7 @@ BOOST_FIXTURE_TEST_CASE(a_worker_gets_its_environment_and_the_factory_does_not, 
 }
 
 BOOST_FIXTURE_TEST_CASE(the_factory_is_killed_and_each_worker_is_told_as_ended_and_the_next_one_gets_a_new_factory,
-                        Fixture) {
+                        OneAgent) {
   must_start(1, "pids");
   must_start(2, "pids");
   const auto [factory, first] = pids(1);
@@ -150,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(the_factory_is_killed_and_each_worker_is_told_as_ended_a
   BOOST_TEST(pids(3).first != factory);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_guard_is_killed_and_its_workers_end_and_the_next_one_starts, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_guard_is_killed_and_its_workers_end_and_the_next_one_starts, OneAgent) {
   must_start(1, "pids");
   const Watch worker(pids(1).second);
   const std::vector<pid_t> guards = children_of_this_process();
@@ -162,7 +162,7 @@ BOOST_FIXTURE_TEST_CASE(the_guard_is_killed_and_its_workers_end_and_the_next_one
   BOOST_TEST(said(2) == "again");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_worker_ordered_of_a_factory_that_is_dying_is_told_as_ended, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_worker_ordered_of_a_factory_that_is_dying_is_told_as_ended, OneAgent) {
   must_start(1, "pids");
   const pid_t factory = pids(1).first;
   const Watch gone(factory);
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(a_worker_ordered_of_a_factory_that_is_dying_is_told_as_e
   BOOST_TEST(said(3) == "again");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_signal_reaches_the_worker, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_signal_reaches_the_worker, OneAgent) {
   must_start(1, "say ready");
   said(1);
   agent->signal_worker(1, SIGTERM);
@@ -186,7 +186,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_reaches_the_worker, Fixture) {
   BOOST_TEST(ended(2) == "exited with code 4");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_worker_dies_and_all_that_it_had_started_goes_though_one_hid_in_another_session, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_worker_dies_and_all_that_it_had_started_goes_though_one_hid_in_another_session, OneAgent) {
   must_start(1, "family");
   const Watch child(std::stoi(said(1, 0)));
   const Watch hidden(std::stoi(said(1, 1)));
@@ -200,7 +200,7 @@ BOOST_FIXTURE_TEST_CASE(a_worker_dies_and_all_that_it_had_started_goes_though_on
   BOOST_TEST(said(2, 1) == "still");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_agent_goes_and_nothing_of_its_is_left, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_agent_goes_and_nothing_of_its_is_left, OneAgent) {
   must_start(1, "family");
   const Watch child(std::stoi(said(1, 0)));
   const Watch hidden(std::stoi(said(1, 1)));
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(the_agent_goes_and_nothing_of_its_is_left, Fixture) {
   BOOST_TEST(of(1, "ended").empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_front_end_that_is_full_stops_a_workers_output_and_gets_the_rest_later, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_front_end_that_is_full_stops_a_workers_output_and_gets_the_rest_later, OneAgent) {
   until_pause = 1;
   must_start(1, "print 50000");
   tell(1, "say printed");
@@ -232,14 +232,14 @@ BOOST_FIXTURE_TEST_CASE(a_front_end_that_is_full_stops_a_workers_output_and_gets
   BOOST_TEST(of(1, "printed").size() == 50'000U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_module_that_cannot_be_imported_is_told_and_workers_start, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_module_that_cannot_be_imported_is_told_and_workers_start, OneAgent) {
   must_start(1, "say hello", {"missing"});
   BOOST_TEST(said(1) == "hello");
   BOOST_TEST(of(0, "notice") ==
              std::vector<std::string>{"the worker factory could not import missing: no such module"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_module_that_starts_a_thread_makes_workers_start_by_exec_which_is_told_once, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_module_that_starts_a_thread_makes_workers_start_by_exec_which_is_told_once, OneAgent) {
   must_start(1, "pids", {"thread"});
   must_start(2, "say two", {"thread"});
   const auto [factory, worker] = pids(1);
@@ -256,7 +256,7 @@ BOOST_FIXTURE_TEST_CASE(a_module_that_starts_a_thread_makes_workers_start_by_exe
 }
 
 BOOST_AUTO_TEST_CASE(a_factory_that_cannot_be_started_is_an_error_at_once_and_leaves_nothing) {
-  Fixture node;
+  OneAgent node;
   node.config.guard_path = "/nowhere/headway-guard";
   node.agent = std::make_unique<Agent>(node.loop, node.config, node);
   const Result<void> started = node.start(1, "exit 0");
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_factory_that_cannot_be_started_is_an_error_at_once_and_le
 }
 
 BOOST_AUTO_TEST_CASE(a_factory_that_dies_while_it_starts_ends_the_workers_that_were_ordered) {
-  Fixture node({"sh", "-c", "exit 1"});
+  OneAgent node({"sh", "-c", "exit 1"});
   BOOST_TEST(node.start(1, "exit 0").has_value());
   BOOST_TEST(node.start(2, "exit 0").has_value());
   BOOST_TEST(node.ended(1) == lost);

@@ -11,8 +11,8 @@ namespace headway::node {
 
 namespace {
 
-struct Fixture {
-  Fixture() : pipe(make_pipe()) {
+struct Pipe {
+  Pipe() : pipe(make_pipe()) {
     ::fcntl(pipe.b.get(), F_SETPIPE_SZ, 1 << 20);
     log_path = scratch.path("rank_0.log");
     capture = std::make_shared<LogCapture>(loop, pipe.a.release(), log_path, [this](std::string_view line) {
@@ -21,7 +21,7 @@ struct Fixture {
     });
     capture->start();
   }
-  ~Fixture() {
+  ~Pipe() {
     capture->finish();
     loop.restart();
     loop.run();
@@ -46,7 +46,7 @@ constexpr std::size_t kib = 1 << 10;
 
 BOOST_AUTO_TEST_SUITE(log_capture_suite)
 
-BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_lines_arrive_complete_and_in_order, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_lines_arrive_complete_and_in_order, Pipe) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(i) + "\n";
   std::thread writer([&] {
@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_lines_arrive_complete_and_in_order, F
   BOOST_TEST((log() == text));
 }
 
-BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_lines_wait, Fixture) {
+BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_lines_wait, Pipe) {
   print("one\n\ntw");
   loop.poll();
   BOOST_TEST(lines == (Lines{"one", ""}));
@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_line
   BOOST_TEST(lines == (Lines{"one", "", "two"}));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Pipe) {
   print("whole\nnot who");
   capture->finish();
   BOOST_TEST(lines == (Lines{"whole", "not who"}));
@@ -82,7 +82,7 @@ BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Fixture) {
   BOOST_TEST(capture->tail() == "whole\nnot who\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Fixture) {
+BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Pipe) {
   const std::string bytes("\0\xff\r\x1b[31m\n", 9);
   print(bytes);
   capture->finish();
@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Fixture) {
   BOOST_TEST(log() == bytes);
 }
 
-BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_whole_in_the_file, Fixture) {
+BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_whole_in_the_file, Pipe) {
   for (const std::size_t length : {64 * kib, 64 * kib + 1, 100 * kib, 128 * kib, 300 * kib}) {
     lines.clear();
     std::string line;
@@ -110,7 +110,7 @@ BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_who
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_room, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_room, Pipe) {
   until_pause = 1;
   std::string text;
   for (int i = 0; i < 4'000; ++i) text += "0123456789 0123456789 0123456789 0123456789 0123456789 01234567\n";
@@ -127,7 +127,7 @@ BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_room,
   BOOST_TEST((log() == text));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_sink_that_stops_again_and_again_loses_nothing, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_sink_that_stops_again_and_again_loses_nothing, Pipe) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + "\n";
   print(text);
@@ -140,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(a_sink_that_stops_again_and_again_loses_nothing, Fixture
   BOOST_TEST((log() == text));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_the_sink_is_full_and_all_of_its_output_is_still_taken, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_the_sink_is_full_and_all_of_its_output_is_still_taken, Pipe) {
   until_pause = 1;
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += std::to_string(i) + "\n";
@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_the_sink_is_full_and_all_of_its_ou
   BOOST_TEST((log() == text));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_a_grandchild_holds_the_pipe_and_the_capture_ends_all_the_same, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_a_grandchild_holds_the_pipe_and_the_capture_ends_all_the_same, Pipe) {
   const Descriptor grandchild(::fcntl(pipe.b.get(), F_DUPFD_CLOEXEC, 3));
   print("last words\npart");
   pipe.b.close();
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_a_grandchild_holds_the_pipe_and_th
   BOOST_TEST((reader_gone.revents & POLLERR) != 0);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_grandchild_that_never_stops_writing_does_not_keep_the_capture_from_ending, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_grandchild_that_never_stops_writing_does_not_keep_the_capture_from_ending, Pipe) {
   std::thread grandchild([&] {
     sigset_t broken_pipe;
     sigemptyset(&broken_pipe);
@@ -179,14 +179,14 @@ BOOST_FIXTURE_TEST_CASE(a_grandchild_that_never_stops_writing_does_not_keep_the_
   BOOST_TEST(lines.size() <= 65U);
 }
 
-BOOST_FIXTURE_TEST_CASE(the_tail_is_the_last_twenty_lines, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_tail_is_the_last_twenty_lines, Pipe) {
   for (int i = 0; i < 50; ++i) print(std::to_string(i) + "\n");
   capture->finish();
   BOOST_TEST(capture->tail().starts_with("30\n31\n"));
   BOOST_TEST(capture->tail().ends_with("48\n49\n"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_second_attempt_appends_to_the_first_ones_log, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_second_attempt_appends_to_the_first_ones_log, Pipe) {
   print("first\n");
   capture->finish();
   Ends next = make_pipe();
@@ -196,7 +196,7 @@ BOOST_FIXTURE_TEST_CASE(a_second_attempt_appends_to_the_first_ones_log, Fixture)
   BOOST_TEST(log() == "first\nsecond\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(without_a_file_to_write_to_the_lines_are_still_shown, Fixture) {
+BOOST_FIXTURE_TEST_CASE(without_a_file_to_write_to_the_lines_are_still_shown, Pipe) {
   Ends next = make_pipe();
   Lines shown;
   auto capture_only =

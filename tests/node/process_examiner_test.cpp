@@ -38,7 +38,7 @@ struct Snake {
   pid_t pid = 0;
 };
 
-struct Fixture {
+struct Examined {
   std::string look_at(pid_t pid, const std::string& py_spy = HEADWAY_TEST_PY_SPY) {
     ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, py_spy});
     std::optional<std::string> told;
@@ -66,21 +66,21 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 BOOST_AUTO_TEST_SUITE(process_examiner_suite)
 
-BOOST_FIXTURE_TEST_CASE(a_process_in_an_endless_loop_shows_its_function, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_process_in_an_endless_loop_shows_its_function, Examined) {
   const Snake snake(endless);
   const std::string text = look_at(snake.pid);
   BOOST_TEST(text.starts_with("running\n"), text);
   BOOST_TEST(has(text, "  endless_loop (<string>:6)\n") != has(text, "  endless_loop (<string>:5)\n"), text);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_process_that_waits_in_a_system_call_shows_the_native_frame, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_process_that_waits_in_a_system_call_shows_the_native_frame, Examined) {
   const Snake snake("import signal; print('ready', flush=True); signal.pause()");
   std::string text = look_at(snake.pid);
   while (!has(text, "pause")) text = look_at(snake.pid);  // It may have been on its way into the call.
   BOOST_TEST(has(text, "MainThread"), text);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stopped_process_is_told_as_such_with_its_stack_and_stays_stopped, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_stopped_process_is_told_as_such_with_its_stack_and_stays_stopped, Examined) {
   const Snake snake(endless);
   ::kill(snake.pid, SIGSTOP);
   int status = 0;
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_process_is_told_as_such_with_its_stack_and_sta
   BOOST_TEST(process_state(snake.pid) == 'T');
 }
 
-BOOST_FIXTURE_TEST_CASE(a_process_that_is_gone_is_told_as_such, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_process_that_is_gone_is_told_as_such, Examined) {
   pid_t pid = 0;
   {
     const Snake snake(endless);
@@ -101,21 +101,21 @@ BOOST_FIXTURE_TEST_CASE(a_process_that_is_gone_is_told_as_such, Fixture) {
   BOOST_TEST(look_at(pid) == "its process has ended\n");
 }
 
-BOOST_FIXTURE_TEST_CASE(without_py_spy_the_state_is_told_and_what_is_missing, Fixture) {
+BOOST_FIXTURE_TEST_CASE(without_py_spy_the_state_is_told_and_what_is_missing, Examined) {
   const Snake snake(endless);
   BOOST_TEST(look_at(snake.pid, "") ==
              "running\nits stack is not shown: py-spy is not installed (pip install py-spy)\n");
   BOOST_TEST(has(look_at(snake.pid, scratch.path("nowhere")), "its stack is not shown: py-spy: "));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_system_that_refuses_is_told_with_what_it_lacks, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_system_that_refuses_is_told_with_what_it_lacks, Examined) {
   const Snake snake(endless);
   const std::string text = look_at(snake.pid, tool("echo 'Permission Denied: Try running again' >&2; exit 1"));
   BOOST_TEST(has(text, "its stack is not shown: py-spy: Permission Denied: Try running again"), text);
   BOOST_TEST(has(text, "needs ptrace"), text);
 }
 
-BOOST_FIXTURE_TEST_CASE(native_frames_are_refused_and_the_others_are_shown_with_the_reason, Fixture) {
+BOOST_FIXTURE_TEST_CASE(native_frames_are_refused_and_the_others_are_shown_with_the_reason, Examined) {
   const Snake snake(endless);
   const std::string real = HEADWAY_TEST_PY_SPY;
   const std::string text =
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(native_frames_are_refused_and_the_others_are_shown_with_
   BOOST_TEST(has(text, "  endless_loop (<string>:"), text);
 }
 
-BOOST_FIXTURE_TEST_CASE(two_who_ask_for_one_process_are_told_by_one_look, Fixture) {
+BOOST_FIXTURE_TEST_CASE(two_who_ask_for_one_process_are_told_by_one_look, Examined) {
   const Snake snake(endless);
   ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, tool("echo x >> " + scratch.path("calls") + "; exit 1")});
   int told = 0;
@@ -134,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(two_who_ask_for_one_process_are_told_by_one_look, Fixtur
   BOOST_TEST(read_file(scratch.path("calls")) == "x\nx\n");  // With native frames, then without.
 }
 
-BOOST_FIXTURE_TEST_CASE(the_examiner_goes_while_it_looks_and_nothing_is_left, Fixture) {
+BOOST_FIXTURE_TEST_CASE(the_examiner_goes_while_it_looks_and_nothing_is_left, Examined) {
   const Snake snake(endless);
   const std::string fifo = scratch.path("fifo");
   ::mkfifo(fifo.c_str(), 0600);
