@@ -3,152 +3,14 @@
 Nothing is lost, nothing is twice, and nothing is left.
 """
 
-import json
-import os
-import pathlib
-import signal
-
-import processes
 import pytest
-from headway import _core, train
-
-EPOCHS = 5
-
-# Each epoch's report has a checkpoint, of both ranks or of those that WRITERS names. What report has returned for is
-# noted outside of the run's folder, and so is who runs.
-DRIVER = f"""
-import os, tempfile
+from dying import EPOCHS, Runs, assert_nothing_lost_and_nothing_twice
 from headway import train
-
-def loop(config):
-    first, rank = 0, train.get_context().get_world_rank()
-    with open(os.path.join(config["pids"], f"rank_{{rank}}"), "w") as file:
-        file.write(f"{{os.getpid()}} {{os.getppid()}}")
-    checkpoint = train.get_checkpoint()
-    if checkpoint:
-        with checkpoint.as_directory() as directory:
-            with open(os.path.join(directory, "rank_" + config["writers"][0])) as file:
-                first = int(file.read()) + 1
-    for epoch in range(first, {EPOCHS}):
-        with tempfile.TemporaryDirectory(dir=config["scratch"]) as directory:
-            with open(os.path.join(directory, f"rank_{{rank}}"), "w") as file:
-                file.write(str(epoch))
-            writes = str(rank) in config["writers"]
-            train.report({{"epoch": epoch}}, checkpoint=train.Checkpoint(directory) if writes else None)
-        if rank == 0:
-            with open(config["returned"], "a") as file:
-                file.write(f"{{epoch}}\\n")
-
-keep = os.environ.get("KEEP")
-train.DataParallelTrainer(
-    loop,
-    train_loop_config={{name.lower(): os.environ[name] for name in ("SCRATCH", "RETURNED", "PIDS", "WRITERS")}},
-    scaling_config=train.ScalingConfig(num_workers=2),
-    run_config=train.RunConfig(
-        name="run", checkpoint_config=train.CheckpointConfig(num_to_keep=int(keep) if keep else None)
-    ),
-).fit()
-"""
-
-
-class Runs:
-    """The script, run again and again on one run's folder."""
-
-    def __init__(self, script, tmp_path):
-        self.script = script
-        self.folder = pathlib.Path(script.storage) / "run"
-        self.temporary = tmp_path / "temporary"
-        self.returned = tmp_path / "returned"
-        self.scratch = tmp_path / "scratch"
-        self.pids = tmp_path / "pids"
-        for directory in (self.temporary, self.scratch, self.pids):
-            directory.mkdir()
-
-    def start(self, writers="01", **env):
-        places = {"TMPDIR": self.temporary, "RETURNED": self.returned, "SCRATCH": self.scratch, "PIDS": self.pids}
-        places = {name: str(place) for name, place in places.items()}
-        return self.script.start(DRIVER, WRITERS=writers, **places, **env)
-
-    def end(self):
-        status, output = self.script.finish()
-        assert processes.wait_gone(self.script.processes, 10) == {}
-        return status, output
-
-    def again(self, **env):
-        self.start(**env)
-        return self.end()
-
-    def kill(self, victim):
-        """Kills ``rank_0``, ``rank_1`` or the ``factory`` that both come from."""
-        rank, factory = map(int, (self.pids / victim.replace("factory", "rank_0")).read_text().split())
-        os.kill(factory if victim == "factory" else rank, signal.SIGKILL)
-
-    def dies_at(self, point, **env):
-        status, output = self.again(HEADWAY_FAULT_POINT=point, **env)
-        assert status == 137, f"the driver did not reach {point}:\n{output}"
-        if "KEEP" not in env:
-            self.assert_nothing_lost()
-
-    def fails_when_one_dies_at(self, point, victim):
-        """The driver stops at the point, and goes on when the victim is dead."""
-        driver = self.start(HEADWAY_FAULT_POINT=f"{point}:stop").process.pid
-        seen = os.waitid(os.P_PID, driver, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-        assert seen.si_code == os.CLD_STOPPED, f"the driver did not reach {point}:\n{self.end()[1]}"
-        self.kill(victim)
-        os.kill(driver, signal.SIGCONT)
-        status, output = self.end()
-        assert status == 1, output
-        self.assert_nothing_lost()
-
-    def committed(self):
-        """The epochs of the committed checkpoints, in order of commit."""
-        if not self.folder.exists():
-            return []
-        return [manifest["metrics"]["epoch"] for manifest in json.loads(_core.list_checkpoints(str(self.folder)))]
-
-    def returned_epochs(self):
-        return [int(line) for line in self.returned.read_text().split()] if self.returned.exists() else []
-
-    def assert_nothing_lost(self):
-        assert set(self.returned_epochs()) <= set(self.committed()), "what report had returned for is there"
-
-    def goes_on(self, **env):
-        status, output = self.again(**env)
-        assert status == 0, output
-        return output
-
-    def lines(self):
-        return [json.loads(line) for line in (self.folder / "result.json").read_text().splitlines()]
 
 
 @pytest.fixture
 def runs(script, tmp_path):
     return Runs(script, tmp_path)
-
-
-def assert_nothing_lost_and_nothing_twice(runs, kept=EPOCHS, writers="01"):
-    lines = runs.lines()
-    assert [line["epoch"] for line in lines] == list(range(EPOCHS)), "each epoch once: no commit was lost or repeated"
-    assert [line["training_iteration"] for line in lines] == list(range(1, EPOCHS + 1))
-    assert len({(line["attempt"], line["report_index"]) for line in lines}) == len(lines)
-    assert len({line["trial_id"] for line in lines}) == 1
-    returned = runs.returned_epochs()
-    assert len(set(returned)) == len(returned), "a report that had returned was never made again"
-
-    manifests = json.loads(_core.list_checkpoints(str(runs.folder)))
-    assert runs.committed() == list(range(EPOCHS))[-kept:]
-    assert len({manifest["checkpoint"] for manifest in manifests}) == kept
-    assert [line["checkpoint_dir_name"] for line in lines][-kept:] == [m["checkpoint"] for m in manifests]
-    for manifest in manifests:
-        files = {entry.name for entry in (runs.folder / manifest["checkpoint"]).iterdir()}
-        # A begun marker beside a manifest means nothing: it is the last thing that a commit removes.
-        assert files - {".headway.begun"} == {".headway.json", *(f"rank_{rank}" for rank in writers)}
-
-    committed = {manifest["checkpoint"] for manifest in manifests}
-    left = {entry.name for entry in runs.folder.iterdir() if entry.name.startswith((".headway.part", "checkpoint_"))}
-    assert left == committed, "no orphan is left"
-    assert list(runs.temporary.iterdir()) == []
-    assert train.Result.from_path(runs.folder).metrics["done"] is True
 
 
 # The number says at which passage: the journal is written before nodes are had, at an attempt's start, and at the end.
@@ -171,6 +33,7 @@ def test_the_driver_dies(runs, point):
     runs.dies_at(point)
     runs.goes_on()
     assert_nothing_lost_and_nothing_twice(runs)
+    assert train.Result.from_path(runs.folder.path).metrics["done"] is True
 
 
 @pytest.mark.parametrize("point", ["remove.renamed:1", "remove.synced:1", "commit.answer:3"])
@@ -192,9 +55,9 @@ RESTORE_POINTS = [
 @pytest.mark.parametrize("points", RESTORE_POINTS)
 def test_the_driver_dies_and_so_does_the_one_that_takes_the_run_up(runs, points):
     runs.dies_at("begin.renamed:3")
-    lines = (runs.folder / "result.json").read_text().splitlines(keepends=True)
+    lines = runs.folder.read("result.json").splitlines(keepends=True)
     # As if it had died between the second commit and the end of its line.
-    (runs.folder / "result.json").write_text(lines[0] + lines[1][:40])
+    (runs.folder.path / "result.json").write_text(lines[0] + lines[1][:40])
     for point in points.split():
         runs.dies_at(point)
     told = runs.goes_on()
