@@ -228,6 +228,7 @@ CASES = [
     (TorchConfig, {"backend": 1}, TypeError, "TorchConfig.backend", "1 (int)", '"gloo"'),
     (TorchConfig, {"backend": ""}, ValueError, "TorchConfig.backend", "''", '"gloo"'),
     (TorchConfig, {"backend": "gl oo"}, ValueError, "TorchConfig.backend", "'gl oo'", '"gloo"'),
+    (TorchConfig, {"backend": "cpu:gloo,cuda"}, ValueError, "TorchConfig.backend", "'cpu:gloo,cuda'", "cuda:nccl"),
     (TorchConfig, {"init_method": "file"}, ValueError, "TorchConfig.init_method", "'file'", '"env" or "tcp"'),
     (TorchConfig, {"init_method": None}, (TypeError, ValueError), "TorchConfig.init_method", "None", '"env" or "tcp"'),
     (TorchConfig, {"timeout_s": "1"}, TypeError, "TorchConfig.timeout_s", "'1' (str)", "above 0"),

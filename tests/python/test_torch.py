@@ -198,6 +198,27 @@ def test_the_time_limit_and_the_backend_of_the_process_group(fit_torch):
     assert fit_torch(loop, torch_config=config).return_value == "through"
 
 
+def test_a_backend_for_each_kind_of_device(fit_torch):
+    def loop():
+        import torch
+        import torch.distributed as dist
+
+        total = torch.ones(1)
+        dist.all_reduce(total)
+        return dist.get_backend(), total.item()
+
+    assert fit_torch(loop, torch_config=TorchConfig(backend="cpu:gloo")).return_value == ("cpu:gloo", 2.0)
+
+
+def test_nccl_among_several_backends_is_refused_where_ranks_share_a_gpu():
+    from headway.train.torch.config import choose_backend
+
+    both = "cpu:gloo,cuda:nccl"
+    assert choose_backend(both, ["0"], gpus_shared=False) == both
+    with pytest.raises(ValueError, match=r'TorchConfig.backend is "cpu:gloo,cuda:nccl" while the workers share'):
+        choose_backend(both, ["0"], gpus_shared=True)
+
+
 @pytest.mark.parametrize("config", [TorchConfig(backend="nccl"), TorchConfig(backend="no_such")])
 def test_a_backend_that_cannot_be_used_is_refused(fit, config):
     with pytest.raises((train.TrainingFailedError, ValueError)) as caught:

@@ -61,6 +61,31 @@ def test_a_loader_with_processes_keeps_their_settings_and_its_generator(fit_torc
     assert fit_torch(loop).return_value == [0, 2, 4, 6, 8, 10]
 
 
+def test_a_loader_of_a_class_of_its_own_stays_one(fit_torch):
+    def loop():
+        import torch
+        from torch.utils.data import DataLoader
+
+        class Doubling(DataLoader):
+            def __init__(self, *args, factor, **kwargs):
+                super().__init__(*args, **kwargs)
+                self.factor = factor
+
+            def __iter__(self):
+                for batch in super().__iter__():
+                    yield batch * self.factor
+
+        original = Doubling(torch.arange(8), batch_size=2, factor=2, drop_last=True)
+        assert [batch.tolist() for batch in original] == [[0, 2], [4, 6], [8, 10], [12, 14]]
+        prepared = prepare_data_loader(original)
+        assert type(prepared) is Doubling
+        assert (prepared.factor, prepared.batch_size, prepared.drop_last, len(prepared)) == (2, 2, True, 2)
+        assert len(original) == 4, "the user's own stays as it was"
+        return [batch.tolist() for batch in prepared]
+
+    assert fit_torch(loop).return_value == [[0, 4], [8, 12]]
+
+
 def test_batches_are_moved_whatever_holds_the_tensors():
     import torch
     from headway.train.torch._device_loader import DeviceLoader

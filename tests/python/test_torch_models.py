@@ -133,6 +133,8 @@ def test_where_a_model_is_moved_and_what_is_refused(fit_torch):
             prepare_model(model, move_to_device="cpu")
         with pytest.raises(ValueError, match=r"parallel_strategy is 'zero'; allowed: \"ddp\", \"fsdp\", \"fsdp2\" or"):
             prepare_model(model, parallel_strategy="zero")
+        with pytest.raises(TypeError, match=r"a name in parallel_strategy_kwargs is 1 \(int\); allowed: names of keyw"):
+            prepare_model(model, parallel_strategy_kwargs={1: 2})
         frozen = torch.nn.Linear(2, 2).requires_grad_(False)
         sharded = prepare_model(frozen, parallel_strategy="fsdp2")
         assert sharded(torch.ones(1, 2)).shape == (1, 2)
@@ -180,6 +182,32 @@ def test_a_models_checkpoint_goes_through_a_report_and_comes_back(fit_torch):
     import os
 
     assert not os.path.exists(fit_torch(loop).return_value), "the temporary directory was handed over"
+
+
+def test_a_wrapped_models_parameters_are_stored_under_the_names_of_the_model_itself(fit_torch):
+    def loop():
+        import os
+        import shutil
+
+        import torch
+
+        model = prepare_model(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1)))
+        state = model.state_dict()
+        checkpoint = TorchCheckpoint.from_state_dict(state)
+        try:
+            stored = torch.load(os.path.join(checkpoint.path, "model.pt"))
+            fresh = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1))
+            fresh.load_state_dict(stored)
+            assert all(name.startswith("module.") for name in state), "what was given stays as it was"
+            again = prepare_model(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1)))
+            assert checkpoint.get_model(again) is again
+            for loaded in (fresh, again.module):
+                assert torch.equal(loaded[0].weight, model.module[0].weight)
+        finally:
+            shutil.rmtree(checkpoint.path)
+        return sorted(stored)[0]
+
+    assert fit_torch(loop).return_value == "0.bias"
 
 
 def test_a_whole_model_in_a_checkpoint():

@@ -77,7 +77,7 @@ def _portable(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.cpu()
     if type(value) is OrderedDict:
-        return _portable_state_dict(value)
+        return portable_state_dict(value)
     if type(value) is dict:
         return {key: _portable(item) for key, item in value.items()}
     if type(value) in (list, tuple):
@@ -85,7 +85,8 @@ def _portable(value: Any) -> Any:
     return value
 
 
-def _portable_state_dict(state: OrderedDict[Any, Any]) -> OrderedDict[Any, Any]:
+def portable_state_dict(state: Mapping[Any, Any]) -> OrderedDict[Any, Any]:
+    """A model's state with tensors on the CPU, under the names that the model has when DDP does not wrap it."""
     wrapped = bool(state) and all(isinstance(key, str) and key.startswith(_DDP_PREFIX) for key in state)
     start = len(_DDP_PREFIX) if wrapped else 0
     portable = OrderedDict((key[start:] if wrapped else key, _portable(item)) for key, item in state.items())

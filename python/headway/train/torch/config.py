@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import re
 import socket
 import struct
 import sys
@@ -17,6 +18,9 @@ from headway._worker import session as worker_session
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 from headway.train.torch import _collectives
 from headway.train.torch.devices import visible_gpus
+
+# One backend, or a list of them by kind of device: what torch.distributed.init_process_group takes.
+_BACKEND = re.compile(r"[^\W\d]\w*|[^\W\d]\w*:[^\W\d]\w*(,[^\W\d]\w*:[^\W\d]\w*)*")
 
 _ECHO_WORDS = (
     "connection closed by peer",
@@ -32,8 +36,8 @@ class TorchConfig(BackendConfig):
     """Settings of ``torch.distributed``'s process group.
 
     Attributes:
-        backend: ``"nccl"``, ``"gloo"`` or another that torch has; None (default) takes NCCL when every worker has a
-            GPU of its own, else Gloo.
+        backend: ``"nccl"``, ``"gloo"`` or another that torch has, or one for each kind of device
+            (``"cpu:gloo,cuda:nccl"``); None (default) takes NCCL when every worker has a GPU of its own, else Gloo.
         init_method: ``"env"`` or ``"tcp"``; both meet at a store that rank 0 opens on a port of the system's choice.
         timeout_s: Seconds that a collective may take; default 1800.
 
@@ -73,11 +77,12 @@ class TorchConfig(BackendConfig):
 
     def __post_init__(self) -> None:
         if self.backend is not None:
-            check_str(
-                "TorchConfig.backend", self.backend, 'None, "nccl", "gloo" or another backend of torch.distributed'
+            allowed = (
+                'None, "nccl", "gloo" or another backend of torch.distributed, or "cpu:gloo,cuda:nccl" and the like'
             )
-            if not self.backend.isidentifier():
-                raise ValueError(f'TorchConfig.backend is {self.backend!r}; allowed: None, "nccl", "gloo" or the like')
+            check_str("TorchConfig.backend", self.backend, allowed)
+            if not _BACKEND.fullmatch(self.backend):
+                raise ValueError(f"TorchConfig.backend is {self.backend!r}; allowed: {allowed}")
         if self.init_method not in ("env", "tcp"):
             raise ValueError(f'TorchConfig.init_method is {self.init_method!r}; allowed: "env" or "tcp"')
         self.timeout_s = check_number("TorchConfig.timeout_s", self.timeout_s, "seconds, above 0")
@@ -112,9 +117,11 @@ def choose_backend(asked: str | None, gpus_of_rank: list[str], gpus_shared: bool
         ValueError: NCCL was asked for ranks that share a GPU, or have none.
     """
     own_gpu = bool(gpus_of_rank) and not gpus_shared
-    if asked == "nccl" and not own_gpu:
+    # A list says what GPUs' tensors would go by: ranks without GPUs have none, those that share one meet in NCCL.
+    by_nccl = asked == "nccl" or (bool(gpus_of_rank) and "nccl" in re.split("[:,]", asked or ""))
+    if by_nccl and not own_gpu:
         why = "share a GPU" if gpus_of_rank else "have no GPU (use_gpu=False)"
-        raise ValueError(f'TorchConfig.backend is "nccl" while the workers {why}; allowed: None or "gloo"')
+        raise ValueError(f'TorchConfig.backend is "{asked}" while the workers {why}; allowed: None or "gloo"')
     return asked or ("nccl" if own_gpu else "gloo")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from headway._arguments import check_bool, refuse
@@ -21,7 +22,7 @@ def prepare_data_loader(
     """A loader whose rank sees its own share of the data set, on its device.
 
     Args:
-        data_loader: A ``torch.utils.data.DataLoader``; all of its settings are kept.
+        data_loader: A ``torch.utils.data.DataLoader`` or a subclass of it; all of its settings are kept.
         add_dist_sampler: Whether to replace its sampler by a ``DistributedSampler`` (which shuffles if the loader
             did) when there is more than one rank. A loader with a sampler or batch sampler of its own kind, or over an
             iterable data set, is left as it is.
@@ -80,27 +81,16 @@ def _plain_sampler(loader: DataLoader[Any]) -> Any:
 
 
 def _with_dist_sampler(loader: DataLoader[Any], shuffle: bool, rank: int, world_size: int) -> DataLoader[Any]:
-    from torch.utils.data import DataLoader, DistributedSampler
+    """A copy, so that it is of the same class and has all that the user's own has, whatever a subclass may add."""
+    from torch.utils.data import BatchSampler, DistributedSampler
 
-    batches = loader.batch_sampler  # It knows the size too when the user made it himself.
-    settings: dict[str, Any] = {
-        "dataset": loader.dataset,
-        "batch_size": batches.batch_size if batches is not None else None,
-        "drop_last": batches.drop_last if batches is not None else False,
-        "sampler": DistributedSampler(loader.dataset, world_size, rank, shuffle=shuffle),
-        "num_workers": loader.num_workers,
-        "collate_fn": loader.collate_fn,
-        "pin_memory": loader.pin_memory,
-        "timeout": loader.timeout,
-        "worker_init_fn": loader.worker_init_fn,
-        "multiprocessing_context": loader.multiprocessing_context,
-        "generator": loader.generator,
-        "prefetch_factor": loader.prefetch_factor,
-        "persistent_workers": loader.persistent_workers,
-        "pin_memory_device": getattr(loader, "pin_memory_device", ""),
-    }
-    if hasattr(loader, "in_order"):  # torch 2.6 and newer
-        settings["in_order"] = loader.in_order
-    if loader.num_workers == 0:
-        del settings["prefetch_factor"], settings["multiprocessing_context"]
-    return DataLoader(**settings)
+    sampler = DistributedSampler(loader.dataset, world_size, rank, shuffle=shuffle)
+    changed: dict[str, Any] = {"sampler": sampler, "_iterator": None}
+    if loader.batch_sampler is not None:
+        batches: Any = loader.batch_sampler
+        changed["batch_sampler"] = BatchSampler(sampler, batches.batch_size, batches.drop_last)
+    prepared = copy.copy(loader)
+    for name, value in changed.items():
+        # A loader refuses a new sampler, since its iterators would not know of it; the copy has none yet.
+        object.__setattr__(prepared, name, value)
+    return prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import refuse
+from headway._arguments import check_str, refuse
 from headway._worker import session as worker_session
 from headway.train.torch import mixed_precision
 from headway.train.torch.devices import get_device
@@ -62,7 +62,10 @@ def prepare_model(
         raise ValueError(f'parallel_strategy is {parallel_strategy!r}; allowed: "ddp", "fsdp", "fsdp2" or None')
     if parallel_strategy_kwargs is not None and not isinstance(parallel_strategy_kwargs, Mapping):
         refuse("parallel_strategy_kwargs", parallel_strategy_kwargs, "a dict of keyword arguments or None")
-    kwargs = dict(parallel_strategy_kwargs or {})
+    kwargs = {
+        check_str("a name in parallel_strategy_kwargs", name, "names of keyword arguments"): value
+        for name, value in (parallel_strategy_kwargs or {}).items()
+    }
     device = move_to_device if isinstance(move_to_device, torch.device) else get_device()
     mixed_precision.check_strategy(parallel_strategy, context["world_size"])
     if device.type == "cuda":

@@ -12,6 +12,7 @@ import cloudpickle
 
 from headway._arguments import refuse
 from headway.train._checkpoint import Checkpoint
+from headway.train._dict_checkpoint import portable_state_dict
 
 if TYPE_CHECKING:
     import torch
@@ -46,7 +47,8 @@ class TorchCheckpoint(Checkpoint):
         """A checkpoint of a model's parameters and buffers.
 
         Args:
-            state_dict: What ``model.state_dict()`` gives.
+            state_dict: What ``model.state_dict()`` gives. That of a model which is wrapped for DDP is stored under the
+                names that the model itself has, without ``module.``.
             preprocessor: What prepares data for the model; see :meth:`set_preprocessor`.
 
         Raises:
@@ -54,7 +56,7 @@ class TorchCheckpoint(Checkpoint):
         """
         if not isinstance(state_dict, Mapping):
             refuse("state_dict", state_dict, "what model.state_dict() gives")
-        return cls._saved(state_dict, preprocessor)
+        return cls._saved(portable_state_dict(state_dict), preprocessor)
 
     @classmethod
     def from_model(cls, model: torch.nn.Module, *, preprocessor: Any = None) -> TorchCheckpoint:
@@ -124,7 +126,6 @@ class TorchCheckpoint(Checkpoint):
             ValueError: the checkpoint has only parameters and ``model`` is None.
         """
         import torch
-        from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
 
         if model is not None and not isinstance(model, torch.nn.Module):
             refuse("model", model, "a torch.nn.Module or None")
@@ -141,10 +142,9 @@ class TorchCheckpoint(Checkpoint):
                     f"model is None for {self!r}, which has only parameters; allowed: a model of their shape"
                 )
             return stored
-        state = dict(stored.state_dict() if isinstance(stored, torch.nn.Module) else stored)
-        if not isinstance(model, torch.nn.parallel.DistributedDataParallel):
-            consume_prefix_in_state_dict_if_present(state, "module.")
-        model.load_state_dict(state)
+        wrapped = isinstance(model, torch.nn.parallel.DistributedDataParallel)
+        state = stored.state_dict() if isinstance(stored, torch.nn.Module) else stored
+        (model.module if wrapped else model).load_state_dict(portable_state_dict(state))
         return model
 
     @classmethod
