@@ -94,8 +94,11 @@ def init(
     modules = _check_preload(preload)
     check_bool("ignore_reinit_error", ignore_reinit_error)
     node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
+    if not 1 <= node_lease_s <= 3600:
+        raise ValueError(f"node_lease_s is {node_lease_s}; allowed: seconds from 1 to 3600")
     if token_file is not None:
-        check_str("token_file", token_file, "None or a path")
+        if not check_str("token_file", token_file, "None or a path"):
+            raise ValueError("token_file is ''; allowed: None or a path")
         if listen is None:
             raise ValueError("token_file is given without listen; allowed: both, or listen alone")
     joining: tuple[str, str, float] | None = None

@@ -92,14 +92,18 @@ class Checkpoint:
             The directory that now has them.
 
         Raises:
+            TypeError, ValueError: ``path`` is no local directory's.
             FileNotFoundError: there is no such checkpoint.
             OSError: a file is damaged: it is named, with what was expected and found, and the newest good checkpoint
                 of the same run; or the storage could not be read.
         """
-        target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else None
-        made = target is None
-        if target is None:
+        made = path is None
+        if path is None:
             target = tempfile.mkdtemp(prefix="headway_checkpoint_")
+        else:
+            target = _locations.location_of(path)
+            if _locations.is_remote(target):
+                raise ValueError(f"path is {_locations.shown(target)!r}; allowed: None or a local directory")
         try:
             _locations.download(self._location, target)
         except BaseException:

@@ -331,8 +331,6 @@ class RunConfig:
             argument=argument,
             filesystem_argument="RunConfig.storage_filesystem",
         )
-        if not is_utf8(location):
-            raise ValueError(f"{argument} is {location!r}; allowed: text that UTF-8 has")
         if self.storage_filesystem is None or not _locations.is_remote(location):
             self.storage_path = location
         return location

@@ -19,13 +19,16 @@ from urllib.parse import unquote, urlsplit
 import cloudpickle
 
 from headway import _core
-from headway._arguments import refuse
+from headway._arguments import is_utf8, refuse
 from headway._worker import session as worker_session
 
 if TYPE_CHECKING:
     import pyarrow.fs
 
 _PYTHON = "python-"
+_OF_BUCKETS = ("s3", "gs", "gcs")
+# What Arrow has filesystems for.
+_SCHEMES = (*_OF_BUCKETS, "hdfs", "viewfs", "abfs", "abfss")
 _lock = threading.Lock()
 _prepared = False
 # By scheme: the filesystem and its pickled form.
@@ -89,8 +92,20 @@ def location_of(
 
     Raises:
         TypeError: a path that is none, or a filesystem that is none or cannot be pickled.
-        ValueError: an empty path, or a URL together with a filesystem.
+        ValueError: an empty path, a URL of no known kind, or one together with a filesystem.
     """
+    location = _located(path, filesystem, argument, filesystem_argument)
+    if "\0" in location or not is_utf8(location):
+        raise ValueError(f"{argument} is {os.fspath(path)!r}; allowed: text that UTF-8 has, without null characters")
+    return location
+
+
+def _located(
+    path: str | os.PathLike[str],
+    filesystem: pyarrow.fs.FileSystem | None,
+    argument: str,
+    filesystem_argument: str,
+) -> str:
     if not isinstance(path, (str, os.PathLike)):
         refuse(argument, path, "a path or a URL")
     text = os.fspath(path)
@@ -232,7 +247,19 @@ def _without_filesystem(text: str, argument: str) -> str:
             raise ValueError(f"{argument} is {text!r}; allowed: file:///path, a path or a URL")
         return os.path.abspath(path)
     head, question, query = text.partition("?")
+    if not scheme.startswith(_PYTHON):
+        _check_url(scheme, head.partition("://")[2], text, argument)
     return prepare(head.rstrip("/") + question + query)
+
+
+def _check_url(scheme: str, place: str, text: str, argument: str) -> None:
+    if scheme not in _SCHEMES:
+        kinds = ", ".join(f"{known}://" for known in _SCHEMES)
+        raise ValueError(
+            f"{argument} is {_core.shown_location(text)!r}; allowed: a path, or a URL that begins with file://, {kinds}"
+        )
+    if not place.strip("/") or (scheme in _OF_BUCKETS and place.startswith("/")):
+        raise ValueError(f"{argument} is {text!r}; allowed: {scheme}:// and a place, such as {scheme}://bucket/path")
 
 
 def _registered(scheme: str) -> tuple[Any, bytes]:

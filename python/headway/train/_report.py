@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headway._arguments import check_bool, check_instance, check_str, refuse
+from headway._arguments import check_bool, check_instance, check_str, is_utf8, refuse
 from headway._worker import session as worker_session
 from headway.train import _dict_checkpoint, _locations, _metrics, _validation
 from headway.train._checkpoint import Checkpoint
@@ -89,7 +89,9 @@ def report(
     core = worker_session.current("report()").core
     check_instance("checkpoint", checkpoint, Checkpoint, "a headway.train.Checkpoint or None")
     if checkpoint_dir_name is not None:
-        check_str("checkpoint_dir_name", checkpoint_dir_name, "None or a folder name")
+        allowed = "None or a folder name"
+        if not is_utf8(check_str("checkpoint_dir_name", checkpoint_dir_name, allowed)):
+            raise ValueError(f"checkpoint_dir_name is {checkpoint_dir_name!r}; allowed: {allowed} that UTF-8 has")
         if checkpoint is None:
             raise ValueError(
                 f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one"

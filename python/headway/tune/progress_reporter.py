@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,7 +75,10 @@ class CLIReporter(ProgressReporter):
                 raise TypeError(f"{type(self).__name__} got {name!r}; allowed beside its own: {sorted(self._settings)}")
         self.metric_columns = _columns("metric_columns", metric_columns)
         self.parameter_columns = _columns("parameter_columns", parameter_columns)
-        self.max_report_frequency = check_number("max_report_frequency", max_report_frequency, "seconds")
+        allowed = "seconds, at least 0 and finite"
+        self.max_report_frequency = check_number("max_report_frequency", max_report_frequency, allowed)
+        if not 0 <= self.max_report_frequency < math.inf:
+            raise ValueError(f"max_report_frequency is {max_report_frequency!r}; allowed: {allowed}")
 
 
 class JupyterNotebookReporter(CLIReporter):

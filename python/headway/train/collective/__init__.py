@@ -42,7 +42,7 @@ def broadcast_from_rank_zero(data: Any) -> Any:
 
     Raises:
         RuntimeError: called outside of a training function.
-        TypeError, pickle.PicklingError: rank 0's data cannot be pickled.
+        TypeError: rank 0's data cannot be pickled.
 
     Example:
         >>> from headway import train
@@ -54,7 +54,12 @@ def broadcast_from_rank_zero(data: Any) -> Any:
     session = worker_session.current("broadcast_from_rank_zero()")
     plan = session.context["plan"]
     if plan["rank"] == 0:
-        pickled = cloudpickle.dumps(data)
+        try:
+            pickled = cloudpickle.dumps(data)
+        except Exception as error:
+            raise TypeError(
+                f"data is {data!r:.100}, which cannot be pickled ({error}); allowed: an object that can be pickled"
+            ) from error
         if len(pickled) < _shared_memory.LARGE or plan["local_world_size"] < session.context["world_size"]:
             session.core.collective("broadcast", pickled)
             return data

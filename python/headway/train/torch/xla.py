@@ -7,6 +7,8 @@ from typing import Any
 
 from headway.train.torch.config import TorchConfig
 
+__all__ = ["TorchXLAConfig"]
+
 
 class TorchXLAConfig(TorchConfig):
     """Ray Train's settings for ``torch_xla``. Headway trains on CPUs and CUDA devices: making one raises.
@@ -14,6 +16,13 @@ class TorchXLAConfig(TorchConfig):
     Raises:
         ImportError: torch_xla is not installed, as is usual.
         RuntimeError: it is; the message says what to use.
+
+    Example:
+        >>> from headway.train.torch.xla import TorchXLAConfig
+        >>> TorchXLAConfig()
+        Traceback (most recent call last):
+            ...
+        ImportError: TorchXLAConfig needs torch_xla, which is not installed. Headway trains on ...
     """
 
     def __init__(self, *args: Any, **kwargs: Any):

@@ -1,0 +1,197 @@
+"""Rows for test_every_argument.py: bad arguments of functions and methods, in the driver and in a training function."""
+
+import tempfile
+
+import headway
+from headway import train, tune
+from headway.train import Checkpoint, DataParallelTrainer, Result, RunConfig, SyncConfig
+from headway.train.torch import (
+    TorchCheckpoint,
+    TorchTrainer,
+    accelerate,
+    backward,
+    enable_reproducibility,
+    prepare_data_loader,
+    prepare_model,
+    prepare_optimizer,
+)
+
+NAN, INF = float("nan"), float("inf")
+UNPICKLABLE = (letter for letter in "")
+METADATA = "a dict from names to numbers, strings"
+BOOL = "True or False"
+FILESYSTEM = "a pyarrow.fs.FileSystem"
+ABOVE_0 = "seconds, above 0"
+LEASE = "seconds from 1 to 3600"
+
+
+def checkpoint():
+    return Checkpoint(tempfile.gettempdir())
+
+
+def result():
+    return Result({"a": 1}, None, None, tempfile.gettempdir(), [(checkpoint(), {"a": 1})])
+
+
+def of(made, method):
+    """A method of what is made when it is called, under the method's own name."""
+
+    def call(**arguments):
+        return getattr(made(), method)(**arguments)
+
+    kind = {checkpoint: Checkpoint, result: Result, torch_checkpoint: TorchCheckpoint}[made]
+    call.__qualname__ = f"{kind.__name__}.{method}"
+    return call
+
+
+def torch_checkpoint():
+    return TorchCheckpoint(tempfile.gettempdir())
+
+
+# (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+ROWS = [
+    (Checkpoint, {"path": "http://x/y"}, ValueError, "path", "'http://x/y'", "file://, s3://"),
+    (Checkpoint, {"path": "S3://b/y"}, ValueError, "path", "'S3://b/y'", "file://, s3://"),
+    (Checkpoint, {"path": "s3://"}, ValueError, "path", "'s3://'", "s3://bucket/path"),
+    (Checkpoint, {"path": "gs:///x"}, ValueError, "path", "'gs:///x'", "gs://bucket/path"),
+    (Checkpoint, {"path": "a\0b"}, ValueError, "path", "'a\\x00b'", "without null characters"),
+    (Checkpoint, {"path": "x", "filesystem": 3}, TypeError, "filesystem", "3 (int)", FILESYSTEM),
+    (TorchCheckpoint, {"path": 3}, TypeError, "path", "3 (int)", "a path or a URL"),
+    (TorchCheckpoint, {"path": "x", "filesystem": 3}, TypeError, "filesystem", "3 (int)", FILESYSTEM),
+    (Checkpoint.from_dict, {"data": [1]}, TypeError, "data", "[1] (list)", "a dict"),
+    (of(checkpoint, "set_metadata"), {"metadata": 3}, TypeError, "metadata", "3 (int)", METADATA),
+    (of(checkpoint, "set_metadata"), {"metadata": {"a": {1}}}, ValueError, "metadata['a']", "a set", "numbers"),
+    (of(checkpoint, "update_metadata"), {"metadata": {1: 2}}, ValueError, "metadata", "1 (int)", "str"),
+    (of(checkpoint, "to_directory"), {"path": 3}, TypeError, "path", "3 (int)", "a path"),
+    (of(checkpoint, "to_directory"), {"path": b"x"}, TypeError, "path", "b'x' (bytes)", "a path"),
+    (of(checkpoint, "to_directory"), {"path": ""}, ValueError, "path", "''", "a path"),
+    (of(checkpoint, "to_directory"), {"path": "s3://b/x"}, ValueError, "path", "'s3://b/x'", "a local directory"),
+    (of(checkpoint, "to_directory"), {"path": "a\0b"}, ValueError, "path", "'a\\x00b'", "without null characters"),
+    (Result.from_path, {"path": 3}, TypeError, "path", "3 (int)", "a path or a URL"),
+    (Result.from_path, {"path": "x", "storage_filesystem": 3}, TypeError, "storage_filesystem", "3 (int)", FILESYSTEM),
+    (of(result, "get_best_checkpoint"), {"metric": 3, "mode": "max"}, TypeError, "metric", "3 (int)", "the key of"),
+    (of(result, "get_best_checkpoint"), {"metric": "a", "mode": "MAX"}, ValueError, "mode", "'MAX'", '"max" or "min"'),
+    (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, ValueError, "metric", "'b'", "['a']"),
+    (RunConfig, {"sync_config": {}}, TypeError, "RunConfig.sync_config", "{} (dict)", "a SyncConfig or None"),
+    (RunConfig, {"verbose": 3}, ValueError, "RunConfig.verbose", "3", "0 (warnings)"),
+    (RunConfig, {"verbose": True}, TypeError, "RunConfig.verbose", "True (bool)", "0 (warnings)"),
+    (RunConfig, {"log_to_file": "a/b"}, ValueError, "RunConfig.log_to_file", "'a/b'", "a file's name"),
+    (RunConfig, {"log_to_file": 3}, TypeError, "RunConfig.log_to_file", "3 (int)", "a file's name"),
+    (RunConfig, {"local_dir": "x"}, ValueError, "RunConfig.local_dir", "'x'", "storage_path says"),
+    (RunConfig, {"storage_path": "ftp://x"}, ValueError, "RunConfig.storage_path", "'ftp://x'", "file://, s3://"),
+    (RunConfig, {"storage_path": "a\0b"}, ValueError, "RunConfig.storage_path", "'a\\x00b'", "without null"),
+    (SyncConfig, {"sync_period": 0}, ValueError, "SyncConfig.sync_period", "0", ABOVE_0),
+    (SyncConfig, {"sync_period": NAN}, ValueError, "SyncConfig.sync_period", "nan", ABOVE_0),
+    (SyncConfig, {"sync_timeout": "1"}, TypeError, "SyncConfig.sync_timeout", "'1' (str)", ABOVE_0),
+    (SyncConfig, {"sync_artifacts": 1}, TypeError, "SyncConfig.sync_artifacts", "1 (int)", BOOL),
+    (SyncConfig, {"sync_artifacts_on_checkpoint": None}, TypeError, "sync_artifacts_on_checkpoint", "None", BOOL),
+    (headway.init, {"listen": 4000}, TypeError, "listen", "4000 (int)", "host:port"),
+    (headway.init, {"token_file": "x"}, ValueError, "token_file", "without listen", "both"),
+    (headway.init, {"token_file": "", "listen": "127.0.0.1:0"}, ValueError, "token_file", "''", "a path"),
+    (headway.init, {"node_lease_s": 0}, ValueError, "node_lease_s", "0", LEASE),
+    (headway.init, {"node_lease_s": NAN}, ValueError, "node_lease_s", "nan", LEASE),
+    (headway.init, {"node_lease_s": None}, TypeError, "node_lease_s", "None", LEASE),
+    (DataParallelTrainer, {"train_loop_per_worker": print, "metadata": {"a": {1}}}, ValueError, "metadata", "set", ""),
+    (TorchTrainer, {"train_loop_per_worker": print, "metadata": 3}, TypeError, "metadata", "3 (int)", METADATA),
+    (TorchTrainer.restore, {"path": "/nowhere", "torch_config": {}}, TypeError, "torch_config", "{}", "a TorchConfig"),
+    (TorchCheckpoint.from_state_dict, {"state_dict": [1]}, TypeError, "state_dict", "[1] (list)", "model.state_dict()"),
+    (
+        TorchCheckpoint.from_state_dict,
+        {"state_dict": {}, "preprocessor": UNPICKLABLE},
+        TypeError,
+        "preprocessor",
+        "generator",
+        "can be pickled",
+    ),
+    (TorchCheckpoint.from_model, {"model": {}}, TypeError, "model", "{} (dict)", "a torch.nn.Module"),
+    (
+        of(torch_checkpoint, "set_preprocessor"),
+        {"preprocessor": UNPICKLABLE},
+        TypeError,
+        "preprocessor",
+        "generator",
+        "can be pickled",
+    ),
+    (of(torch_checkpoint, "get_model"), {"model": 3}, TypeError, "model", "3 (int)", "a torch.nn.Module or None"),
+    (enable_reproducibility, {"seed": -1}, ValueError, "seed", "-1", "an integer from 0"),
+    (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
+    (tune.CLIReporter, {"max_report_frequency": -1}, ValueError, "max_report_frequency", "-1", "at least 0"),
+    (tune.CLIReporter, {"max_report_frequency": NAN}, ValueError, "max_report_frequency", "nan", "finite"),
+]
+
+
+def in_a_training_function():
+    """Rows for what works there alone; made there, since they have torch's objects."""
+    return [*of_reports(), *of_torch()]
+
+
+def of_reports():
+    import torch
+    from headway.train import collective
+
+    report = train.report
+    some = {"metrics": {}, "checkpoint": checkpoint()}
+    mode = "checkpoint_upload_mode"
+    delete = "delete_local_checkpoint_after_upload"
+    ask = train.get_all_reported_checkpoints
+    return [
+        (report, {"metrics": 3}, TypeError, "metrics", "3 (int)", METADATA),
+        (report, {"metrics": {1: 2}}, ValueError, "metrics", "1 (int)", "str"),
+        (report, {"metrics": {"a": torch.ones(2)}}, ValueError, "metrics['a']", "torch.Tensor", ".item()"),
+        (
+            report,
+            {"metrics": {}, "checkpoint": "x"},
+            TypeError,
+            "checkpoint",
+            "'x' (str)",
+            "a headway.train.Checkpoint",
+        ),
+        (report, {**some, "checkpoint_dir_name": 3}, TypeError, "checkpoint_dir_name", "3 (int)", "a folder name"),
+        (report, {**some, "checkpoint_dir_name": "a/b"}, ValueError, "checkpoint_dir_name", '"a/b"', "without '/'"),
+        (report, {**some, "checkpoint_dir_name": "\ud800"}, ValueError, "checkpoint_dir_name", "ud800", "UTF-8"),
+        (report, {**some, mode: "SYNC"}, TypeError, mode, "'SYNC' (str)", "a member of CheckpointUploadMode"),
+        (report, {**some, delete: 1}, TypeError, delete, "1 (int)", BOOL),
+        (report, {**some, "checkpoint_upload_fn": 1}, TypeError, "checkpoint_upload_fn", "1 (int)", "a function"),
+        (report, {**some, "validation": "x"}, TypeError, "validation", "'x' (str)", "a ValidationTaskConfig"),
+        (report, {"metrics": {}, "validation": True}, ValueError, "validation", "without a checkpoint", "together"),
+        (report, {**some, "validate_fn": 1}, TypeError, "validate_fn", "1 (int)", "a function of a checkpoint"),
+        (report, {**some, "validate_config": {}}, ValueError, "validate_config", "without validate_fn", "together"),
+        (ask, {"consistency_mode": "VALIDATED"}, TypeError, "consistency_mode", "'VALIDATED' (str)", "COMMITTED"),
+        (ask, {"timeout_s": -1}, ValueError, "timeout_s", "-1", "seconds from 0"),
+        (ask, {"timeout_s": NAN}, ValueError, "timeout_s", "nan", "seconds from 0"),
+        (collective.broadcast_from_rank_zero, {"data": UNPICKLABLE}, TypeError, "data", "generator", "can be pickled"),
+    ]
+
+
+def of_torch():
+    import torch
+
+    loader, model = torch.utils.data.DataLoader([1]), torch.nn.Linear(1, 1)
+    return [
+        (accelerate, {"amp": 1}, TypeError, "amp", "1 (int)", BOOL),
+        (backward, {"tensor": 3}, TypeError, "tensor", "3 (int)", "a torch.Tensor"),
+        (prepare_optimizer, {"optimizer": model}, TypeError, "optimizer", "Linear", "a torch.optim.Optimizer"),
+        (prepare_model, {"model": 3}, TypeError, "model", "3 (int)", "a torch.nn.Module"),
+        (
+            prepare_model,
+            {"model": model, "move_to_device": "cpu"},
+            TypeError,
+            "move_to_device",
+            "'cpu'",
+            "a torch.device",
+        ),
+        (prepare_model, {"model": model, "parallel_strategy": []}, ValueError, "parallel_strategy", "[]", '"ddp"'),
+        (
+            prepare_model,
+            {"model": model, "parallel_strategy_kwargs": {1: 2}},
+            TypeError,
+            "parallel_strategy_kwargs",
+            "1 (int)",
+            "names of keyword arguments",
+        ),
+        (prepare_data_loader, {"data_loader": [1]}, TypeError, "data_loader", "[1] (list)", "DataLoader"),
+        *(
+            (prepare_data_loader, {"data_loader": loader, name: 1}, TypeError, name, "1 (int)", BOOL)
+            for name in ("add_dist_sampler", "move_to_device", "auto_transfer")
+        ),
+    ]

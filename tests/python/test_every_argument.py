@@ -1,0 +1,127 @@
+"""Every public argument is refused by name somewhere in the tables of bad arguments, and no argument is left out."""
+
+import inspect
+
+import bad_calls
+import headway
+import pytest
+import test_arguments
+import test_validation_arguments
+from headway import train
+from headway.train import DataParallelTrainer, RunConfig, ScalingConfig
+from headway.train.torch import TorchTrainer
+from test_docstrings import OFFERED
+
+# Whose objects a user gets, and does not make.
+GOT = {
+    "Result", "ReportedCheckpoint", "PreemptionInfo", "TrainContext", "StorageContext", "Trial", "SessionMisuseError",
+    "TrainingFailedError", "WorkerGroupError", "ControllerError", "PreemptionError", "NCCLHangError",
+    "CheckpointUploadMode", "CheckpointConsistencyMode", "ReportedCheckpointStatus",
+}  # fmt: skip
+# Whose methods a user writes, and Headway calls.
+WRITTEN = {
+    "Backend", "UserCallback", "Callback", "LoggerCallback", "JsonLoggerCallback", "CSVLoggerCallback",
+    "TBXLoggerCallback", "ProgressReporter", "CLIReporter", "JupyterNotebookReporter", "Stopper", "CombinedStopper",
+    "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
+    "ExperimentPlateauStopper", "ValidationFn",
+}  # fmt: skip
+# (name, argument or None for all of its arguments): why there is no row.
+LEFT_OUT = {
+    ("get_dataset_shard", None): "raises NotImplementedError, whatever it is given: test_names.py",
+    ("DataConfig", None): "the same",
+    ("DataParallelTrainer", "datasets"): "raises NotImplementedError: test_arguments.py",
+    ("DataParallelTrainer", "dataset_config"): "the same",
+    ("TorchTrainer", "datasets"): "the same",
+    ("TorchTrainer", "dataset_config"): "the same",
+    ("DataParallelTrainer.restore", "datasets"): "the same",
+    ("DataParallelTrainer.restore", "dataset_config"): "the same",
+    ("DataParallelTrainer", "backend_config"): "test_the_frameworks_settings_have_one_type",
+    ("TorchTrainer", "torch_config"): "the same",
+    ("DataParallelTrainer.restore", "backend_config"): "the same",
+    ("TorchTrainer.restore", None): "hands all but torch_config, which has a row, on to DataParallelTrainer.restore",
+    ("JupyterNotebookReporter", None): "its constructor is CLIReporter's",
+    ("LoggingConfig.shows", None): "of Headway's own",
+    ("TorchCheckpoint.from_model", "preprocessor"): "the same code as from_state_dict's",
+}
+
+
+def name_of(thing):
+    """A class's or a function's name, a method's with its class's before it."""
+    return thing.__qualname__.rpartition("<locals>.")[2]
+
+
+def methods(kind):
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        if not name.startswith("_") and isinstance(getattr(found, "__func__", found), type(methods)):
+            yield getattr(kind, name)
+
+
+def arguments():
+    """(name, argument) of all that a user calls."""
+    for each in OFFERED:
+        thing = each.values[0]
+        name = name_of(thing)
+        called = [] if name in GOT else [thing]
+        if inspect.isclass(thing) and name not in WRITTEN:
+            called += methods(thing)
+        for call in called:
+            for parameter in inspect.signature(call).parameters.values():
+                own = parameter.name != "self" and parameter.kind.name not in ("VAR_POSITIONAL", "VAR_KEYWORD")
+                if own and not parameter.name.startswith("_"):
+                    yield name_of(call), parameter.name
+
+
+def rows():
+    tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function())
+    for call, given, _, argument, *_ in (row for table in tables for row in table):
+        yield from ((name_of(call), name) for name in given if name in argument)
+    for given, *_ in test_arguments.TRAINER_CASES:
+        yield from ((trainer, name) for trainer in ("DataParallelTrainer", "TorchTrainer") for name in given)
+    for given, *_ in test_arguments.RESTORE_CASES:
+        yield from (("DataParallelTrainer.restore", name) for name in given)
+    for given, *_ in test_arguments.RESTORE_CASES[:3]:
+        yield from (("DataParallelTrainer.can_restore", name) for name in given)
+
+
+def test_no_argument_is_left_out():
+    refused = set(rows()) | {("DataParallelTrainer.restore", "metadata")}
+    there = set(arguments())
+    assert len(there) > 150
+    missing = {
+        (name, argument)
+        for name, argument in there - refused
+        if (name, argument) not in LEFT_OUT and (name, None) not in LEFT_OUT
+    }
+    assert sorted(missing) == []
+    assert {name for name, _ in LEFT_OUT} <= {name for name, _ in there}, "what is left out is there"
+
+
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.ROWS)
+def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
+    headway.shutdown()
+    with pytest.raises(kind) as caught:
+        call(**arguments)
+    test_arguments.assert_refused(caught, argument, given, allowed)
+
+
+def test_restore_refuses_metadata_that_json_does_not_have(fit, storage):
+    fit(print, name="there")
+    with pytest.raises(ValueError, match=r"metadata\['a'\] is a set; allowed: numbers, strings"):
+        DataParallelTrainer.restore(f"{storage}/there", metadata={"a": {1}})
+
+
+def test_a_bad_argument_in_a_training_function_is_refused_by_name(storage):
+    def loop():
+        table = bad_calls.in_a_training_function()
+        for call, arguments, kind, argument, given, allowed in table:
+            with pytest.raises(kind) as caught:
+                call(**arguments)
+            for words in (argument, given, allowed):
+                assert words in str(caught.value), (call, arguments, str(caught.value))
+        train.report({"rows": len(table)})
+
+    run = RunConfig(storage_path=storage)
+    result = TorchTrainer(loop, scaling_config=ScalingConfig(num_workers=0), run_config=run).fit()
+    assert result.metrics["rows"] > 20
+    assert result.metrics["training_iteration"] == 1, "nothing of the others was reported"
