@@ -198,9 +198,16 @@ def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
 
     Raises:
         RuntimeError: pip could not install them.
+        ValueError: there are packages for pip, and this process validates a checkpoint.
     """
+    given = check_runtime_env("RunConfig.worker_runtime_env", runtime_env)
+    if given.pip and worker_session.in_validation():
+        raise ValueError(
+            f"RunConfig.worker_runtime_env['pip'] is {list(given.pip)!r:.80} in a validation function; allowed there: "
+            "None, as workers come from the factory of the run whose checkpoint is validated"
+        )
     get_runtime()
-    return _environment.with_more(check_runtime_env("RunConfig.worker_runtime_env", runtime_env)).prepare()
+    return _environment.with_more(given).prepare()
 
 
 _user_preload: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from typing import Any
 
 from headway._arguments import check_str, refuse
 from headway._pip_environment import PipEnvironment, pip_environment
+from headway._worker import session as worker_session
 
 _KEYS = ("env_vars", "pip", "py_modules", "working_dir")
 
@@ -50,7 +51,8 @@ class RuntimeEnv:
         told = self._over(surroundings)
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         setup: dict[str, Any] = {"json": json.dumps(told)}
-        if self._installed is not None or self.env_vars:
+        # A validation's trainer has workers of the factory that is there: they set variables themselves.
+        if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
             setup["factory"] = {"command": factory_command(interpreter, told["sys_path"]), "env": self.env_vars}
         return json.dumps(setup)

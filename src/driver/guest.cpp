@@ -7,8 +7,11 @@
 
 namespace headway::driver {
 
-Guest::Guest(Runtime& runtime, int fd, std::function<void()> left)
-    : runtime_(&runtime), channel_(std::make_shared<wire::Channel>(runtime.loop(), fd)), left_(std::move(left)) {}
+Guest::Guest(Runtime& runtime, int fd, node::FactoryChoice factory, std::function<void()> left)
+    : runtime_(&runtime),
+      channel_(std::make_shared<wire::Channel>(runtime.loop(), fd)),
+      factory_(std::move(factory)),
+      left_(std::move(left)) {}
 
 void Guest::start() {
   // The channel is this guest's own: it must not keep it.
@@ -43,7 +46,9 @@ void Guest::take(wire::Frame frame) {
       *message);
 }
 
-void Guest::on(const wire::GuestWarm& message) { runtime_->nodes().warm(message.preload); }
+void Guest::on(const wire::GuestWarm& message) {
+  if (factory_.is_nodes_own()) runtime_->nodes().warm(message.preload);
+}
 
 void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd) {
   const std::int64_t id = runtime_->next_worker_id();
@@ -52,6 +57,7 @@ void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd
   worker.worker_id = id;
   worker.preload = message.preload;
   worker.env = message.env;
+  worker.factory = factory_;
   worker.session_fd = session_fd;
   worker.output_fd = output_fd;
   worker.spawned = [self = shared_from_this(), theirs = message.worker_id](std::int64_t pid) {
@@ -78,15 +84,21 @@ void Guest::on(const wire::GuestSignal& message) {
 void Guest::on(const wire::GuestAcquire& message) {
   const std::int64_t holder = -runtime_->next_worker_id();
   holders_[message.holder] = holder;
-  engine::Wanted wanted{
-      message.workers, message.workers, {message.hard, message.advised_cpus}, engine::Placement::strict_pack};
+  engine::Wanted wanted{message.workers_min,
+                        message.workers_max,
+                        {message.hard, message.advised_cpus, message.selectors},
+                        engine::to_placement(message.placement),
+                        message.beside};
   // Whoever has a guest waits for it, and holds something meanwhile: behind somebody who waits for that, both would wait for ever.
   wanted.ahead = true;
   wanted.node_id = runtime_->node_id();  // Descriptors do not get to other machines.
   const auto granted = [weak = weak_from_this(), theirs = message.holder](const Result<engine::Grant>& grant) {
     if (const auto self = weak.lock()) self->answer(theirs, grant);
   };
-  runtime_->engine().acquire(holder, wanted, {granted, {}});
+  const auto pending = [weak = weak_from_this(), theirs = message.holder](const std::string& reason) {
+    if (const auto self = weak.lock()) self->channel_->send(wire::to_frame(wire::HostPending{theirs, reason}));
+  };
+  runtime_->engine().acquire(holder, wanted, {granted, pending});
 }
 
 void Guest::answer(std::int64_t holder, const Result<engine::Grant>& grant) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "node/node_agent.hpp"
 #include "wire/channel.hpp"
 #include "wire/guest_messages.hpp"
 
@@ -19,8 +20,9 @@ class Runtime;
 /// this driver's factories. When it goes, however that is, its workers are killed and its claims given back. On the driver's loop.
 class Guest : public std::enable_shared_from_this<Guest> {
  public:
-  /// Takes `fd`. `left` is called once, when the guest and all its workers are gone.
-  Guest(Runtime& runtime, int fd, std::function<void()> left);
+  /// Takes `fd`. Its workers come from `factory`, as those of the run that it is in. `left` is called once, when the guest and all its
+  /// workers are gone.
+  Guest(Runtime& runtime, int fd, node::FactoryChoice factory, std::function<void()> left);
 
   void start();
   /// This driver's runtime ends.
@@ -40,6 +42,7 @@ class Guest : public std::enable_shared_from_this<Guest> {
 
   Runtime* runtime_;
   std::shared_ptr<wire::Channel> channel_;
+  node::FactoryChoice factory_;
   std::function<void()> left_;
   // By the guest's numbers, ours.
   std::map<std::int64_t, std::int64_t> workers_;

@@ -21,6 +21,16 @@ std::string absolute_checkpoint(const RunFolder& folder, const std::string& chec
   return checkpoint.front() == '/' || is_remote(checkpoint) ? checkpoint : folder.checkpoint_path(checkpoint);
 }
 
+/// The part of a run's set-up that says which factory its workers come from.
+node::FactoryChoice take_factory(JsonObject& setup) {
+  node::FactoryChoice choice;
+  if (const Json* factory = setup.if_contains("factory")) {
+    choice = boost::json::value_to<node::FactoryChoice>(*factory);
+    setup.erase("factory");
+  }
+  return choice;
+}
+
 }  // namespace
 
 Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation)
@@ -35,7 +45,8 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire
       working_directories_(StagingRoot::from_environment()),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
-      validations_(runtime, {spec_, folder_, setup_, std::move(validation)}, front_,
+      factory_(take_factory(setup_)),
+      validations_(runtime, {spec_, folder_, setup_, std::move(validation), factory_}, front_,
                    [this](control::Event event) { post(std::move(event)); }),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_) {
@@ -47,11 +58,6 @@ void Run::take_setup() {
   if (const Json* guests = setup_.if_contains("guests")) {
     guests_ = boost::json::value_to<std::vector<int>>(*guests);
     setup_.erase("guests");
-  }
-  if (const Json* factory = setup_.if_contains("factory")) {
-    factory_command_ = boost::json::value_to<std::vector<std::string>>(factory->at("command"));
-    factory_env_ = boost::json::value_to<std::map<std::string, std::string>>(factory->at("env"));
-    setup_.erase("factory");
   }
 }
 
@@ -110,8 +116,7 @@ void Run::stop(const std::string& reason) { post(control::StopAsked{reason}); }
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;
   // The factory imports its modules while storage is probed.
-  const bool own_environment = !factory_command_.empty() || !factory_env_.empty();
-  if (guests_.empty() && !own_environment) runtime_->nodes().warm(spec_.preload);
+  if (guests_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
 }
 
@@ -153,7 +158,7 @@ void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
     return;
   }
   if (std::holds_alternative<wire::OpenRuntime>(*message) && frame.fds.size() == 1) {
-    runtime_->take_guest(frame.fds.front());
+    runtime_->take_guest(frame.fds.front(), factory_);
     return;
   }
   if (validates) {
@@ -264,8 +269,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   node::WorkerLaunch launch;
   launch.worker_id = runtime_->add_worker(weak_from_this());
   launch.preload = spec_.preload;
-  launch.factory_command = factory_command_;
-  launch.factory_env = factory_env_;
+  launch.factory = factory_;
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
   if (!guests_.empty()) launch.session_fd = std::exchange(guests_.at(static_cast<std::size_t>(plan.rank)), -1);
   if (spec_.log_to_file) {

@@ -167,17 +167,16 @@ class Run : public std::enable_shared_from_this<Run> {
   std::shared_ptr<FrontQueue> front_;
   std::shared_ptr<FrontQueue> alarms_;
   std::shared_ptr<Examination> examination_;  ///< The one under way.
+  node::FactoryChoice factory_;               ///< Of all its workers.
   ValidationProcesses validations_;
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
-  std::vector<Worker> workers_;                     ///< Of the current attempt, by rank.
-  std::vector<std::string> factory_command_;        ///< See node::WorkerLaunch.
-  std::map<std::string, std::string> factory_env_;  ///< As well.
-  std::vector<int> guests_;                         ///< By rank; -1 once its session is taken. Empty but in local mode.
-  std::map<int, wire::Blob> collective_bytes_;      ///< By rank: what roots gave to the broadcast that is open.
+  std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.
+  std::vector<int> guests_;                     ///< By rank; -1 once its session is taken. Empty but in local mode.
+  std::map<int, wire::Blob> collective_bytes_;  ///< By rank: what roots gave to the broadcast that is open.
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;
 };

@@ -223,10 +223,10 @@ std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {
   return next_worker_id_++;
 }
 
-void Runtime::take_guest(int fd) {
+void Runtime::take_guest(int fd, node::FactoryChoice factory) {
   const std::int64_t id = next_guest_id_++;
-  const auto guest =
-      std::make_shared<Guest>(*this, fd, [this, id] { asio::post(loop_, [this, id] { guests_.erase(id); }); });
+  const auto guest = std::make_shared<Guest>(*this, fd, std::move(factory),
+                                             [this, id] { asio::post(loop_, [this, id] { guests_.erase(id); }); });
   guests_[id] = guest;
   guest->start();
 }

@@ -81,8 +81,8 @@ class Runtime : public node::AgentSink {
   engine::Engine& engine() { return hosted_engine_ ? static_cast<engine::Engine&>(*hosted_engine_) : engine_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
-  /// Takes `fd`: a runtime inside a worker of this one wants to be its guest.
-  void take_guest(int fd);
+  /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
+  void take_guest(int fd, node::FactoryChoice factory);
   std::int64_t next_worker_id() { return next_worker_id_++; }
   std::int64_t add_worker(std::weak_ptr<Run> run);
   void forget_run(std::int64_t run_id);

@@ -43,6 +43,7 @@ Result<void> ValidationProcesses::launch(std::int64_t worker_id, Process& proces
   node::WorkerLaunch launch;
   launch.worker_id = worker_id;
   launch.preload = common_.spec.preload;
+  launch.factory = common_.factory;
   std::string& gpus = launch.env["CUDA_VISIBLE_DEVICES"];
   for (const std::string& id : slot.gpu_ids) gpus += (gpus.empty() ? "" : ",") + id;
   if (common_.spec.log_to_file) launch.log_path = common_.folder->validation_log_path(order.checkpoint);

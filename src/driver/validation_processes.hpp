@@ -4,6 +4,7 @@
 #include "control/events.hpp"
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
+#include "node/node_agent.hpp"
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
 
@@ -28,8 +29,9 @@ class ValidationProcesses {
   struct Common {
     RunSpec spec;
     std::shared_ptr<RunFolder> folder;
-    JsonObject setup;     ///< For the front end's worker side.
-    wire::Blob function;  ///< The trainer's, pickled with its arguments; none when it has none.
+    JsonObject setup;             ///< For the front end's worker side.
+    wire::Blob function;          ///< The trainer's, pickled with its arguments; none when it has none.
+    node::FactoryChoice factory;  ///< As the run's ranks.
   };
   /// Hands an event to the controller, later.
   using Tell = std::function<void(control::Event)>;

@@ -14,14 +14,20 @@ class HostedEngine : public Engine {
     host.on_granted = [this](wire::HostGranted granted) {
       answer(granted.holder, Grant{std::move(granted.slots), std::move(granted.warnings)});
     };
+    host.on_pending = [this](const wire::HostPending& pending) {
+      const auto waiting = waiting_.find(pending.holder);
+      if (waiting != waiting_.end() && waiting->second.pending) waiting->second.pending(pending.reason);
+    };
     host.on_refused = [this](const wire::HostRefused& refused) {
       answer(refused.holder, Error{ErrorKind::invalid_argument, refused.reason});
     };
   }
 
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override {
-    waiting_[holder] = std::move(answers.granted);
-    host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.claim.hard, wanted.claim.advised_cpus});
+    waiting_[holder] = std::move(answers);
+    const WorkerClaim& claim = wanted.claim;
+    host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.workers_max, claim.hard, claim.advised_cpus,
+                                   claim.selectors, std::string(to_text(wanted.placement)), wanted.beside});
   }
   void release(std::int64_t holder) override {
     waiting_.erase(holder);
@@ -35,11 +41,11 @@ class HostedEngine : public Engine {
  private:
   void answer(std::int64_t holder, Result<Grant> grant) {
     const auto node = waiting_.extract(holder);
-    if (!node.empty()) node.mapped()(std::move(grant));
+    if (!node.empty()) node.mapped().granted(std::move(grant));
   }
 
   node::HostLink* host_;
-  std::map<std::int64_t, std::function<void(Result<Grant>)>> waiting_;
+  std::map<std::int64_t, Answers> waiting_;
 };
 
 }  // namespace headway::engine

@@ -176,7 +176,8 @@ int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
 std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) {
   if (wanted.beside.empty()) return grant_workers(holder, wanted);
   for (Node& node : nodes_) {
-    if (node.draining || !node.ledger.claim(holder, 1, {wanted.beside, 0})) continue;
+    const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
+    if (!allowed || node.draining || !node.ledger.claim(holder, 1, {wanted.beside, 0})) continue;
     if (auto granted = grant_workers(holder, wanted)) return granted;
     give_back(holder);
   }

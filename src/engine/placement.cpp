@@ -77,6 +77,16 @@ Placement to_placement(std::string_view strategy) {
   return Placement::pack;
 }
 
+std::string_view to_text(Placement placement) {
+  switch (placement) {
+    case Placement::spread: return "SPREAD";
+    case Placement::strict_pack: return "STRICT_PACK";
+    case Placement::strict_spread: return "STRICT_SPREAD";
+    case Placement::pack: break;
+  }
+  return "PACK";
+}
+
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement) {
   std::vector<int> placed(rooms.size(), 0);
   if (placement == Placement::strict_pack) {

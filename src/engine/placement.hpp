@@ -16,6 +16,8 @@ enum class Placement {
 
 /// "SPREAD", "STRICT_PACK" or "STRICT_SPREAD"; all else is "PACK".
 Placement to_placement(std::string_view strategy);
+/// The same the other way round.
+std::string_view to_text(Placement placement);
 
 /// Where workers could go on one node.
 struct Room {

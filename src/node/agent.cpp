@@ -17,13 +17,9 @@ namespace {
 std::string key_of(const WorkerLaunch& launch) {
   std::string key;
   for (const std::string& module : launch.preload) key += module + ",";
-  for (const std::string& word : launch.factory_command) key += '\0' + word;
-  for (const auto& [name, value] : launch.factory_env) key += '\0' + name + '=' + value;
+  for (const std::string& word : launch.factory.command) key += '\0' + word;
+  for (const auto& [name, value] : launch.factory.env) key += '\0' + name + '=' + value;
   return key;
-}
-
-bool has_own_environment(const WorkerLaunch& launch) {
-  return !launch.factory_command.empty() || !launch.factory_env.empty();
 }
 
 }  // namespace
@@ -61,17 +57,17 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
   const std::string key = key_of(launch);
   if (const auto found = factories_.find(key); found != factories_.end()) return found->second.get();
   FactoryConfig config = config_;
-  if (has_own_environment(launch) && host_ != nullptr) {
+  const bool own_environment = !launch.factory.is_nodes_own();
+  if (own_environment && host_ != nullptr) {
     return Error{
         ErrorKind::invalid_argument,
-        "RunConfig.worker_runtime_env is given in a validation function; allowed there: env_vars alone, as its "
-        "workers come from the factory of its own run"};
+        "a factory of its own was asked for in a validation function, whose workers come from the factory of its run"};
   }
-  if (has_own_environment(launch)) {
+  if (own_environment) {
     drop_idle_environments();
     own_environments_.insert(key);
-    if (!launch.factory_command.empty()) config.command = launch.factory_command;
-    for (const auto& [name, value] : launch.factory_env) config.env[name] = value;
+    if (!launch.factory.command.empty()) config.command = launch.factory.command;
+    for (const auto& [name, value] : launch.factory.env) config.env[name] = value;
   }
   WorkerSource::Handlers handlers;
   handlers.ready = [this](const std::vector<std::string>& problems) {
@@ -116,6 +112,7 @@ void Agent::drop_factory(const std::string& key) {
 Result<void> Agent::lend(LentWorker worker) {
   WorkerLaunch launch;
   launch.preload = worker.preload;
+  launch.factory = std::move(worker.factory);
   Result<WorkerSource*> factory = factory_for(launch);
   if (!factory) {
     close(worker.session_fd);

@@ -39,6 +39,8 @@ void HostLink::take(const wire::Frame& frame) {
     available_ = resources->available;
   } else if (const auto* granted = std::get_if<wire::HostGranted>(&*message)) {
     if (on_granted) on_granted(*granted);
+  } else if (const auto* pending = std::get_if<wire::HostPending>(&*message)) {
+    if (on_pending) on_pending(*pending);
   } else if (const auto* refused = std::get_if<wire::HostRefused>(&*message)) {
     if (on_refused) on_refused(*refused);
   } else if (const auto* spawned = std::get_if<wire::HostSpawned>(&*message)) {

@@ -40,6 +40,7 @@ class HostLink {
   /// From now on this hears of the worker.
   void follow(std::int64_t worker_id, const WorkerSource::Handlers& handlers) { followed_[worker_id] = handlers; }
   std::function<void(wire::HostGranted)> on_granted;
+  std::function<void(wire::HostPending)> on_pending;
   std::function<void(wire::HostRefused)> on_refused;
 
  private:

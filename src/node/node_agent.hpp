@@ -14,6 +14,15 @@
 
 namespace headway::node {
 
+/// Which factory starts a worker, beside the modules that it has imported: the node's own, or one of an environment of its own.
+struct FactoryChoice {
+  std::vector<std::string> command = {};        ///< What starts it; empty: the node's own command.
+  std::map<std::string, std::string> env = {};  ///< Its variables beside the node's.
+
+  bool is_nodes_own() const { return command.empty() && env.empty(); }
+};
+BOOST_DESCRIBE_STRUCT(FactoryChoice, (), (command, env))
+
 /// A worker to be started on a node.
 struct WorkerLaunch {
   std::int64_t worker_id = 0;        ///< Unique in the driver's life.
@@ -21,13 +30,10 @@ struct WorkerLaunch {
   std::map<std::string, std::string> env;
   std::string log_path;             ///< Empty: none is kept.
   std::string error_log_path = {};  ///< Standard error's own; empty: it goes with standard output, in order.
-  /// Workers of an environment of their own: what starts their factory, unless it is the node's own command, and its variables.
-  std::vector<std::string> factory_command = {};
-  std::map<std::string, std::string> factory_env = {};
+  FactoryChoice factory = {};
   int session_fd = -1;  ///< Of a worker that is there already (GuestAgent): its session.
 };
-BOOST_DESCRIBE_STRUCT(WorkerLaunch, (),
-                      (worker_id, preload, env, log_path, error_log_path, factory_command, factory_env))
+BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory))
 
 /// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which things happened: all that a
 /// worker said and printed comes before `worker_exited`.
@@ -47,6 +53,7 @@ struct LentWorker {
   std::int64_t worker_id = 0;
   std::vector<std::string> preload;
   std::map<std::string, std::string> env;
+  FactoryChoice factory;
   int session_fd = -1;
   int output_fd = -1;
   std::function<void(std::int64_t pid)> spawned;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/config.hpp"
+#include "core/labels.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -39,11 +40,16 @@ BOOST_DESCRIBE_STRUCT(GuestSignal, (), (worker_id, signal))
 struct GuestAcquire {
   static constexpr std::string_view is = "GuestAcquire";
   std::int64_t holder = 0;  ///< The guest's number for it.
-  int workers = 1;
+  int workers_min = 1;
+  int workers_max = 1;
   Resources hard;
   double advised_cpus = 0;
+  std::vector<Labels> selectors;
+  std::string placement;  ///< As a user says it: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+  Resources beside;       ///< Held beside the workers.
 };
-BOOST_DESCRIBE_STRUCT(GuestAcquire, (), (holder, workers, hard, advised_cpus))
+BOOST_DESCRIBE_STRUCT(GuestAcquire, (),
+                      (holder, workers_min, workers_max, hard, advised_cpus, selectors, placement, beside))
 
 struct GuestRelease {
   static constexpr std::string_view is = "GuestRelease";
@@ -71,6 +77,14 @@ struct HostGranted {
 };
 BOOST_DESCRIBE_STRUCT(HostGranted, (), (holder, slots, warnings))
 
+/// Not yet: it takes until others give back. At most once, before the answer.
+struct HostPending {
+  static constexpr std::string_view is = "HostPending";
+  std::int64_t holder = 0;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(HostPending, (), (holder, reason))
+
 /// … or when there can never be.
 struct HostRefused {
   static constexpr std::string_view is = "HostRefused";
@@ -93,6 +107,6 @@ struct HostEnded {
 };
 BOOST_DESCRIBE_STRUCT(HostEnded, (), (worker_id, status))
 
-using FromHost = std::variant<HostResources, HostGranted, HostRefused, HostSpawned, HostEnded>;
+using FromHost = std::variant<HostResources, HostGranted, HostPending, HostRefused, HostSpawned, HostEnded>;
 
 }  // namespace headway::wire

@@ -70,6 +70,31 @@ def test_variables_are_there_before_any_import_and_not_in_the_driver(storage):
     assert "HEADWAY_TEST_VARIABLE" not in os.environ
 
 
+def test_a_validation_and_its_trainer_have_workers_of_the_same_factory(storage):
+    def ranks():
+        train.report({"nested": os.environ["HEADWAY_TEST_VARIABLE"], "nested_factory": os.getppid()})
+
+    def validate(checkpoint):
+        nested = train.RunConfig(storage_path=storage + "_nested")
+        found = train.DataParallelTrainer(ranks, run_config=nested).fit().metrics
+        return {**found, "own": os.environ["HEADWAY_TEST_VARIABLE"], "own_factory": os.getppid()}
+
+    def loop():
+        checkpoint = train.Checkpoint.from_dict({})
+        train.report({"factory": os.getppid()}, checkpoint, validation=True)
+
+    result = train.DataParallelTrainer(
+        loop,
+        run_config=train.RunConfig(
+            storage_path=storage, worker_runtime_env={"env_vars": {"HEADWAY_TEST_VARIABLE": "of the run"}}
+        ),
+        validation_config=train.ValidationConfig(validate),
+    ).fit()
+    metrics = result.metrics
+    assert (metrics["own"], metrics["nested"]) == ("of the run", "of the run")
+    assert metrics["factory"] == metrics["own_factory"] == metrics["nested_factory"]
+
+
 def test_the_runs_environment_goes_over_that_of_init(storage):
     headway.init(runtime_env={"env_vars": {"HEADWAY_TEST_A": "init", "HEADWAY_TEST_B": "init"}})
 

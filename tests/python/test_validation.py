@@ -181,6 +181,25 @@ def test_rank_zero_asks(fit):
     assert kept(result) == [{"of": "rank 1"}, {"of": "rank 0", "checked": True}]
 
 
+def test_all_ranks_may_make_the_same_call_though_one_alone_has_a_checkpoint(fit):
+    def loop(config):
+        rank = train.get_context().get_world_rank()
+        checkpoint = save(3) if rank == 0 else None
+        train.report({}, checkpoint, checkpoint_dir_name="newer", validation=True)
+        checkpoint = save(4) if rank == 0 else None
+        asked = {
+            "validate_fn": lambda checkpoint, config: score(checkpoint, **config),
+            "validate_config": {"factor": 1},
+        }
+        train.report({}, checkpoint, checkpoint_dir_name="older", **asked)
+
+    result = fit(loop, validation_config=ValidationConfig(score))
+    assert [(os.path.basename(each.path), found) for each, found in result.best_checkpoints] == [
+        ("newer", {"score": 30}),
+        ("older", {"score": 4}),
+    ]
+
+
 def test_the_best_by_a_validated_metric_are_kept(fit):
     keep = CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="score")
     config = {"values": [3, 9, 1, 8, 2]}
@@ -352,6 +371,7 @@ def test_a_validation_is_no_rank(fit, capsys):
         ({"validate_fn": 3}, TypeError, "validate_fn is 3 (int); allowed: None or a function"),
         ({"validate_fn": print, "checkpoint": None}, ValueError, "validate_fn is given without a checkpoint"),
         ({"validate_fn": print, "validation": True}, ValueError, "together with validate_fn; allowed: one of them"),
+        ({"validate_fn": lambda checkpoint: {}}, ValueError, "allowed: a function of a checkpoint and a dict"),
         ({"validate_config": {"a": 1}}, ValueError, "without validate_fn"),
         ({"validate_fn": print, "validate_config": [1]}, TypeError, "validate_config is [1] (list); allowed: None"),
     ],

@@ -3,16 +3,37 @@
 import headway
 import pytest
 from headway.train import ValidationConfig, ValidationTaskConfig
-from test_arguments import assert_refused, loop
+from test_arguments import assert_refused
 
 NAN = float("nan")
+
+
+def validate(checkpoint):
+    return {}
+
 
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 CASES = [
     (ValidationConfig, {"fn": 3}, TypeError, "ValidationConfig.fn", "3 (int)", "a function"),
     (
         ValidationConfig,
-        {"fn": loop, "task_config": {}},
+        {"fn": lambda: {"a": 1}},
+        ValueError,
+        "ValidationConfig.fn",
+        "<lambda>()",
+        "a function of a checkpoint",
+    ),
+    (
+        ValidationConfig,
+        {"fn": lambda *, checkpoint: {}},
+        ValueError,
+        "ValidationConfig.fn",
+        "<lambda>(*, checkpoint)",
+        "a function of a checkpoint",
+    ),
+    (
+        ValidationConfig,
+        {"fn": validate, "task_config": {}},
         TypeError,
         "ValidationConfig.task_config",
         "{} (dict)",
@@ -20,7 +41,7 @@ CASES = [
     ),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": [1]},
+        {"fn": validate, "ray_remote_kwargs": [1]},
         TypeError,
         "ValidationConfig.ray_remote_kwargs",
         "[1] (list)",
@@ -28,7 +49,7 @@ CASES = [
     ),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": {"tpus": 1}},
+        {"fn": validate, "ray_remote_kwargs": {"tpus": 1}},
         ValueError,
         "ValidationConfig.ray_remote_kwargs",
         "'tpus'",
@@ -36,17 +57,31 @@ CASES = [
     ),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": {"num_cpus": "1"}},
+        {"fn": validate, "ray_remote_kwargs": {"num_cpus": "1"}},
         TypeError,
         "num_cpus",
         "'1' (str)",
         "a number",
     ),
-    (ValidationConfig, {"fn": loop, "ray_remote_kwargs": {"num_cpus": -1}}, ValueError, "CPU", "-1", "not negative"),
-    (ValidationConfig, {"fn": loop, "ray_remote_kwargs": {"num_gpus": 1.5}}, ValueError, "GPU", "1.5", "whole number"),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": {"resources": 1}},
+        {"fn": validate, "ray_remote_kwargs": {"num_cpus": -1}},
+        ValueError,
+        "CPU",
+        "-1",
+        "not negative",
+    ),
+    (
+        ValidationConfig,
+        {"fn": validate, "ray_remote_kwargs": {"num_gpus": 1.5}},
+        ValueError,
+        "GPU",
+        "1.5",
+        "whole number",
+    ),
+    (
+        ValidationConfig,
+        {"fn": validate, "ray_remote_kwargs": {"resources": 1}},
         TypeError,
         "resources",
         "1 (int)",
@@ -54,7 +89,7 @@ CASES = [
     ),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": {"max_retries": -1}},
+        {"fn": validate, "ray_remote_kwargs": {"max_retries": -1}},
         ValueError,
         "max_retries",
         "-1",
@@ -62,7 +97,7 @@ CASES = [
     ),
     (
         ValidationConfig,
-        {"fn": loop, "ray_remote_kwargs": {"accelerator_type": 1}},
+        {"fn": validate, "ray_remote_kwargs": {"accelerator_type": 1}},
         TypeError,
         "accelerator_type",
         "1 (int)",
@@ -84,17 +119,24 @@ CASES = [
         "'checkpoint'",
         "the checkpoint alone",
     ),
-    (ValidationConfig, {"fn": loop, "max_concurrent": 0}, ValueError, "ValidationConfig.max_concurrent", "0", "from 1"),
     (
         ValidationConfig,
-        {"fn": loop, "max_concurrent": True},
+        {"fn": validate, "max_concurrent": 0},
+        ValueError,
+        "ValidationConfig.max_concurrent",
+        "0",
+        "from 1",
+    ),
+    (
+        ValidationConfig,
+        {"fn": validate, "max_concurrent": True},
         TypeError,
         "ValidationConfig.max_concurrent",
         "True (bool)",
         "at least 1",
     ),
-    (ValidationConfig, {"fn": loop, "order": "random"}, ValueError, "ValidationConfig.order", "random", "newest"),
-    (ValidationConfig, {"fn": loop, "order": 1}, TypeError, "ValidationConfig.order", "1 (int)", "newest"),
+    (ValidationConfig, {"fn": validate, "order": "random"}, ValueError, "ValidationConfig.order", "random", "newest"),
+    (ValidationConfig, {"fn": validate, "order": 1}, TypeError, "ValidationConfig.order", "1 (int)", "newest"),
     (ValidationTaskConfig, {"fn_kwargs": [1]}, TypeError, "ValidationTaskConfig.fn_kwargs", "[1] (list)", "a dict"),
     (
         ValidationTaskConfig,

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
 import headway
+import hearing
 import processes
 import pytest
 from headway import train
@@ -134,6 +136,110 @@ def test_what_can_never_be_had_is_refused_there_too(fit, capsys, tmp_path):
 
     fit(loop, workers=1, validation_config=ValidationConfig(validate))
     assert "ValueError: 1 worker with {no such: 1} each" in capsys.readouterr().err
+
+
+def test_a_trainer_that_has_to_wait_says_so(fit, tmp_path, a_machine):
+    gate, nested = str(tmp_path / "gate"), str(tmp_path / "nested")
+    os.mkfifo(gate)
+
+    def outer():
+        report_value(1)
+        with open(gate) as told:  # It holds what is waited for until then.
+            train.report({"told": told.read()})
+
+    def tell(text):
+        with open(gate, "w") as file:
+            file.write(text)
+
+    def validate(checkpoint):
+        sys.stderr = hearing.Ear("wait for other runs to end", tell)
+        scaling = ScalingConfig(num_workers=1, resources_per_worker={"seat": 2})
+        return (
+            DataParallelTrainer(
+                lambda: train.report({"ran": True}), scaling_config=scaling, run_config=RunConfig(storage_path=nested)
+            )
+            .fit()
+            .metrics
+        )
+
+    seat = ScalingConfig(num_workers=1, resources_per_worker={"seat": 1})
+    result = fit(outer, validation_config=ValidationConfig(validate), scaling_config=seat)
+    assert "1 worker with {seat: 2} each wait for other runs to end: there is" in result.metrics["told"]
+    assert kept(result)[0]["ran"]
+
+
+@pytest.fixture
+def a_machine():
+    """With made-up resources."""
+    headway.shutdown()
+    headway.init(num_cpus=4, labels={"region": "us"}, resources={"seat": 2})
+    yield
+    headway.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("scaling", "words"),
+    [
+        ({"label_selector": {"region": "eu"}}, "on nodes with {region: eu} can never be placed"),
+        ({"trainer_resources": {"CPU": 5}}, "{CPU: 5} beside them (trainer_resources) can never be placed"),
+        ({"num_workers": 2, "placement_strategy": "STRICT_SPREAD"}, "2 workers on a node each can never be placed"),
+    ],
+)
+def test_where_its_workers_may_be_counts_there_too(fit, capsys, tmp_path, a_machine, scaling, words):
+    nested = str(tmp_path / "nested")
+
+    def validate(checkpoint):
+        run = RunConfig(storage_path=nested)
+        DataParallelTrainer(lambda: None, scaling_config=ScalingConfig(**scaling), run_config=run).fit()
+        return {"ran": True}
+
+    result = fit(loop, workers=1, validation_config=ValidationConfig(validate))
+    assert "ran" not in kept(result)[0]
+    assert words in capsys.readouterr().err
+
+
+def test_an_elastic_group_there_has_as_many_workers_as_there_is_room_for(fit, tmp_path, a_machine):
+    nested = str(tmp_path / "nested")
+
+    def ranks():
+        train.report({"size": train.get_context().get_world_size()})
+
+    def validate(checkpoint):
+        scaling = ScalingConfig(num_workers=(1, 4), resources_per_worker={"seat": 1}, label_selector={"region": "us"})
+        return (
+            DataParallelTrainer(ranks, scaling_config=scaling, run_config=RunConfig(storage_path=nested)).fit().metrics
+        )
+
+    assert kept(fit(loop, workers=1, validation_config=ValidationConfig(validate)))[0]["size"] == 2
+
+
+def test_variables_of_its_own_come_to_workers_of_the_same_factory(fit, tmp_path):
+    nested = str(tmp_path / "nested")
+
+    def ranks():
+        train.report({"variable": os.environ["HEADWAY_TEST_VARIABLE"], "nested_factory": os.getppid()})
+
+    def validate(checkpoint):
+        run = RunConfig(storage_path=nested, worker_runtime_env={"env_vars": {"HEADWAY_TEST_VARIABLE": "nested"}})
+        return DataParallelTrainer(ranks, run_config=run).fit().metrics
+
+    metrics = kept(fit(loop, workers=1, validation_config=ValidationConfig(validate)))[0]
+    assert metrics["variable"] == "nested"
+    assert metrics["nested_factory"] == metrics["factory"]
+
+
+def test_packages_of_its_own_are_refused(fit, capsys, tmp_path):
+    nested = str(tmp_path / "nested")
+
+    def validate(checkpoint):
+        run = RunConfig(storage_path=nested, worker_runtime_env={"pip": ["some-package"]})
+        DataParallelTrainer(lambda: None, run_config=run).fit()
+
+    fit(loop, workers=1, validation_config=ValidationConfig(validate))
+    words = (
+        "ValueError: RunConfig.worker_runtime_env['pip'] is ['some-package'] in a validation function; allowed there"
+    )
+    assert words in capsys.readouterr().err
 
 
 def test_workers_of_a_validation_that_is_killed_are_gone(fit, tmp_path):

@@ -55,7 +55,8 @@ def report(
     Args:
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
         checkpoint: A checkpoint of local files, which are copied to the run's folder.
-        checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on.
+        checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on. A rank
+            without a checkpoint may give it too, so that all ranks can make the same call.
         checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns as soon as every
             rank has reported, and the files are stored while training goes on: leave the directory alone from then on.
             Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them.
@@ -70,8 +71,8 @@ def report(
             the same directory in all ranks; its files are recorded without checksums. With ``ASYNC`` it is called on
             a thread of its own while training goes on.
         validation: True has the checkpoint validated by the trainer's ``validation_config``, beside the training; a
-            ``ValidationTaskConfig`` does so with arguments and a time limit of its own. Rank 0's counts. ``report``
-            does not wait for it.
+            ``ValidationTaskConfig`` does so with arguments and a time limit of its own. Rank 0's counts, other
+            ranks may give it too. ``report`` does not wait for it.
         validate_fn: The older form: a function ``validate_fn(checkpoint, config)`` that returns metrics.
         validate_config: Its second argument; default: an empty dict.
 
@@ -92,10 +93,6 @@ def report(
         allowed = "None or a folder name"
         if not is_utf8(check_str("checkpoint_dir_name", checkpoint_dir_name, allowed)):
             raise ValueError(f"checkpoint_dir_name is {checkpoint_dir_name!r}; allowed: {allowed} that UTF-8 has")
-        if checkpoint is None:
-            raise ValueError(
-                f"checkpoint_dir_name is {checkpoint_dir_name!r} without a checkpoint; allowed: only with one"
-            )
     if not isinstance(checkpoint_upload_mode, CheckpointUploadMode):
         refuse(
             "checkpoint_upload_mode", checkpoint_upload_mode, "a member of CheckpointUploadMode: SYNC, ASYNC, NO_UPLOAD"

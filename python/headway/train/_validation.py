@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -178,7 +178,9 @@ def asked_for(
     validate_fn: Callable[..., Mapping[str, Any]] | None,
     validate_config: Mapping[str, Any] | None,
 ) -> str | None:
-    """The validation that a report asks for, as JSON for the core; None for none.
+    """The validation that a report asks for, as JSON for the core; None for none. Rank 0's counts.
+
+    Other ranks may ask as well, so that all can make the same call, and need have no checkpoint for it.
 
     Raises:
         TypeError, ValueError: a bad argument, or one without what it needs.
@@ -192,24 +194,31 @@ def asked_for(
         if isinstance(validate_config, Mapping):
             raise ValueError(f"validate_config is {validate_config!r:.80} without validate_fn; allowed: {allowed}")
         refuse("validate_config", validate_config, allowed)
-    if validate_fn is not None and not callable(validate_fn):
-        refuse("validate_fn", validate_fn, "None or a function of a checkpoint and a dict")
+    if validate_fn is not None:
+        if not callable(validate_fn):
+            refuse("validate_fn", validate_fn, "None or a function of a checkpoint and a dict")
+        _check_call("validate_fn", validate_fn, "a function of a checkpoint and a dict", 2)
     if validate_fn is None and validation is False:
         return None
     if validate_fn is not None and validation is not False:
         raise ValueError(f"validation is {validation!r:.80} together with validate_fn; allowed: one of them")
-    if checkpoint is None:
+    session = worker_session.current("report()")
+    counts = session.context["plan"]["rank"] == 0
+    if checkpoint is None and counts:
         name = "validate_fn" if validate_fn is not None else "validation"
         raise ValueError(f"{name} is given without a checkpoint; allowed: together with the checkpoint to be validated")
-    if validate_fn is not None:
-        return _older_form(validate_fn, validate_config)
-    if not worker_session.current("report()").validates:
+    if validate_fn is None and not session.validates:
         raise ValueError(
             f"validation is {validation!r:.80}, and the trainer has no validation_config; "
             "allowed: with Trainer(..., validation_config=ValidationConfig(fn))"
         )
     if isinstance(validation, ValidationTaskConfig):
         validation.__post_init__()  # It may have been changed.
+    if not counts:
+        return None
+    if validate_fn is not None:
+        return _older_form(validate_fn, validate_config)
+    if isinstance(validation, ValidationTaskConfig):
         return validation._task(_packed(dict(validation.fn_kwargs or {})))
     return json.dumps({"as_configured": True, "arguments": {}})
 
@@ -222,12 +231,25 @@ def _check_names(arguments: object) -> None:
         check_str("a name in ValidationTaskConfig.fn_kwargs", name, allowed)
 
 
+def _check_call(argument: str, function: Callable[..., Any], allowed: str, given: int) -> Iterable[inspect.Parameter]:
+    """Refuses a function that can't be called with so many arguments by place. Its parameters, where it tells them."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # Built-in functions may have no signature.
+        return [inspect.Parameter("any", inspect.Parameter.VAR_KEYWORD)]
+    try:
+        signature.bind_partial(*[None] * given)
+    except TypeError as error:
+        name = getattr(function, "__qualname__", type(function).__name__)
+        raise ValueError(f"{argument} is {name}{signature} ({error}); allowed: {allowed}") from None
+    return signature.parameters.values()
+
+
 def _check_taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     """Names that the function does not take. One that is missing may come with a report."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # Built-in functions may have no signature.
-        return
+    parameters = list(
+        _check_call("ValidationConfig.fn", function, "a function of a checkpoint and keyword arguments", 1)
+    )
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
