@@ -48,6 +48,13 @@ def check_str(argument: str, value: object, allowed: str) -> str:
     return value
 
 
+def check_texts(argument: str, value: object, allowed: str) -> list[str]:
+    """A sequence of strings that is no string itself."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        refuse(argument, value, allowed)
+    return [check_str(f"{argument}[{index}]", each, allowed) for index, each in enumerate(value)]
+
+
 def is_utf8(text: str) -> bool:
     """Whether text can be written as UTF-8: bytes of file names that are none come as halves of surrogate pairs."""
     try:

@@ -59,7 +59,7 @@ def init(
             ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories, packages or wheels that come first on the
             import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once into an
             environment of their own over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
-            ``~/.cache/headway``).
+            ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``, ``pip_install_options``, ``pip_check``).
         preload: Modules that worker factories import before they fork workers, so that no worker has to.
             ``HEADWAY_PRELOAD`` (names with commas between) adds to them.
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.

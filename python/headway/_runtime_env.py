@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headway._arguments import check_str, refuse
-from headway._pip_environment import PipEnvironment, pip_environment
+from headway._arguments import check_str, check_texts, refuse
+from headway._pip_environment import PipEnvironment, PipRequest, pip_environment
+from headway._pip_request import check_pip
 from headway._worker import session as worker_session
 
 _KEYS = ("env_vars", "pip", "py_modules", "working_dir")
+# What is not to be copied of working_dir: nothing ever is.
+_EXCLUDES = "excludes"
 
 
 @dataclass(frozen=True)
@@ -25,13 +28,13 @@ class RuntimeEnv:
         working_dir: An absolute directory: on the import path, and where ranks work with
             ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``; None: the driver's.
         py_modules: Absolute directories that come first on the import path.
-        pip: Requirements that are installed into an environment of their own.
+        pip: What is installed into an environment of its own; None: nothing.
     """
 
     env_vars: dict[str, str] = field(default_factory=dict)
     working_dir: str | None = None
     py_modules: tuple[str, ...] = ()
-    pip: tuple[str, ...] = ()
+    pip: PipRequest | None = None
     _installed: PipEnvironment | None = field(default=None, compare=False)
 
     def prepare(self) -> RuntimeEnv:
@@ -67,6 +70,10 @@ class RuntimeEnv:
             path.insert(next(installed, len(path)), self._installed.site_packages)
         own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
         variables = {**surroundings["env"], **self.env_vars}
+        if self._installed is not None:
+            # As when it is activated: the programs that its packages bring, and its Python, are found first.
+            variables["VIRTUAL_ENV"] = self._installed.folder
+            variables["PATH"] = os.pathsep.join([self._installed.programs, variables.get("PATH", os.defpath)])
         if own:
             variables["PYTHONPATH"] = os.pathsep.join([*own, *filter(None, [variables.get("PYTHONPATH")])])
         return {
@@ -79,8 +86,13 @@ class RuntimeEnv:
 
     def as_dict(self) -> dict[str, Any]:
         """As a user gives it, with paths that are absolute, and only what it has."""
-        found = {name: getattr(self, name) for name in _KEYS}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+        found = {
+            "env_vars": self.env_vars,
+            "pip": self.pip.as_given() if self.pip is not None else None,
+            "py_modules": list(self.py_modules),
+            "working_dir": self.working_dir,
+        }
+        return {name: value for name, value in found.items() if value}
 
     def with_more(self, other: RuntimeEnv) -> RuntimeEnv:
         """``other`` over this one: its variables win one by one, and what else it has replaces what is here."""
@@ -119,14 +131,16 @@ def check_runtime_env(argument: str, value: object) -> RuntimeEnv:
     if not isinstance(value, Mapping):
         refuse(argument, value, f"None or a dict with {', '.join(_KEYS)}")
     for key in value:
-        if key not in _KEYS:
+        if key not in (*_KEYS, _EXCLUDES):
             raise ValueError(f"{argument} has {key!r}; allowed: {', '.join(_KEYS)}")
     working_dir = value.get("working_dir")
+    if value.get(_EXCLUDES) is not None:
+        check_texts(f"{argument}['{_EXCLUDES}']", value[_EXCLUDES], "a list of patterns")
     return RuntimeEnv(
         _variables(f"{argument}['env_vars']", value.get("env_vars")),
         None if working_dir is None else _directory(f"{argument}['working_dir']", working_dir),
         _modules(f"{argument}['py_modules']", value.get("py_modules")),
-        _requirements(f"{argument}['pip']", value.get("pip")),
+        check_pip(f"{argument}['pip']", value.get("pip")),
     )
 
 
@@ -186,26 +200,3 @@ def _wheel(argument: str, path: str) -> str:
     if not os.path.isfile(absolute):
         raise FileNotFoundError(f"{argument} is {path!r}, which is not there; allowed: a wheel's file")
     return absolute
-
-
-def _requirements(argument: str, pip: object) -> tuple[str, ...]:
-    allowed = "a list of requirements, the path of a requirements.txt, or a dict with packages"
-    if pip is None:
-        return ()
-    if isinstance(pip, Mapping):
-        others = sorted(set(pip) - {"packages", "pip_check", "pip_version"}, key=str)
-        if others or "packages" not in pip:
-            raise ValueError(f"{argument} is {dict(pip)!r}; allowed: a dict with packages (pip_check and pip_version)")
-        return _requirements(f"{argument}['packages']", pip["packages"])
-    if isinstance(pip, (str, os.PathLike)):
-        path = os.path.abspath(os.path.expanduser(os.fspath(pip)))
-        if not os.path.isfile(path):
-            raise FileNotFoundError(f"{argument} is {os.fspath(pip)!r}, which is no file; allowed: {allowed}")
-        with open(path) as file:
-            lines = [line.strip() for line in file]
-        return tuple(line for line in lines if line and not line.startswith("#"))
-    if not isinstance(pip, Sequence):
-        refuse(argument, pip, allowed)
-    for index, each in enumerate(pip):
-        check_str(f"{argument}[{index}]", each, "a requirement, such as 'einops==0.8.0' or the path of a wheel")
-    return tuple(pip)

@@ -25,8 +25,8 @@ def cache(tmp_path, monkeypatch):
     return path
 
 
-def make_wheel(folder, name, version, source):
-    """A wheel of one module, as pip takes it."""
+def make_wheel(folder, name, version, source, program=None, requires=""):
+    """A wheel of one module, as pip takes it; perhaps with a program that calls the module's ``main``."""
     folder.mkdir(exist_ok=True)
     info = f"{name}-{version}.dist-info"
     files = {
@@ -34,6 +34,10 @@ def make_wheel(folder, name, version, source):
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
+    if requires:
+        files[f"{info}/METADATA"] += f"Requires-Dist: {requires}\n"
+    if program:
+        files[f"{info}/entry_points.txt"] = f"[console_scripts]\n{program} = {name}:main\n"
     record = ""
     for path, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
