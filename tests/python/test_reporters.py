@@ -113,6 +113,58 @@ def test_a_progress_bar_of_a_rank_is_shown_as_it_ended_with_the_rank_in_front(st
         assert b"\r0% done\r50% done\r100% done\n" in log.read()
 
 
+def rows_of(storage, capfd, reports):
+    def loop(config):
+        for metrics in config["reports"]:
+            train.report(metrics)
+
+    train.DataParallelTrainer(
+        loop, train_loop_config={"reports": reports}, run_config=train.RunConfig(storage_path=storage)
+    ).fit()
+    return capfd.readouterr().out.splitlines()
+
+
+def test_nested_metrics_have_columns(storage, capfd):
+    titles, row = rows_of(storage, capfd, [{"train": {"loss": 0.5}, "eval": {"loss": 1.5, "by": {"class": 3}}}])
+    assert titles.split() == ["report", "train/loss", "eval/loss", "eval/by/class", "time_s", "checkpoint"]
+    assert row.split()[:4] == ["1", "0.5000", "1.5000", "3"]
+
+
+def test_a_metric_that_comes_later_gets_a_column_too(storage, capfd):
+    lines = rows_of(storage, capfd, [{"loss": 1.0}, {"loss": 0.5, "accuracy": 0.25}, {"loss": 0.25}])
+    assert [line.split()[0] for line in lines] == ["report", "1", "report", "2", "3"]
+    assert lines[2].split() == ["report", "loss", "accuracy", "time_s", "checkpoint"]
+    assert lines[3].split()[1:3] == ["0.5000", "0.2500"]
+    assert lines[4].split()[1] == "0.2500"
+
+
+def test_columns_stay_columns_when_their_values_get_wider(storage, capfd):
+    reports = [
+        {"loss": 0.5, "損失": 1.0},
+        {"loss": -1e-9, "損失": 1.0},
+        {"loss": 0.25, "損失": -1e-9},
+        {"loss": 1.0, "損失": 1.0},
+    ]
+    lines = rows_of(storage, capfd, reports)
+    assert [line.split()[0] for line in lines] == ["report", "1", "report", "2", "report", "3", "4"]
+
+    def ends(line):
+        """Where the first three cells end, on a terminal: its letters of East Asia are two columns wide."""
+        shown = line.replace("損失", "loss")
+        return [match.end() for match in re.finditer(r"\S+", shown)][:3]
+
+    assert ends(lines[0]) == ends(lines[1])
+    assert ends(lines[2]) == ends(lines[3])
+    assert ends(lines[4]) == ends(lines[5]) == ends(lines[6])
+
+
+def test_what_would_move_the_cursor_is_escaped_and_what_is_long_is_cut(storage, capfd):
+    titles, row, *others = rows_of(storage, capfd, [{"a\x1b[2J": "b\x1b[2J", "note": "short"}, {"note": "x" * 100}])
+    assert titles.split()[1] == "a\\x1b[2J"
+    assert row.split()[1] == "b\\x1b[2J"
+    assert others[-1].split()[1] == "x" * 21 + "..."
+
+
 def test_a_row_is_one_line_whatever_is_in_it(storage, capfd):
     fit_shown(storage, loop=lambda: train.report({"note": "two\nlines", "loss": 1.5}))
     lines = capfd.readouterr().out.splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway.train._run_options import LoggingConfig
@@ -23,11 +24,16 @@ _OWN_KEYS = frozenset(
 )
 
 
+# A text that is longer makes no column, and is cut short in one.
+_TEXT_MAX = 24
+
+
 class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
-    Reports are rows of a table: its columns are the metrics of the first report. The first 20 reports are shown all;
-    after that a row comes at most every half second, and the last one always. A notebook's is drawn in place.
+    Reports are rows of a table: its columns are the metrics of the first report, and those that later ones bring while
+    there is room. The first 20 reports are shown all; after that a row comes at most every half second, and the last
+    one always. A notebook's is drawn in place.
 
     Args:
         config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
@@ -73,7 +79,8 @@ class Display:
         shown = text.rstrip().replace("\n", "\n  ")
         wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
         if not self._muted and wanted:
-            print(f"headway: {'warning: ' if kind == 'warning' else ''}{shown}", file=sys.stderr, flush=True)
+            text = f"headway: {'warning: ' if kind == 'warning' else ''}{shown}\n"
+            print(text, end="", file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
@@ -110,26 +117,28 @@ class Display:
     def _show(self, line: dict[str, Any]) -> None:
         if self._muted:
             return
-        first = self._table is None
-        if first:
-            self._columns = self._choose_columns(line)
-        cells = [str(line["training_iteration"])]
-        cells += [_cell(_value(line, column)) for column in self._columns]
-        cells += [_cell(line["time_total_s"]), str(line.get("checkpoint_dir_name") or "")]
+        columns = self._choose_columns(line)
         if self._table is None:
             self._show_parameters()
             self._table = make_table(self._write)
-            self._table.begin(["report", *self._columns.values(), "time_s", "checkpoint"], cells)
+        if columns != self._columns or self._rows == 0:
+            self._columns = columns
+            self._table.begin(["report", *(_one_line(title) for title in columns.values()), "time_s", "checkpoint"])
+        cells = [str(line["training_iteration"])]
+        cells += [_cell(_value(line, column)) for column in self._columns]
+        cells += [_cell(line["time_total_s"]), _one_line(line.get("checkpoint_dir_name") or "")]
         self._table.row(cells)
         self._rows += 1
 
     def _choose_columns(self, line: dict[str, Any]) -> dict[str, str]:
+        """Those that are there, and what this report brings beside them. Nested metrics are named as ``eval/loss``."""
         wanted = self._reporter.metric_columns
         if wanted is not None:
             return wanted
-        own = [key for key in line if key not in _OWN_KEYS and _shown(line[key])][: self.columns_max]
+        own = {key: value for key, value in line.items() if key not in _OWN_KEYS}
+        names = list(dict.fromkeys([*self._columns, *_shown_names(own)]))[: self.columns_max]
         beside = len("report  ") + len("    time_s") + len("  checkpoint_000000")
-        return {key: key for key in own[: columns_that_fit(own, beside)]}
+        return {name: name for name in names[: columns_that_fit(names, beside)]}
 
     def _show_parameters(self) -> None:
         wanted = self._reporter.parameter_columns
@@ -141,10 +150,10 @@ class Display:
         if self._muted:
             return
         try:
-            print(text)
+            print(f"{text}\n", end="")  # In one piece: under torchrun other ranks write as well.
         except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
             encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-            print(text.encode(encoding, "backslashreplace").decode(encoding))
+            print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n", end="")
 
 
 def _as_seen(line: bytes) -> str:
@@ -162,14 +171,26 @@ def _value(line: dict[str, Any], name: str) -> Any:
     return "" if found is None else found
 
 
-def _shown(value: object) -> bool:
-    return isinstance(value, (int, float, str)) and not (isinstance(value, str) and len(value) > 24)
+def _shown_names(metrics: dict[str, Any], above: str = "") -> Iterator[str]:
+    """The metrics that a column can show."""
+    for name, value in metrics.items():
+        if isinstance(value, dict):
+            yield from _shown_names(value, f"{above}{name}/")
+        elif isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= _TEXT_MAX):
+            yield above + name
+
+
+def _one_line(text: str) -> str:
+    """Text for a row: what would move a terminal's cursor is escaped."""
+    text = " ".join(text.split())
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def _cell(value: object) -> str:
     """Five digits or so; values of a like size get the same decimals, so that a column can be compared."""
     if not isinstance(value, float):
-        return " ".join(str(value).split())  # A row is one line.
+        text = _one_line(str(value))
+        return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 3] + "..."
     size = abs(value)
     if size >= 1e7 or 0 < size < 1e-3:
         return f"{value:.3e}"

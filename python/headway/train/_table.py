@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import shutil
 import sys
+import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,8 +13,8 @@ from typing import Any, Protocol
 class Table(Protocol):
     """Where rows are shown."""
 
-    def begin(self, titles: list[str], first: list[str]) -> None:
-        """The titles, and the first row as a measure of the columns' widths."""
+    def begin(self, titles: list[str]) -> None:
+        """The titles. Again when there are more: those that come new stand before the last two."""
 
     def row(self, cells: list[str]) -> None:
         """One more row."""
@@ -22,22 +23,36 @@ class Table(Protocol):
 class TextTable:
     """Rows of text, one after the other: for a terminal as for a file, nothing is written over.
 
-    Columns are flush right, but for the last one.
+    Columns are flush right, but for the last one. When one gets wider, the titles are written once more above it.
     """
 
     def __init__(self, write: Callable[[str], None]):
         self._write = write
-        self._widths: list[int] = []
+        self._titles: list[str] = []
+        self._widths: dict[str, int] = {}  # By title.
+        self._titles_due = False
 
-    def begin(self, titles: list[str], first: list[str]) -> None:
-        """Writes the titles."""
-        self._widths = [max(8, len(title), len(cell)) for title, cell in zip(titles, first, strict=True)]
-        self.row(titles)
+    def begin(self, titles: list[str]) -> None:
+        """Takes the titles."""
+        self._titles = titles
+        self._widths = {title: max(8, text_width(title), self._widths.get(title, 0)) for title in titles}
+        self._titles_due = True
 
     def row(self, cells: list[str]) -> None:
-        """Writes one row."""
-        shown = [cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True)]
-        self._write("  ".join([*shown[:-1], cells[-1]]).rstrip())
+        """Writes one row, below the titles if need be."""
+        for title, cell in zip(self._titles[:-1], cells[:-1], strict=True):
+            if text_width(cell) > self._widths[title]:
+                self._widths[title] = text_width(cell)
+                self._titles_due = True
+        if self._titles_due:
+            self._write_row(self._titles)
+            self._titles_due = False
+        self._write_row(cells)
+
+    def _write_row(self, cells: list[str]) -> None:
+        places = zip(self._titles[:-1], cells[:-1], strict=True)
+        shown = [" " * (self._widths[title] - text_width(cell)) + cell for title, cell in places]
+        self._write("  ".join([*shown, cells[-1]]).rstrip())
 
 
 class NotebookTable:
@@ -53,8 +68,10 @@ class NotebookTable:
         self._left_out = 0
         self._handle: Any = None
 
-    def begin(self, titles: list[str], first: list[str]) -> None:
+    def begin(self, titles: list[str]) -> None:
         """Takes the titles."""
+        added = [""] * (len(titles) - len(self._titles))
+        self._rows = [[*row[:-2], *added, *row[-2:]] for row in self._rows]
         self._titles = titles
 
     def row(self, cells: list[str]) -> None:
@@ -92,7 +109,15 @@ def columns_that_fit(titles: list[str], fixed: int) -> int:
         return len(titles)
     left = shutil.get_terminal_size().columns - fixed
     for count, title in enumerate(titles):
-        left -= max(8, len(title)) + 2
+        left -= max(8, text_width(title)) + 2
         if left < 0:
             return max(1, count)
     return len(titles)
+
+
+def text_width(text: str) -> int:
+    """How many columns of a terminal text takes: letters of East Asia two, marks over other letters none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) != 0 for letter in text)
