@@ -1,6 +1,7 @@
 """Local mode: the training function in this very process, and as the ranks of torchrun."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -122,6 +123,44 @@ def test_callbacks_hear_it_too_and_their_errors_end_it(storage):
         fit_here(storage, loop, callbacks=[Broken()])
 
 
+def test_callbacks_hear_what_the_function_raised_and_a_debugger_has_its_frames(storage):
+    heard = []
+
+    class Ear(train.UserCallback):
+        def after_exception(self, run_context, worker_exceptions):
+            heard.append(worker_exceptions)
+
+    def loop():
+        raise ValueError("bad batch")
+
+    with pytest.raises(ValueError, match="bad batch") as caught:
+        fit_here(storage, loop, callbacks=[Ear()])
+    assert [(rank, type(error), str(error)) for rank, error in heard[0].items()] == [(0, ValueError, "bad batch")]
+    assert caught.traceback[-1].name == "loop"
+
+
+def test_a_process_is_one_rank_at_a_time(storage):
+    begun, over, refused = threading.Event(), threading.Event(), []
+
+    def loop():
+        begun.set()
+        over.wait()
+
+    def second():
+        begun.wait()
+        try:
+            fit_here(storage + "_2", lambda: None)
+        except RuntimeError as error:
+            refused.append(str(error))
+        over.set()
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    fit_here(storage, loop)
+    thread.join()
+    assert "while another thread of this process is in a run with ScalingConfig(num_workers=0)" in refused[0]
+
+
 def test_ctrl_c_reaches_the_loop_at_once(script):
     script.start(
         """
@@ -228,6 +267,10 @@ try:
 except ValueError as error:
     print(f"rank {os.environ['RANK']} raised {error}", flush=True)
     raise
+except (OSError, RuntimeError) as error:
+    sys.stdout.write(f"rank {os.environ['RANK']} could not start: {error}\\n")
+    sys.stdout.flush()
+    sys.exit(1)
 assert not dist.is_initialized()
 values = (result.metrics["world"], result.metrics["rank"], result.return_value, result.checkpoint.to_dict())
 # In one piece: the other rank prints too.
@@ -264,3 +307,13 @@ def test_under_torchrun_a_rank_that_raises_ends_the_run(storage, tmp_path):
     assert done.returncode != 0
     assert "rank 1 raised bad batch" in done.stdout
     assert "bad batch" in str(train.Result.from_path(os.path.join(storage, "run")).error)
+
+
+def test_under_torchrun_other_ranks_say_why_there_is_no_run_as_well(tmp_path):
+    """torchrun ends all at the first one that leaves: what only rank 0 knew might never be said."""
+    (tmp_path / "file").touch()
+    done = torchrun(str(tmp_path / "file"), tmp_path)
+    assert done.returncode != 0
+    told = re.findall(r"rank \d could not start: (.*)", done.stdout)
+    assert told, done.stderr
+    assert all(f"{tmp_path}/file" in text for text in told)

@@ -137,7 +137,7 @@ def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
         function, args, kwargs = cloudpickle.loads(pickled)
         value = cloudpickle.dumps(function(*args, **kwargs))
     except Exception as error:
-        session.answer_call(call_id, json.dumps(describe(error)), _pickle_exception(error))
+        session.answer_call(call_id, json.dumps(describe(error)), pickle_exception(error))
     else:
         session.answer_call(call_id, None, value)
 
@@ -155,7 +155,7 @@ def _train(session: _core.Session, pickled: bytes) -> None:
                 f"the training function returned a {type(value).__name__} that cannot be pickled: {error}"
             ) from error
     except Exception as error:
-        session.training_raised(json.dumps(describe(error)), _pickle_exception(error))
+        session.training_raised(json.dumps(describe(error)), pickle_exception(error))
     else:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -223,7 +223,7 @@ def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
     return rest or tb
 
 
-def _pickle_exception(error: BaseException) -> bytes | None:
+def pickle_exception(error: BaseException) -> bytes | None:
     """The exception without its frames, if it survives a round trip: many with required arguments do not."""
     try:
         pickled = cloudpickle.dumps(error.with_traceback(None))

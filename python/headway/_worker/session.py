@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from headway import _core
@@ -44,6 +44,8 @@ class WorkerSession:
     validates: bool = False
     local: bool = False
     store: Any = None
+    #: The one that has become the worker.
+    thread: int = field(default_factory=threading.get_ident)
 
 
 _active: WorkerSession | None = None
@@ -95,6 +97,25 @@ def leave() -> NoReturn:
 def in_worker() -> bool:
     """Whether this process is a worker of a run: a rank, or one that validates."""
     return _active is not None or _validating is not None
+
+
+def check_may_fit() -> None:
+    """Refuses ``fit()`` in a rank.
+
+    Raises:
+        RuntimeError: this process is one.
+    """
+    if _active is None:
+        return
+    if _active.thread != threading.get_ident() and _active.local:
+        raise RuntimeError(
+            "fit() was called while another thread of this process is in a run with ScalingConfig(num_workers=0), "
+            "whose worker this process is; allowed: one run after the other, or num_workers of at least 1 in both"
+        )
+    raise RuntimeError(
+        "fit() was called inside a training function; start the run from the driver's script, or from a validation "
+        "function, instead"
+    )
 
 
 def current(caller: str) -> WorkerSession:

@@ -32,6 +32,8 @@ _TOKEN_CHARACTERS = 32
 _RANK_CHARACTERS = 8
 # How long rank 0 waits for the others to have heard how the run ended, in seconds.
 _GOODBYE_S = 30
+# How long the others wait for rank 0 to say why there was no run at all, in seconds.
+_LAST_WORD_S = 30
 
 _fits = 0
 
@@ -232,9 +234,18 @@ def _serve(session: _core.Session, function: Callable[..., Any], args: tuple[Any
             continue
         except Exception as error:
             outcome.error = error
-            session.training_raised(json.dumps(worker_main.describe(error)), None)
+            session.training_raised(json.dumps(worker_main.describe(error)), _pickled(error))
         else:
             session.training_returned(cloudpickle.dumps(None))
+
+
+def _pickled(error: Exception) -> bytes | None:
+    """For callbacks. It keeps its frames here, for a debugger."""
+    frames = error.__traceback__
+    try:
+        return worker_main.pickle_exception(error)
+    finally:
+        error.__traceback__ = frames
 
 
 def _undo(changes: dict[str, str], before: dict[str, str]) -> None:
@@ -303,6 +314,17 @@ def tell_others(place: Place, said: dict[str, Any]) -> None:
     heard = [f"{place.prefix}heard/{rank}" for rank in range(1, place.world_size)]
     with contextlib.suppress(RuntimeError):  # One that has died hears nothing.
         place.store.wait(heard, timedelta(seconds=_GOODBYE_S if said["end"]["state"] == "finished" else 1))
+
+
+def has_ended(place: Place) -> bool:
+    """In the other ranks: whether rank 0 says how the run ended. Waits a while for it."""
+    from datetime import timedelta
+
+    try:
+        place.store.wait([f"{place.prefix}end"], timedelta(seconds=_LAST_WORD_S))
+    except RuntimeError:
+        return False
+    return True
 
 
 def hear_end(place: Place) -> dict[str, Any]:

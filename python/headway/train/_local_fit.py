@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from headway.train.data_parallel_trainer import DataParallelTrainer
 
 
+_one_at_a_time = threading.Lock()
+
+
 class _Served(threading.Thread):
     """Serves the run's events beside the thread that is busy with the training function: hooks, display, callbacks."""
 
@@ -65,10 +68,19 @@ def fit_here(trainer: DataParallelTrainer, spec: dict[str, Any], callbacks: Call
         callbacks: Its callbacks; they are called on another thread.
 
     Raises:
+        RuntimeError: another thread of this process is in local mode: a process is one rank at a time.
         Exception: what the training function raised, as it is; else what ``fit()`` raises.
     """
-    place = _local.find_place()
-    return _lead(trainer, spec, callbacks, place) if place.rank == 0 else _follow(trainer, place)
+    if not _one_at_a_time.acquire(blocking=False):
+        raise RuntimeError(
+            "fit() with ScalingConfig(num_workers=0) was called while another thread of this process is in one; "
+            "allowed: one run after the other, or num_workers of at least 1"
+        )
+    try:
+        place = _local.find_place()
+        return _lead(trainer, spec, callbacks, place) if place.rank == 0 else _follow(trainer, place)
+    finally:
+        _one_at_a_time.release()
 
 
 def _lead(
@@ -116,7 +128,15 @@ def _lead(
 
 
 def _follow(trainer: DataParallelTrainer, place: _local.Place) -> Result:
-    outcome = _take_part(trainer, _local.join(place), place)
+    try:
+        outcome = _take_part(trainer, _local.join(place), place)
+    except RuntimeError as error:
+        # Rank 0 could not start the run: it knows why, and may be ended before it has said so itself.
+        if not _local.has_ended(place):
+            raise RuntimeError(
+                "rank 0 of torchrun's could not start the run, or has ended; its own error says why"
+            ) from error
+        outcome = _local.Outcome()
     said = _local.hear_end(place)
     if outcome.error is not None:
         raise outcome.error

@@ -251,11 +251,7 @@ class DataParallelTrainer(BaseTrainer):
             FileExistsError: the run has a driver already, which is named; nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
-        if worker_session.in_worker() and not worker_session.in_validation():
-            raise RuntimeError(
-                "fit() was called inside a training function; start the run from the driver's script, or from a "
-                "validation function, instead"
-            )
+        worker_session.check_may_fit()
         spec = self._spec()
         callbacks = self._callbacks(spec)
         resume = spec["resume_from_checkpoint"]
