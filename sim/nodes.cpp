@@ -1,13 +1,15 @@
 #include "sim/nodes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headway::sim {
 
 using namespace std::chrono_literals;
 
+/// What is held is given back with it.
 void Nodes::acquire(const control::AcquireNodes& command) {
-  held_ = true;
+  if (std::exchange(held_, true)) tell_room_changed();
   stage_->schedule.after(stage_->random.between(0ms, 30ms), [this, driver = driver_, workers = command.workers] {
     if (driver != driver_) return;
     if (stage_->fault(Fault::nodes_refused))

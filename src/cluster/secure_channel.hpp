@@ -33,7 +33,8 @@ class SecureChannel {
   virtual void hand_over(FrameHandler on_frame, ClosedHandler on_closed) = 0;
   /// Queues a frame, which has no descriptors; frames leave in order. Dropped after the end.
   virtual void send(wire::Frame frame) = 0;
-  /// The same, before all that is queued: it waits for no more than what is being written (64 KiB, or one longer frame).
+  /// The same, before all that is queued and between the parts of what is long: it waits for 64 KiB at most. One that is longer than
+  /// that itself takes its turn.
   virtual void send_ahead(wire::Frame frame) = 0;
   /// Sends what is queued, then ends the connection.
   virtual void finish() = 0;

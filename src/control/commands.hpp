@@ -19,7 +19,7 @@ namespace headway::control {
 /// Make the run's folder or take up the one that is there, as its only owner, and prove that it can be written → StoragePrepared.
 struct PrepareStorage {};
 
-/// → NodesGranted or NodesRefused.
+/// Give back what the run holds, and ask for this → NodesGranted or NodesRefused.
 struct AcquireNodes {
   int workers = 1;  ///< As many as there is room for, up to this.
   WorkerClaim claim;

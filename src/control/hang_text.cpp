@@ -78,14 +78,16 @@ std::string hang_headline(const WaitScene& scene, Time now) {
     case WaitKind::callback:
       return std::string(callbacks) + " has not returned for " + lasted + ", and the ranks wait for it";
     case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
-    case WaitKind::exit: return ranks_have(scene.awaited) + " not exited for " + lasted + " (" + scene.subject + ")";
+    case WaitKind::exit: return ranks_have(scene.awaited) + " not exited, " + lasted + " after being told to";
   }
   return "";
 }
 
 std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
   const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";
-  return hang_headline(scene, now) + attempt + "\n" + details(group, scene, seen, now);
+  const bool ending = scene.wait.kind == WaitKind::exit && !scene.subject.empty();
+  const std::string why = ending ? "Why the attempt was ended: " + scene.subject + "\n" : "";
+  return hang_headline(scene, now) + attempt + "\n" + why + details(group, scene, seen, now);
 }
 
 std::string describe_resolved(const HangWatch::Resolved& resolved) {

@@ -2,6 +2,9 @@
 
 #include "control/failure_text.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace headway::control {
 
 Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
@@ -27,12 +30,13 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
 
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }
 
-/// Journals are written before an attempt (after it was counted, or, when a run is taken up, before), at the end, and in an attempt when
-/// a validation is over: such a one knows of all checkpoints whose reports it has counted.
+/// Journals are written before an attempt and when its ranks begin (after it was counted), when it is over and the next one must wait, at
+/// the end, and in an attempt when a validation is over: those of an attempt know of all checkpoints whose reports they have counted.
 bool follows(const Manifest& manifest, const Journal& journal) {
   if (manifest.attempt != journal.attempt) return manifest.attempt > journal.attempt;
-  const bool ended = is_complete(journal) || journal.state == "errored" || journal.state == "aborted";
-  return !ended && journal.state != "scheduling" && manifest.index >= journal.reports;
+  constexpr std::array<std::string_view, 5> over = {"scheduling", "restarting", "validating", "errored", "aborted"};
+  const bool ended = is_complete(journal) || std::find(over.begin(), over.end(), journal.state) != over.end();
+  return !ended && manifest.index >= journal.reports;
 }
 
 std::string unfinished_reason(const Journal& journal) {

@@ -15,8 +15,9 @@ namespace headway::control {
 /// Version 1 had no owner, no names_given and no time_total_s; it is still read.
 inline constexpr int journal_version = 2;
 
-/// run.json: a snapshot, replaced whole. It is written when an attempt starts and when the run ends; what happened since is told by
-/// the checkpoints' manifests, which are the truth for checkpoints, and by result.json.
+/// run.json: a snapshot, replaced whole. It is written when an attempt starts, when its ranks begin to train, when the next one has to
+/// wait, and when the run ends; what happened since is told by the checkpoints' manifests, which are the truth for checkpoints, and by
+/// result.json.
 struct Journal {
   int version = journal_version;
   std::string state;                      ///< A RunState's name; at the end "finished", "errored" or "aborted".

@@ -41,6 +41,7 @@ Commands RunController::handle(Time now, const Event& event) {
   out_.clear();
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
+  end_bereaved_group();
   consider_growing();
   watch_hangs();
   return std::exchange(out_, {});
@@ -143,12 +144,12 @@ void RunController::on(const SetupFinished& event) {
   collective_watch_.restart(now_, group_.size());
   for (int rank = 0; rank < group_.size(); ++rank) group_.enter(rank, RankPhase::training, now_);
   out_.push_back(BeginTraining{attempt_});
+  write_journal();
 }
 
 void RunController::on(const RankReturned& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::returned, now_);
-  end_bereaved_group();
   check_unmatched_report();
   check_unmatched_collective();
   finish_when_all_returned();
@@ -179,10 +180,7 @@ void RunController::on(const TeardownFinished& event) {
 void RunController::on(const RankRaised& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   group_.enter(event.rank, RankPhase::raised, now_);
-  if (preemption_.bereaved()) {
-    end_bereaved_group();
-    return;
-  }
+  if (preemption_.bereaved()) return;  // Its peer is gone; what others have left to do counts.
   RunFailure failure = describe_raise(group_, event.rank, event.error, attempt_, now_);
   if (!event.error.echo) {
     HEADWAY_MARK(raised);
@@ -293,6 +291,7 @@ void RunController::restart() {
     start_again();
   } else {
     HEADWAY_MARK(restart_waits);
+    write_journal();  // Who looks into the folder meanwhile, or takes the run up, finds why.
     set_timer(TimerPurpose::restart, wait);
   }
 }

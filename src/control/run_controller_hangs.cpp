@@ -12,6 +12,13 @@ namespace {
 /// More than these are named, but not looked at: each look takes a moment of the process's time and of the reader's.
 constexpr std::size_t examined_max = 4;
 
+/// The headline of a failure says its attempt; what quotes it has said that.
+std::string without_attempt(std::string reason, int attempt) {
+  const std::string words = ", in attempt " + std::to_string(attempt);
+  if (reason.ends_with(words)) reason.resize(reason.size() - words.size());
+  return reason;
+}
+
 /// Whether the thread that called fit() is waited for, in code of the user's.
 bool in_front_end(const Wait& wait) {
   return wait.kind == WaitKind::setup || wait.kind == WaitKind::callback || wait.kind == WaitKind::teardown;
@@ -42,6 +49,7 @@ std::optional<Wait> RunController::current_wait() const {
 }
 
 std::optional<Wait> RunController::wait_of_reports() const {
+  if (preemption_.bereaved()) return std::nullopt;  // Why is known, and the grace is the limit.
   if (callbacks_awaited()) return Wait{WaitKind::callback, attempt_, callbacks_since_};
   if (!barrier_.empty()) return Wait{WaitKind::report, barrier_.index(), barrier_since_};
   if (!collectives_.empty()) return Wait{WaitKind::gathering, collectives_.index(), collectives_since_};
@@ -103,7 +111,7 @@ WaitScene RunController::scene_of(const Wait& wait) const {
       break;
     }
     case WaitKind::exit:
-      scene.subject = attempt_ends_.empty() ? "" : attempt_ends_.back();
+      scene.subject = attempt_ends_.empty() ? "" : without_attempt(attempt_ends_.back(), attempt_);
       scene.awaited = group_.alive();
       break;
     case WaitKind::collective:

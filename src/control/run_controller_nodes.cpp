@@ -63,8 +63,8 @@ void RunController::ask_for_nodes() {
   HEADWAY_MARK(nodes_asked_for_again);
   state_ = RunState::scheduling;
   slots_.clear();
-  out_.push_back(ReleaseNodes{});
   acquire_nodes();
+  write_journal();  // There may be none for long.
 }
 
 }  // namespace headway::control

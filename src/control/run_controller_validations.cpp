@@ -140,6 +140,7 @@ void RunController::end_run() {
   }
   state_ = RunState::validating;
   out_.push_back(ReleaseNodes{});
+  if (!validations_.settled()) write_journal();
   if (!validations_.settled()) {
     out_.push_back(Notify{"The training is over; waiting for the validation of " + validations_.words()});
   }

@@ -150,7 +150,9 @@ void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::Sec
       loop_, std::move(channel), std::chrono::duration<double>(config_.join->lease_s), *this, std::move(handlers));
   for (const std::vector<std::string>& preload : preloads_) (void)agent->warm(preload);
   nodes_.add(node.node_id, std::move(agent));
-  notice(node.node_id + " (" + node.hostname + ") has joined with " + resources_text(node.total));
+  for (const auto& [id, run] : runs_) {
+    run->notify(node.node_id + " (" + node.hostname + ") has joined with " + resources_text(node.total));
+  }
   engine_.add(std::move(node));
 }
 

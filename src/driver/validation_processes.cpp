@@ -13,7 +13,8 @@ std::int64_t holder_of(std::int64_t worker_id) { return -worker_id; }  // Guests
 
 }  // namespace
 
-void ValidationProcesses::start(const control::StartValidation& command, const std::weak_ptr<Run>& run) {
+void ValidationProcesses::start(const control::StartValidation& command, const std::weak_ptr<Run>& run,
+                                std::int64_t run_id) {
   const std::int64_t id = runtime_->add_worker(run);
   processes_[id].order = command;
   const auto granted = [run, id](const Result<engine::Grant>& grant) {
@@ -23,7 +24,8 @@ void ValidationProcesses::start(const control::StartValidation& command, const s
   const auto pending = [run, checkpoint = command.checkpoint](const std::string& reason) {
     if (const auto self = run.lock()) self->notify("the validation of " + checkpoint + " waits: " + reason);
   };
-  const engine::Wanted wanted{1, 1, command.claim, engine::Placement::pack};
+  engine::Wanted wanted{1, 1, command.claim, engine::Placement::pack};
+  wanted.validates = run_id;
   runtime_->engine().acquire(holder_of(id), wanted, {granted, pending});
 }
 

@@ -40,7 +40,7 @@ class ValidationProcesses {
       : runtime_(&runtime), common_(std::move(common)), front_(std::move(front)), tell_(std::move(tell)) {}
 
   /// `run` hears of the worker, and passes that on to the functions below.
-  void start(const control::StartValidation& command, const std::weak_ptr<Run>& run);
+  void start(const control::StartValidation& command, const std::weak_ptr<Run>& run, std::int64_t run_id);
   void end(const control::EndValidation& command);
 
   bool has(std::int64_t worker_id) const { return processes_.contains(worker_id); }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct Wanted {
   Placement placement = Placement::pack;
   Resources beside = {};  ///< Held beside the workers, on one node.
   bool ahead = false;  ///< Before those that hold nothing: who asks holds something already, which others may wait for.
-  std::string node_id = {};  ///< Only there; empty: anywhere.
+  std::string node_id = {};                    ///< Only there; empty: anywhere.
+  std::optional<std::int64_t> validates = {};  ///< For a checkpoint of this holder, whose training goes first.
 };
 
 /// What an engine gives for one run: a slot a rank, in rank order.
@@ -40,14 +42,16 @@ class Engine {
 
   virtual ~Engine() = default;
 
-  /// Asks for slots, at least the minimum or none. `granted` is called once: when there is room, in the order of asking, or with
-  /// `invalid_argument` at once when there can never be. Not at all when released before.
+  /// Asks for slots, at least the minimum or none, and gives back what `holder` has. `granted` is called once: when there is room, in
+  /// the order of asking, or with `invalid_argument` at once when there can never be. Not at all when released before. The holder's
+  /// own validations that wait step back behind it.
   virtual void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) = 0;
 
   /// Gives back what `holder` has, or withdraws what it asked for.
   virtual void release(std::int64_t holder) = 0;
 
-  /// How many workers `holder` could have, were it to give back what it has and to ask again; its place in the queue counts.
+  /// How many workers `holder` could have, were it to give back what it has and to ask again; its place in the queue counts. It takes
+  /// nothing from its own validations that wait for others; those that wait for what it has itself wait on.
   virtual int possible(std::int64_t holder, const Wanted& wanted) const = 0;
 
   virtual Resources total() const = 0;

@@ -24,6 +24,7 @@ class HostedEngine : public Engine {
   }
 
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override {
+    release(holder);
     waiting_[holder] = std::move(answers);
     const WorkerClaim& claim = wanted.claim;
     host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.workers_max, claim.hard, claim.advised_cpus,

@@ -145,10 +145,14 @@ void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answer
     answers.granted(possible.error());
     return;
   }
+  const bool gave_back = give_back(holder);
   const auto behind = [](const Request& request) { return !request.wanted.ahead; };
-  const auto position = wanted.ahead ? std::find_if(queue_.begin(), queue_.end(), behind) : queue_.end();
+  const auto others = [&](const Request& request) { return request.wanted.validates != holder; };
+  const auto own_validations = std::stable_partition(queue_.begin(), queue_.end(), others);
+  const auto position = wanted.ahead ? std::find_if(queue_.begin(), queue_.end(), behind) : own_validations;
   queue_.insert(position, Request{holder, wanted, std::move(answers), false});
   serve_queue();
+  if (gave_back) changed();
 }
 
 void NodePool::release(std::int64_t holder) {
@@ -158,13 +162,16 @@ void NodePool::release(std::int64_t holder) {
   changed();
 }
 
-void NodePool::give_back(std::int64_t holder) {
-  for (Node& node : nodes_) node.ledger.release(holder);
+/// Whether there was anything.
+bool NodePool::give_back(std::int64_t holder) {
+  bool any = false;
+  for (Node& node : nodes_) any |= node.ledger.release(holder);
+  return any;
 }
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
-  const auto takes_what_is_there = [this](const Request& request) { return placeable(request.wanted); };
-  if (std::any_of(queue_.begin(), queue_.end(), takes_what_is_there)) return 0;  // Those that wait come first.
+  const auto before = [&](const Request& request) { return goes_before(request, holder); };
+  if (std::any_of(queue_.begin(), queue_.end(), before)) return 0;
   NodePool then;
   then.nodes_ = nodes_;
   then.give_back(holder);
@@ -227,6 +234,24 @@ bool NodePool::placeable(const Wanted& wanted) const {
     if (!node.draining) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
   }
   return empty.grant(0, wanted).has_value();
+}
+
+/// The same beside what this holder has.
+bool NodePool::placeable_beside(std::int64_t holder, const Wanted& wanted) const {
+  NodePool then;
+  for (const Node& node : nodes_) {
+    if (node.draining) continue;
+    then.nodes_.push_back(node);
+    then.nodes_.back().ledger.keep_only(holder);
+  }
+  return then.grant(0, wanted).has_value();
+}
+
+/// Whether one that waits has its place before this holder would have more. A validation of its own that has none beside it would have
+/// none either if it did not grow.
+bool NodePool::goes_before(const Request& request, std::int64_t holder) const {
+  const bool own = request.wanted.validates == holder;
+  return own ? placeable_beside(holder, request.wanted) : placeable(request.wanted);
 }
 
 /// In order. Who has to wait for nodes to join keeps nobody waiting for whom there is room already: a run's training must not

@@ -54,9 +54,11 @@ class NodePool : public Engine {
   Result<void> check_possible(const Wanted& wanted) const;
   std::optional<Grant> grant(std::int64_t holder, const Wanted& wanted);
   std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);
-  void give_back(std::int64_t holder);
+  bool give_back(std::int64_t holder);
   bool serve(Request& request);
   bool placeable(const Wanted& wanted) const;
+  bool placeable_beside(std::int64_t holder, const Wanted& wanted) const;
+  bool goes_before(const Request& request, std::int64_t holder) const;
   void serve_queue();
   void changed() const;
   std::string there_is() const;

@@ -149,8 +149,11 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   Worker worker;
   worker.factory_key = key_of(launch);
   worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
-  worker.session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
-                        [this, id](const std::optional<Error>&) { on_session_closed(id); });
+  const auto on_frame = [this, id](wire::Frame frame) {
+    if (const auto from = workers_.find(id); from != workers_.end()) from->second.heard = true;
+    sink_.worker_message(id, std::move(frame));
+  };
+  worker.session->start(on_frame, [this, id](const std::optional<Error>&) { on_session_closed(id); });
   worker.output.push_back(capture(output[0], launch.log_path));
   if (has_errors) worker.output.push_back(capture(errors[0], launch.error_log_path));
   worker.session->send(std::move(first));
@@ -170,6 +173,20 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
   if (lent == lent_.end() && (worker == workers_.end() || worker->second.exit)) return;
   const auto factory = factories_.find(lent != lent_.end() ? lent->second.factory_key : worker->second.factory_key);
   if (factory != factories_.end()) factory->second->signal(worker_id, signal);
+  const bool ordered = worker != workers_.end() && worker->second.pid == 0 && !worker->second.heard;
+  if (signal == SIGKILL && ordered) withdraw(worker_id);
+}
+
+/// A worker that its factory has not started yet is not waited for: the import that the factory is in may never end. The factory
+/// has its signal right behind the order. Should it start the worker yet, that one finds its session closed, and does nothing.
+void Agent::withdraw(std::int64_t worker_id) {
+  asio::post(loop_, [this, worker_id, here = std::weak_ptr(alive_)] {
+    if (here.expired()) return;
+    const auto worker = workers_.find(worker_id);
+    if (worker == workers_.end() || worker->second.exit) return;
+    worker->second.exit = ExitStatus{true, SIGKILL, "it had not been started yet"};
+    finish_worker(worker_id);
+  });
 }
 
 void Agent::resume_output() {

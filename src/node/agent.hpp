@@ -40,7 +40,8 @@ class Agent : public NodeAgent {
  private:
   struct Worker {
     std::string factory_key;
-    pid_t pid = 0;  ///< 0 until it is started.
+    pid_t pid = 0;       ///< 0 until it is started.
+    bool heard = false;  ///< Its session has said something.
     std::shared_ptr<wire::Channel> session;
     std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
     std::optional<ExitStatus> exit;
@@ -58,6 +59,7 @@ class Agent : public NodeAgent {
   void drop_idle_environments();
   void on_ended(std::int64_t worker_id, const ExitStatus& status);
   void on_session_closed(std::int64_t worker_id);
+  void withdraw(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);
   void drop_factory(const std::string& key);
 
@@ -72,6 +74,7 @@ class Agent : public NodeAgent {
   std::map<std::int64_t, Lent> lent_;
   bool told_exec_reason_ = false;
   std::optional<LeaseTime> lease_end_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For what is posted.
 };
 
 }  // namespace headway::node

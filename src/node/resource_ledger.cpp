@@ -24,15 +24,17 @@ int worker_threads(const NodeResources& node, int workers, const WorkerClaim& cl
 ResourceLedger::ResourceLedger(NodeResources node)
     : node_(std::move(node)), free_(node_.total), gpus_free_(node_.gpu_ids.size(), 1.0) {}
 
-int ResourceLedger::room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus) {
+int ResourceLedger::room_now(int workers, const WorkerClaim& claim) const {
+  if (!is_meant(claim)) return 0;
   int room = workers;
   for (const auto& [name, amount] : claim.hard) {
     if (amount <= 0) continue;
-    const double times = std::floor((amount_of(free, name) + slack) / amount + slack);
+    const double times = std::floor((amount_of(free_, name) + slack) / amount + slack);
     if (times < room) room = static_cast<int>(std::max(times, 0.0));
   }
   const double wanted = amount_of(claim.hard, "GPU");
   if (wanted <= 0) return room;
+  std::vector<double> gpus = gpus_free_;
   int placed = 0;
   while (placed < room && pick_gpus(wanted, gpus)) ++placed;
   return placed;
@@ -42,15 +44,6 @@ bool ResourceLedger::is_meant(const WorkerClaim& claim) const {
   if (claim.selectors.empty()) return true;
   return std::any_of(claim.selectors.begin(), claim.selectors.end(),
                      [this](const Labels& selector) { return matches(node_.labels, selector); });
-}
-
-int ResourceLedger::room_in_all(int workers, const WorkerClaim& claim) const {
-  if (!is_meant(claim)) return 0;
-  return room(workers, claim, node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0));
-}
-
-int ResourceLedger::room_now(int workers, const WorkerClaim& claim) const {
-  return is_meant(claim) ? room(workers, claim, free_, gpus_free_) : 0;
 }
 
 std::optional<std::vector<std::size_t>> ResourceLedger::pick_gpus(double amount, std::vector<double>& free) {
@@ -98,12 +91,20 @@ std::optional<std::vector<Slot>> ResourceLedger::claim(std::int64_t holder, int 
   return slots;
 }
 
-void ResourceLedger::release(std::int64_t holder) {
+void ResourceLedger::keep_only(std::int64_t holder) {
+  const std::map<std::int64_t, Hold> holds = holds_;
+  for (const auto& [other, hold] : holds) {
+    if (other != holder) release(other);
+  }
+}
+
+bool ResourceLedger::release(std::int64_t holder) {
   const auto hold = holds_.find(holder);
-  if (hold == holds_.end()) return;
+  if (hold == holds_.end()) return false;
   for (const auto& [name, amount] : hold->second.amounts) free_[name] += amount;
   for (std::size_t i = 0; i < hold->second.gpus.size(); ++i) gpus_free_[i] += hold->second.gpus[i];
   holds_.erase(hold);
+  return true;
 }
 
 }  // namespace headway::node

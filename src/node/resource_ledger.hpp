@@ -32,16 +32,16 @@ class ResourceLedger {
  public:
   explicit ResourceLedger(NodeResources node);
 
-  /// How many claims, up to `workers`, could be met at once, were nothing held.
-  int room_in_all(int workers, const WorkerClaim& claim) const;
-
-  /// How many could be met now.
+  /// How many claims, up to `workers`, could be met at once now.
   int room_now(int workers, const WorkerClaim& claim) const;
 
   /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more than once.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);
 
-  void release(std::int64_t holder);
+  /// Gives back what `holder` has; false when that is nothing.
+  bool release(std::int64_t holder);
+  /// All others give back what they have.
+  void keep_only(std::int64_t holder);
 
   const NodeResources& node() const { return node_; }
   const Resources& available() const { return free_; }
@@ -54,7 +54,6 @@ class ResourceLedger {
 
   /// Whether any worker may come here.
   bool is_meant(const WorkerClaim& claim) const;
-  static int room(int workers, const WorkerClaim& claim, const Resources& free, std::vector<double> gpus);
 
   /// Devices for one worker out of `free`; nullopt when there are none.
   static std::optional<std::vector<std::size_t>> pick_gpus(double amount, std::vector<double>& free);

@@ -132,7 +132,10 @@ BOOST_AUTO_TEST_CASE(frames_arrive_whole_and_in_order_large_ones_too) {
   wire::Frame inner = wire::to_frame(Noticed{"within"}, large);
   agent->send(enclose(WorkerTold{7, 0}, inner));
   agent->send(wire::to_frame(WorkerPrinted{7}, std::make_shared<const std::string>("no \xff UTF-8")));
-  run_until([this] { return heard.size() == 2; });
+  agent->send(wire::to_frame(Noticed{std::string(std::size_t{1} << 20, 'y')}));
+  run_until([this] { return heard.size() == 3; });
+  BOOST_TEST(
+      (std::get<Noticed>(*wire::from_frame<FromAgent>(heard[2])).text == std::string(std::size_t{1} << 20, 'y')));
   const auto told = wire::from_frame<FromAgent>(heard[0]);
   const auto inside = inner_frame(std::get<WorkerTold>(*told).json_size, heard[0].blob);
   BOOST_REQUIRE(inside.has_value());
@@ -154,6 +157,27 @@ BOOST_AUTO_TEST_CASE(what_is_sent_ahead_arrives_before_all_that_is_queued) {
   BOOST_REQUIRE(std::holds_alternative<AskLease>(*first));
   BOOST_TEST(std::get<AskLease>(*first).number == 5);
   for (std::size_t i = 1; i < heard.size(); ++i) BOOST_TEST((*heard[i].blob == *large));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sent_ahead_arrives_in_the_middle_of_a_frame_that_takes_long) {
+  open();
+  const auto agent = call(desk->port());
+  agent->send(wire::to_frame(join_with(token, *agent)));
+  run_until([this] { return joined != nullptr; });
+  // More than sockets hold: it is under way until the other end has read nearly all of it.
+  const auto large = std::make_shared<const std::string>(std::size_t{64} << 20, 'x');
+  agent->send(wire::to_frame(WorkerPrinted{7}, large));
+  for (int step = 0; step < 50; ++step) loop.run_one();
+  BOOST_TEST(heard.empty());
+  for (const std::int64_t number : {5, 6}) agent->send_ahead(wire::to_frame(AskLease{number}));
+  run_until([this] { return heard.size() == 3; });
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto asked = wire::from_frame<FromAgent>(heard[i]);
+    BOOST_REQUIRE(std::holds_alternative<AskLease>(*asked));
+    BOOST_TEST(std::get<AskLease>(*asked).number == static_cast<std::int64_t>(5 + i));
+  }
+  BOOST_TEST((*heard[2].blob == *large));
+  BOOST_TEST(agent->queued_bytes() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(who_has_another_token_is_refused_and_told_why) {

@@ -29,6 +29,16 @@ Rig running_on(const std::vector<std::string>& nodes, RunSpec spec) {
   return run;
 }
 
+/// One worker that may become two. It has looked for more, once its interval was over, and has seen room for so many.
+Rig after_a_look(int room, double interval_s = 5) {
+  Rig run = running_on({"a"}, elastic_spec(1, 2, interval_s));
+  run.advance(from_seconds(interval_s));
+  run.send(RoomChanged{});
+  BOOST_TEST(run.count<LookForRoom>() == 1U);
+  run.send(RoomSeen{room});
+  return run;
+}
+
 std::string last_notice(const Rig& run) { return run.last<Notify>().text; }
 
 }  // namespace
@@ -76,10 +86,7 @@ BOOST_AUTO_TEST_CASE(it_grows_with_a_committed_checkpoint_when_there_is_room_for
 }
 
 BOOST_AUTO_TEST_CASE(a_group_that_saves_nothing_grows_after_one_more_interval) {
-  Rig run = running_on({"a"}, elastic_spec(1, 2, 5));
-  run.advance(6s);
-  run.send(RoomChanged{});
-  run.send(RoomSeen{2});
+  Rig run = after_a_look(2);
   run.advance(4900ms);
   BOOST_TEST(run.count<EndWorkers>() == 0U);
   run.advance(200ms);
@@ -107,10 +114,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_that_is_being_stored_when_it_is_time_to_grow_i
 }
 
 BOOST_AUTO_TEST_CASE(where_there_is_no_room_it_looks_again_only_when_that_has_changed) {
-  Rig run = running_on({"a"}, elastic_spec(1, 2, 5));
-  run.advance(6s);
-  run.send(RoomChanged{});
-  run.send(RoomSeen{1});
+  Rig run = after_a_look(1);
   run.advance(100s);
   BOOST_TEST(run.count<LookForRoom>() == 1U);
   run.send(RoomChanged{});
@@ -170,18 +174,14 @@ BOOST_AUTO_TEST_CASE(a_restart_takes_the_room_that_there_is_by_then) {
 }
 
 BOOST_AUTO_TEST_CASE(a_group_that_does_not_end_by_itself_to_grow_is_killed) {
-  Rig run = running_on({"a"}, elastic_spec(1, 2, 0));
-  run.send(RoomChanged{});
-  run.send(RoomSeen{2});
+  Rig run = after_a_look(2, 0);
   run.advance(RunController::terminate_grace);
   BOOST_TEST((run.last<EndWorkers>().mode == EndMode::kill));
   BOOST_TEST(!run.last<EndWorkers>().reason.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_is_stopped_while_it_grows_is_over) {
-  Rig run = running_on({"a"}, elastic_spec(1, 2, 0));
-  run.send(RoomChanged{});
-  run.send(RoomSeen{2});
+  Rig run = after_a_look(2, 0);
   run.send(StopAsked{"far enough"});
   run.group_ends({true, 15, ""});
   run.journals();

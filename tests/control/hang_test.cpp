@@ -283,8 +283,11 @@ BOOST_AUTO_TEST_CASE(a_process_that_does_not_end_is_named) {
   run.advance(10s);
   BOOST_TEST(examined_ranks(run) == std::vector<int>{1});
   run.examined();
-  BOOST_TEST(
-      run.last<Warn>().text.starts_with("rank 1 has not exited for 10.0 s (rank 0 (pid 100 on host-a) was killed"));
+  BOOST_TEST(run.last<Warn>().text.starts_with(
+      "rank 1 has not exited, 10.0 s after being told to (attempt 1)\n"
+      "Why the attempt was ended: rank 0 (pid 100 on host-a) was killed by SIGKILL (signal 9) before its training "
+      "function had returned\n"
+      "rank 1 (pid 101 on host-a):\n"));
 }
 
 BOOST_AUTO_TEST_CASE(many_are_waited_for_and_only_some_are_looked_at) {

@@ -114,8 +114,7 @@ BOOST_AUTO_TEST_CASE(refused_nodes_end_the_run_with_the_reason_and_with_a_journa
 BOOST_AUTO_TEST_CASE(the_last_journal_fails_and_the_run_still_finishes_with_a_warning) {
   Rig run(spec_of(1));
   run.to_running();
-  run.journal();
-  run.journal();
+  run.journals();
   run.returns(0);
   run.teardown_done();
   run.group_ends({false, 0, ""});
@@ -130,12 +129,49 @@ BOOST_AUTO_TEST_CASE(the_run_is_not_over_while_an_older_journal_is_written_and_t
   run.returns(0);
   run.teardown_done();
   run.group_ends({false, 0, ""});
-  BOOST_TEST(run.journals_open == 3);
-  run.journal();
-  run.journal();
+  BOOST_TEST(run.journals_open == 4);
+  for (int older = 0; older < 3; ++older) run.journal();
   BOOST_TEST(run.count<Finish>() == 0U);
   run.journal();
   BOOST_TEST(run.outcome().state == "finished");
+}
+
+BOOST_AUTO_TEST_CASE(the_journal_says_what_the_run_does_and_is_not_written_at_each_report) {
+  Rig run(spec_of(2, 3));
+  const auto journal_state = [&run] { return run.last<WriteJournal>().snapshot.state; };
+  run.to_starting();
+  BOOST_TEST(journal_state() == "starting");
+  run.restart();
+  BOOST_TEST(journal_state() == "running");
+  const std::size_t written = run.count<WriteJournal>();
+  for (int step = 0; step < 100; ++step) run.report_all({{"step", step}});
+  run.checkpoint();
+  BOOST_TEST(run.count<WriteJournal>() == written);
+  for (int death = 0; death < 2; ++death) {  // The second one before its first report: the next attempt waits.
+    run.killed(1);
+    run.group_ends();
+    run.restart();
+  }
+  run.killed(0);
+  run.group_ends();
+  BOOST_TEST(journal_state() == "restarting");
+  const std::vector<std::string>& ends = run.last<WriteJournal>().snapshot.attempt_ends;
+  BOOST_TEST(ends.size() == 3U);
+  BOOST_TEST(contains(ends.back(), "was killed by SIGKILL"));
+  run.advance(1s);
+  run.restart();
+  BOOST_TEST(journal_state() == "running");
+}
+
+BOOST_AUTO_TEST_CASE(the_journal_says_that_nodes_are_waited_for_and_why) {
+  Rig run(spec_of(1, 1));
+  run.to_running();
+  run.send(NodeLost{"node-a", "its connection ended"});
+  run.group_ends();
+  const Journal snapshot = run.last<WriteJournal>().snapshot;
+  BOOST_TEST(snapshot.state == "scheduling");
+  BOOST_REQUIRE(snapshot.attempt_ends.size() == 1U);
+  BOOST_TEST(contains(snapshot.attempt_ends.back(), "node node-a (host-a) is lost"));
 }
 
 BOOST_AUTO_TEST_CASE(the_journal_says_how_each_attempt_ended) {

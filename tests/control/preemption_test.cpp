@@ -31,6 +31,14 @@ Rig running(int limit = -1, double grace_s = 0) {
   return run;
 }
 
+/// Node b has its notice, and the others an hour's grace.
+Rig warned(const std::vector<std::string>& nodes = {"a", "b"}) {
+  Rig run = starting(-1, 3600, nodes);
+  run.restart();
+  run.send(notice);
+  return run;
+}
+
 std::optional<PreemptionInfo> asked(Rig& run, std::int64_t index) {
   for (int rank = 0; rank < run.workers; ++rank)
     run.send(RankArrived{run.attempt(), rank, index, "get_preemption_info", 0});
@@ -175,6 +183,75 @@ BOOST_AUTO_TEST_CASE(with_a_grace_the_group_ends_when_all_the_others_are_through
     BOOST_TEST((run.outcome().failure->kind == ErrorKind::preempted));
     BOOST_TEST(!run.outcome().failure->preemption->timed_out);
   }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_sits_out_the_grace_in_a_call_to_which_a_lost_rank_will_never_come) {
+  for (const bool waits_before : {true, false}) {
+    for (const bool report : {true, false}) {
+      Rig run = warned();
+      const auto waits = [&] {
+        if (report) run.report(0);
+        if (!report) run.send(RankArrived{1, 0, 0, "barrier", 0});
+      };
+      if (waits_before) waits();
+      run.send(NodeLost{"b", "it left"});
+      BOOST_TEST(run.count<EndWorkers>() == (waits_before ? 1U : 0U));
+      if (!waits_before) waits();
+      BOOST_REQUIRE(run.count<EndWorkers>() == 1U);
+      BOOST_TEST(run.last<EndWorkers>().reason == "preempted: node b (host-b) with rank 1 is taken away, in attempt 1");
+      run.group_ends();
+      BOOST_TEST(contains(run.last<Notify>().text, "(preemption 1, no limit)"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_that_waits_in_vain_leaves_another_the_grace_to_store_what_it_has) {
+  Rig run = warned({"a", "a", "b"});
+  run.report(0);
+  run.killed(2);
+  run.advance(1min);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  BOOST_TEST(run.count<ExamineRanks>() == 0U);  // Nobody hangs: why rank 0 waits is known.
+  run.report(1);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_report_that_the_lost_rank_had_made_is_stored_in_the_grace) {
+  Rig run = warned();
+  run.report_all({}, files({"model.pt"}));
+  run.begun();
+  run.send(NodeLost{"b", "it left"});
+  run.killed(1);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.uploaded(0);
+  run.committed();
+  BOOST_TEST(run.count<EndWorkers>() == 0U);  // It goes on; how far it comes, nobody knows.
+  run.report(0);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  run.group_ends();
+  BOOST_TEST(contains(run.last<Notify>().text, "(preemption 1, no limit) from checkpoint_000000"));
+}
+
+BOOST_AUTO_TEST_CASE(a_report_whose_files_a_lost_rank_had_is_not_waited_for) {
+  Rig run = warned();
+  run.report(0);
+  run.report(1, {}, files({"model.pt"}));
+  run.begun();
+  run.send(NodeLost{"b", "its connection ended"});  // What is left of it may live until its lease is over.
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_has_returned_may_still_store_what_it_has) {
+  Rig run = warned();
+  CheckpointOffer offer = files({"model.pt"});
+  offer.asynchronous = true;
+  run.report_all({}, offer);
+  run.begun();
+  run.returns(0);
+  run.killed(1);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.uploaded(0);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_group_that_starts_on_the_node_starts_elsewhere_at_once) {

@@ -12,6 +12,22 @@ CheckpointOffer asynchronous(const std::vector<std::string>& names) {
 
 const Error disk_full{ErrorKind::unavailable, "no space left on device"};
 
+/// A checkpoint named "last" could neither be committed nor deleted.
+struct UndeletedLast {
+  UndeletedLast() {
+    run.to_running();
+    last.directory_name = "last";
+    run.report(0, {}, last);
+    run.begun();
+    run.uploaded(0);
+    run.committed(disk_full);
+    run.deleted(disk_full);
+  }
+
+  Rig run{spec_of(1)};
+  CheckpointOffer last = files({"model"});
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(simulated_incidents_suite)
@@ -90,16 +106,7 @@ BOOST_AUTO_TEST_CASE(an_echo_that_is_believed_when_nobody_is_left_ends_no_proces
   BOOST_TEST(run.restarts() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(a_deletion_that_failed_is_not_tried_again_on_a_new_checkpoint_of_the_same_name) {
-  Rig run(spec_of(1));
-  run.to_running();
-  CheckpointOffer last = files({"model"});
-  last.directory_name = "last";
-  run.report(0, {}, last);
-  run.begun();
-  run.uploaded(0);
-  run.committed(disk_full);
-  run.deleted(disk_full);
+BOOST_FIXTURE_TEST_CASE(a_deletion_that_failed_is_not_tried_again_on_a_new_checkpoint_of_the_same_name, UndeletedLast) {
   run.report(0, {}, last);
   BOOST_TEST(run.count<DeleteCheckpoint>() == 2U);  // The name is to be free before it is begun again.
   BOOST_TEST(run.place<DeleteCheckpoint>(1) < run.place<BeginCheckpoint>(1));
@@ -112,16 +119,7 @@ BOOST_AUTO_TEST_CASE(a_deletion_that_failed_is_not_tried_again_on_a_new_checkpoi
   BOOST_TEST(run.outcome().checkpoints.size() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(a_deletion_that_failed_is_not_tried_again_while_a_rank_writes_under_the_name) {
-  Rig run(spec_of(1));
-  run.to_running();
-  CheckpointOffer last = files({"model"});
-  last.directory_name = "last";
-  run.report(0, {}, last);
-  run.begun();
-  run.uploaded(0);
-  run.committed(disk_full);
-  run.deleted(disk_full);
+BOOST_FIXTURE_TEST_CASE(a_deletion_that_failed_is_not_tried_again_while_a_rank_writes_under_the_name, UndeletedLast) {
   last.asynchronous = true;
   run.report(0, {}, last);
   run.deleted(disk_full);

@@ -214,6 +214,81 @@ BOOST_FIXTURE_TEST_CASE(what_is_possible_leaves_room_for_what_is_held_beside_the
   BOOST_TEST(engine.possible(1, wanted) == 7);
 }
 
+/// An elastic run (1) on two nodes, of which one has a CPU left, and validations of its checkpoints.
+struct Growing : Fixture {
+  Growing() {
+    engine.remove("host-a");
+    engine.add(node("host-b", 1));
+    engine.add(node("host-c", 2));
+    train(2);
+    validate(2, 2);
+    BOOST_TEST(slots == 2U);
+    BOOST_TEST(granted.empty());
+  }
+
+  void train(int workers_max) {
+    engine.acquire(1, group(workers_max),
+                   {[this](const Result<Grant>& grant) { slots = grant->slots.size(); }, nullptr});
+  }
+  static Wanted group(int workers_max) { return {1, workers_max, {{{"CPU", 1}}, 0}}; }
+
+  void validate(std::int64_t holder, double cpus, std::int64_t run = 1) {
+    Wanted wanted{1, 1, {{{"CPU", cpus}}, 0}};
+    wanted.validates = run;
+    engine.acquire(holder, wanted, {[this, holder](const Result<Grant>&) { granted.push_back(holder); }, nullptr});
+  }
+
+  std::size_t slots = 0;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_group_grows_beside_its_own_validation_that_waits_for_what_the_group_has, Growing) {
+  BOOST_TEST(engine.possible(1, group(3)) == 3);
+  train(3);
+  BOOST_TEST(slots == 3U);
+  BOOST_TEST(granted.empty());
+  engine.release(1);
+  BOOST_TEST(granted == Holders{2});  // When the training is over, at the latest.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_that_asks_again_does_not_stand_behind_its_own_validations, Growing) {
+  slots = 0;
+  train(2);
+  BOOST_TEST(slots == 2U);
+  BOOST_TEST(granted.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_takes_no_room_from_its_own_validation_that_waits_for_somebody_else, Fixture) {
+  const Wanted two{1, 2, {{{"CPU", 1}}, 0}};
+  ask(1, 1);
+  ask(3, 2);
+  Wanted validation{1, 1, {{{"CPU", 3}}, 0}};
+  validation.validates = 1;
+  engine.acquire(2, validation, {[this](const Result<Grant>&) { granted.push_back(2); }, nullptr});
+  BOOST_TEST(engine.possible(1, two) == 0);
+  engine.release(3);
+  BOOST_TEST(granted == (Holders{1, 3, 2}));
+  BOOST_TEST(engine.possible(1, two) == 1);
+  engine.release(2);
+  BOOST_TEST(engine.possible(1, two) == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(another_run_s_validation_that_waits_comes_first, Growing) {
+  engine.release(2);
+  validate(5, 2, 4);
+  BOOST_TEST(engine.possible(1, group(3)) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_asks_again_gives_back_what_it_had, Fixture) {
+  int changes = 0;
+  engine.on_change([&] { ++changes; });
+  ask(1, 3);
+  ask(1, 4);
+  BOOST_TEST(granted == (Holders{1, 1}));
+  BOOST_TEST(changes == 1);
+  engine.release(1);
+  BOOST_TEST(engine.available().at("CPU") == 4.0);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_node_that_is_lost_or_drained_gives_nothing_more, Fixture) {
   int changes = 0;
   engine.on_change([&] { ++changes; });

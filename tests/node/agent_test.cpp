@@ -265,6 +265,16 @@ BOOST_AUTO_TEST_CASE(a_factory_that_cannot_be_started_is_an_error_at_once_and_le
   BOOST_TEST(children_of_this_process().empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_worker_whose_factory_is_still_importing_is_not_waited_for_when_it_is_killed) {
+  Fixture node({"sh", "-c", "kill -STOP $$"});
+  BOOST_TEST(node.start(1, "exit 0").has_value());
+  node.agent->signal_worker(1, SIGTERM);
+  BOOST_TEST(node.of(1, "ended").empty());
+  node.agent->signal_worker(1, SIGKILL);
+  BOOST_TEST(node.of(1, "ended").empty());  // Not from within the call.
+  BOOST_TEST(node.ended(1) == "was killed by SIGKILL (signal 9): it had not been started yet");
+}
+
 BOOST_AUTO_TEST_CASE(a_factory_that_dies_while_it_starts_ends_the_workers_that_were_ordered) {
   OneAgent node({"sh", "-c", "exit 1"});
   BOOST_TEST(node.start(1, "exit 0").has_value());

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(named_cpus_are_held_until_they_are_given_back) {
 
 BOOST_AUTO_TEST_CASE(implied_cpus_are_advice_and_never_refused) {
   ResourceLedger ledger(node_of({{"CPU", 2}}));
-  BOOST_TEST(ledger.room_in_all(64, {{}, 1}) == 64);
+  BOOST_TEST(ledger.room_now(64, {{}, 1}) == 64);
   const auto slots = ledger.claim(1, 64, {{}, 1});
   BOOST_REQUIRE(slots.has_value());
   BOOST_TEST((*slots)[63].cpus == 1);
@@ -115,40 +115,49 @@ BOOST_AUTO_TEST_CASE(names_of_the_users_own_are_counted_like_the_rest) {
 
 BOOST_AUTO_TEST_CASE(room_counts_what_is_scarcest) {
   ResourceLedger ledger(node_of({{"CPU", 4}}, {"0"}));
-  BOOST_TEST(ledger.room_in_all(3, hard({{"CPU", 1}, {"GPU", 1}})) == 1);
-  BOOST_TEST(ledger.room_in_all(3, hard({{"tape", 0.1}})) == 0);
-  BOOST_TEST(ledger.room_in_all(3, hard({{"tape", 0}})) == 3);
+  BOOST_TEST(ledger.room_now(3, hard({{"CPU", 1}, {"GPU", 1}})) == 1);
+  BOOST_TEST(ledger.room_now(3, hard({{"tape", 0.1}})) == 0);
+  BOOST_TEST(ledger.room_now(3, hard({{"tape", 0}})) == 3);
   BOOST_TEST(ledger.claim(1, 1, hard({{"CPU", 3}})).has_value());
-  BOOST_TEST(ledger.room_in_all(9, hard({{"CPU", 1}})) == 4);
   BOOST_TEST(ledger.room_now(9, hard({{"CPU", 1}})) == 1);
   BOOST_TEST(ledger.available().at("CPU") == 1.0);
 }
 
-BOOST_AUTO_TEST_CASE(fractions_that_do_not_fit_beside_each_other_can_never_be) {
+BOOST_AUTO_TEST_CASE(fractions_that_do_not_fit_beside_each_other_are_no_room) {
   const ResourceLedger ledger(node_of({}, {"0", "1"}));
-  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 0.5}})) == 4);
-  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 0.6}})) == 2);
-  BOOST_TEST(ledger.room_in_all(9, hard({{"GPU", 1.0 / 3}})) == 6);
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 4);
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.6}})) == 2);
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 1.0 / 3}})) == 6);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_possible_is_also_granted_when_all_is_free) {
+BOOST_AUTO_TEST_CASE(what_there_is_room_for_is_also_granted) {
   for (const double amount : {0.1, 0.25, 1.0 / 3, 0.4, 0.5, 0.6, 1.0, 2.0, 3.0}) {
     for (int workers = 1; workers <= 40; ++workers) {
       ResourceLedger ledger(node_of({}, {"0", "1", "2", "3"}));
       const WorkerClaim claim = hard({{"GPU", amount}});
-      const bool possible = ledger.room_in_all(workers, claim) == workers;
+      const bool possible = ledger.room_now(workers, claim) == workers;
       BOOST_TEST(ledger.claim(1, workers, claim).has_value() == possible, workers << " with " << amount);
     }
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_all_but_one_hold_is_given_back) {
+  ResourceLedger ledger(node_of({{"CPU", 4}}, {"0", "1"}));
+  for (const int holder : {1, 2, 3}) BOOST_TEST(ledger.claim(holder, 1, hard({{"CPU", 1}, {"GPU", 0.5}})).has_value());
+  ledger.keep_only(2);
+  BOOST_TEST(ledger.available().at("CPU") == 3.0);
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 3);
+  ledger.release(2);
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 1}})) == 2);
+}
+
 BOOST_AUTO_TEST_CASE(giving_back_what_nobody_holds_changes_nothing) {
   ResourceLedger ledger(node_of({{"CPU", 4}}));
   BOOST_TEST(ledger.claim(1, 1, hard({{"CPU", 4}})).has_value());
-  ledger.release(2);
+  BOOST_TEST(!ledger.release(2));
   BOOST_TEST(ledger.available().at("CPU") == 0.0);
-  ledger.release(1);
-  ledger.release(1);
+  BOOST_TEST(ledger.release(1));
+  BOOST_TEST(!ledger.release(1));
   BOOST_TEST(ledger.available().at("CPU") == 4.0);
 }
 

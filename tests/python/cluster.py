@@ -18,6 +18,7 @@ import pytest
 from headway import _core
 
 LEASE_S = 2
+RECEIVED_MAX = 65536  # Bytes that a proxy's socket holds, as a link that is slow holds few.
 
 needs_tls = pytest.mark.skipif(not _core.nodes_can_join, reason="the build has no OpenSSL")
 
@@ -132,18 +133,20 @@ class Agent:
 class Proxy:
     """A connection between an agent and its driver that can be cut: it is there, and nothing passes any more.
 
-    What passes takes ``delay_s`` longer each way.
+    What passes takes ``delay_s`` longer each way, and no more than ``rate`` bytes pass in a second.
     """
 
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
         self.target = (host, int(port))
         self.server = socket.create_server(("127.0.0.1", 0))
+        self.server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_MAX)
         self.address = f"127.0.0.1:{self.server.getsockname()[1]}"
         self.open = threading.Event()
         self.open.set()
         self.closed = threading.Event()
         self.delay_s = 0.0
+        self.rate = None
         self.sockets = []
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -153,7 +156,9 @@ class Proxy:
                 near, _ = self.server.accept()
             except OSError:
                 return
-            far = socket.create_connection(self.target)
+            far = socket.socket()
+            far.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_MAX)
+            far.connect(self.target)
             self.sockets += [near, far]
             for one, other in ((near, far), (far, near)):
                 under_way = queue.SimpleQueue()
@@ -164,10 +169,12 @@ class Proxy:
         data = b"more"
         while data:
             try:
-                data = one.recv(65536)
+                data = one.recv(65536 if self.rate is None else 16384)
             except OSError:
                 data = b""
             under_way.put((time.monotonic() + self.delay_s, data))
+            if self.rate is not None:
+                self.closed.wait(len(data) / self.rate)
 
     def _give(self, under_way, other):
         with contextlib.suppress(OSError):

@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 
+import processes
 import pytest
 from headway import train
 from headway.train.backend import Backend, BackendConfig
@@ -124,39 +125,61 @@ def test_a_long_step_is_no_hang(fit, hears):
     assert "warning" not in ear.heard
 
 
-def test_a_rank_that_does_not_become_ready_is_named(script, tmp_path):
-    """Forked workers wait for their factory's imports; those that are started afresh for their own."""
+BY_EXEC = os.environ.get("HEADWAY_WORKER_START") == "exec"
+
+
+def start_importing(script, tmp_path, **limits):
+    """A run of two ranks whose imports take until a file is there, which is returned.
+
+    Forked workers wait for their factory's imports; those that are started afresh for their own.
+    """
     release = tmp_path / "release"
     (tmp_path / "slow_to_import.py").write_text(
         f"import os\ndef wait_at_import():\n    while not os.path.exists({str(release)!r}): pass\nwait_at_import()\n"
     )
-    by_exec = os.environ.get("HEADWAY_WORKER_START") == "exec"
-    if by_exec:
+    if BY_EXEC:
         (tmp_path / "sitecustomize.py").write_text(
             "import sys\nif 'headway._worker.main import' in ' '.join(sys.orig_argv): import slow_to_import\n"
         )
     packages = os.path.dirname(os.path.dirname(os.path.abspath(train.__path__[0])))
-    path = os.pathsep.join([str(tmp_path), packages])
     script.start(
         """
         import headway
         from headway import train
         headway.init(preload=["slow_to_import"])
-        train.DataParallelTrainer(
-            lambda: train.report({"x": 1}), scaling_config=train.ScalingConfig(num_workers=2)
-        ).fit()
+        try:
+            train.DataParallelTrainer(
+                lambda: train.report({"x": 1}), scaling_config=train.ScalingConfig(num_workers=2)
+            ).fit()
+        except train.WorkerGroupError as error:
+            print("ERROR", error, flush=True)
         """,
-        HEADWAY_HANG_WARN_S="2",
-        PYTHONPATH=path,
+        PYTHONPATH=os.pathsep.join([str(tmp_path), packages]),
+        **limits,
     )
+    return release
+
+
+def test_a_rank_that_does_not_become_ready_is_named(script, tmp_path):
+    release = start_importing(script, tmp_path, HEADWAY_HANG_WARN_S="2")
     text = script.wait_for("not become ready") + script.wait_for("What the ranks are doing")
     assert re.search(r"ranks 0, 1 have not become ready for \d+\.\d s", text)
-    assert ("worker factory" in text) != by_exec
+    assert ("worker factory" in text) != BY_EXEC
     assert "wait_at_import" in text
     release.touch()
     status, rest = script.finish()
     assert status == 0
     assert "every rank is ready, after" in rest
+
+
+def test_an_import_that_takes_longer_than_the_limit_is_what_the_error_tells_of(script, tmp_path):
+    start_importing(script, tmp_path, HEADWAY_HANG_WARN_S="1", HEADWAY_HANG_FAIL_S="3")
+    status, text = script.finish()
+    assert status == 0, text
+    assert re.search(r"ERROR ranks 0, 1 have not become ready for \d+\.\d s, in attempt 1\n", text), text
+    assert "wait_at_import" in text.partition("ERROR")[2]
+    assert "exited" not in text, "nobody waits for workers that have not begun"
+    assert processes.wait_gone(script.processes, 10) == {}
 
 
 def hook_config(**hooks):

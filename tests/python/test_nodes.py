@@ -148,8 +148,42 @@ def test_a_run_waits_for_a_node_to_join_in_the_place_of_a_lost_one(nodes, tmp_pa
     nodes.script.wait_for("2 workers with {CPU: 1} each wait for nodes to join: there is {CPU: 1")
     second = nodes.agent()
     assert second.join() == "node-2"
-    moved(nodes)
+    # It is said as information is, and not as a warning.
+    assert re.search(r"^headway: node-2 \(\S+\) has joined with \{CPU: 1", moved(nodes), re.MULTILINE)
     assert second.end() == 0
+    assert nodes.left() == {}
+
+
+def test_a_broadcast_that_takes_longer_than_a_lease_costs_no_node(nodes, tmp_path):
+    nodes.start(
+        """
+    from headway.train import collective
+
+    def loop():
+        rank = train.get_context().get_world_rank()
+        data = collective.broadcast_from_rank_zero(b"x" * SIZE if rank == 0 else None)
+        train.report({"size": len(data)})
+        return len(data)
+
+    while not os.path.exists(SLOWED):
+        threading.Event().wait(0.02)
+    result = fit(loop, 2, storage_path=STORAGE, failure_config=train.FailureConfig(0))
+    print("RESULT", result.return_value == SIZE, flush=True)
+    """.replace("SIZE", str(4 << 20))
+        .replace("SLOWED", repr(str(tmp_path / "slowed")))
+        .replace("STORAGE", repr(str(tmp_path / "storage"))),
+        lease_s=3,
+    )
+    proxy = nodes.proxy()
+    agent = nodes.agent(address=proxy.address)
+    agent.join()
+    proxy.rate = (4 << 20) // 8  # Eight seconds for the broadcast.
+    (tmp_path / "slowed").touch()
+    status, output = nodes.script.finish()
+    assert status == 0, output
+    assert "RESULT True" in output
+    proxy.rate = None
+    assert agent.end() == 0
     assert nodes.left() == {}
 
 

@@ -137,6 +137,36 @@ def test_an_elastic_group_shrinks_at_the_deadline_of_a_node(nodes, tmp_path):
 
 
 @cluster.needs_tls
+def test_nobody_sits_out_the_grace_in_a_report_to_which_a_lost_rank_never_comes(nodes, tmp_path):
+    nodes.start_steps(
+        tmp_path,
+        """
+    def loop():
+        context = train.get_context()
+        if context.get_world_size() == 1:
+            return "elsewhere"
+        print("AT WORK", flush=True)
+        if context.get_world_rank() == 0:
+            train.report({"step": 0})
+        threading.Event().wait()
+
+    wait_for_nodes(2)
+    print("RESULT", run(loop, (1, 2), preemption_grace_s=3600, hang_warn_s=5).return_value, flush=True)
+    """,
+    )
+    agent = nodes.agent("--grace-s", "2")
+    agent.join()
+    nodes.script.wait_for("AT WORK", count=2)
+    agent.signal(signal.SIGTERM)
+    status, output = nodes.script.finish()
+    assert status == 0, output
+    assert "RESULT elsewhere" in output
+    assert "(preemption 1, no limit)" in output
+    assert "has not come" not in output
+    assert agent.end() == 0
+
+
+@cluster.needs_tls
 def test_an_agent_without_a_grace_goes_at_once_and_that_is_a_preemption_too(nodes, tmp_path):
     nodes.start_steps(
         tmp_path,

@@ -51,6 +51,23 @@ def test_a_run_goes_on_from_the_newest_checkpoint(fit, how, capfd):
     assert ("ValueError: epoch 2" if how == "raise" else "was killed by SIGKILL") in told
 
 
+def test_the_journal_says_that_the_run_is_running_while_it_is(fit):
+    def loop():
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as directory:  # Committed, so that all that was written before it is there.
+            train.report({"x": 1}, checkpoint=train.Checkpoint.from_directory(directory))
+        path = train.get_context().get_storage().experiment_fs_path
+        with open(os.path.join(path, "run.json")) as file:
+            journal = json.load(file)
+        return [journal["state"], journal["attempt"]]
+
+    result = fit(loop, workers=1, name="run")
+    assert result.return_value == ["running", 1]
+    with open(os.path.join(result.path, "run.json")) as file:
+        assert json.load(file)["state"] == "finished"
+
+
 def test_one_failure_more_than_allowed_ends_the_run(fail, storage):
     config = {"epochs": 5, "fail_at": [1, 2], "how": "raise"}
     error = fail(save_and_fail_at, config=config, max_failures=1, name="run")
