@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_factory_that_cannot_be_started_is_an_error_at_once_and_le
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_whose_factory_is_still_importing_is_not_waited_for_when_it_is_killed) {
-  Fixture node({"sh", "-c", "kill -STOP $$"});
+  OneAgent node({"sh", "-c", "kill -STOP $$"});
   BOOST_TEST(node.start(1, "exit 0").has_value());
   node.agent->signal_worker(1, SIGTERM);
   BOOST_TEST(node.of(1, "ended").empty());
