@@ -95,7 +95,7 @@ def init(
     check_bool("ignore_reinit_error", ignore_reinit_error)
     node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
     if not 1 <= node_lease_s <= 3600:
-        raise ValueError(f"node_lease_s is {node_lease_s}; allowed: seconds from 1 to 3600")
+        raise ValueError(f"node_lease_s is {node_lease_s:g}; allowed: seconds from 1 to 3600")
     if token_file is not None:
         if not check_str("token_file", token_file, "None or a path"):
             raise ValueError("token_file is ''; allowed: None or a path")

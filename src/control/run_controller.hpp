@@ -172,6 +172,8 @@ class RunController {
   void grow();
   void resize();
   void tell_size();
+  bool lost(const RankState& rank) const;
+  bool any_left() const;
   bool any_at_work() const;
   RunFailure preemption_failure(bool timed_out) const;
   void bereave();

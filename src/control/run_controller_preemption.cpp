@@ -22,9 +22,20 @@ void RunController::on(const NodePreempted& event) {
   set_timer(TimerPurpose::preemption, preemption_.end_of(event.node_id) - now_);
 }
 
+/// Its process is gone, or with its node will be.
+bool RunController::lost(const RankState& rank) const {
+  return rank.gone || lost_nodes_.contains(rank.plan.slot.node_id);
+}
+
+/// Whether a rank is left whose training function has not ended.
+bool RunController::any_left() const {
+  return std::any_of(group_.ranks().begin(), group_.ranks().end(), [this](const RankState& rank) {
+    return !lost(rank) && rank.phase != RankPhase::returned && rank.phase != RankPhase::raised;
+  });
+}
+
 /// Whether a rank is left that has something to do: that trains or stores. One that waits for what a lost rank will never do has not.
 bool RunController::any_at_work() const {
-  const auto lost = [this](const RankState& rank) { return rank.gone || lost_nodes_.contains(rank.plan.slot.node_id); };
   const auto any_rank = [this](const auto& holds) {
     return std::any_of(group_.ranks().begin(), group_.ranks().end(), holds);
   };
@@ -63,7 +74,7 @@ void RunController::bereave() {
   echo_.reset();  // Its cause is known.
   if (preemption_.has_grace()) return;
   HEADWAY_MARK(preempted_node_gone);
-  fail_attempt(preemption_failure(any_at_work()));
+  fail_attempt(preemption_failure(any_left()));
 }
 
 /// Called after every event: nobody sits out the grace who has nothing left to do in it.

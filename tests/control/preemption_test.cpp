@@ -151,6 +151,18 @@ BOOST_AUTO_TEST_CASE(an_echo_of_the_node_s_end_is_no_failure) {
   BOOST_TEST(contains(run.last<Notify>().text, "(preemption 1, no limit)"));
 }
 
+BOOST_AUTO_TEST_CASE(without_a_grace_whoever_is_left_was_cut_off_wherever_it_was) {
+  for (const bool waits : {true, false}) {
+    Rig run = running();
+    run.send(notice);
+    if (waits) run.send(RankArrived{1, 0, 0, "barrier", 0});
+    run.send(NodeLost{"b", "it left"});
+    run.group_ends();
+    run.journals();
+    BOOST_TEST(run.outcome().failure->preemption->timed_out);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(with_a_grace_the_others_may_go_on_until_it_is_over) {
   Rig run = running(0, 5);
   run.send(notice);
