@@ -220,7 +220,7 @@ void Invariants::check(const ReleaseCollective& command) {
             });
   }
   std::map<std::string, std::vector<int>> leaving;
-  if (calls.begin()->second.kind == preemption_question) leaving = budgets_.leaving();
+  if (asks_for_preemption(calls.begin()->second.kind)) leaving = budgets_.leaving();
   const auto told =
       command.preemption ? command.preemption->preempted_node_to_ranks : std::map<std::string, std::vector<int>>();
   require(told == leaving, invariant::collectives, "what ranks are told of a preemption is not so");

@@ -58,7 +58,7 @@ std::optional<ValidationTask> Scenario::validation(std::int64_t step) const {
 
 std::optional<control::CollectiveCall> Scenario::gathering(std::int64_t step) const {
   if (gather_every == 0 || step % gather_every != 0) return std::nullopt;
-  if (step % 3 == 0) return control::CollectiveCall{std::string(preemption_question), 0};
+  if (step % 3 == 0) return control::CollectiveCall{"preemption_info", 0};
   if (step % 2 == 0) return control::CollectiveCall{"barrier", 0};
   return control::CollectiveCall{"broadcast", static_cast<int>(step % spec.scaling.num_workers)};
 }

@@ -29,6 +29,10 @@ struct Context {
 /// The worker's context. Throws `BadResult` (`invalid_argument`) outside of a training loop.
 HEADWAY_API const Context& context();
 
+/// What this process may use: `cpus`, `gpu_ids` and `visible_gpus` of a rank's context, and the same for a process that validates a
+/// checkpoint, where the rest says nothing. Throws `BadResult` (`invalid_argument`) in any other process, naming `caller`.
+HEADWAY_API const Context& process_context(const char* caller = "headway::process_context()");
+
 /// Whether this process is a worker: a rank, or one that validates a checkpoint.
 HEADWAY_API bool in_worker();
 

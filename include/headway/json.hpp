@@ -99,6 +99,9 @@ class HEADWAY_API Json {
   std::string value_or(std::string_view key, const char* fallback) const {
     return contains(key) ? at(key).as_string() : std::string(fallback);
   }
+  std::string value_or(std::string_view key, std::string_view fallback) const {
+    return contains(key) ? at(key).as_string() : std::string(fallback);
+  }
 
   bool operator==(const Json& other) const { return value_ == other.value_; }
 

@@ -103,8 +103,13 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
                                   std::optional<std::string> checkpoint_name, bool move, bool asynchronous, bool placed,
                                   std::optional<nb::callable> store, const std::optional<std::string>& validation) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
-  worker::ReportRequest request{std::move(metrics.as_object()), std::move(checkpoint_directory),
-                                std::move(checkpoint_name), move, asynchronous};
+  worker::ReportRequest request;
+  request.metrics = std::move(metrics.as_object());
+  request.checkpoint_directory = std::move(checkpoint_directory);
+  request.checkpoint_name = std::move(checkpoint_name);
+  request.move = move;
+  request.asynchronous = asynchronous;
+  request.name_argument = "checkpoint_dir_name";
   if (placed) request.source = CheckpointSource::placed;
   if (validation) request.validation = unwrap(from_json_text<ValidationTask>(*validation, "a validation"));
   if (store) {
@@ -152,7 +157,7 @@ nb::object collective(worker::Session& self, const std::string& kind, const std:
 std::optional<std::string> preemption_info(worker::Session& self) {
   Result<wire::Blob> told = [&] {
     const nb::gil_scoped_release released;
-    return self.preemption_info();
+    return self.preemption_info("get_preemption_info");
   }();
   const wire::Blob blob = unwrap(std::move(told));
   if (!blob) return std::nullopt;

@@ -9,7 +9,7 @@ namespace headway::control {
 
 /// What a rank calls together with all others.
 struct CollectiveCall {
-  std::string kind;  ///< "barrier", "broadcast" or `preemption_question`.
+  std::string kind;  ///< "barrier", "broadcast", or one that asks_for_preemption().
   int root = 0;      ///< Whose bytes a broadcast gives.
   bool operator==(const CollectiveCall&) const = default;
 };

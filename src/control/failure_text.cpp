@@ -29,8 +29,11 @@ RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& e
 RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail,
                          int attempt, Time now) {
   RunFailure failure{ErrorKind::worker_died, "", {{rank, to_text(status)}}};
-  failure.message = group.name_of(rank) + " " + to_text(status) +
-                    " before its training function had returned, in attempt " + std::to_string(attempt) + "\n";
+  const std::string before =
+      group.at(rank).phase == RankPhase::starting ? "it was ready" : "its training function had returned";
+  failure.message = group.name_of(rank) + " " + to_text({status.signaled, status.code, ""}) + " before " + before +
+                    ", in attempt " + std::to_string(attempt) + (status.detail.empty() ? "" : ": " + status.detail) +
+                    "\n";
   if (log_tail.empty()) {
     failure.message += "It had printed nothing; " + log_place(rank) + "\n";
   } else {
@@ -74,7 +77,7 @@ std::string describe_preemption_notice(const WorkerGroup& group, const NodePreem
   const std::vector<int> ranks = ranks_on(group, event.node_id);
   return "node " + event.node_id + " (" + group.at(ranks.front()).plan.slot.hostname + ") will be taken away in " +
          seconds_text(from_seconds(event.grace_s)) + ", and " + rank_list(ranks) +
-         " with it: get_preemption_info() tells every rank";
+         " with it: every rank that asks for preemption info is told";
 }
 
 RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now) {
@@ -116,10 +119,11 @@ RunFailure describe_unmatched_collective(const WorkerGroup& group, const Collect
   const std::string& kind = waiting.call_of(ranks.front()).kind;
   const std::string what = rank_list(ranks) + " wait" + plural_s(ranks) + " in " + kind + "()";
   RunFailure failure{ErrorKind::user_code, "", {}};
-  failure.message = rank_list(returned) + " finished the training function while " + what + ", which " +
-                    rank_list(returned) + " never called (attempt " + std::to_string(attempt) + ")\n" +
-                    "Every rank must call barrier(), broadcast() and get_preemption_info() equally often, in the same "
-                    "order.\n";
+  failure.message =
+      rank_list(returned) + " finished the training function while " + what + ", which " + rank_list(returned) +
+      " never called (attempt " + std::to_string(attempt) + ")\n" +
+      "Every rank must make the same collective calls (barriers, broadcasts, questions for preemption info), "
+      "in the same order.\n";
   for (const int rank : returned) failure.ranks.push_back({rank, "finished while " + what});
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
@@ -137,8 +141,8 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
   failure.message =
       both + " as their collective call #" + std::to_string(waiting.index() + 1) + " (attempt " +
       std::to_string(attempt) + ")\n" +
-      "Every rank must make the same calls of barrier(), broadcast() and get_preemption_info() in the same "
-      "order.\n" +
+      "Every rank must make the same collective calls (barriers, broadcasts, questions for preemption info), in the "
+      "same order.\n" +
       "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
 }

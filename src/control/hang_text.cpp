@@ -15,12 +15,12 @@ std::string hook_headline(const std::string& hook, const WaitScene& scene, const
 
 /// As people call it, with its number among the barriers and broadcasts.
 std::string gathering_name(const Wait& wait, const std::string& kind) {
-  return (kind == "broadcast" ? "the broadcast" : "barrier()") + std::string(" #") + std::to_string(wait.index + 1);
+  return (kind == "broadcast" ? "the broadcast" : kind + "()") + " #" + std::to_string(wait.index + 1);
 }
 
 constexpr auto setup_hooks = "the backend's set-up (on_start, on_training_start)";
 constexpr auto teardown_hook = "the backend's on_shutdown";
-constexpr auto callbacks = "a callback of RunConfig.callbacks or RunConfig.stop";
+constexpr auto callbacks = "a callback, or a function that may stop the run,";
 
 /// "  " before each line.
 std::string indented(const std::string& text) {

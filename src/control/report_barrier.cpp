@@ -40,8 +40,8 @@ namespace {
 const char* mode_of(CheckpointSource source) {
   switch (source) {
     case CheckpointSource::files: return "files to upload";
-    case CheckpointSource::placed: return "a directory that is not to be uploaded (NO_UPLOAD)";
-    case CheckpointSource::function: return "a checkpoint_upload_fn";
+    case CheckpointSource::placed: return "a directory that is recorded where it lies";
+    case CheckpointSource::function: return "a function that stores it";
   }
   return "files to upload";
 }
@@ -65,8 +65,8 @@ UploadPlan ReportBarrier::plan_uploads() const {
       plan.conflict = ranks + " cannot make one checkpoint: one has " + mode_of(plan.source) + ", the other " +
                       mode_of(offer.source);
     } else if (offer.source == CheckpointSource::placed && offer.directory_name != plan.directory_name) {
-      plan.conflict = ranks + " report different directories with NO_UPLOAD: " + plan.directory_name.value_or("") +
-                      " and " + offer.directory_name.value_or("");
+      plan.conflict = ranks + " report different directories that are to be recorded where they lie: " +
+                      plan.directory_name.value_or("") + " and " + offer.directory_name.value_or("");
     }
     if (offer.source == CheckpointSource::function) plan.files[rank] = {};
   }

@@ -33,7 +33,7 @@ void RunController::release_collective() {
   const CollectiveCall& call = collectives_.call_of(0);
   ReleaseCollective release{attempt_, collectives_.index(), std::nullopt};
   if (call.kind == "broadcast") release.root = call.root;
-  if (call.kind == preemption_question) release.preemption = preemption_.info(group_);
+  if (asks_for_preemption(call.kind)) release.preemption = preemption_.info(group_);
   out_.push_back(std::move(release));
   collectives_.advance();
 }

@@ -151,7 +151,7 @@ void RunController::on(const RankUploaded& event) {
   if (event.stored_name && !checkpoint.refusal) {
     if (checkpoint.stored_name && *checkpoint.stored_name != *event.stored_name) {
       HEADWAY_MARK(stored_under_two_names);
-      checkpoint.refusal = "the ranks' checkpoint_upload_fn put one checkpoint into two directories, " +
+      checkpoint.refusal = "the ranks' functions that store it put one checkpoint into two directories, " +
                            *checkpoint.stored_name + " and " + *event.stored_name;
     }
     checkpoint.stored_name = event.stored_name;

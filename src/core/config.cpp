@@ -37,7 +37,7 @@ Result<void> validate_limit(std::string_view argument, const char* variable, con
   if (std::isnan(*seconds)) {
     if (const auto read = seconds_of_environment(variable, std::nullopt); !read) return read.error();
   }
-  return refused(argument, number_text(*seconds), "None or 0 (never), or seconds up to 1000000000");
+  return refused(argument, number_text(*seconds), "none or 0 (never), or seconds up to 1000000000");
 }
 
 }  // namespace
@@ -69,12 +69,12 @@ Result<void> validate_gpus(const ScalingConfig& config) {
   if (gpu == config.resources_per_worker->end()) return {};
   if (gpu->second > 0 && !config.use_gpu) {
     return refused("ScalingConfig.use_gpu",
-                   "False while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
-                   "use_gpu=True, or no \"GPU\" in resources_per_worker");
+                   "false while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
+                   "true, or no \"GPU\" in resources_per_worker");
   }
   if (gpu->second == 0 && config.use_gpu) {
-    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is True",
-                   "a number above 0, or use_gpu=False");
+    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is true",
+                   "a number above 0, or use_gpu as false");
   }
   if (gpu->second > 1 && gpu->second != std::floor(gpu->second)) {
     return refused("ScalingConfig.resources_per_worker[\"GPU\"]", number_text(gpu->second),
@@ -90,18 +90,18 @@ Result<void> validate_place(const ScalingConfig& config) {
                    "\"PACK\", \"SPREAD\", \"STRICT_PACK\" or \"STRICT_SPREAD\"");
   }
   if (config.accelerator_type && config.accelerator_type->empty()) {
-    return refused("ScalingConfig.accelerator_type", "\"\"", "None or a type of GPUs, such as \"A100\"");
+    return refused("ScalingConfig.accelerator_type", "\"\"", "none or a type of GPUs, such as \"A100\"");
   }
   if (!config.label_selector) return {};
   const std::size_t selectors = config.label_selector->size();
   if (selectors != 1 && config.min_workers) {
     return refused("ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
-                   "one dict for all workers of an elastic group");
+                   "one selector for all workers of an elastic group");
   }
   if (selectors != 1 && selectors != static_cast<std::size_t>(config.num_workers)) {
-    return refused(
-        "ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
-        "one dict for all workers, or a list with one for each of them (" + std::to_string(config.num_workers) + ")");
+    return refused("ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
+                   "one selector for all workers, or a list with one for each of them (" +
+                       std::to_string(config.num_workers) + ")");
   }
   return {};
 }
@@ -157,10 +157,10 @@ Result<void> validate(const FailureConfig& config) {
 Result<void> validate(const CheckpointConfig& config) {
   if (config.num_to_keep && *config.num_to_keep < 1) {
     return refused("CheckpointConfig.num_to_keep", std::to_string(*config.num_to_keep),
-                   "None (keep all) or an integer of at least 1");
+                   "none (keep all) or an integer of at least 1");
   }
   if (config.checkpoint_score_attribute && config.checkpoint_score_attribute->empty()) {
-    return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"", "None or the key of a reported metric");
+    return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"", "none or the key of a reported metric");
   }
   if (config.checkpoint_score_order != "max" && config.checkpoint_score_order != "min") {
     return refused("CheckpointConfig.checkpoint_score_order", quoted(config.checkpoint_score_order),
@@ -198,7 +198,7 @@ namespace {
 Result<void> validate_time_limit(const std::optional<double>& seconds) {
   if (!seconds || (*seconds > 0 && *seconds <= limit_s_max)) return {};
   return refused("ValidationTaskConfig.timeout_s", number_text(*seconds),
-                 "None (no limit), or seconds above 0 up to 1000000000");
+                 "none (no limit), or seconds above 0 up to 1000000000");
 }
 
 Result<void> validate_log_names(const std::vector<std::string>& names) {

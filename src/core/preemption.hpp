@@ -8,8 +8,9 @@
 
 namespace headway {
 
-/// The kind of the collective call by which ranks ask for it.
-inline constexpr std::string_view preemption_question = "get_preemption_info";
+/// Whether ranks ask for it by a collective call of this kind, which is the function's name in their language: "get_preemption_info" in
+/// Python, "preemption_info" in C++.
+inline bool asks_for_preemption(std::string_view kind) { return kind.ends_with("preemption_info"); }
 
 BOOST_DESCRIBE_STRUCT(PreemptionInfo, (), (deadline_ms, preempted_node_to_ranks))
 

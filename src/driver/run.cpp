@@ -133,7 +133,7 @@ void Run::handle(const control::Event& event) {
 
 void Run::detach() {
   if (detached_) return;
-  handle(control::DriverEnding{"headway.shutdown() ended the run"});
+  handle(control::DriverEnding{"the shutdown of Headway ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
   close_guests();

@@ -189,7 +189,7 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, 
                                                 wire::Blob validation) {
   if (auto ok = headway::validate(spec); !ok) return ok.error();
   const std::lock_guard lock(shutdown_mutex_);
-  if (stopped_) return Error{ErrorKind::aborted, "headway.shutdown() was called"};
+  if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
   auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task), std::move(trainer),
                                    std::move(validation));
   asio::post(loop_, [this, run] {

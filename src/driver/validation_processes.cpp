@@ -34,7 +34,7 @@ void ValidationProcesses::granted(std::int64_t worker_id, const Result<Slot>& sl
   const std::int64_t number = process.order.number;
   const Result<void> launched = slot ? launch(worker_id, process, *slot) : Result<void>(slot.error());
   if (launched) return;
-  if (!slot) tell_(control::ValidationFailed{number, {"ValueError", slot.error().message, "", false}});
+  if (!slot) tell_(control::ValidationFailed{number, {to_string(slot.error().kind), slot.error().message, "", false}});
   exited(worker_id, {false, 127, "could not be started: " + launched.error().message}, "");
 }
 

@@ -29,6 +29,13 @@ const Context& context() {
   return *known;
 }
 
+const Context& process_context(const char* caller) {
+  if (library::in_validation()) return library::validation_context();
+  const Context* known = library::worker_context();
+  if (known == nullptr) throw BadResult(library::outside_of_loop(caller));
+  return *known;
+}
+
 std::optional<Checkpoint> get_checkpoint() {
   if (library::worker_context() == nullptr) {
     throw BadResult(library::outside_of_loop("headway::get_checkpoint()"));

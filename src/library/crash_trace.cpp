@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <span>
 #include <string>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::array crashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr int frames_max = 64;
-constexpr int told_max = 15;  ///< The driver tells the last 20 lines of a worker that has died.
+constexpr std::size_t told_max = 15;  ///< The driver tells the last 20 lines of a worker that has died.
 /// Names are looked up with memory that the crash may have broken; after so many seconds the process ends without them.
 constexpr unsigned limit_s = 5;
 
@@ -31,10 +32,11 @@ void tell(const std::string& text) {
 
 void tell_frames(const void* context) {
   std::array<void*, frames_max> frames{};
-  const int count = frames_at_signal(context, frames);
+  const std::span seen(frames.data(), static_cast<std::size_t>(frames_at_signal(context, frames)));
+  const std::size_t count = gettid() == getpid() ? frames_of_loop(seen) : seen.size();
   tell("Backtrace (innermost first):\n");
-  for (int i = 0; i < count && i < told_max; ++i) {
-    const void* frame = frames.at(static_cast<std::size_t>(i));
+  for (std::size_t i = 0; i < count && i < told_max; ++i) {
+    const void* frame = seen[i];
     // The first one is no return address, and is looked up as it is.
     tell("  #" + std::to_string(i) + " " + symbol_name(i == 0 ? static_cast<const char*>(frame) + 1 : frame) + "\n");
   }

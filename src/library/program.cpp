@@ -42,6 +42,7 @@ constexpr const char* own_program = "/proc/self/exe";
 struct Program {
   std::mutex mutex;
   bool entered = false;
+  bool left = false;           ///< There was a Main.
   std::optional<Error> error;  ///< Why this program can't train, found by the constructor of Main.
   std::vector<std::string> arguments;
   std::shared_ptr<node::ForkedFactory> forked;
@@ -72,6 +73,15 @@ std::vector<std::string> own_command(const std::vector<std::string>& arguments) 
   return command;
 }
 
+/// Before main(), in a program that is entered again as factory: should it never come to Main, it ends with its driver all the same.
+const bool bound_to_driver = [] {
+  const char* role = std::getenv(role_variable);
+  const char* driver = std::getenv(node::agent_variable);
+  const bool is_factory = role != nullptr && driver != nullptr && std::strcmp(role, "factory") == 0;
+  if (is_factory) node::die_with(std::atoi(driver));
+  return is_factory;
+}();
+
 /// The factory's whole life, and then that of each worker that it forks.
 [[noreturn]] void serve_as_factory(int fd, const std::vector<std::string>& arguments) {
   prctl(PR_SET_NAME, "headway-factory");
@@ -88,6 +98,7 @@ std::vector<std::string> own_command(const std::vector<std::string>& arguments) 
 /// This process becomes the guard, and its child the factory.
 [[noreturn]] void serve_as_guard(int control, int life, const std::vector<std::string>& arguments) {
   prctl(PR_SET_NAME, "headway-guard");
+  if (bound_to_driver) prctl(PR_SET_PDEATHSIG, 0);  // From now on the pipe says when the driver ends.
   node::Guard guard(life);
   const pid_t factory = guard.fork_command();
   if (factory == 0) serve_as_factory(control, arguments);
@@ -174,15 +185,22 @@ void end_forked(node::ForkedFactory& forked) {
 
 Result<void> check_names_and_depth() {
   if (depth() >= depth_max) {
-    return Error{ErrorKind::invalid_argument, "this program runs in a worker of a run in a worker, " +
-                                                  std::to_string(depth()) + " deep (" + depth_variable +
-                                                  "); allowed: at most " + std::to_string(depth_max - 1)};
+    return Error{ErrorKind::invalid_argument, std::string(depth_variable) + " is " + std::to_string(depth()) +
+                                                  " in the environment: this program runs in a worker of a run in a "
+                                                  "worker, and so on; allowed: runs within runs up to " +
+                                                  std::to_string(depth_max) + " deep, and this one would be the next"};
   }
   if (auto fits = check_loop_names(); !fits) return fits;
   return check_validation_names();
 }
 
 Result<void> check_driver(const Program& self) {
+  if (self.left && !self.entered) {
+    return Error{
+        ErrorKind::invalid_argument,
+        "this program's headway::Main has ended already; allowed: an object with a name, which lives until the "
+        "end of main(): `headway::Main guard(argc, argv);`"};
+  }
   if (!self.entered) {
     return Error{ErrorKind::invalid_argument,
                  "this program has no headway::Main; write `headway::Main guard(argc, argv);` as the first line of "
@@ -196,6 +214,7 @@ Result<void> check_driver(const Program& self) {
 driver::RuntimeConfig runtime_config() {
   driver::RuntimeConfig config;
   config.factory.env = {{role_variable, "factory"}};
+  config.factory.entrance = "headway::Main";
   config.factory.own_stacks = true;
   return config;
 }
@@ -249,6 +268,7 @@ void leave_program() {
   self.forked.reset();
   self.error.reset();
   self.entered = false;
+  self.left = true;
 }
 
 Result<std::shared_ptr<driver::Runtime>> driver_runtime() {

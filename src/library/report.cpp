@@ -1,5 +1,6 @@
 #include <headway/report.hpp>
 
+#include "library/text_check.hpp"
 #include "library/worker_bridge.hpp"
 
 namespace headway {
@@ -44,6 +45,11 @@ void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint, co
   if (!metrics.is_object() && !metrics.is_null()) {
     throw BadResult({ErrorKind::invalid_argument,
                      "metrics is " + metrics.dump() + "; allowed: an object, such as {{\"loss\", 0.5}}"});
+  }
+  check_text("metrics", metrics).value();
+  if (checkpoint && checkpoint->path().empty()) {
+    throw BadResult({ErrorKind::invalid_argument,
+                     "checkpoint is Checkpoint::from_directory(\"\"); allowed: the path of a directory"});
   }
   if (!options.checkpoint_name.empty() && !checkpoint) {
     throw BadResult({ErrorKind::invalid_argument, "ReportOptions.checkpoint_name is \"" + options.checkpoint_name +

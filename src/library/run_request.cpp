@@ -93,7 +93,8 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   if (request.after_report) spec.callback_lag_max = lag_max;
   spec.resume_from_checkpoint = request.resume_from_checkpoint;
   if (request.validation) spec.validation = to_spec(*request.validation);
-  if (spec.scaling.num_workers < 1) {  // Local mode is the Python front end's: there the loop may be under a debugger.
+  // Local mode (0) is the Python front end's: there the loop may be under a debugger.
+  if (spec.scaling.num_workers < 1 || spec.scaling.num_workers > 1'000'000) {
     return Error{ErrorKind::invalid_argument, "ScalingConfig.num_workers is " +
                                                   std::to_string(spec.scaling.num_workers) +
                                                   "; allowed: an integer from 1 to 1000000"};

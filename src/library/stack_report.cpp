@@ -13,6 +13,7 @@
 #include <fstream>
 #include <mutex>
 #include <semaphore.h>
+#include <span>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -69,20 +70,13 @@ std::vector<pid_t> threads_of_process() {
   return threads;
 }
 
-/// The main thread's loop was called by frames of ours, which were called by main().
-std::size_t end_of_loop(const Slot& slot) {
-  std::size_t end = static_cast<std::size_t>(slot.count);
-  while (end > 0 && !in_this_library(slot.frames[end - 1])) --end;
-  while (end > 0 && in_this_library(slot.frames[end - 1])) --end;
-  return end == 0 ? static_cast<std::size_t>(slot.count) : end;
-}
-
 std::string text_of(pid_t thread, const Slot& slot) {
   const bool is_main = thread == getpid();
   std::string text = is_main ? "main thread" : "thread " + std::to_string(thread) + " (" + name_of(thread) + ")";
   if (slot.asked != thread || !slot.answered) return text + ": it gives no answer\n";
   text += ", innermost frame first:\n";
-  const std::size_t end = is_main ? end_of_loop(slot) : static_cast<std::size_t>(slot.count);
+  const std::span frames(slot.frames.data(), static_cast<std::size_t>(slot.count));
+  const std::size_t end = is_main ? frames_of_loop(frames) : frames.size();
   for (std::size_t i = 0; i < end && i < frames_max; ++i) {
     // The first one is no return address, and is looked up as it is.
     const void* address = i == 0 ? static_cast<const char*>(slot.frames[i]) + 1 : slot.frames[i];

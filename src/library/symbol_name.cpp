@@ -101,6 +101,13 @@ bool in_this_library(const void* address) {
   return dladdr(&anchor, &own) != 0 && dladdr(address, &other) != 0 && own.dli_fbase == other.dli_fbase;
 }
 
+std::size_t frames_of_loop(std::span<void* const> frames) {
+  std::size_t end = frames.size();
+  while (end > 0 && !in_this_library(frames[end - 1])) --end;
+  while (end > 0 && in_this_library(frames[end - 1])) --end;
+  return end == 0 ? frames.size() : end;
+}
+
 std::string symbol_name(const void* address) {
   // A return address is that of the next instruction, which may belong to the next function.
   const auto* call = static_cast<const char*>(address) - 1;

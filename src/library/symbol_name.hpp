@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace headway::library {
@@ -13,5 +15,9 @@ std::string symbol_name(const void* address);
 
 /// Whether the address lies in libheadway.so.
 bool in_this_library(const void* address);
+
+/// How many of the main thread's frames, the innermost first, are the training loop's: those of ours that called it, and main(), which called
+/// those, are at the end. All of them where none is ours.
+std::size_t frames_of_loop(std::span<void* const> frames);
 
 }  // namespace headway::library

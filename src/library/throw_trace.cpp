@@ -13,22 +13,51 @@ namespace headway::library {
 namespace {
 
 constexpr int frames_max = 64;
-constexpr std::size_t throws_max = 4;  ///< Destructors may throw and catch while an exception is on its way.
+constexpr std::size_t throws_max = 256;
 
+/// Who writes a place has taken it; it is others' to read while it names its object.
 struct Throw {
-  const void* object = nullptr;
+  std::atomic<bool> taken{false};
+  std::atomic<const void*> object{nullptr};
+  void (*destroy)(void*) = nullptr;
   std::array<void*, frames_max> frames{};
   int count = 0;
 };
 
 std::atomic<bool> noting{false};
-thread_local std::array<Throw, throws_max> throws;
-thread_local std::size_t next_throw = 0;
+/// Without a lock, and without memory that would have to be had: what is thrown may be that there is none.
+std::array<Throw, throws_max> throws;
+std::atomic<std::size_t> next_place{0};
 
-void note(const void* object) {
-  Throw& place = throws[next_throw++ % throws_max];
-  place.object = object;
-  place.count = backtrace(place.frames.data(), frames_max);
+Throw* place_of(const void* object) {
+  const auto found = std::find_if(throws.begin(), throws.end(), [&](const Throw& each) {
+    return each.object.load(std::memory_order_acquire) == object;
+  });
+  return found == throws.end() ? nullptr : &*found;
+}
+
+/// The end of an exception that was noted, in place of its own destructor: its memory may be the next one's.
+void end_exception(void* object) {
+  void (*destroy)(void*) = nullptr;
+  if (Throw* place = place_of(object)) {
+    destroy = place->destroy;
+    place->object.store(nullptr, std::memory_order_release);
+    place->taken.store(false, std::memory_order_release);
+  }
+  if (destroy != nullptr) destroy(object);
+}
+
+/// Returns whether there was a place left.
+bool note(const void* object, void (*destroy)(void*)) {
+  for (std::size_t tried = 0; tried < throws_max; ++tried) {
+    Throw& place = throws[next_place.fetch_add(1, std::memory_order_relaxed) % throws_max];
+    if (place.taken.exchange(true, std::memory_order_acquire)) continue;
+    place.destroy = destroy;
+    place.count = backtrace(place.frames.data(), frames_max);
+    place.object.store(object, std::memory_order_release);
+    return true;
+  }
+  return false;
 }
 
 /// The user's frame that threw, or called what did: behind our own __cxa_throw, and that of a sanitizer's, which stands before it.
@@ -61,12 +90,8 @@ void note_throws() {
 }
 
 std::string throw_trace(const void* object) {
-  // The newest first: an exception that was caught before may have been at the same place in memory.
-  for (std::size_t back = 1; back <= throws_max; ++back) {
-    const Throw& thrown = throws[(next_throw - back) % throws_max];
-    if (thrown.object == object && thrown.count > 0) return text_of(thrown);
-  }
-  return "";
+  const Throw* thrown = place_of(object);
+  return thrown == nullptr || thrown->count <= 0 ? "" : text_of(*thrown);
 }
 
 namespace {
@@ -86,7 +111,7 @@ ThrowFunction runtime_throw() {
 extern "C" __attribute__((visibility("default"), noreturn)) void __cxa_throw(void* object, void* type,
                                                                              void (*destroy)(void*)) {
   using namespace headway::library;
-  if (noting.load(std::memory_order_relaxed)) note(object);
-  runtime_throw()(object, type, destroy);
+  const bool noted = noting.load(std::memory_order_relaxed) && note(object, destroy);
+  runtime_throw()(object, type, noted ? end_exception : destroy);
   __builtin_unreachable();
 }

@@ -1,6 +1,7 @@
 #include "library/train_loops.hpp"
 
 #include "library/loop_names.hpp"
+#include "library/text_check.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -67,7 +68,10 @@ Result<std::string> name_of(const TrainLoop& loop) {
 
 std::string call_loop(const std::string& name, const std::string& config_json) {
   for (const Registered& each : registered()) {
-    if (each.name == name) return call(each.loop, Json::parse(config_json).value()).dump();
+    if (each.name != name) continue;
+    const Json returned = call(each.loop, Json::parse(config_json).value());
+    check_text("the return value", returned).value();
+    return returned.dump();
   }
   throw BadResult({ErrorKind::invalid_argument,
                    "this program has no training loop \"" + name + "\" (registered: " + names() + ")"});

@@ -4,6 +4,7 @@
 
 #include "library/committed_checkpoint.hpp"
 #include "library/loop_names.hpp"
+#include "library/text_check.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -60,8 +61,11 @@ std::string call_validation(const std::string& name, const std::string& checkpoi
   for (const Registered& each : registered()) {
     if (each.name != name) continue;
     const Checkpoint given = open_or_name(checkpoint);
-    if (each.function.plain != nullptr) return each.function.plain(given).dump();
-    return each.function.with_arguments(given, Json::parse(arguments_json).value()).dump();
+    const Json returned = each.function.plain != nullptr
+                              ? each.function.plain(given)
+                              : each.function.with_arguments(given, Json::parse(arguments_json).value());
+    check_text("the return value", returned).value();
+    return returned.dump();
   }
   throw BadResult({ErrorKind::invalid_argument,
                    "this program has no validation function \"" + name + "\" (registered: " + names() + ")"});

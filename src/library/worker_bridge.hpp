@@ -16,6 +16,9 @@ namespace headway::library {
 /// Null outside of a rank.
 const Context* worker_context();
 
+/// In a process that validates: what it may use.
+const Context& validation_context();
+
 /// Whether this process validates a checkpoint.
 bool in_validation();
 

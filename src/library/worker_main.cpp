@@ -63,8 +63,8 @@ void set_threads(int cpus) {
   const char* asked = std::getenv("OMP_NUM_THREADS");
   const int wanted = asked == nullptr ? 0 : std::atoi(asked);
   const int threads = wanted > 0 ? wanted : std::max(1, cpus);
-  threads_are_set_here = asked == nullptr;
-  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 0);
+  threads_are_set_here = wanted <= 0;
+  if (threads_are_set_here) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (set != nullptr) set(threads);
 }
@@ -176,6 +176,8 @@ bool in_validation() { return session != nullptr && session->context().validatio
 
 const Context* worker_context() { return session == nullptr || in_validation() ? nullptr : &context_of_worker; }
 
+const Context& validation_context() { return context_of_worker; }
+
 bool worker_validates() { return validates; }
 
 std::vector<std::string> own_variables() {
@@ -206,6 +208,7 @@ Result<void> worker_report(ReportOrder order) {
   request.metrics = std::move(metrics->as_object());
   request.checkpoint_directory = std::move(order.checkpoint_directory);
   request.checkpoint_name = std::move(order.checkpoint_name);
+  request.name_argument = "ReportOptions.checkpoint_name";
   request.move = order.move;
   request.asynchronous = order.asynchronous;
   if (order.placed) request.source = CheckpointSource::placed;
@@ -232,7 +235,7 @@ Result<std::string> worker_collective(const std::string& kind, int root, std::st
 }
 
 Result<std::optional<PreemptionInfo>> worker_preemption_info() {
-  const auto told = session->preemption_info();
+  const auto told = session->preemption_info("preemption_info");
   if (!told) return told.error();
   if (!*told) return std::optional<PreemptionInfo>();
   const Result<PreemptionInfo> info = from_json_text<PreemptionInfo>(**told, "a preemption");

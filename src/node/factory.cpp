@@ -5,9 +5,12 @@
 #include "wire/fork_guard.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +19,7 @@ namespace headway::node {
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
   if (!config.forked || config.forked->control_fd < 0) return launch(config, preload);
   ForkedFactory& forked = *config.forked;
+  ready_ = true;  // What comes before was done before it was forked.
   serve(std::exchange(forked.control_fd, -1), std::exchange(forked.life_fd, -1), forked.guard_pid);
   return {};
 }
@@ -49,6 +53,7 @@ Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std:
   launch.env = config.env;
   launch.env[agent_variable] = std::to_string(getpid());
   launch.inherited = {control[1], life[0]};
+  entrance_ = config.entrance;
   Result<pid_t> guard = launch_process(launch);
   close(control[1]);
   close(life[0]);
@@ -75,6 +80,7 @@ Factory::~Factory() {
   if (life_fd_ < 0) return;
   wire::keep_in_children(life_fd_);
   close(life_fd_);
+  if (!ready_) kill(-guard_pid_, SIGTERM);  // It may not have become a guard yet, and never be one.
   // The guard kills all there is below it and ends; nothing of ours is a zombie then.
   while (waitpid(guard_pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -108,6 +114,7 @@ void Factory::on_frame(const wire::Frame& frame) {
   Result<wire::FromFactory> message = wire::from_frame<wire::FromFactory>(frame);
   if (!message) return;
   if (const auto* ready = std::get_if<wire::FactoryReady>(&*message)) {
+    ready_ = true;
     handlers_.ready(ready->problems);
   } else if (const auto* spawned = std::get_if<wire::WorkerSpawned>(&*message)) {
     handlers_.spawned(spawned->worker_id, spawned->pid, spawned->exec_reason);
@@ -116,9 +123,38 @@ void Factory::on_frame(const wire::Frame& frame) {
   }
 }
 
+/// How the guard's process has ended, or is about to: its descriptors are closed a moment before. None when it lives on without them.
+std::optional<ExitStatus> Factory::end_of_guard() const {
+  constexpr int limit_ms = 1000;
+  pollfd end{static_cast<int>(syscall(SYS_pidfd_open, guard_pid_, 0)), POLLIN, 0};
+  const bool ended = poll(&end, 1, limit_ms) == 1;
+  close(end.fd);
+  siginfo_t info{};
+  // It stays for the destructor to be waited for.
+  if (!ended || waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return std::nullopt;
+  return ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""};
+}
+
+/// What is told of the workers of a factory that is gone.
+ExitStatus Factory::status_of_lost() const {
+  constexpr int killed = 9;
+  if (ready_) return {true, killed, "its worker factory died, and it with it"};
+  ExitStatus status = end_of_guard().value_or(ExitStatus{true, killed, ""});
+  status.detail = "it was to be started by a worker factory, which has ended so before it was ready";
+  if (!entrance_.empty()) {
+    status.detail =
+        "it was to be started by a worker factory, which is this program entered again and has ended so before it came "
+        "to " +
+        entrance_;
+  }
+  return status;
+}
+
 void Factory::on_lost() {
-  for (std::int64_t worker_id : std::exchange(alive_, {})) {
-    handlers_.ended(worker_id, {true, 9, "its worker factory died, and it with it"});
+  if (!alive_.empty()) {
+    const ExitStatus status = status_of_lost();
+    for (std::int64_t worker_id : std::exchange(alive_, {})) handlers_.ended(worker_id, status);
   }
   handlers_.lost();
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,7 +31,9 @@ struct FactoryConfig {
   std::vector<std::string>
       command;  ///< Starts a factory; after a guard's, the socket's number and the modules to import follow.
   std::map<std::string, std::string> env;
-  std::string py_spy;       ///< The program that shows the stacks of a process; empty: there is none.
+  std::string py_spy;  ///< The program that shows the stacks of a process; empty: there is none.
+  /// What a factory's program comes to before it is ready, for messages; empty: there is nothing to name.
+  std::string entrance = "";
   bool own_stacks = false;  ///< Workers tell their stacks themselves, when they are asked through their sessions.
   std::shared_ptr<ForkedFactory> forked = nullptr;  ///< Used first, when it is there.
 };
@@ -59,12 +62,16 @@ class Factory : public WorkerSource {
   void serve(int control_fd, int life_fd, pid_t guard_pid);
   void on_frame(const wire::Frame& frame);
   void on_lost();
+  std::optional<ExitStatus> end_of_guard() const;
+  ExitStatus status_of_lost() const;
 
   boost::asio::io_context& loop_;
   Handlers handlers_;
   std::shared_ptr<wire::Channel> channel_;
   int life_fd_ = -1;
   pid_t guard_pid_ = 0;
+  std::string entrance_;
+  bool ready_ = false;
   std::set<std::int64_t> alive_;  ///< Workers ordered and not ended.
 };
 

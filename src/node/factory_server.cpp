@@ -97,7 +97,7 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   if (!hooks_.always_exec && threads != 1) {
     // A lock that another thread holds at the fork stays locked for ever in the child.
     exec_reason = "the worker factory has " + std::to_string(threads) +
-                  " threads, so forking is not safe; an imported module "
+                  " threads, so forking is not safe; something that it has loaded "
                   "has started one";
   }
   if (exec_reason.empty() && !hooks_.always_exec) {

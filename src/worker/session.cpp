@@ -180,13 +180,15 @@ Task Session::next_task() {
 
 void Session::answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value) {
   const Result<void> sent = send(wire::Executed{call_id, error}, std::move(value));
-  if (!sent) (void)send(wire::Executed{call_id, RankError{"ValueError", sent.error().message, "", false}});
+  if (!sent)
+    (void)send(wire::Executed{call_id, RankError{to_string(sent.error().kind), sent.error().message, "", false}});
 }
 
 void Session::training_returned(wire::Blob value) {
   function_over_ = true;
   const Result<void> sent = send(wire::TrainingReturned{}, std::move(value));
-  if (!sent) training_raised({"ValueError", "the return value: " + sent.error().message, "", false}, nullptr);
+  if (!sent)
+    training_raised({to_string(sent.error().kind), "the return value: " + sent.error().message, "", false}, nullptr);
 }
 
 void Session::training_raised(const RankError& error, wire::Blob exception) {
@@ -210,7 +212,7 @@ Result<int> Session::open_runtime() {
 
 void Session::validated(const JsonObject& metrics) {
   if (const auto sent = send(wire::Validated{metrics}); !sent) {
-    training_raised({"ValueError", "the metrics: " + sent.error().message, "", false}, nullptr);
+    training_raised({to_string(sent.error().kind), "the metrics: " + sent.error().message, "", false}, nullptr);
   }
 }
 
@@ -233,12 +235,15 @@ Result<std::vector<wire::ToldCheckpoint>> Session::ask_checkpoints(bool validate
 
 namespace {
 
-Result<void> check_checkpoint_name(const std::string& name) {
+/// Where nobody gave a name.
+const std::string directory_of_checkpoint = "the checkpoint's directory";
+
+Result<void> check_checkpoint_name(const std::string& argument, const std::string& name) {
   constexpr std::array reserved{"result.json", "progress.csv", "run.json", "params.json", "logs", "artifacts"};
   const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
   if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
   return Error{ErrorKind::invalid_argument,
-               "checkpoint_dir_name is " + json_text(Json(name)) +
+               argument + " is " + json_text(Json(name)) +
                    "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
 }
 
@@ -252,16 +257,18 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   if (request.source == CheckpointSource::placed) {
     Result<std::string> name = storage::name_in_run(context_.run_directory, *request.checkpoint_directory);
     if (!name)
-      return Error{name.error().kind, "the checkpoint is not to be uploaded (NO_UPLOAD): " + name.error().message};
+      return Error{name.error().kind, "the checkpoint is to be recorded where it lies: " + name.error().message};
     if (request.checkpoint_name && *request.checkpoint_name != *name) {
       return Error{ErrorKind::invalid_argument,
-                   "checkpoint_dir_name is " + json_text(Json(*request.checkpoint_name)) +
-                       " with NO_UPLOAD; allowed: None, or the name that the directory has, \"" + *name + "\""};
+                   request.name_argument + " is " + json_text(Json(*request.checkpoint_name)) +
+                       " for a checkpoint that is recorded where it lies; allowed: none, or its directory's, \"" +
+                       *name + "\""};
     }
     offer.directory_name = std::move(*name);
   }
   if (offer.directory_name) {
-    if (Result<void> fits = check_checkpoint_name(*offer.directory_name); !fits) return fits.error();
+    const std::string argument = request.checkpoint_name ? request.name_argument : directory_of_checkpoint;
+    if (Result<void> fits = check_checkpoint_name(argument, *offer.directory_name); !fits) return fits.error();
   }
   if (request.source == CheckpointSource::files) {
     Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
@@ -280,11 +287,11 @@ wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& re
     const Result<std::string> directory = request.store(order.name);
     Result<std::string> name =
         directory ? storage::name_in_run(context_.run_directory, *directory) : Result<std::string>(directory.error());
-    const Result<void> fits = name ? check_checkpoint_name(*name) : Result<void>(name.error());
+    const Result<void> fits = name ? check_checkpoint_name(directory_of_checkpoint, *name) : Result<void>(name.error());
     if (fits) {
       done.stored_name = std::move(*name);
     } else {
-      done.error = "checkpoint_upload_fn: " + fits.error().message;
+      done.error = "the function that stores it: " + fits.error().message;
     }
     return done;
   }

@@ -33,6 +33,7 @@ struct ReportRequest {
   JsonObject metrics;
   std::optional<std::string> checkpoint_directory;  ///< Local files to put into the checkpoint.
   std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
+  std::string name_argument;                        ///< What the user calls that argument, for messages.
   bool move = false;  ///< The directory is handed over: its files may be moved, and it is removed when they are stored.
   bool asynchronous = false;  ///< Return once the driver knows of the checkpoint; it is stored meanwhile.
   /// `placed`: `checkpoint_directory` lies in the run's folder, with its files, or will.
@@ -107,7 +108,7 @@ class Session {
   Result<wire::Blob> collective(const std::string& kind, int root, wire::Blob bytes);
   /// What is known of nodes that are taken away from the group, as a PreemptionInfo in JSON; null: nothing. A barrier of all ranks, with
   /// the errors of `collective`.
-  Result<wire::Blob> preemption_info();
+  Result<wire::Blob> preemption_info(const std::string& asked_by);
 
  private:
   Session(int fd, DriverGone gone);

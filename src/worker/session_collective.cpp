@@ -1,4 +1,3 @@
-#include "core/preemption.hpp"
 #include "worker/session.hpp"
 
 #include <utility>
@@ -17,7 +16,7 @@ Result<wire::Blob> Session::collective(const std::string& kind, int root, wire::
   return gathered && is_root ? Result<wire::Blob>(std::move(given)) : std::move(gathered);
 }
 
-Result<wire::Blob> Session::preemption_info() { return gather(std::string(preemption_question), 0, nullptr); }
+Result<wire::Blob> Session::preemption_info(const std::string& asked_by) { return gather(asked_by, 0, nullptr); }
 
 Result<wire::Blob> Session::gather(const std::string& kind, int root, const wire::Blob& given) {
   const auto refused = [&](const std::string& why) { return Error{ErrorKind::invalid_argument, kind + "() " + why}; };

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_callback_that_holds_up_the_ranks_is_named_and_its_stack_a
   run.advance(6s);
   BOOST_TEST(run.last<ExamineRanks>().hook);
   run.examined();
-  BOOST_TEST(contains(run.last<Warn>().text, "a callback of RunConfig.callbacks or RunConfig.stop has not returned"));
+  BOOST_TEST(contains(run.last<Warn>().text, "a callback, or a function that may stop the run, has not returned"));
   BOOST_TEST(contains(run.last<Warn>().text, "in the_hook"));
 }
 

@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(a_rank_dies_while_it_starts_and_no_set_up_is_tried) {
   BOOST_TEST(run.count<RunSetup>() == 0U);
   run.group_ends();
   BOOST_TEST(run.restarts() == 1U);
-  BOOST_TEST(contains(run.last<Notify>().text, "rank 1 exited with code 127: no processes left"));
+  BOOST_TEST(contains(run.last<Notify>().text,
+                      "rank 1 exited with code 127 before it was ready, in attempt 1: no processes left"));
   BOOST_TEST(contains(run.last<Notify>().text, "rank 0: ready, waiting for the others to start"));
 }
 

@@ -55,9 +55,9 @@ BOOST_AUTO_TEST_CASE(every_rank_that_asks_is_told_and_the_group_goes_elsewhere_a
   Rig run = running();
   BOOST_TEST(!asked(run, 0).has_value());
   run.send(notice);
-  BOOST_TEST(
-      run.last<Notify>().text ==
-      "node b (host-b) will be taken away in 30.0 s, and rank 1 with it: get_preemption_info() tells every rank");
+  BOOST_TEST(run.last<Notify>().text ==
+             "node b (host-b) will be taken away in 30.0 s, and rank 1 with it: every rank that asks for preemption "
+             "info is told");
   const std::optional<PreemptionInfo> info = asked(run, 1);
   BOOST_REQUIRE(info.has_value());
   BOOST_TEST(info->deadline_ms.value() == deadline_ms);

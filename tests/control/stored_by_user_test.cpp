@@ -65,13 +65,13 @@ BOOST_AUTO_TEST_CASE(ranks_that_disagree_about_the_mode_or_the_directory_are_ref
   BOOST_TEST(
       contains(modes.last<AnswerReport>().error.value(),
                "ranks 0 and 1 cannot make one checkpoint: one has files to upload, the other a directory that is "
-               "not to be uploaded (NO_UPLOAD)"));
+               "recorded where it lies"));
   BOOST_TEST(modes.count<BeginCheckpoint>() == 0U);
   Pair names;
   names.report(0, {}, placed("a"));
   names.report(1, {}, placed("b"));
   BOOST_TEST(contains(names.last<AnswerReport>().error.value(),
-                      "ranks 0 and 1 report different directories with NO_UPLOAD: a and b"));
+                      "ranks 0 and 1 report different directories that are to be recorded where they lie: a and b"));
   BOOST_TEST(names.count<CommitCheckpoint>() == 0U);
 }
 
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(functions_that_store_one_checkpoint_in_two_places_or_fail_a
   Pair failing;
   failing.report(0, {}, by_function());
   failing.report(1);
-  failing.send(RankUploaded{failing.attempt(), 0, 0, {}, "checkpoint_upload_fn: ValueError: no", {}});
+  failing.send(RankUploaded{failing.attempt(), 0, 0, {}, "the function that stores it: ValueError: no", {}});
   BOOST_TEST(contains(failing.last<AnswerReport>().error.value(), "rank 0 could not store its part of the checkpoint"));
   BOOST_TEST(failing.count<DiscardCheckpoint>() == 0U);
 }

@@ -2,6 +2,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdlib>
+#include <map>
+#include <string>
+
 /// Which device a worker uses, and what carries its collectives.
 namespace headway::torch {
 namespace {
@@ -44,6 +48,25 @@ BOOST_AUTO_TEST_CASE(nccl_is_for_programs_that_have_it_and_workers_with_gpus_of_
   BOOST_TEST((gpu_backend(own, false) == GpuBackend::gloo));
   const Context shared = worker({"0"}, {"0"});
   BOOST_TEST((gpu_backend(shared, true) == GpuBackend::gloo));
+}
+
+BOOST_AUTO_TEST_CASE(threads_are_those_of_the_environment_or_the_cpus_of_the_worker) {
+  Context own;
+  own.cpus = 3;
+  unsetenv("OMP_NUM_THREADS");
+  BOOST_TEST(thread_count(own) == 3);
+  const std::map<std::string, int> threads{{"", 3}, {"many", 3}, {"0", 3}, {"-2", 3}, {"2", 2}, {"4,2", 4}};
+  for (const auto& [said, expected] : threads) {
+    setenv("OMP_NUM_THREADS", said.c_str(), 1);
+    BOOST_TEST(thread_count(own) == expected, "\"" << said << "\"");
+  }
+  unsetenv("OMP_NUM_THREADS");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_process_may_use_is_known_in_workers_alone) {
+  BOOST_CHECK_EXCEPTION((void)process_context("get_device()"), BadResult, [](const BadResult& error) {
+    return std::string(error.what()).find("get_device() was called outside of a training loop") == 0;
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -143,6 +144,32 @@ void draw() {
 }
 HEADWAY_TRAIN_LOOP(draw);
 
+/// The program, or a library of it, may have taken the variable away.
+void compute_without_variable() {
+  unsetenv("OMP_NUM_THREADS");
+  torch::Tensor ones = torch::ones({1});
+  std::vector<torch::Tensor> tensors{ones};
+  distributed::process_group()->allreduce(tensors)->wait();
+  headway::report({{"sum", ones.item<double>()}, {"threads", at::get_num_threads()}});
+}
+HEADWAY_TRAIN_LOOP(compute_without_variable);
+
+Json find_device(const headway::Checkpoint&) {
+  return {{"device", distributed::get_device().str()}, {"cpus", headway::process_context().cpus}};
+}
+HEADWAY_VALIDATION(find_device);
+
+void validate_on_device() {
+  const headway::Context& me = headway::context();
+  const std::string folder = me.run_directory + "/../local_" + std::to_string(me.world_rank);
+  std::filesystem::create_directories(folder);
+  std::optional<headway::Checkpoint> saved;
+  if (me.world_rank == 0) saved = headway::Checkpoint::from_directory(folder);
+  headway::report(Json::object(), saved, {.validation = me.world_rank == 0});
+  headway::report(headway::get_all_reported_checkpoints().at(0).metrics);
+}
+HEADWAY_TRAIN_LOOP(validate_on_device);
+
 /// Prints every rank's report as one line of JSON.
 struct Printer : headway::Callback {
   void after_report(const std::vector<Json>& metrics, const std::optional<headway::Checkpoint>&) override {
@@ -154,11 +181,16 @@ struct Printer : headway::Callback {
 
 int main(int argc, char** argv) {
   const headway::Main guard(argc, argv);
-  const std::map<std::string, headway::TrainLoop> loops{
-      {"accumulate", accumulate},     {"leave_parameters_out", leave_parameters_out},
-      {"send_buffers", send_buffers}, {"differ_in_shape", differ_in_shape},
-      {"load_data", load_data},       {"go_on", go_on},
-      {"go_on_after_a_death", go_on}, {"draw", draw}};
+  const std::map<std::string, headway::TrainLoop> loops{{"accumulate", accumulate},
+                                                        {"leave_parameters_out", leave_parameters_out},
+                                                        {"send_buffers", send_buffers},
+                                                        {"differ_in_shape", differ_in_shape},
+                                                        {"load_data", load_data},
+                                                        {"go_on", go_on},
+                                                        {"go_on_after_a_death", go_on},
+                                                        {"draw", draw},
+                                                        {"compute_without_variable", compute_without_variable},
+                                                        {"validate_on_device", validate_on_device}};
   const std::string mode = argc == 3 ? argv[1] : "";
   if (!loops.contains(mode)) return 2;
   headway::TrainerOptions options;
@@ -166,6 +198,7 @@ int main(int argc, char** argv) {
   options.scaling.num_workers = 2;
   options.run = {
       .name = "run", .storage_path = argv[2], .failure = {.max_failures = mode == "differ_in_shape" ? 0 : 1}};
+  if (mode == "validate_on_device") options.validation = {.function = find_device};
   options.callbacks = {std::make_shared<Printer>()};
   const auto result = headway::Trainer(loops.at(mode), options).fit();
   if (!result) std::cerr << result.error().message << std::endl;

@@ -1,3 +1,4 @@
+#include "library/message_loops.hpp"
 #include "library/report_loops.hpp"
 #include "library/validation_loops.hpp"
 
@@ -270,6 +271,7 @@ const std::map<std::string, headway::TrainLoop> loops{
 headway::Trainer trainer_for(const std::string& mode, const std::string& storage) {
   std::map<std::string, headway::TrainLoop> all = headway::test::report_loops();
   all.merge(headway::test::validation_loops());
+  all.merge(headway::test::message_loops());
   all.insert(loops.begin(), loops.end());
   const auto found = all.find(mode);
   const headway::TrainLoop loop = found == all.end() ? headway::TrainLoop(sum_up) : found->second;
@@ -282,6 +284,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   if (mode == "die_once") options.run.checkpoint.num_to_keep = 2;
   if (mode == "hang_before_the_barrier") options.run.failure.hang_warn_s = 0.5;
   headway::test::add_validation(mode, options);
+  headway::test::make_wrong(mode, options);
   if (mode == "callback_null") options.callbacks = {nullptr};
   if (mode == "die_once" || mode == "callback_throws")
     options.callbacks = {std::make_shared<Listener>(mode == "callback_throws")};
@@ -313,6 +316,20 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string mode = argv[1];
   if (mode == "main_missing") return run_mode(mode, argv[2]);
+  if (mode == "main_not_reached" && std::getenv("HEADWAY_ENTER_AS") != nullptr) {
+    std::cerr << "this machine has its driver already" << std::endl;
+    return 4;
+  }
+  if (mode == "main_blocked" && std::getenv("HEADWAY_ENTER_AS") != nullptr) {
+    std::cerr << "blocked " << getpid() << std::endl;
+    while (true) pause();
+  }
+  if (mode == "main_ended") {
+    {
+      const headway::Main ended(argc, argv);
+    }
+    return run_mode(mode, argv[2]);
+  }
   std::thread early;
   if (mode == "main_late") early = std::thread([] { pause(); });
   if (early.joinable()) early.detach();

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_bad_validation_is_refused_before_anything_starts) {
       {"validation_twice", "HEADWAY_VALIDATION names two functions \"measure\"; allowed: a name once in a program"},
       {"validation_bad_arguments", "ValidationTaskConfig.arguments is 3; allowed: an object"},
       {"validation_none_at_once", "ValidationConfig.max_concurrent is 0; allowed: an integer from 1 to 1000"},
-      {"validation_no_time", "ValidationTaskConfig.timeout_s is 0; allowed: None (no limit), or seconds above 0"},
+      {"validation_no_time", "ValidationTaskConfig.timeout_s is 0; allowed: none (no limit), or seconds above 0"},
       {"validation_in_no_order", "ValidationConfig.order is \"any\"; allowed: \"oldest\" or \"newest\""},
       {"validation_many_retries", "max_retries of ValidationConfig is 101; allowed: an integer from 0 to 100"},
       {"validation_half_gpus", "what ValidationConfig claims of GPU is 1.5; allowed: "},

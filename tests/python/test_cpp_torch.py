@@ -94,3 +94,14 @@ def test_workers_by_exec_find_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADWAY_WORKER_START", other)
     ((first, second),) = reports_of("accumulate", tmp_path)
     assert first["after"] == second["after"] == [16.5, 16.5]
+
+
+def test_a_rank_computes_with_its_cpus_where_the_environment_does_not_say(tmp_path):
+    ((first, second),) = reports_of("compute_without_variable", tmp_path)
+    assert first == second == {"sum": 2.0, "threads": 1}
+
+
+def test_a_validation_function_is_told_its_device(tmp_path):
+    _, (first, second) = reports_of("validate_on_device", tmp_path)
+    assert (first["device"], second["device"]) == ("cpu", "cpu")
+    assert first["cpus"] == 1

@@ -45,7 +45,7 @@ def test_a_shutdown_while_ranks_print_ends_cleanly(tmp_path):
         tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "headway.shutdown() ended the run" in done.stderr
+    assert "the shutdown of Headway ended the run" in done.stderr
 
 
 def test_a_fork_of_the_driver_ends_by_itself_and_may_train_too(tmp_path):

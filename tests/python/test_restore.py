@@ -314,9 +314,9 @@ def test_shutdown_leaves_its_reason_and_a_run_to_go_on_with(storage, tmp_path, c
     assert gate.read_text() == "at work"
     headway.shutdown()
     thread.join()
-    assert ended == ["headway.shutdown() ended the run"]
+    assert ended == ["the shutdown of Headway ended the run"]
     journal = json.loads((folder / "run.json").read_text())
-    assert (journal["state"], journal["abort_reason"]) == ("aborted", "headway.shutdown() ended the run")
-    assert journal["attempt_ends"] == ["headway.shutdown() ended the run"]
+    assert (journal["state"], journal["abort_reason"]) == ("aborted", "the shutdown of Headway ended the run")
+    assert journal["attempt_ends"] == ["the shutdown of Headway ended the run"]
     assert train.DataParallelTrainer.restore(folder, lambda: "gone on").fit().return_value == "gone on"
-    assert "Why it had not finished: headway.shutdown() ended the run" in capfd.readouterr().err
+    assert "Why it had not finished: the shutdown of Headway ended the run" in capfd.readouterr().err

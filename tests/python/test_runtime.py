@@ -223,5 +223,5 @@ def test_shutdown_ends_a_run_of_another_thread(storage):
     assert reported.wait(30)
     headway.shutdown()
     thread.join(30)
-    assert errors == ["headway.shutdown() ended the run"]
+    assert errors == ["the shutdown of Headway ended the run"]
     assert processes.descendants() == {}

@@ -4,6 +4,7 @@
 #include <headway/result.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 /// Which device a worker uses, and what carries its collectives: plain functions of its `Context`, without libtorch.
@@ -19,6 +20,13 @@ inline std::optional<int> device_index(const Context& worker) {
                                                  " is not among those that its process sees (CUDA_VISIBLE_DEVICES)"});
   }
   return static_cast<int>(place - worker.visible_gpus.begin());
+}
+
+/// How many threads this worker computes with: what OMP_NUM_THREADS says, its CPUs where that is no number above 0.
+inline int thread_count(const Context& worker) {
+  const char* asked = std::getenv("OMP_NUM_THREADS");
+  const int wanted = asked == nullptr ? 0 : std::atoi(asked);
+  return wanted > 0 ? wanted : std::max(1, worker.cpus);
 }
 
 /// What carries collectives of GPU tensors. Those of CPU tensors go through Gloo.

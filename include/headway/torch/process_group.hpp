@@ -15,7 +15,6 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/types.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,10 +23,10 @@
 
 namespace headway::torch {
 
-/// The device that this rank should use: its first GPU, or the CPU. Throws `BadResult`: `invalid_argument` outside of a training loop,
-/// `unavailable` as `device_index`.
+/// The device that this rank, or this validation function, should use: its first GPU, or the CPU. Throws `BadResult`: `invalid_argument`
+/// in any other process, `unavailable` as `device_index`.
 inline ::torch::Device get_device() {
-  const std::optional<int> index = device_index(context());
+  const std::optional<int> index = device_index(process_context("headway::torch::get_device()"));
   if (!index) return ::torch::Device(::torch::kCPU);
   return {::torch::kCUDA, static_cast<c10::DeviceIndex>(*index)};
 }
@@ -79,12 +78,13 @@ inline void add_gpu_backend(c10d::ProcessGroup& group, const c10::intrusive_ptr<
 
 inline c10::intrusive_ptr<c10d::ProcessGroup> make_group(std::chrono::milliseconds timeout) {
   const Context& me = context();
-  at::set_num_threads(std::max(1, std::atoi(std::getenv("OMP_NUM_THREADS"))));
+  at::set_num_threads(thread_count(me));
   const c10::intrusive_ptr<c10d::Store> store = open_store(timeout);
   const auto options = c10d::ProcessGroupGloo::Options::create(timeout);
   // By itself Gloo would look this machine's name up, which fails where the name does not resolve.
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface == nullptr ? "lo" : interface));
+  const bool named = interface != nullptr && *interface != '\0';
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(named ? interface : "lo"));
   const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, me.world_rank, me.world_size, options);
   auto group = c10::make_intrusive<c10d::ProcessGroup>(store, me.world_rank, me.world_size);
   group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
