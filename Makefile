@@ -18,8 +18,7 @@ lint:
 soak: build
 	@build/sim/headway_sim --seeds $(or $(SEEDS),1000000) --first $(or $(FIRST),0)
 
-sanitize:
-	@scripts/bootstrap.sh build
+sanitize: build
 	@scripts/sanitize.sh
 
 wheel:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The C++ tests under AddressSanitizer with UndefinedBehaviorSanitizer, then under ThreadSanitizer.
+# The C++ tests, which run the examples plain and recover, under AddressSanitizer with UndefinedBehaviorSanitizer, then under
+# ThreadSanitizer; and under the first also the examples that need a server or libtorch, which is itself not instrumented.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,5 +23,15 @@ check() {
   "${fixed_addresses[@]}" .venv/bin/ctest --test-dir "$1" --output-on-failure --no-tests=error
 }
 
+# check_examples FOLDER: s3, against a server of moto's, and digits, with workers that are forked and that are started by exec.
+check_examples() {
+  local start
+  for start in fork exec; do
+    HEADWAY_WORKER_START=$start HEADWAY_TEST_EXAMPLES=$PWD/$1/tests/examples \
+      .venv/bin/python -m pytest tests/python/test_cpp_storage.py tests/python/test_cpp_digits.py
+  done
+}
+
 check build/asan address,undefined
+check_examples build/asan
 check build/tsan thread

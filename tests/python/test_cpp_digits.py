@@ -13,7 +13,7 @@ from headway import train
 from headway.train.torch import TorchTrainer
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "build/tests/examples/example_digits"
+PROGRAM = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_digits"
 EPOCHS = 3
 
 

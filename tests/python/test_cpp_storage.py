@@ -8,7 +8,8 @@ import object_store
 import pyarrow
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "build/tests/examples/example_s3"
+EXAMPLES = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", Path(__file__).parents[2] / "build/tests/examples"))
+PROGRAM = EXAMPLES / "example_s3"
 
 
 @pytest.fixture(scope="module")
