@@ -13,7 +13,7 @@ std::string hook_headline(const std::string& hook, const WaitScene& scene, const
   return ranks_have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
 }
 
-/// As people call it, with its number among the barriers and broadcasts.
+/// As people call it, with its number among the collective calls.
 std::string gathering_name(const Wait& wait, const std::string& kind) {
   return (kind == "broadcast" ? "the broadcast" : kind + "()") + " #" + std::to_string(wait.index + 1);
 }
@@ -98,7 +98,7 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
     case WaitKind::setup: return std::string(setup_hooks) + " has returned" + after;
     case WaitKind::report: return "every rank has come to " + report_name(resolved.wait) + after;
     case WaitKind::gathering:
-      return "every rank has come to barrier or broadcast #" + std::to_string(resolved.wait.index + 1) + after;
+      return "every rank has come to the collective call #" + std::to_string(resolved.wait.index + 1) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
     case WaitKind::collective: return "the ranks have gone on from their collective" + after;
     case WaitKind::callback: return std::string(callbacks) + " has returned" + after;

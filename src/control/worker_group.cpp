@@ -18,7 +18,8 @@ std::string doing(const RankState& rank, Time now) {
     case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
     case RankPhase::reporting: return "waiting in report #" + std::to_string(rank.reports) + since;
     case RankPhase::gathering:
-      return "waiting in barrier or broadcast #" + std::to_string(rank.collectives) + since + " (" + reports + ")";
+      return "waiting in a collective call, #" + std::to_string(rank.collectives) + " (barrier, broadcast or " +
+             "get_preemption_info)," + since + " (" + reports + ")";
     case RankPhase::returned: return "had finished its training function (" + reports + ")";
     case RankPhase::raised: return "had failed too";
     case RankPhase::exited: return "its process was gone";

@@ -62,6 +62,17 @@ BOOST_AUTO_TEST_CASE(a_rank_is_killed_by_a_signal_and_is_named_with_its_last_lin
   BOOST_TEST(contains(run.failure(), "\nepoch 1\nbad pointer\nWhat the other ranks were doing:\n"));
 }
 
+BOOST_AUTO_TEST_CASE(a_rank_that_goes_with_its_factory_says_so_after_what_happened_to_it) {
+  Rig run(spec_of(2));
+  run.to_running();
+  run.exits(1, {true, 9, "its worker factory died, and it with it"});
+  to_the_end(run);
+  BOOST_TEST(
+      run.failure().starts_with("rank 1 (pid 101 on host-a) was killed by SIGKILL (signal 9) before its training "
+                                "function had returned, in attempt 1: "
+                                "its worker factory died, and it with it\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_exits_with_code_0_before_its_return_has_failed_too) {
   Rig run(spec_of(2));
   run.to_running();
