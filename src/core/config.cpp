@@ -4,6 +4,7 @@
 #include "core/location.hpp"
 
 #include <cmath>
+#include <string_view>
 
 namespace headway {
 namespace {
@@ -24,6 +25,7 @@ std::string number_text(double number) {
   }
   std::string text = std::to_string(number);
   while (text.find('.') != std::string::npos && text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
   return text;
 }
 
@@ -83,6 +85,30 @@ Result<void> validate_gpus(const ScalingConfig& config) {
   return {};
 }
 
+/// "eu", "!eu", "in(eu, us)" or "!in(eu, us)": nothing of it is empty, and a list is closed.
+bool is_selector_value(std::string_view text) {
+  if (text.starts_with('!')) text.remove_prefix(1);
+  if (!text.starts_with("in(")) return !text.empty();
+  if (!text.ends_with(')')) return false;
+  text = text.substr(3, text.size() - 4);
+  while (true) {
+    const std::size_t comma = text.find(',');
+    if (text.substr(0, comma).find_first_not_of(' ') == std::string_view::npos) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<void> validate_selector(const std::string& argument, const Labels& selector) {
+  for (const auto& [name, wanted] : selector) {
+    if (name.empty()) return refused(argument, "given an empty name", "names of labels, such as \"region\"");
+    if (is_selector_value(wanted)) continue;
+    return refused(argument + "[" + quoted(name) + "]", quoted(wanted),
+                   "a label's text, such as \"eu\", \"!eu\", \"in(eu, us)\" or \"!in(eu, us)\"");
+  }
+  return {};
+}
+
 Result<void> validate_place(const ScalingConfig& config) {
   const std::string strategy = config.placement_strategy.value_or("PACK");
   if (strategy != "PACK" && strategy != "SPREAD" && strategy != "STRICT_PACK" && strategy != "STRICT_SPREAD") {
@@ -94,6 +120,10 @@ Result<void> validate_place(const ScalingConfig& config) {
   }
   if (!config.label_selector) return {};
   const std::size_t selectors = config.label_selector->size();
+  for (std::size_t i = 0; i < selectors; ++i) {
+    const std::string argument = "ScalingConfig.label_selector" + (selectors > 1 ? "[" + std::to_string(i) + "]" : "");
+    if (auto ok = validate_selector(argument, config.label_selector->at(i)); !ok) return ok;
+  }
   if (selectors != 1 && config.min_workers) {
     return refused("ScalingConfig.label_selector", "a list of " + std::to_string(selectors),
                    "one selector for all workers of an elastic group");

@@ -106,3 +106,42 @@ TorchTrainer(endless, scaling_config=scaling).fit()
     output, error = notebook.run("print(TorchTrainer(loop, scaling_config=scaling).fit().metrics['answer'])")
     assert error is None, output
     assert output.endswith("42.0\n")
+
+
+def test_a_cell_trains_in_the_notebook_s_own_process(notebook):
+    output, error = notebook.run("""
+from headway import train
+local, seen = train.ScalingConfig(num_workers=0), []
+
+def loop():
+    print("in the cell")
+    for step in range(2):
+        train.report({"loss": 0.5, "eval": {"accuracy": step}})
+    train.report({"late": 3})
+    seen.append("a variable of the notebook's")
+
+train.DataParallelTrainer(loop, scaling_config=local).fit()
+print(seen)
+""")
+    assert error is None, output
+    assert output == 'in the cell\n["a variable of the notebook\'s"]\n'
+    assert notebook.drawn == ["display_data", "update_display_data", "update_display_data"]
+    titles = ("report", "loss", "eval/accuracy", "late", "time_s", "checkpoint")
+    assert "".join(f"<th>{title}</th>" for title in titles) in notebook.shown
+    assert notebook.shown.count("<td></td>") == 2 + 2 + 3  # By row: metrics that it has not, and no checkpoint.
+    output, error = notebook.run(
+        """
+def endless():
+    import signal
+    print("waiting", flush=True)
+    signal.pause()
+
+train.DataParallelTrainer(endless, scaling_config=local).fit()
+""",
+        interrupt_at="waiting",
+    )
+    assert error == "KeyboardInterrupt"
+    output, error = notebook.run(
+        "print(train.DataParallelTrainer(lambda: 'again', scaling_config=local).fit().return_value)"
+    )
+    assert (output, error) == ("again\n", None)

@@ -39,8 +39,9 @@ def test_0_still_shows_warnings(tmp_path, capfd):
     assert "headway: warning:" in capfd.readouterr().err
 
 
-def test_2_shows_reports_in_full(tmp_path, capfd):
-    fit_in(tmp_path, verbose=2)
+@pytest.mark.parametrize("verbose", [2, 3])
+def test_2_and_3_show_reports_in_full(tmp_path, capfd, verbose):
+    fit_in(tmp_path, verbose=verbose)
     lines = capfd.readouterr().out.splitlines()
     assert "(rank 0) hello from a rank" in lines
     assert "report 1:" in lines
@@ -91,7 +92,7 @@ def test_the_last_words_of_a_rank_that_dies_are_those_of_both_streams(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"verbose": 3}, "RunConfig.verbose is 3; allowed: 0 (warnings)"),
+        ({"verbose": 4}, "RunConfig.verbose is 4; allowed: 0 (warnings)"),
         ({"verbose": "all"}, "RunConfig.verbose is 'all'"),
         (
             {"log_to_file": "logs/out.txt"},

@@ -46,7 +46,7 @@ class CLIReporter(ProgressReporter):
         metric_columns: Metrics to show: names, or a dict from names to titles. Default: those of the first report.
         parameter_columns: Entries of the training function's configuration, shown once above the table: names, or a
             dict from names to titles.
-        max_report_frequency: Seconds between two rows at least; the last report is shown always.
+        max_report_frequency: Seconds between two rows at least, from 0 on; the last report is shown always.
         settings: What is about several trials (``max_progress_rows``, ``sort_by_metric``, ...): without effect, since a
             run is one.
 

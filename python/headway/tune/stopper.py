@@ -172,6 +172,10 @@ class TrialPlateauStopper(Stopper):
         self._std = check_number("std", std, "a number")
         self._count = check_int("num_results", num_results, "an integer of at least 1")
         self._grace = check_int("grace_period", grace_period, "an integer")
+        if self._std < 0 or self._count < 1:
+            raise ValueError(f"std, num_results are {std}, {num_results}; allowed: at least 0, at least 1")
+        if metric_threshold is not None:
+            metric_threshold = check_number("metric_threshold", metric_threshold, "None or a number")
         self._threshold = metric_threshold
         self._mode = _check_mode(mode) if metric_threshold is not None else ""
         self._seen: collections.Counter[str] = collections.Counter()
