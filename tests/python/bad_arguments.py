@@ -94,6 +94,27 @@ ROWS = [
     ),
     (headway.init, {"runtime_env": {"excludes": "x"}}, TypeError, "runtime_env['excludes']", "'x'", "a list of"),
     (RunConfig, {"stop": stopper.NoopStopper}, TypeError, "RunConfig.stop", "NoopStopper", "a tune.stopper.Stopper"),
+    (ScalingConfig, {"label_selector": {"a": ""}}, ValueError, 'ScalingConfig.label_selector["a"]', '""', "in(eu, us)"),
+    (
+        ScalingConfig,
+        {"label_selector": {"": "eu"}},
+        ValueError,
+        "ScalingConfig.label_selector",
+        "an empty name",
+        "region",
+    ),
+    *(
+        (ScalingConfig, {"label_selector": {"a": text}}, ValueError, 'label_selector["a"]', f'"{text}"', "!in(eu, us)")
+        for text in ("!", "in(", "in()", "!in(eu", "in(eu,)", "in(eu, , us)")
+    ),
+    (
+        ScalingConfig,
+        {"num_workers": 2, "label_selector": [{}, {"a": "in(eu, us"}]},
+        ValueError,
+        'ScalingConfig.label_selector[1]["a"]',
+        '"in(eu, us"',
+        "in(eu, us)",
+    ),
     (tune.CLIReporter, {"metric_columns": "loss"}, TypeError, "metric_columns", "'loss'", "a list of names"),
     (tune.CLIReporter, {"metric_columns": [1]}, TypeError, "metric_columns", "[1]", "a list of names"),
     (tune.CLIReporter, {"max_report_frequency": "5"}, TypeError, "max_report_frequency", "'5'", "seconds"),

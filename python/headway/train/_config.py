@@ -237,8 +237,8 @@ class RunConfig:
         checkpoint_config: See :class:`CheckpointConfig`.
         sync_config: See :class:`SyncConfig`.
         verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's output, and what
-            happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too; so
-            does 3, which older scripts have.
+            happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too;
+            so does 3, which older scripts have.
         log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default. A name ``x`` keeps
             it in ``logs/rank_<r>.x``; a pair of names keeps standard output and standard error apart.
         callbacks: Objects of :class:`headway.train.UserCallback` and :class:`headway.tune.Callback` (loggers are some);
