@@ -33,9 +33,11 @@ namespace {
 
 constexpr double limit_s_max = 1e9;
 
+bool is_limit(double seconds) { return seconds >= 0 && seconds <= limit_s_max; }
+
 /// What is no number comes from the environment, which is named then.
 Result<void> validate_limit(std::string_view argument, const char* variable, const std::optional<double>& seconds) {
-  if (!seconds || (*seconds >= 0 && *seconds <= limit_s_max)) return {};
+  if (!seconds || is_limit(*seconds)) return {};
   if (std::isnan(*seconds)) {
     if (const auto read = seconds_of_environment(variable, std::nullopt); !read) return read.error();
   }
@@ -138,7 +140,7 @@ Result<void> validate_place(const ScalingConfig& config) {
 
 Result<void> validate_elastic(const ScalingConfig& config) {
   const double interval = config.elastic_resize_monitor_interval_s;
-  if (!(interval >= 0 && interval <= limit_s_max)) {
+  if (!is_limit(interval)) {
     return refused("ScalingConfig.elastic_resize_monitor_interval_s", number_text(interval),
                    "seconds from 0 to 1000000000");
   }
@@ -176,7 +178,7 @@ Result<void> validate(const FailureConfig& config) {
     if (limit < -1)
       return refused(argument, std::to_string(limit), "-1 (no limit), 0 (no restart) or a positive integer");
   }
-  if (!(config.preemption_grace_s >= 0 && config.preemption_grace_s <= limit_s_max)) {
+  if (!is_limit(config.preemption_grace_s)) {
     return refused("FailureConfig.preemption_grace_s", number_text(config.preemption_grace_s),
                    "seconds from 0 to 1000000000");
   }

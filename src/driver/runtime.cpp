@@ -38,7 +38,8 @@ Result<void> validate(const RuntimeConfig& config) {
   }
   constexpr double lease_min_s = 1;
   constexpr double lease_max_s = 3600;
-  if (config.join && !(config.join->lease_s >= lease_min_s && config.join->lease_s <= lease_max_s)) {
+  const auto is_lease = [](double seconds) { return seconds >= lease_min_s && seconds <= lease_max_s; };
+  if (config.join && !is_lease(config.join->lease_s)) {
     return refused("node_lease_s", config.join->lease_s, "seconds from 1 to 3600");
   }
   return {};
