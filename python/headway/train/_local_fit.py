@@ -130,7 +130,7 @@ def _lead(
 def _follow(trainer: DataParallelTrainer, place: _local.Place) -> Result:
     try:
         outcome = _take_part(trainer, _local.join(place), place)
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         # Rank 0 could not start the run: it knows why, and may be ended before it has said so itself.
         if not _local.has_ended(place):
             raise RuntimeError(
