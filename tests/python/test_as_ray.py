@@ -129,7 +129,15 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("from ray import remote\n@remote\ndef f(): pass", "NotImplementedError: ray.remote belongs to Ray Core"),
         ("@ray.remote(num_gpus=1)\nclass Actor: pass", "NotImplementedError: ray.remote belongs to Ray Core"),
         ("ray.ObjectRef", "AttributeError: ray.ObjectRef belongs to Ray Core"),
-        ("import ray.util.queue", "ModuleNotFoundError: ray.util: Headway has no such module; docs/compatibility.md"),
+        ("import ray.util.queue", "ModuleNotFoundError: ray.util belongs to Ray Core (tasks, actors, objects), which"),
+        ("from ray.exceptions import RayError", "ModuleNotFoundError: ray.exceptions belongs to Ray Core (tasks,"),
+        (
+            "from ray import ObjectRef",
+            "ModuleNotFoundError: ray.ObjectRef belongs to Ray Core (tasks, actors, objects)",
+        ),
+        ("from ray import serve", "ModuleNotFoundError: ray.serve belongs to ray.serve, which Headway does not have"),
+        ("ray.rllib.algorithms", "AttributeError: ray.rllib belongs to ray.rllib, which Headway does not have"),
+        ("ray.init(local_mode=True)", "ValueError: local_mode is True; allowed: False (ScalingConfig(num_workers=0)"),
         ("import ray.data", "ModuleNotFoundError: ray.data: Headway has no data engine yet; read the data in"),
         (
             "from ray import tune\ntune.Tuner",
@@ -158,6 +166,31 @@ def test_the_cluster_that_is_there_is_this_machine(script):
     code, output = script.run("import headway\nheadway.as_ray()\nimport ray\nray.init('auto')\nprint(len(ray.nodes()))")
     assert (code, output.splitlines()[-1]) == (0, "1"), output
     assert 'address is "auto": Headway is started on this machine' in output
+
+
+def test_what_rays_init_takes_and_gives(script):
+    """Every argument of Ray 2.60's, and what its context is used as."""
+    code, output = script.run("""
+        import headway
+        headway.as_ray()
+        import ray
+
+        with ray.init(
+            num_cpus=2, num_gpus=0, resources={"disk": 1}, labels={"region": "eu"}, object_store_memory=10**8,
+            local_mode=False, ignore_reinit_error=False, include_dashboard=False, dashboard_host="127.0.0.1",
+            dashboard_port=None, job_config=None, configure_logging=True, logging_level="info", logging_format=None,
+            logging_config=None, log_to_driver=None, namespace=None, runtime_env=None, enable_resource_isolation=False,
+            cgroup_path=None, system_reserved_cpu=None, system_reserved_memory=None, proxy_server_url=None,
+            _temp_dir="/tmp/elsewhere",
+        ) as context:
+            assert context["node_ip_address"] == context.address_info["node_ip_address"]
+            assert dict(context) == context.address_info and context.dashboard_url is None
+        assert not ray.is_initialized()
+        ray.init(runtime_env={"working_dir": ".", "excludes": ["data"]}).disconnect()
+        print(ray.is_initialized())
+        """)
+    assert (code, output.splitlines()[-1]) == (0, "False"), output
+    assert "cgroup_path, configure_logging, dashboard_host" in output
 
 
 def test_it_comes_before_the_real_ray(script, other_ray):

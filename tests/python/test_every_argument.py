@@ -40,6 +40,7 @@ LEFT_OUT = {
     ("DataParallelTrainer.restore", "backend_config"): "the same",
     ("TorchTrainer.restore", None): "hands all but torch_config, which has a row, on to DataParallelTrainer.restore",
     ("JupyterNotebookReporter", None): "its constructor is CLIReporter's",
+    ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
     ("TorchCheckpoint.from_model", "preprocessor"): "the same code as from_state_dict's",
 }
@@ -81,7 +82,7 @@ def rows():
     for given, *_ in test_arguments.RESTORE_CASES:
         yield from (("DataParallelTrainer.restore", name) for name in given)
     for given, *_ in test_arguments.RESTORE_CASES[:3]:
-        yield from (("DataParallelTrainer.can_restore", name) for name in given)
+        yield from (("BaseTrainer.can_restore", name) for name in given)
 
 
 def test_no_argument_is_left_out():

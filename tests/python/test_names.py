@@ -105,6 +105,16 @@ def test_every_trainer_is_a_base_trainer_which_itself_is_none():
         train.DataParallelTrainer(print).as_trainable()
 
 
+def test_whether_a_run_can_be_restored_may_be_asked_of_the_base_class(fit, storage):
+    from headway.train.trainer import BaseTrainer
+
+    fit(lambda: None, name="there")
+    assert BaseTrainer.can_restore(f"{storage}/there")
+    assert not BaseTrainer.can_restore(f"{storage}/gone")
+    with pytest.raises(NotImplementedError, match=r"call restore\(\) of the trainer that the run had"):
+        BaseTrainer.restore(f"{storage}/there")
+
+
 @pytest.mark.parametrize(
     ("call", "what"),
     [

@@ -20,6 +20,9 @@ FUNCTIONS = (
 )
 """They raise when they are called, not when they are imported: ``from ray import get`` then tells as much."""
 
+_LIBRARIES = ("llm", "rllib", "serve", "workflow")
+"""Libraries beside Ray Train that stand on Ray Core."""
+
 
 def explanation(name: str) -> str:
     """Why a name of ``ray`` is not there, and what to do.
@@ -27,8 +30,10 @@ def explanation(name: str) -> str:
     Args:
         name: The name below ``ray``.
     """
+    subject = name.split(".")[0]
+    owner = f"ray.{subject}" if subject in _LIBRARIES else "Ray Core (tasks, actors, objects)"
     return (
-        f"ray.{name} belongs to Ray Core (tasks, actors, objects), which Headway does not have: it has what "
+        f"ray.{name} belongs to {owner}, which Headway does not have: it has what "
         "ray.train has. Do this work in the training function or with concurrent.futures, or run the script with Ray"
     )
 

@@ -9,6 +9,11 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from headway._ray import core_names
+
+_SHARED = ("air", "train")
+"""What Headway has of Ray, but for :data:`_WORDS`. All else is Ray Core's, or of other libraries of Ray's."""
+
 _WORDS = {
     "data": "Headway has no data engine yet; read the data in the training function, with a torch DataLoader, say",
     "tune": "Headway has no tuning yet; call fit() for each configuration",
@@ -37,16 +42,24 @@ class _Alias(Loader):
         except ModuleNotFoundError as error:
             if error.name is None or not f"{self._own}.".startswith(f"{error.name}."):
                 raise  # It is there, and misses a library.
-            subject = self._name.split(".")[1]
-            words = _WORDS.get(subject, "Headway has no such module; docs/compatibility.md lists what there is")
             # Not the alias's name: `from ray import x` swallows an error of that one, and with it the words.
-            raise ModuleNotFoundError(f"{self._name}: {words}", name=self._own) from None
+            raise ModuleNotFoundError(_words(self._name), name=self._own) from None
         self._own_spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         # It ran when it was imported under its own name; the import system has just written the alias's spec into it.
         module.__spec__ = self._own_spec
+
+
+def _words(name: str) -> str:
+    """Why there is no such module, and what to do."""
+    subject = name.split(".")[1]
+    if subject in _WORDS:
+        return f"{name}: {_WORDS[subject]}"
+    if subject in _SHARED:
+        return f"{name}: Headway has no such module; docs/compatibility.md lists what there is"
+    return core_names.explanation(name.removeprefix("ray."))
 
 
 def install() -> None:

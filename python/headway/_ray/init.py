@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import headway
+from headway._arguments import check_bool
 
 _WITHOUT_EFFECT = (
+    "cgroup_path",
     "configure_logging",
     "dashboard_host",
     "dashboard_port",
+    "enable_resource_isolation",
     "include_dashboard",
     "job_config",
     "log_to_driver",
@@ -20,21 +23,37 @@ _WITHOUT_EFFECT = (
     "logging_level",
     "namespace",
     "object_store_memory",
+    "proxy_server_url",
+    "system_reserved_cpu",
+    "system_reserved_memory",
 )
 
 
-class RayContext:
+class RayContext(Mapping[str, Any]):
     """What ``ray.init()`` returns: a context that shuts down at its end.
 
     Attributes:
         dashboard_url: None: there is no dashboard.
-        address_info: The machine's own address, under the keys that scripts read.
+        address_info: The machine's own address, under the keys that scripts read; ``context["address"]`` is the same.
     """
 
     dashboard_url = None
 
     def __init__(self) -> None:
-        self.address_info = {"address": "local", "node_ip_address": "127.0.0.1"}
+        self.address_info = {"address": "local", "node_ip_address": "127.0.0.1", "webui_url": None}
+
+    def __getitem__(self, key: str) -> Any:
+        return self.address_info[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.address_info)
+
+    def __len__(self) -> int:
+        return len(self.address_info)
+
+    def disconnect(self) -> None:
+        """The same as ``ray.shutdown()``."""
+        headway.shutdown()
 
     def __enter__(self) -> RayContext:
         return self
@@ -52,6 +71,7 @@ def init(
     labels: Mapping[str, str] | None = None,
     ignore_reinit_error: bool = False,
     runtime_env: Mapping[str, Any] | None = None,
+    local_mode: bool = False,
     **settings: Any,
 ) -> RayContext:
     """:func:`headway.init` for a script that was written for ``ray.init``.
@@ -65,6 +85,7 @@ def init(
         ignore_reinit_error: Do nothing when Headway is started already.
         labels: What ``ScalingConfig.label_selector`` may ask of this machine.
         runtime_env: As for :func:`headway.init`.
+        local_mode: False: there are no tasks that could run in this process.
         settings: Those of Ray's dashboard, logging and object store are accepted and named in a notice: they have no
             effect here. So are those whose names begin with ``_``.
 
@@ -75,6 +96,11 @@ def init(
         TypeError: an argument that ``ray.init`` does not have either.
         ValueError: something that a script would rely on, such as an unknown key of ``runtime_env``.
     """
+    if check_bool("local_mode", local_mode):
+        raise ValueError(
+            "local_mode is True; allowed: False (ScalingConfig(num_workers=0) runs the training function in this "
+            "process)"
+        )
     idle = [name for name in settings if name in _WITHOUT_EFFECT or name.startswith("_")]
     if unknown := sorted(set(settings) - set(idle)):
         raise TypeError(f"ray.init() got {unknown[0]!r}, which it does not have under Headway")

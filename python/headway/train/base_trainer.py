@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
+from headway.train import _locations, _saved_trainer
 from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train._errors import TrainingFailedError
 from headway.train._result import Result
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+    from typing_extensions import Self
 
 __all__ = ["BaseTrainer", "TrainingFailedError"]
 
@@ -31,6 +37,38 @@ class BaseTrainer(abc.ABC):
     scaling_config: ScalingConfig
     run_config: RunConfig
     resume_from_checkpoint: Checkpoint | None
+
+    @classmethod
+    def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> bool:
+        """Whether ``path`` is the folder of a run that ``restore`` can go on with. False when there is nothing.
+
+        Args:
+            path: The run's folder: ``RunConfig.storage_path`` and ``name`` joined; a path or a URL.
+            storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
+
+        Example:
+            >>> from headway.train.trainer import BaseTrainer
+            >>> BaseTrainer.can_restore("/nowhere")
+            False
+        """
+        return _saved_trainer.is_restorable(
+            _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        )
+
+    @classmethod
+    def restore(cls, path: str | os.PathLike[str]) -> Self:
+        """The trainer of the run in a folder; to be called on the class of the trainer that the run had.
+
+        Args:
+            path: The run's folder.
+
+        Raises:
+            NotImplementedError: on a class that trains nothing itself, as this one.
+        """
+        raise NotImplementedError(
+            f"{cls.__name__}.restore() has no training of its own; call restore() of the trainer that the run had, "
+            "such as headway.train.torch.TorchTrainer"
+        )
 
     @abc.abstractmethod
     def fit(self) -> Result:

@@ -125,18 +125,6 @@ class DataParallelTrainer(BaseTrainer):
     _backend_argument: ClassVar[str] = "backend_config"
 
     @classmethod
-    def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> bool:
-        """Whether ``path`` is the folder of a run that :meth:`restore` can go on with. False when there is nothing.
-
-        Args:
-            path: The run's folder: ``RunConfig.storage_path`` and ``name`` joined; a path or a URL.
-            storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
-        """
-        return _saved_trainer.is_restorable(
-            _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
-        )
-
-    @classmethod
     def restore(
         cls,
         path: str | os.PathLike[str],
