@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any
 
-from headway._arguments import check_str, check_texts, refuse
+from headway._arguments import check_str, check_texts, is_utf8, refuse
 from headway._pip_environment import PipEnvironment, PipRequest, pip_environment
 from headway._pip_request import check_pip
 from headway._worker import session as worker_session
@@ -68,6 +69,8 @@ class RuntimeEnv:
                 index for index, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages"))
             )
             path.insert(next(installed, len(path)), self._installed.site_packages)
+        # Where an interpreter has them: behind what lies beside the script.
+        path[1:1] = [os.path.abspath(entry) for entry in self.env_vars.get("PYTHONPATH", "").split(os.pathsep) if entry]
         own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
         variables = {**surroundings["env"], **self.env_vars}
         if self._installed is not None:
@@ -153,8 +156,11 @@ def _variables(argument: str, variables: object) -> dict[str, str]:
     for name, text in variables.items():
         check_str(f"a name in {argument}", name, allowed)
         check_str(f"{argument}[{name!r}]", text, "a string")
-        if not name or "=" in name or "\0" in name + text:
-            raise ValueError(f"{argument} has {name!r}; allowed: names without '=', and no null characters")
+        if not name or "=" in name or "\0" in name + text or not is_utf8(name + text):
+            raise ValueError(
+                f"{argument} has {name!r}: {text!r:.100}; allowed: names without '=', and text that UTF-8 has, "
+                "without null characters"
+            )
     return dict(variables)
 
 
@@ -178,25 +184,31 @@ def _modules(argument: str, modules: object) -> tuple[str, ...]:
     if modules is None:
         return ()
     if isinstance(modules, (str, bytes)) or not isinstance(modules, Sequence):
-        refuse(argument, modules, "a list of directories, of packages or of wheels")
-    found = []
-    for index, each in enumerate(modules):
-        where = f"{argument}[{index}]"
-        path = getattr(each, "__path__", None)  # An imported package.
-        if path is not None:
-            each = next(iter(path))
-        if isinstance(each, (str, os.PathLike)) and os.fspath(each).endswith(".whl"):
-            found.append(_wheel(where, os.fspath(each)))
-            continue
-        directory = _directory(where, each)
-        is_package = os.path.exists(os.path.join(directory, "__init__.py"))
-        found.append(os.path.dirname(directory) if is_package else directory)
-    return tuple(dict.fromkeys(found))
+        refuse(argument, modules, "a list of directories, of packages, of modules' files or of wheels")
+    return tuple(dict.fromkeys(_importable(f"{argument}[{index}]", each) for index, each in enumerate(modules)))
 
 
-def _wheel(argument: str, path: str) -> str:
-    """A wheel of pure Python is importable as it is: it is a zip file."""
+def _importable(argument: str, module: object) -> str:
+    """What has to be on the import path for a module, given as an object or as a path."""
+    given = module
+    if isinstance(module, ModuleType):
+        packages = list(getattr(module, "__path__", ()))
+        given = packages[0] if packages else getattr(module, "__file__", None)
+    if not isinstance(given, (str, os.PathLike)):
+        refuse(argument, module, "a directory, a package, a module's .py file or a wheel")
+    path = os.fspath(given)
+    if isinstance(path, str) and path.endswith(".whl"):
+        return _file(argument, path, "a wheel's file")
+    if isinstance(path, str) and path.endswith(".py"):
+        return os.path.dirname(_file(argument, path, "a module's file"))
+    directory = _directory(argument, path)
+    is_package = os.path.exists(os.path.join(directory, "__init__.py"))
+    return os.path.dirname(directory) if is_package else directory
+
+
+def _file(argument: str, path: str, allowed: str) -> str:
+    """A file that is there. A wheel of pure Python is importable as it is: it is a zip file."""
     absolute = os.path.abspath(os.path.expanduser(path))
     if not os.path.isfile(absolute):
-        raise FileNotFoundError(f"{argument} is {path!r}, which is not there; allowed: a wheel's file")
+        raise FileNotFoundError(f"{argument} is {path!r}, which is not there; allowed: {allowed}")
     return absolute

@@ -1,5 +1,7 @@
 """Rows for test_arguments.py: bad arguments of headway.init, runtime environments, headway.tune, ranges and budgets."""
 
+import sys
+
 import headway
 from headway import tune
 from headway.train import FailureConfig, RunConfig, ScalingConfig
@@ -43,11 +45,35 @@ ROWS = [
     ),
     (
         RunConfig,
-        {"worker_runtime_env": {"py_modules": [__file__]}},
+        {"worker_runtime_env": {"py_modules": ["/etc/passwd"]}},
         NotADirectoryError,
         "RunConfig.worker_runtime_env['py_modules'][0]",
-        __file__,
+        "/etc/passwd",
         "a directory",
+    ),
+    (
+        RunConfig,
+        {"worker_runtime_env": {"py_modules": ["gone.py"]}},
+        FileNotFoundError,
+        "RunConfig.worker_runtime_env['py_modules'][0]",
+        "'gone.py'",
+        "a module's file",
+    ),
+    (
+        RunConfig,
+        {"worker_runtime_env": {"py_modules": [sys]}},
+        TypeError,
+        "RunConfig.worker_runtime_env['py_modules'][0]",
+        "module 'sys'",
+        "a module's .py file",
+    ),
+    (
+        RunConfig,
+        {"worker_runtime_env": {"env_vars": {"A": "\udce9"}}},
+        ValueError,
+        "RunConfig.worker_runtime_env['env_vars']",
+        "'A'",
+        "UTF-8",
     ),
     (
         RunConfig,

@@ -139,6 +139,40 @@ def test_a_working_dir_is_importable_and_is_the_directory_where_ranks_stay(stora
     assert fit_in(storage, loop).metrics["answer"] == 42
 
 
+def test_a_pythonpath_among_the_variables_is_searched(storage, tmp_path):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "of_the_library.py").write_text("value = 8\n")
+
+    def loop():
+        import of_the_library
+
+        train.report({"value": of_the_library.value, "variable": os.environ["PYTHONPATH"]})
+
+    variable = os.pathsep.join([str(tmp_path / "library"), str(tmp_path / "gone")])
+    metrics = fit_in(storage, loop, {"env_vars": {"PYTHONPATH": variable}}).metrics
+    assert (metrics["value"], metrics["variable"]) == (8, variable)
+
+
+def test_a_module_of_one_file(storage, tmp_path, monkeypatch):
+    for name in ("first_single", "second_single"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.py").write_text(f"value = {name!r}\n")
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path / "first_single"))
+        import first_single
+
+        modules = [first_single, str(tmp_path / "second_single" / "second_single.py")]
+    del sys.modules["first_single"]
+
+    def loop():
+        import first_single
+        import second_single
+
+        train.report({"values": [first_single.value, second_single.value]})
+
+    assert fit_in(storage, loop, {"py_modules": modules}).metrics["values"] == ["first_single", "second_single"]
+
+
 def test_py_modules_may_be_directories_packages_and_wheels(storage, tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "plain_module.py").write_text("value = 1\n")
