@@ -203,8 +203,8 @@ def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
     given = check_runtime_env("RunConfig.worker_runtime_env", runtime_env)
     if given.pip and worker_session.in_validation():
         raise ValueError(
-            f"RunConfig.worker_runtime_env['pip'] is {list(given.pip.packages)!r:.80} in a validation function; allowed there: "
-            "None, as workers come from the factory of the run whose checkpoint is validated"
+            f"RunConfig.worker_runtime_env['pip'] is {list(given.pip.packages)!r:.80} in a validation function; "
+            "allowed there: None, as workers come from the factory of the run whose checkpoint is validated"
         )
     get_runtime()
     return _environment.with_more(given).prepare()

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(an_echo_of_the_node_s_end_is_no_failure) {
 
 BOOST_AUTO_TEST_CASE(without_a_grace_whoever_is_left_was_cut_off_wherever_it_was) {
   for (const bool waits : {true, false}) {
-    Rig run = running();
+    Rig run = running(0);
     run.send(notice);
     if (waits) run.send(RankArrived{1, 0, 0, "barrier", 0});
     run.send(NodeLost{"b", "it left"});
