@@ -34,10 +34,12 @@ void throw_by_pointer() {
       fallen = std::current_exception();
     }
   }).join();
-  for (int i = 0; i < 1000; ++i) {
+  int caught = 0;
+  while (caught < 1000) {
     try {
       slip();
     } catch (const std::out_of_range&) {
+      ++caught;
     }
   }
   std::rethrow_exception(fallen);
@@ -47,7 +49,8 @@ void throw_by_pointer() {
 void throw_what_was_made() {
   try {
     slip();
-  } catch (const std::out_of_range&) {
+  } catch (const std::out_of_range& caught) {
+    std::cout << caught.what() << std::endl;
   }
   std::rethrow_exception(std::make_exception_ptr(std::out_of_range("it was made")));
 }

@@ -75,7 +75,8 @@ __attribute__((noinline)) void skip_a_row() { throw OutOfLuck("a row is skipped"
 void throw_after_a_caught_one() {
   try {
     skip_a_row();
-  } catch (const OutOfLuck&) {
+  } catch (const OutOfLuck& caught) {
+    std::cout << caught.what() << std::endl;
   }
   stumble(1);
 }
