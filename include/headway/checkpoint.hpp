@@ -81,8 +81,8 @@ class HEADWAY_API Checkpoint {
   ///     std::ifstream model(files.path() + "/model.bin");
   Result<CheckpointDirectory> as_directory() const;
 
-  /// Copies the files to a local directory, which is made when missing; nothing is compared (`copy_to` does that).
-  /// Errors: `not_found`, `unavailable`.
+  /// Copies the files to a local directory, which is made when missing; those of a committed checkpoint are compared with its manifest
+  /// on the way. Errors: `not_found`; `corrupted`, naming the file and the newest good checkpoint of the same run; `unavailable`.
   Result<void> to_directory(const std::string& target) const;
 
   /// What the manifest says; this and what follows are empty, "" and 0 after `from_directory`.
@@ -91,6 +91,18 @@ class HEADWAY_API Checkpoint {
   const std::string& metrics_json() const { return metrics_json_; }
   /// The report's index in its run, from 0.
   std::int64_t index() const { return index_; }
+
+  /// What is told about the checkpoint, a JSON object as text: the trainer's metadata, and over it what was set here; "{}" without any.
+  /// Errors: `corrupted`, naming the file.
+  Result<std::string> metadata_json() const;
+  /// Stores metadata with the checkpoint, in place of what was set before: the file `.metadata.json`. It may be written before the
+  /// checkpoint is reported, which keeps it in the stored copy, and at any time later.
+  /// Errors: `invalid_argument` for text that is no JSON object; `unavailable`.
+  ///
+  ///     checkpoint.set_metadata_json(headway::Json{{"classes", 10}}.dump()).value();
+  Result<void> set_metadata_json(const std::string& object) const;
+  /// Adds to the metadata; new values take the place of old ones of the same name. Errors: as the two above.
+  Result<void> update_metadata_json(const std::string& object) const;
 
   /// Reads every file again. Errors: `corrupted`, naming the first bad file, the expected and the found size or checksum.
   Result<void> verify(const OnCheckpointProgress& on_progress = {}) const;

@@ -24,6 +24,7 @@ struct Context {
   std::string run_name;
   std::string run_directory;  ///< The run's folder.
   std::string trial_id;       ///< Stays the same over restarts.
+  std::string metadata_json;  ///< The trainer's metadata, a JSON object as text.
 };
 
 /// The worker's context. Throws `BadResult` (`invalid_argument`) outside of a training loop.

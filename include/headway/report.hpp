@@ -29,7 +29,8 @@ struct ReportOptions {
   std::string checkpoint_name = "";
   UploadMode upload = UploadMode::sync;
   /// Hands the local directory over: its files are moved where they can be, and the directory is removed once they are stored. None:
-  /// true for `async`, else false.
+  /// true for `async`, else false. A committed checkpoint, and a directory that holds the run's folder or the current one, are copied and
+  /// stay.
   std::optional<bool> move = std::nullopt;
   /// Instead of Headway's own copying, in each rank that gives a checkpoint; not with `none`. With `async` it is called on a thread of its
   /// own while training goes on. The files are recorded without checksums.

@@ -52,7 +52,7 @@ struct BestCheckpoint {
   Json metrics;
 };
 
-/// The outcome of a run that has finished.
+/// The outcome of a run.
 struct TrainResult {
   std::string path;  ///< The run's folder.
   Json
@@ -61,6 +61,17 @@ struct TrainResult {
   std::vector<BestCheckpoint> best_checkpoints;  ///< All that are kept, oldest first.
   Json return_value;                             ///< What rank 0's loop returned; null when it returns nothing.
   int attempts = 0;                              ///< Lives of the worker group: 1 without a restart.
+  Json config;                                   ///< The loop's configuration; from `from_path` as params.json has it.
+  std::optional<Error> error;        ///< Why the run failed: from `from_path`. What `fit` returns has not failed.
+  std::vector<std::string> damaged;  ///< What is wrong with checkpoints that `from_path` leaves out, in words.
+
+  /// The result of the run in a folder (a path or a URL), from this or another process, while it runs or later. A checkpoint whose manifest
+  /// is damaged is left out and told in `damaged`. Errors: `not_found` when there is no run; `corrupted` when one of the run's files is damaged, or
+  /// a newer version of Headway wrote it; `unavailable`, `refused`.
+  ///
+  ///     const auto result = headway::TrainResult::from_path("/data/runs/digits").value();
+  ///     if (result.error) std::cout << result.error->message << '\n';
+  HEADWAY_API static Result<TrainResult> from_path(const std::string& path);
 
   /// Of the kept checkpoints the one with the highest (`mode` "max") or lowest ("min") metric, the newer one of equals.
   /// `metric` is a key, '/' between nested ones. Errors: `invalid_argument` for a bad mode, `not_found` when none has it as a number.
@@ -77,6 +88,8 @@ struct TrainerOptions {
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< Called in this order.
   std::optional<ValidationConfig> validation =
       std::nullopt;  ///< How checkpoints are validated whose `report` asks for it.
+  /// An object: in every worker's context, and in every checkpoint's manifest.
+  Json metadata = Json::object();
 };
 
 /// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps what it reports.

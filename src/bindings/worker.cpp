@@ -118,7 +118,7 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
   }
   Result<std::optional<std::string>> answered = [&] {
     const nb::gil_scoped_release released;
-    return self.report(request);
+    return self.report(std::move(request));
   }();
   return unwrap(std::move(answered));
 }

@@ -84,11 +84,9 @@ Result<CheckpointDirectory> Checkpoint::as_directory() const {
 }
 
 Result<void> Checkpoint::to_directory(const std::string& target) const {
-  Result<std::string> absolute = absolute_path(target);
+  const Result<std::string> absolute = absolute_path(target);
   if (!absolute) return absolute.error();
-  const auto copied = storage::download(path_, *absolute);
-  if (!copied) return copied.error();
-  return {};
+  return storage::fetch(path_, *absolute);
 }
 
 Result<Checkpoint> Checkpoint::newest_good(const std::string& run_directory) {

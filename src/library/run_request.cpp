@@ -79,7 +79,14 @@ Result<RunSpec> to_spec(const RunRequest& request) {
     return Error{ErrorKind::invalid_argument,
                  "TrainerOptions.config is " + json_text(*config) + "; allowed: an object, such as {{\"lr\", 0.001}}"};
   }
+  Result<Json> metadata = parse_json(request.metadata_json, "TrainerOptions.metadata");
+  if (!metadata) return metadata.error();
+  if (!metadata->is_object()) {
+    return Error{ErrorKind::invalid_argument, "TrainerOptions.metadata is " + json_text(*metadata) +
+                                                  "; allowed: an object, such as {{\"classes\", 10}}"};
+  }
   RunSpec spec;
+  spec.metadata = metadata->as_object();
   spec.trial_id = driver::new_trial_id();
   spec.run.name = request.run.name.empty() ? driver::default_run_name("Trainer", spec.trial_id) : request.run.name;
   spec.run.storage_path = storage_path_of(request.run.storage_path);
@@ -214,15 +221,8 @@ class RunLoop {
 };
 
 Error to_error(const JsonObject& end, const std::string& path) {
-  const std::string kind(end.at("kind").as_string());
   std::string message(end.at("message").as_string());
-  Error error{ErrorKind::internal, message};
-  for (const ErrorKind each :
-       {ErrorKind::invalid_argument, ErrorKind::not_found, ErrorKind::already_exists, ErrorKind::unavailable,
-        ErrorKind::refused, ErrorKind::corrupted, ErrorKind::user_code, ErrorKind::worker_died, ErrorKind::preempted,
-        ErrorKind::aborted, ErrorKind::superseded, ErrorKind::unknown_outcome}) {
-    if (kind == to_string(each)) error.kind = each;
-  }
+  Error error{error_kind_of(end.at("kind").as_string()), message};
   if (error.kind == ErrorKind::user_code || error.kind == ErrorKind::worker_died ||
       error.kind == ErrorKind::preempted) {
     while (!message.empty() && message.back() == '\n') message.pop_back();
@@ -231,12 +231,13 @@ Error to_error(const JsonObject& end, const std::string& path) {
   return error;
 }
 
-RunEnd to_end(const JsonObject& json, const RunLoop& loop, const std::string& path) {
+RunEnd to_end(const JsonObject& json, const RunLoop& loop, const std::string& path, const std::string& config_json) {
   RunEnd end;
   end.path = path;
   if (const std::string last(json.at("last_report").as_string()); !last.empty()) end.last_report_json = last;
   end.return_value_json = loop.return_value();
   end.attempts = json.at("attempts").to_number<int>();
+  end.config_json = config_json;
   for (const Json& entry : json.at("checkpoints").as_array()) {
     const std::string name(entry.at("name").as_string());
     end.checkpoints.push_back(name.starts_with('/') || is_remote(name) ? name : join_location(path, name));
@@ -272,7 +273,7 @@ Result<RunEnd> run(const RunRequest& request) {
     Interrupt::end_program();
   }
   if (end.at("state").as_string() != "finished") return to_error(end, path);
-  return to_end(end, loop, path);
+  return to_end(end, loop, path, request.config_json);
 }
 
 std::optional<std::size_t> best_place(const std::vector<std::string>& metrics_json, const std::string& metric,

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// A run as the public side asks for it, and its end as it gets it back. JSON as text; see worker_bridge.hpp.
@@ -15,6 +16,7 @@ namespace headway::library {
 struct RunRequest {
   std::string loop;         ///< Its registered name.
   std::string config_json;  ///< An object.
+  std::string metadata_json = "{}";
   ScalingConfig scaling;
   RunConfig run;
   std::optional<std::string> resume_from_checkpoint;
@@ -41,10 +43,20 @@ struct RunEnd {
   std::vector<std::string> checkpoints;  ///< Directories, oldest first.
   std::vector<std::string> checkpoint_metrics_json;
   int attempts = 0;
+  bool finished = true;
+  std::string config_json = "null";      ///< As it was given to the loop; "null" when that is not known.
+  std::optional<Error> error = {};       ///< Of a run that was read from its folder and had failed.
+  std::vector<std::string> damage = {};  ///< What is wrong with checkpoints that are left out, in words.
 };
 
 /// Runs it to its end, on the calling thread. Errors: as Trainer::fit.
 Result<RunEnd> run(const RunRequest& request);
+
+/// The end, so far, of the run in a folder (a location). Errors: as TrainResult::from_path.
+Result<RunEnd> found_end(const std::string& location);
+
+/// The kind of this name; `internal` when there is none.
+ErrorKind error_kind_of(std::string_view name);
 
 /// The place of the best of these metrics (JSON objects); the later of equals, nothing when none has the metric as a number.
 std::optional<std::size_t> best_place(const std::vector<std::string>& metrics_json, const std::string& metric,

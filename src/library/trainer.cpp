@@ -1,3 +1,4 @@
+#include <headway/storage.hpp>
 #include <headway/trainer.hpp>
 
 #include "library/committed_checkpoint.hpp"
@@ -15,9 +16,12 @@ TrainResult to_result(const library::RunEnd& end) {
   TrainResult result;
   result.path = end.path;
   result.metrics = Json::parse(end.last_report_json).value();
-  if (result.metrics.is_object()) result.metrics["done"] = true;
+  if (result.metrics.is_object()) result.metrics["done"] = end.finished;
   result.return_value = Json::parse(end.return_value_json).value();
   result.attempts = end.attempts;
+  result.config = Json::parse(end.config_json).value();
+  result.error = end.error;
+  result.damaged = end.damage;
   for (std::size_t i = 0; i < end.checkpoints.size(); ++i) {
     result.best_checkpoints.push_back(
         {open_or_name(end.checkpoints[i]), Json::parse(end.checkpoint_metrics_json[i]).value()});
@@ -68,6 +72,7 @@ Result<TrainResult> Trainer::fit() {
   library::RunRequest request;
   request.loop = *name;
   request.config_json = options_.config.dump();
+  request.metadata_json = options_.metadata.dump();
   request.scaling = options_.scaling;
   request.run = options_.run;
   if (options_.resume_from_checkpoint) request.resume_from_checkpoint = options_.resume_from_checkpoint->path();
@@ -78,6 +83,14 @@ Result<TrainResult> Trainer::fit() {
     request.validation = to_request(*options_.validation, *function);
   }
   const Result<library::RunEnd> end = library::run(request);
+  if (!end) return end.error();
+  return to_result(*end);
+}
+
+Result<TrainResult> TrainResult::from_path(const std::string& path) {
+  const Result<Storage> folder = Storage::at(path);
+  if (!folder) return folder.error();
+  const Result<library::RunEnd> end = library::found_end(folder->location());
   if (!end) return end.error();
   return to_result(*end);
 }

@@ -55,6 +55,7 @@ Context to_context(const wire::StartSession& start) {
   context.run_name = start.run_name;
   context.run_directory = start.run_directory;
   context.trial_id = start.trial_id;
+  context.metadata_json = json_text(start.metadata);
   return context;
 }
 
@@ -223,7 +224,7 @@ Result<void> worker_report(ReportOrder order) {
     task.timeout_s = order.validation->timeout_s;
     if (const auto fits = headway::validate(task); !fits) return fits.error();
   }
-  const auto reported = session->report(request);
+  const auto reported = session->report(std::move(request));
   if (!reported) return reported.error();
   return {};
 }

@@ -79,6 +79,21 @@ Result<Manifest> copy_begun(const std::string& source, const std::string& target
   return copy_from(source, shared->directory(), target, std::move(manifest), meter);
 }
 
+/// Files that a checkpoint's manifest does not know would look like its own. Errors: `already_exists`.
+Result<void> check_outside_of_checkpoints(const std::string& target) {
+  std::string below = target;
+  for (std::string above = parent_location(below); above != below; above = parent_location(above)) {
+    const Result<Manifest> manifest = read_manifest(above);
+    if (manifest || manifest.error().kind == ErrorKind::corrupted) {
+      return Error{ErrorKind::already_exists, shown_location(target) + " would lie within the checkpoint " +
+                                                  shown_location(above) + "; nothing is put into a checkpoint"};
+    }
+    if (is_remote(target)) break;  // Each look is a request.
+    below = above;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Manifest> copy_checkpoint(const std::string& source, const std::string& target, const OnProgress& told) {
@@ -88,6 +103,7 @@ Result<Manifest> copy_checkpoint(const std::string& source, const std::string& t
     const Result<Verification> now = examine(source);
     return now && !now->damaged.empty() ? damage_error(source, now->damaged.front()) : manifest.error();
   }
+  if (Result<void> outside = check_outside_of_checkpoints(target); !outside) return outside.error();
   if (!is_remote(target)) {
     const Result<std::string> path = local_path(target);
     if (!path) return path.error();

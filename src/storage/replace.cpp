@@ -14,7 +14,8 @@ namespace headway::storage {
 
 Result<void> local::probe(const std::string& run_directory) {
   const auto refuse = [&](const Error& why) {
-    return Error{ErrorKind::unavailable, "the run directory " + run_directory + " can't be used: " + why.message};
+    return Error{ErrorKind::unavailable,
+                 "RunConfig.storage_path: the run's folder " + run_directory + " can't be used: " + why.message};
   };
   if (Result<void> made = make_directories(run_directory); !made) return refuse(made.error());
   const std::string path = join(run_directory, std::string(part_prefix) + "probe." + std::to_string(::getpid()));

@@ -3,6 +3,7 @@
 #include "storage/storage.hpp"
 #include "wire/blocking_channel.hpp"
 #include "wire/fork_guard.hpp"
+#include "worker/handed_over.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -326,7 +327,7 @@ void Session::finish_uploads() {
   if (uploads_) uploads_->join();
 }
 
-Result<std::optional<std::string>> Session::report(const ReportRequest& request) {
+Result<std::optional<std::string>> Session::report(ReportRequest request) {
   if (in_child()) {
     return Error{ErrorKind::internal,
                  "report() was called in a child process of a rank; only the rank's own process can report"};
@@ -334,6 +335,9 @@ Result<std::optional<std::string>> Session::report(const ReportRequest& request)
   if (function_over_) {
     return Error{ErrorKind::invalid_argument,
                  "report() was called after the training function had returned (by a thread that it left behind?)"};
+  }
+  if (request.move && request.checkpoint_directory) {
+    request.move = may_be_handed_over(*request.checkpoint_directory, context_.run_directory);
   }
   wire::Reported reported;
   reported.metrics = request.metrics;

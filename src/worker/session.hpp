@@ -34,7 +34,9 @@ struct ReportRequest {
   std::optional<std::string> checkpoint_directory;  ///< Local files to put into the checkpoint.
   std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
   std::string name_argument;                        ///< What the user calls that argument, for messages.
-  bool move = false;  ///< The directory is handed over: its files may be moved, and it is removed when they are stored.
+  /// The directory is handed over: its files may be moved, and it is removed when they are stored. A committed checkpoint is copied and
+  /// stays, and so does a directory that holds the run's folder or the current one.
+  bool move = false;
   bool asynchronous = false;  ///< Return once the driver knows of the checkpoint; it is stored meanwhile.
   /// `placed`: `checkpoint_directory` lies in the run's folder, with its files, or will.
   CheckpointSource source = CheckpointSource::files;
@@ -101,7 +103,7 @@ class Session {
 
   /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
   /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted` (over()).
-  Result<std::optional<std::string>> report(const ReportRequest& request);
+  Result<std::optional<std::string>> report(ReportRequest request);
 
   /// A barrier or broadcast of all ranks; returns what `root` gave (null: nothing). One call at a time.
   /// Errors: `invalid_argument` (a root that is no rank, a call by two threads at once, by a child process, after the function's return).

@@ -1,4 +1,5 @@
 #include <headway/checkpoint.hpp>
+#include <headway/json.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -91,6 +92,43 @@ BOOST_AUTO_TEST_CASE(damage_is_told_and_the_newest_good_checkpoint_found) {
   damage(0);
   damage(1);
   BOOST_TEST((Checkpoint::newest_good(run).error().kind == ErrorKind::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_is_not_taken_for_a_good_one_when_its_files_are_copied_out) {
+  damage(2);
+  const Result<void> copied = Checkpoint::open(checkpoint(2)).value().to_directory(root + "/copy");
+  BOOST_REQUIRE(!copied);
+  BOOST_TEST((copied.error().kind == ErrorKind::corrupted));
+  BOOST_TEST(contains(copied.error().message, checkpoint(2) + "/model.txt is damaged: expected checksum xxh3:"));
+  BOOST_TEST(contains(copied.error().message, "the newest good checkpoint of this run is " + checkpoint(1)));
+}
+
+BOOST_AUTO_TEST_CASE(metadata_is_set_read_and_updated) {
+  fs::create_directory(root + "/local");
+  for (const std::string& path : {root + "/local", checkpoint(1)}) {
+    const Checkpoint told = Checkpoint::from_directory(path);
+    const std::string before = told.metadata_json().value();
+    told.set_metadata_json(Json{{"framework", "torch"}, {"classes", 9}}.dump()).value();
+    told.update_metadata_json(Json{{"classes", 10}}.dump()).value();
+    const Json metadata = Json::parse(told.metadata_json().value()).value();
+    BOOST_TEST(metadata.at("framework").as_string() == "torch");
+    BOOST_TEST(metadata.at("classes").as_int() == 10);
+    told.set_metadata_json("{}").value();
+    BOOST_TEST(told.metadata_json().value() == before);
+  }
+  Checkpoint::open(checkpoint(1)).value().verify().value();
+}
+
+BOOST_AUTO_TEST_CASE(metadata_that_is_no_object_is_refused_and_a_damaged_file_is_named) {
+  const Checkpoint told = Checkpoint::from_directory(checkpoint(0));
+  for (const std::string bad : {"[1]", "{", ""}) {
+    BOOST_TEST((told.set_metadata_json(bad).error().kind == ErrorKind::invalid_argument));
+    BOOST_TEST((told.update_metadata_json(bad).error().kind == ErrorKind::invalid_argument));
+  }
+  BOOST_TEST(!fs::exists(checkpoint(0) + "/.metadata.json"));
+  std::ofstream(checkpoint(0) + "/.metadata.json") << "{\"classes\":";
+  BOOST_TEST((told.metadata_json().error().kind == ErrorKind::corrupted));
+  BOOST_TEST(contains(told.metadata_json().error().message, checkpoint(0) + "/.metadata.json"));
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_is_a_checkpoint_and_a_damaged_one_is_not_copied) {

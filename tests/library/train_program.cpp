@@ -156,7 +156,8 @@ void show_context() {
   std::cout << "world " << me.world_rank << " of " << me.world_size << ", local " << me.local_rank << " of "
             << me.local_world_size << ", node " << me.node_rank << ", attempt " << me.attempt << ", cpus " << me.cpus
             << ", gpus " << me.gpu_ids.size() << " of " << me.visible_gpus.size() << ", run " << me.run_name << " in "
-            << me.run_directory << ", worker " << headway::in_worker() << std::endl;
+            << me.run_directory << ", worker " << headway::in_worker() << ", metadata " << me.metadata_json
+            << std::endl;
   std::cout << "trial is the same: " << (headway::broadcast(me.trial_id) == me.trial_id && !me.trial_id.empty())
             << std::endl;
 }
@@ -239,6 +240,8 @@ int show(const headway::Result<headway::TrainResult>& result) {
     std::cout << "kept " << fs::path(kept.checkpoint.path()).filename().string() << " of "
               << kept.checkpoint.files().size() << " files, " << (kept.checkpoint.verify() ? "whole" : "broken")
               << '\n';
+    const std::string metadata = kept.checkpoint.metadata_json().value();
+    if (metadata != "{}") std::cout << "metadata " << metadata << '\n';
   }
   std::cout.flush();
   return 0;
@@ -292,6 +295,8 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   if (mode == "run_itself") options.scaling.num_workers = 1;
   if (mode == "show_context") options.scaling.resources_per_worker = {{"CPU", 0.5}};
   if (mode == "bad_config") options.config = 3;
+  if (mode == "hand_over" || mode == "show_context") options.metadata = {{"classes", 10}};
+  if (mode == "bad_metadata") options.metadata = 3;
   if (mode == "resume_from_nothing") options.resume_from_checkpoint = headway::Checkpoint::from_directory("/none");
   return headway::Trainer(loop, std::move(options));
 }

@@ -1,5 +1,7 @@
 #include "library/program_run.hpp"
 
+#include <headway/trainer.hpp>
+
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -98,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_was_handed_over_is_gone_and_its_checkpoint
   both("hand_over", [](const Ended& ended) {
     BOOST_TEST(ended.code == 0);
     BOOST_TEST(ended.says("(rank 1) left there: 0"));
-    BOOST_TEST(ended.says("kept mine of 2 files, whole"));
+    BOOST_TEST(ended.says("kept mine of 2 files, whole\nmetadata {\"classes\":10}\n"));
   });
 }
 
@@ -126,8 +128,12 @@ BOOST_AUTO_TEST_CASE(a_function_of_the_programs_own_stores_the_checkpoint) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_is_told_with_its_type_its_words_and_the_frames_that_threw_it) {
-  both("throw_in_rank_1", [](const Ended& ended) {
+  both("throw_in_rank_1", [&](const Ended& ended) {
     BOOST_TEST(ended.code == 1);
+    const TrainResult found = TrainResult::from_path(folder.path() + "/run").value();
+    BOOST_REQUIRE(found.error.has_value());
+    BOOST_TEST((found.error->kind == ErrorKind::user_code));
+    BOOST_TEST(found.error->message.starts_with("(anonymous namespace)::OutOfLuck: no luck in rank 1"));
     BOOST_TEST(ended.says("error user_code: (anonymous namespace)::OutOfLuck: no luck in rank 1\n"));
     BOOST_TEST(ended.says("#0 (anonymous namespace)::stumble(int)"));
     BOOST_TEST(ended.says("Raised by the training function in rank 1"));
@@ -205,6 +211,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_can_not_train_says_why_before_anything_start
       {"twice", "HEADWAY_TRAIN_LOOP names two loops \"sum_up\""},
       {"not_registered", "Trainer's loop is not registered; write HEADWAY_TRAIN_LOOP"},
       {"bad_config", "TrainerOptions.config is 3; allowed: an object"},
+      {"bad_metadata", "TrainerOptions.metadata is 3; allowed: an object"},
       {"callback_null", "TrainerOptions.callbacks[0] is null; allowed: an object of a class"},
       {"no_workers", "ScalingConfig.num_workers is 0; allowed: an integer from 1 to 1000000"},
       {"bad_range", "ScalingConfig.min_workers is 3; allowed: an integer from 1 to num_workers, which is 2"},
@@ -273,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_rank_knows_who_it_is) {
   both("show_context", [&](const Ended& ended) {
     BOOST_TEST(ended.code == 0);
     BOOST_TEST(ended.says("world 1 of 2, local 1 of 2, node 0, attempt 1, cpus 1, gpus 0 of 0, run run in " +
-                          folder.path() + "/run, worker 1"));
+                          folder.path() + "/run, worker 1, metadata {\"classes\":10}"));
     BOOST_TEST(ended.says("(rank 1) trial is the same: 1"));
   });
 }

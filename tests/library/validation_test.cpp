@@ -8,7 +8,7 @@
 namespace headway::library {
 namespace {
 
-struct Fixture : TrainProgram {
+struct ValidatingProgram : TrainProgram {
   std::string log(const std::string& checkpoint) const {
     std::ifstream file(folder.path() + "/run/logs/validation_" + checkpoint + ".log");
     return {std::istreambuf_iterator<char>(file), {}};
@@ -17,7 +17,7 @@ struct Fixture : TrainProgram {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(validation_suite, Fixture)
+BOOST_FIXTURE_TEST_SUITE(validation_suite, ValidatingProgram)
 
 BOOST_AUTO_TEST_CASE(what_a_validation_finds_counts_for_the_checkpoints) {
   both("validate", [&](const Ended& ended) {

@@ -103,3 +103,43 @@ def test_kept_local_when_asked(tmp_path):
         return os.listdir(checkpoint.path)
 
     assert run(loop, tmp_path, workers=1).return_value == ["rank_0"]
+
+
+def test_a_committed_checkpoint_that_is_reported_again_stays_where_it_is(tmp_path):
+    def first(config):
+        train.report({"x": 0}, checkpoint=save("0"))
+
+    def second(config):
+        train.report({"x": 1}, checkpoint=train.get_checkpoint(), checkpoint_upload_mode=ASYNC)
+        inner = os.path.join(train.get_checkpoint().path, "sub")
+        os.mkdir(inner)
+        train.report({"x": 2}, train.Checkpoint(inner), delete_local_checkpoint_after_upload=True)
+        train.report({"x": 3}, checkpoint=train.get_checkpoint(), delete_local_checkpoint_after_upload=True)
+        return os.path.exists(inner)
+
+    pretrained = run(first, tmp_path, workers=1)
+    tuned = train.DataParallelTrainer(
+        second,
+        train_loop_config={},
+        run_config=train.RunConfig(storage_path=tmp_path / "storage", name="tuned"),
+        resume_from_checkpoint=pretrained.checkpoint,
+    ).fit()
+    assert tuned.return_value is True
+    for checkpoint in (pretrained.checkpoint, tuned.best_checkpoints[0][0]):
+        assert Path(checkpoint.path, "rank_0").read_text() == "0"
+        assert Path(checkpoint.path, ".headway.json").exists()
+    assert train.Result.from_path(pretrained.path).checkpoint == pretrained.checkpoint
+    os.truncate(os.path.join(tuned.best_checkpoints[0][0].path, "rank_0"), 0)
+    assert Path(pretrained.checkpoint.path, "rank_0").read_text() == "0", "no file is in two checkpoints"
+
+
+def test_the_directory_that_ranks_work_in_is_copied_and_stays(tmp_path):
+    def loop(config):
+        Path("weights").write_text("7")
+        train.report({"x": 0}, train.Checkpoint("."), checkpoint_upload_mode=ASYNC)
+        train.report({"x": 1}, train.Checkpoint("."), delete_local_checkpoint_after_upload=True)
+        return Path("weights").read_text()
+
+    result = run(loop, tmp_path, workers=1)
+    assert result.return_value == "7"
+    assert [Path(checkpoint.path, "weights").read_text() for checkpoint, _ in result.best_checkpoints] == ["7", "7"]

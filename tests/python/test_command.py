@@ -159,6 +159,9 @@ def test_what_cannot_be_done_is_said_in_one_line(run, tmp_path):
     assert f"name one of its checkpoints: {', '.join(NAMES)}" in refused("checkpoint", "cp", run, tmp_path / "copy")
     (tmp_path / "taken" / NAMES[0]).mkdir(parents=True)
     assert "is there already" in refused("checkpoint", "cp", run / NAMES[0], tmp_path / "taken")
+    for inside in (run / NAMES[0], run / NAMES[1], run / NAMES[1] / "deep" / "er"):
+        assert "nothing is put into a checkpoint" in refused("checkpoint", "cp", run / NAMES[0], inside)
+    assert sorted(entry.name for entry in (run / NAMES[1]).iterdir()) == [".headway.json", "model.txt", "parts"]
     assert "URI" in refused("checkpoint", "ls")
     assert "invalid choice: 'mv'" in refused("checkpoint", "mv", "a", "b")
     assert "carrier-pigeon" in refused("checkpoint", "ls", "carrier-pigeon://coop/run")

@@ -178,6 +178,18 @@ def test_a_configuration_that_json_does_not_have(fit):
     assert os.path.getsize(os.path.join(result.path, "params.json")) < 20_000
 
 
+def test_one_odd_value_does_not_hide_those_beside_it(fit):
+    itself = {"depth": 1}
+    itself["again"] = itself
+    model = {"layers": [64, {32}], "init": os.fspath, ("a", 1): {"rate": 0.1}}
+    result = fit(lambda config: train.report({}), workers=1, config={"model": model, "itself": itself})
+    shown = train.Result.from_path(result.path).config
+    assert shown["model"]["layers"] == [64, "{32}"]
+    assert shown["model"]["init"].startswith("<built-in function fspath")
+    assert shown["model"]["('a', 1)"] == {"rate": 0.1}
+    assert shown["itself"]["again"]["again"]["depth"] == 1
+
+
 def test_a_return_value_that_cannot_be_loaded_leaves_the_result(fit, capfd):
     class Bomb:
         def __reduce__(self):

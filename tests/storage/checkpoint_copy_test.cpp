@@ -97,6 +97,22 @@ BOOST_AUTO_TEST_CASE(what_is_at_the_target_stays) {
   BOOST_TEST(!fs::exists(path("other")));
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_copied_into_a_checkpoint_be_it_damaged) {
+  const auto refuse = [&](const std::string& target) {
+    const Error error = error_of(copy_checkpoint(checkpoint, target));
+    BOOST_TEST((error.kind == ErrorKind::already_exists));
+    BOOST_TEST(error.message ==
+               target + " would lie within the checkpoint " + checkpoint + "; nothing is put into a checkpoint");
+  };
+  refuse(checkpoint + "/itself");
+  refuse(checkpoint + "/further/down");
+  must(copy_checkpoint(checkpoint, path("copy")));
+  write("copy/.headway.json", "{");
+  BOOST_TEST((error_of(copy_checkpoint(checkpoint, path("copy/within"))).kind == ErrorKind::already_exists));
+  BOOST_TEST(!fs::exists(checkpoint + "/further"));
+  must(verify(checkpoint));
+}
+
 BOOST_AUTO_TEST_CASE(files_that_were_recorded_as_found_get_checksums_in_the_copy) {
   write("run/own/a", "first");
   must(commit_placed(run + "/own", manifest_of("own", 1, {})));

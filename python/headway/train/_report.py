@@ -65,7 +65,8 @@ def report(
             (``get_context().get_storage().build_checkpoint_path_from_name(name)``) with what is in it, be it nothing
             yet.
         delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
-            be, and the directory is removed. None means True for ``ASYNC``, else False.
+            be, and the directory is removed. None means True for ``ASYNC``, else False. A committed checkpoint, and a
+            directory that holds the run's folder or the current one, are copied and stay.
         checkpoint_upload_fn: Called in each rank that gives a checkpoint, with it and with the checkpoint's name, in
             place of Headway's own upload. It puts the files into the run's folder and returns the checkpoint there,
             the same directory in all ranks; its files are recorded without checksums. With ``ASYNC`` it is called on

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import reprlib
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from headway._runtime import get_runtime, preload_modules, worker_environment
 from headway._runtime_env import without_secrets
 from headway._worker import session as worker_session
 from headway._worker.in_context import InContext
-from headway.train import _locations, _pickling, _saved_trainer
+from headway.train import _locations, _pickling, _saved_trainer, _shown_config
 from headway.train._callback_calls import CallbackCalls
 from headway.train._callbacks import TrainRunContext
 from headway.train._checkpoint import Checkpoint
@@ -40,9 +39,6 @@ from headway.tune.trial import Trial
 if TYPE_CHECKING:
     import pyarrow.fs
     from typing_extensions import Self
-
-# Characters of one entry of the configuration that params.json shows.
-_SHOWN_MAX = 4096
 
 TrainLoop = Callable[[], Any] | Callable[[dict[str, Any]], Any]
 
@@ -300,7 +296,7 @@ class DataParallelTrainer(BaseTrainer):
             "trial_id": trial_id,
             "local_ranks": 1,
             "preload": preload_modules(self.backend_config.preload),
-            "config": _as_json(self.train_loop_config),
+            "config": _shown_config.as_json(self.train_loop_config),
             "sync": asdict(self.run_config.sync_config),
             "metadata": self.metadata,
             "log_to_file": self.run_config.log_to_file is not False,
@@ -343,27 +339,6 @@ def _filesystems_for_workers(spec: dict[str, Any]) -> list[tuple[str, str]]:
     """The Python filesystems that workers need for what the run names, each with its scheme."""
     locations = (spec["run"]["storage_path"], spec["resume_from_checkpoint"])
     return [(scheme, base64.b64encode(pickled).decode()) for scheme, pickled in _locations.registrations(locations)]
-
-
-def _as_json(config: dict[str, Any]) -> dict[str, str | Any]:
-    """The configuration for people to read: what JSON does not have, or what is long, is shown as Python shows it."""
-    return {str(key).encode(errors="replace").decode(): _readable(value) for key, value in config.items()}
-
-
-def _readable(value: Any) -> Any:
-    try:
-        if isinstance(value, (str, bytes)) and len(value) > _SHOWN_MAX:
-            value = value[:_SHOWN_MAX]
-        text = json.dumps(value, ensure_ascii=True)
-        if len(text) <= _SHOWN_MAX and text.count("[") + text.count("{") < 50 and "\\ud" not in text:
-            return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        pass
-    try:
-        shown = reprlib.repr(value)
-    except Exception:
-        shown = f"a {type(value).__name__}"
-    return shown.encode(errors="backslashreplace").decode()
 
 
 def _check_reports_its_own(run_config: RunConfig) -> None:
