@@ -31,7 +31,7 @@ Result<JsonObject> read_metadata(const std::string& path) {
   const Result<std::string> text = storage::read_file(file);
   if (!text) return text.error().kind == ErrorKind::not_found ? Result<JsonObject>(metadata) : text.error();
   const Result<JsonObject> own = parse_object(*text, shown_location(file), ErrorKind::corrupted);
-  if (!own) return own;
+  if (!own) return own.error();
   for (const auto& entry : *own) metadata[entry.key()] = entry.value();
   return metadata;
 }

@@ -240,7 +240,8 @@ namespace {
 const std::string directory_of_checkpoint = "the checkpoint's directory";
 
 Result<void> check_checkpoint_name(const std::string& argument, const std::string& name) {
-  constexpr std::array reserved{"result.json", "progress.csv", "run.json", "params.json", "logs", "artifacts"};
+  constexpr std::array reserved{"result.json", "progress.csv",   "run.json", "params.json",
+                                "trainer.pkl", ".headway.owner", "logs",     "artifacts"};
   const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
   if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
   return Error{ErrorKind::invalid_argument,

@@ -125,7 +125,7 @@ def test_a_driver_that_is_killed_loses_nothing_that_result_json_has(script):
     assert [value for _, value in scalars(folder)["step"]][: len(steps) - 1] == steps[:-1]
 
 
-@pytest.mark.parametrize("name", ["progress.csv", "artifacts"])
+@pytest.mark.parametrize("name", ["progress.csv", "artifacts", "trainer.pkl"])
 def test_a_checkpoint_cannot_take_the_name_of_a_run_s_own_file(fail, tmp_path, name):
     (tmp_path / "local").mkdir()
 

@@ -202,8 +202,11 @@ def test_the_command_line_on_s3(s3):
             stream.write(b"weights after epoch 9\\n")
         headway("verify", "s3://runs/copied/again?{s3}")
         headway("cp", "s3://runs/copied/again?{s3}", "/tmp/never")
+        headway("cp", there, "s3://runs/below/?{s3}")
+        headway("cp", there, "s3://runs/below/checkpoint_000001/?{s3}")
     """)
     lines = output.splitlines()
+    there = f"s3://runs/copied/checkpoint_000001?{s3}"
     assert lines[0].startswith("0 copied: ")
     assert lines[1] == f"0 good: s3://runs/copied/checkpoint_000001?{s3} (3 files, 58 B)"
     assert lines[2].startswith("0 checkpoint")
@@ -213,6 +216,8 @@ def test_the_command_line_on_s3(s3):
     assert lines[6] == f"the newest good checkpoint is s3://runs/copied/checkpoint_000001?{s3}"
     assert lines[7].startswith("1 headway: s3://runs/copied/again/model.txt is damaged: expected checksum xxh3:")
     assert not os.path.exists("/tmp/never")
+    assert lines[8].startswith(f"0 copied: {there} to s3://runs/below/checkpoint_000001?{s3} (3 files")
+    assert lines[9].endswith("; nothing is put into a checkpoint")
 
 
 def test_the_result_of_a_run_in_s3(s3):

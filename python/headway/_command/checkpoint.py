@@ -145,7 +145,7 @@ def _cp(options: argparse.Namespace) -> bool:
     source = _locations.location_of(options.source, argument="SRC")
     name = _locations.name_of(source)
     target = _locations.location_of(options.target, argument="DST")
-    if options.target.endswith("/") or (not _locations.is_remote(target) and os.path.isdir(target)):
+    if _ends_with_slash(options.target) or (not _locations.is_remote(target) and os.path.isdir(target)):
         target = _locations.join(target, name)
     try:
         with Progress(f"copying {name}") as progress:
@@ -155,6 +155,11 @@ def _cp(options: argparse.Namespace) -> bool:
         raise
     print(f"copied: {source} to {target} ({counted(len(manifest['files']), 'file')}, {in_bytes(_size(manifest))})")
     return True
+
+
+def _ends_with_slash(uri: str) -> bool:
+    """Of a URL without its query."""
+    return (uri.partition("?")[0] if "://" in uri else uri).endswith("/")
 
 
 def _refuse_run(source: str) -> None:
