@@ -18,8 +18,7 @@ std::string doing(const RankState& rank, Time now) {
     case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
     case RankPhase::reporting: return "waiting in report #" + std::to_string(rank.reports) + since;
     case RankPhase::gathering:
-      return "waiting in a collective call, #" + std::to_string(rank.collectives) + " (barrier, broadcast or " +
-             "get_preemption_info)," + since + " (" + reports + ")";
+      return "waiting in collective call #" + std::to_string(rank.collectives) + since + " (" + reports + ")";
     case RankPhase::returned: return "had finished its training function (" + reports + ")";
     case RankPhase::raised: return "had failed too";
     case RankPhase::exited: return "its process was gone";
