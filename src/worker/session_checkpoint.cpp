@@ -1,0 +1,100 @@
+#include "storage/storage.hpp"
+#include "worker/session.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+
+/// What a rank gives to a checkpoint: the offer, its files, and what becomes of them.
+namespace headway::worker {
+
+namespace {
+
+/// Where nobody gave a name.
+const std::string directory_of_checkpoint = "the checkpoint's directory";
+
+Result<void> check_checkpoint_name(const std::string& argument, const std::string& name) {
+  constexpr std::array reserved{"result.json", "progress.csv",   "run.json", "params.json",
+                                "trainer.pkl", ".headway.owner", "logs",     "artifacts"};
+  const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
+  return Error{ErrorKind::invalid_argument,
+               argument + " is " + json_text(Json(name)) +
+                   "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+}
+
+}  // namespace
+
+Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
+  CheckpointOffer offer;
+  offer.source = request.source;
+  offer.asynchronous = request.asynchronous;
+  offer.directory_name = request.checkpoint_name;
+  if (request.source == CheckpointSource::placed) {
+    Result<std::string> name = storage::name_in_run(context_.run_directory, *request.checkpoint_directory);
+    if (!name)
+      return Error{name.error().kind, "the checkpoint is to be recorded where it lies: " + name.error().message};
+    if (request.checkpoint_name && *request.checkpoint_name != *name) {
+      return Error{ErrorKind::invalid_argument,
+                   request.name_argument + " is " + json_text(Json(*request.checkpoint_name)) +
+                       " for a checkpoint that is recorded where it lies; allowed: none, or its directory's, \"" +
+                       *name + "\""};
+    }
+    offer.directory_name = std::move(*name);
+  }
+  if (offer.directory_name) {
+    const std::string argument = request.checkpoint_name ? request.name_argument : directory_of_checkpoint;
+    if (Result<void> fits = check_checkpoint_name(argument, *offer.directory_name); !fits) return fits.error();
+  }
+  if (request.source == CheckpointSource::files) {
+    Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
+    if (!files) return files.error();
+    offer.files = std::move(*files);
+  }
+  return offer;
+}
+
+wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& request) const {
+  wire::Uploaded done;
+  done.index = order.index;
+  if (request.source == CheckpointSource::function) {
+    const Result<std::string> directory = request.store(order.name);
+    Result<std::string> name =
+        directory ? storage::name_in_run(context_.run_directory, *directory) : Result<std::string>(directory.error());
+    const Result<void> fits = name ? check_checkpoint_name(directory_of_checkpoint, *name) : Result<void>(name.error());
+    if (fits) {
+      done.stored_name = std::move(*name);
+    } else {
+      done.error = "the function that stores it: " + fits.error().message;
+    }
+    return done;
+  }
+  const auto transfer = request.move ? storage::Transfer::link : storage::Transfer::copy;
+  auto records =
+      storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
+  if (records) {
+    done.files = std::move(*records);
+  } else {
+    done.error = records.error().message;
+    done.unseen = records.error().kind == ErrorKind::not_found;
+  }
+  return done;
+}
+
+/// What was handed over is removed once it is safe elsewhere, not before.
+void Session::remove_handed_over(const ReportRequest& request) const {
+  if (!request.move || !request.checkpoint_directory) return;
+  // A function of the user's may have made a checkpoint of the directory where it lies.
+  if (storage::name_in_run(context_.run_directory, *request.checkpoint_directory)) return;
+  (void)storage::remove_directory(*request.checkpoint_directory);
+}
+
+void Session::take_stored(const wire::CheckpointStored& stored) {
+  checkpoint_ = stored.checkpoint;
+  const auto node = meanwhile_.extract(stored.index);
+  if (node.empty()) return;
+  boost::asio::post(*uploads_, [this, request = node.mapped()] { remove_handed_over(request); });
+}
+
+}  // namespace headway::worker
