@@ -73,7 +73,7 @@ ROWS = [
     (of(result, "get_best_checkpoint"), {"metric": "a", "mode": "MAX"}, ValueError, "mode", "'MAX'", '"max" or "min"'),
     (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, ValueError, "metric", "'b'", "['a']"),
     (RunConfig, {"sync_config": {}}, TypeError, "RunConfig.sync_config", "{} (dict)", "a SyncConfig or None"),
-    (RunConfig, {"verbose": 3}, ValueError, "RunConfig.verbose", "3", "0 (warnings)"),
+    (RunConfig, {"verbose": 4}, ValueError, "RunConfig.verbose", "4", "0 (warnings)"),
     (RunConfig, {"verbose": True}, TypeError, "RunConfig.verbose", "True (bool)", "0 (warnings)"),
     (RunConfig, {"log_to_file": "a/b"}, ValueError, "RunConfig.log_to_file", "'a/b'", "a file's name"),
     (RunConfig, {"log_to_file": 3}, TypeError, "RunConfig.log_to_file", "3 (int)", "a file's name"),

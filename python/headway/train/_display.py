@@ -126,7 +126,7 @@ class Display:
             self._table.begin(["report", *(_one_line(title) for title in columns.values()), "time_s", "checkpoint"])
         cells = [str(line["training_iteration"])]
         cells += [_cell(_value(line, column)) for column in self._columns]
-        cells += [_cell(line["time_total_s"]), _one_line(line.get("checkpoint_dir_name") or "")]
+        cells += [_cell(line["time_total_s"]), _one_line(str(line.get("checkpoint_dir_name") or ""))]
         self._table.row(cells)
         self._rows += 1
 
