@@ -39,19 +39,21 @@ void sweep(const std::string& root) {
 }  // namespace
 
 Result<Staging> Staging::make(const StagingRoot& place) {
-  if (Result<void> prepared = place.prepare(); !prepared) return prepared.error();
   const std::string& root = place.path();
   sweep(root);
   std::random_device random;
   for (;;) {
+    if (Result<void> prepared = place.prepare(); !prepared) return prepared.error();
     const std::string path = storage::join(root, std::string(name_start) + std::to_string(random()));
     Result<storage::LockFile> lock = storage::LockFile::open(path + std::string(lock_suffix));
+    // Another driver, at its end, may have removed the directory since.
+    if (!lock && ::access(root.c_str(), F_OK) != 0) continue;
     if (!lock) return unusable(root, lock.error().message);
     const Result<bool> ours = lock->try_exclusive();
     if (!ours) return unusable(root, ours.error().message);
     // Another driver's sweep may have taken the file between its making and its locking.
     if (!*ours || !lock->is_current()) continue;
-    if (::mkdir(path.c_str(), 0700) == 0) return Staging(std::move(*lock), path);
+    if (::mkdir(path.c_str(), 0700) == 0) return Staging(place, std::move(*lock), path);
     if (errno != EEXIST) return unusable(root, std::strerror(errno));
   }
 }
@@ -68,6 +70,7 @@ Staging::~Staging() {
   if (!lock_.is_open()) return;
   (void)storage::remove_tree(path_);
   lock_.remove();
+  root_.leave();
 }
 
 }  // namespace headway::driver

@@ -24,8 +24,10 @@ class Staging {
   std::string keep();
 
  private:
-  Staging(storage::LockFile lock, std::string path) : lock_(std::move(lock)), path_(std::move(path)) {}
+  Staging(StagingRoot root, storage::LockFile lock, std::string path)
+      : root_(std::move(root)), lock_(std::move(lock)), path_(std::move(path)) {}
 
+  StagingRoot root_;
   storage::LockFile lock_;
   std::string path_;
 };

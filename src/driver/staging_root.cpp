@@ -56,4 +56,8 @@ Result<void> StagingRoot::prepare() const {
   return {};
 }
 
+void StagingRoot::leave() const {
+  if (!is_chosen_) ::rmdir(path_.c_str());
+}
+
 }  // namespace headway::driver

@@ -19,6 +19,9 @@ class StagingRoot {
   /// written; `refused`: the default one is another user's, or others may write there.
   Result<void> prepare() const;
 
+  /// Removes the default directory when it is empty: who uses it next makes it again. One that was chosen stays.
+  void leave() const;
+
  private:
   StagingRoot(std::string path, bool is_chosen) : path_(std::move(path)), is_chosen_(is_chosen) {}
 

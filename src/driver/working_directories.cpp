@@ -42,6 +42,7 @@ Result<void> WorkingDirectories::prepare() const {
 storage::LockFile WorkingDirectories::claim(const std::string& working_directory) const {
   // Another driver's sweep, or its end, may remove the directory above, or the file before it is locked.
   for (int attempt = 0; attempt < 10; ++attempt) {
+    if (!root_.prepare()) break;
     if (!storage::make_directories(storage::parent_of(working_directory))) break;
     Result<storage::LockFile> lock = storage::LockFile::open(lock_path(working_directory));
     if (!lock) continue;
@@ -66,6 +67,7 @@ Result<bool> WorkingDirectories::leave(const std::string& working_directory, boo
   const std::string all_of_run = storage::parent_of(working_directory);
   rmdir(all_of_run.c_str());
   rmdir(storage::parent_of(all_of_run).c_str());
+  root_.leave();
   return false;
 }
 

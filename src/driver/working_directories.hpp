@@ -24,7 +24,7 @@ class WorkingDirectories {
   storage::LockFile claim(const std::string& working_directory) const;
 
   /// At the end of a run: removes the working directory when it is empty, or with all that it holds when that is `synced`, and what
-  /// is empty above it, but for the staging root. True when something stays.
+  /// is empty above it, but for a staging root that was chosen. True when something stays.
   Result<bool> leave(const std::string& working_directory, bool synced) const;
 
  private:

@@ -57,6 +57,25 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and
   BOOST_TEST(fs::is_directory(next.path()));
 }
 
+BOOST_AUTO_TEST_CASE(the_default_directory_goes_with_the_last_of_them_and_a_chosen_one_stays) {
+  {
+    const Staging chosen = storage::must(make());
+  }
+  BOOST_TEST(entries() == 0);
+  ::unsetenv("HEADWAY_STAGING_DIR");
+  ::setenv("TMPDIR", path("").c_str(), 1);
+  const std::string root = StagingRoot::from_environment().path();
+  for (int again = 0; again < 2; ++again) {
+    std::optional<Staging> first = storage::must(make());
+    std::optional<Staging> last = storage::must(make());
+    first.reset();
+    BOOST_TEST(fs::is_directory(root));
+    last.reset();
+    BOOST_TEST(!fs::exists(root));
+  }
+  ::unsetenv("TMPDIR");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_kept_is_left_alone_by_the_next_driver) {
   std::string kept;
   {

@@ -149,6 +149,7 @@ def test_temporary_folders_are_removed(script, tmp_path):
         train.DataParallelTrainer(lambda: train.report({}), scaling_config=train.ScalingConfig(num_workers=2)).fit()
         """,
         TMPDIR=str(temporary),
+        HEADWAY_STAGING_DIR="",  # Where it is by default.
     )
     assert status == 0, output
     assert list(temporary.iterdir()) == []
