@@ -54,7 +54,7 @@ struct ValidationTaskConfig {
 struct ValidationConfig {
   ValidationFunction function;     ///< Registered by HEADWAY_VALIDATION.
   ValidationTaskConfig task = {};  ///< What every validation has, unless its `report` says otherwise.
-  /// What each claims. Hard limits: it waits until they are free, and one that can never have them fails. Without "CPU" it computes
+  /// What each claims. Hard limits: it waits until they are free, and `fit` refuses what can never be had. Without "CPU" it computes
   /// with one thread.
   Resources resources = {};
   int max_retries = 3;           ///< How often one is begun again whose process has died: 0 to 100.

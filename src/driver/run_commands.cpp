@@ -48,6 +48,11 @@ void Run::carry_out(const control::AcquireNodes& command) {
     post(control::NodesGranted{std::vector<Slot>(guests_.size(), slot), {}});
     return;
   }
+  const engine::Wanted validation{1, 1, worker_claim(spec_.validation), engine::Placement::pack};
+  if (const auto possible = runtime_->engine().check_possible(validation); !possible) {
+    post(control::NodesRefused{{possible.error().kind, "for a validation, " + possible.error().message}});
+    return;
+  }
   const auto granted = [weak = weak_from_this()](Result<engine::Grant> grant) {
     const auto self = weak.lock();
     if (!self) return;

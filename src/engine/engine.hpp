@@ -54,6 +54,9 @@ class Engine {
   /// nothing from its own validations that wait for others; those that wait for what it has itself wait on.
   virtual int possible(std::int64_t holder, const Wanted& wanted) const = 0;
 
+  /// `invalid_argument` when what is wanted can never be had, even if nobody else had anything, naming what there is.
+  virtual Result<void> check_possible(const Wanted& wanted) const = 0;
+
   virtual Resources total() const = 0;
   virtual Resources available() const = 0;
 };

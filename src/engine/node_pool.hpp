@@ -26,6 +26,7 @@ class NodePool : public Engine {
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override;
   void release(std::int64_t holder) override;
   int possible(std::int64_t holder, const Wanted& wanted) const override;
+  Result<void> check_possible(const Wanted& wanted) const override;
   Resources total() const override;
   Resources available() const override;
   std::vector<node::NodeResources> nodes() const;
@@ -51,7 +52,6 @@ class NodePool : public Engine {
   Rooms rooms(const Wanted& wanted) const;
   std::optional<Places> places(const Rooms& rooms, const Wanted& wanted, int workers) const;
   std::optional<Places> best(const Rooms& rooms, const Wanted& wanted) const;
-  Result<void> check_possible(const Wanted& wanted) const;
   std::optional<Grant> grant(std::int64_t holder, const Wanted& wanted);
   std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);
   bool give_back(std::int64_t holder);

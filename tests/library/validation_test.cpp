@@ -130,9 +130,9 @@ BOOST_AUTO_TEST_CASE(a_validation_is_no_rank_and_may_not_claim_what_there_is_not
     BOOST_TEST(ended.says("headway::report() was called in a validation function: it works in the training loop"));
   });
   both("validate_claims_nothing_there", [](const Ended& ended) {
-    BOOST_TEST(ended.code == 0);
-    BOOST_TEST(ended.says("of no such kind"));
-    BOOST_TEST(ended.says("is validation_failed with"));
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(
+        ended.says("for a validation, 1 worker with {of no such kind: 1} each can never be placed: there is {CPU: "));
   });
 }
 
