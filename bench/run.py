@@ -28,7 +28,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of: {', '.join(names)}")
     parser.add_argument("--no-ray", action="store_true", help="without Ray, which is then not installed either")
     parser.add_argument("--storage", type=Path, default=ROOT / "build" / "bench", help="where runs and checkpoints go")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.storage = options.storage.absolute()  # Ray takes no other.
+    return options
 
 
 def measure(measurement: Measurement, options: argparse.Namespace) -> table.Results:
