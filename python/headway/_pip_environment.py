@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import venv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +130,8 @@ def _make(folder: Path, request: PipRequest) -> None:
         shutil.rmtree(folder)
     wanted = _shown(request.packages)
     print(f"headway: installing {wanted} for the workers (once)", file=sys.stderr, flush=True)
+    import venv  # Here: few programs need it, and all would wait for it.
+
     # This interpreter's pip does it, through the import path below, where it has one.
     venv.EnvBuilder(symlinks=True, with_pip=importlib.util.find_spec("pip") is None).create(folder)
     environment = _at(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 
 _SHORTEST = 16
@@ -47,5 +46,5 @@ def make_token(path: str) -> str:
     except FileExistsError:
         return read_token(path, "token_file")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(secrets.token_hex(32) + "\n")
+        file.write(os.urandom(32).hex() + "\n")
     return read_token(path, "token_file")

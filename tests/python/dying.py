@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import select
 import signal
 
 import processes
@@ -89,9 +90,12 @@ class Runs:
         return self.end()
 
     def kill(self, victim):
-        """Kills ``rank_0``, ``rank_1`` or the ``factory`` that both come from."""
+        """Kills ``rank_0``, ``rank_1`` or the ``factory`` that both come from; returns when it is dead."""
         rank, factory = map(int, (self.pids / victim.replace("factory", "rank_0")).read_text().split())
-        os.kill(factory if victim == "factory" else rank, signal.SIGKILL)
+        victim_fd = os.pidfd_open(factory if victim == "factory" else rank)
+        signal.pidfd_send_signal(victim_fd, signal.SIGKILL)
+        assert select.select([victim_fd], [], [], 10)[0], f"{victim} outlives SIGKILL"
+        os.close(victim_fd)
 
     def dies_at(self, point, **env):
         status, output = self.again(HEADWAY_FAULT_POINT=point, **env)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hmac
 import json
 import os
 import queue
-import secrets
 import socket
 import sys
 import threading
@@ -113,14 +113,14 @@ def gather(place: Place) -> list[int]:
     one_node = place.local_world_size == place.world_size
     listener = socket.create_server(("127.0.0.1" if one_node else "", 0), backlog=place.world_size)
     host = "127.0.0.1" if one_node else os.environ["MASTER_ADDR"]
-    token = secrets.token_hex(_TOKEN_CHARACTERS // 2)
+    token = os.urandom(_TOKEN_CHARACTERS // 2).hex()
     place.store.set(f"{place.prefix}address", json.dumps([host, listener.getsockname()[1], token]))
     peers: dict[int, socket.socket] = {}
     with listener:
         while len(peers) < place.world_size - 1:
             peer, _ = listener.accept()
             said = _receive(peer, _TOKEN_CHARACTERS + _RANK_CHARACTERS)
-            if not secrets.compare_digest(said[:_TOKEN_CHARACTERS], token):
+            if not hmac.compare_digest(said[:_TOKEN_CHARACTERS], token):
                 peer.close()  # A stranger.
                 continue
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

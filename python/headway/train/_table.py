@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import shutil
 import sys
 import unicodedata
@@ -87,6 +86,8 @@ class NotebookTable:
             self._handle.update(page)
 
     def _page(self) -> str:
+        import html  # Here: notebooks alone need it, and all would wait for it.
+
         rows = ["".join(f"<th>{html.escape(title)}</th>" for title in self._titles)]
         rows += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self._rows]
         earlier = f"<caption>{self._left_out} earlier rows</caption>" if self._left_out else ""

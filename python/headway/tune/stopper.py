@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import abc
 import collections
-import datetime
 import math
-import statistics
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from headway._arguments import check_int, check_number, check_str, refuse
+
+if TYPE_CHECKING:
+    import datetime
 
 
 class Stopper(abc.ABC):
@@ -124,7 +125,7 @@ class TimeoutStopper(Stopper):
     """
 
     def __init__(self, timeout: float | datetime.timedelta):
-        seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else timeout
+        seconds = timeout.total_seconds() if hasattr(timeout, "total_seconds") else timeout
         self._seconds = check_number("timeout", seconds, "seconds above 0, or a datetime.timedelta")
         if not 0 < self._seconds < math.inf:
             raise ValueError(f"timeout is {timeout!r}; allowed: seconds above 0, or a datetime.timedelta")
@@ -139,6 +140,12 @@ class TimeoutStopper(Stopper):
         now = time.monotonic()
         self._first = now if self._first is None else self._first
         return now - self._first >= self._seconds
+
+
+def _spread(values: Iterable[float]) -> float:
+    import statistics  # Here: few programs need it, and all would wait for it.
+
+    return statistics.pstdev(values)
 
 
 def _check_mode(mode: object) -> str:
@@ -193,7 +200,7 @@ class TrialPlateauStopper(Stopper):
             reached = value <= self._threshold if self._mode == "min" else value >= self._threshold
             if not reached:
                 return False
-        return statistics.pstdev(values) < self._std
+        return _spread(values) < self._std
 
     def stop_all(self) -> bool:
         """False."""
@@ -227,7 +234,7 @@ class ExperimentPlateauStopper(Stopper):
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         """Whether nothing gets better any more."""
         self._best = sorted([*self._best, result[self._metric]], reverse=self._mode == "max")[: self._top]
-        alike = len(self._best) == self._top and statistics.pstdev(self._best) <= self._std
+        alike = len(self._best) == self._top and _spread(self._best) <= self._std
         self._alike = self._alike + 1 if alike else 0
         return self.stop_all()
 
