@@ -32,10 +32,10 @@ readonly at_once=(-n "$(($(nproc) + 1))" --dist loadfile)
 mkdir -p "$logs"
 : >"$summary"
 run "C++" cpp.log '% tests passed' \
-  .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error
+  .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)"
 HEADWAY_WORKER_START=fork run "Python, workers forked" python-fork.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/python
 HEADWAY_WORKER_START=exec run "Python, workers started by exec" python-exec.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/python
-run "Lint checks and packaging" lint-package.log '^=+ .* in [0-9.]+s' pytest tests/lint tests/package
+run "Lint checks and packaging" lint-package.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/lint tests/package
 
 printf '\n=== Summary\n'
 cat "$summary"

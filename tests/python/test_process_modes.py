@@ -1,5 +1,6 @@
 """How workers are started: forked from a warm factory, or as new processes; and what of the driver reaches them."""
 
+import gc
 import os
 
 import headway
@@ -31,6 +32,35 @@ def test_workers_are_forked_or_started_afresh(fit):
     assert (b"headway._worker.factory" in command) == FORKED
     assert not has_torch, "a run without torch does not pay for it"
     assert fit(torch_loop, workers=1, trainer=TorchTrainer).return_value == (True, True)
+
+
+def test_the_collector_is_as_in_any_other_process(fit):
+    def loop():
+        import gc
+
+        return gc.isenabled(), gc.get_threshold()
+
+    assert fit(loop).return_value == (True, gc.get_threshold())
+
+
+def test_a_module_that_sets_the_collector_up_is_heeded(script):
+    (script.folder / "sets_up.py").write_text("import gc\ngc.set_threshold(5000, 20)\ngc.disable()\n")
+    status, output = script.run(
+        """
+        import gc
+        import sets_up
+        from headway import train
+
+        def loop():
+            assert sets_up
+            return gc.isenabled(), gc.get_threshold()[:2]
+
+        trainer = train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=1))
+        print("collector:", trainer.fit().return_value)
+        """
+    )
+    assert status == 0, output
+    assert "collector: (False, (5000, 20))" in output
 
 
 @pytest.mark.fork_only

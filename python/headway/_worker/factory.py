@@ -9,6 +9,7 @@ import os
 import sys
 
 from headway import _core
+from headway._worker.loading import collector_at_rest
 
 
 def main() -> None:
@@ -19,9 +20,9 @@ def main() -> None:
     exec_command = [sys.executable, "-c", code + "from headway._worker.main import main; main()"]
     # Before the imports: a thread that one of them starts must not take the signals that tell of workers' ends.
     server = _core.FactoryServer(control_fd, exec_command, always_exec)
-    problems = [] if always_exec else _import_all(sys.argv[2:])
+    with collector_at_rest():
+        problems = [] if always_exec else _import_all(sys.argv[2:])
     # What is there now is there for good: the collector need not touch (and so copy) its pages in every child.
-    gc.collect()
     gc.freeze()
     server.announce(problems)
     worker = server.serve()

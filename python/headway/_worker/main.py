@@ -18,6 +18,7 @@ import cloudpickle
 
 from headway import _core
 from headway._worker import session as worker_session
+from headway._worker.loading import load
 from headway._worker.threads import set_threads
 from headway._worker.validation import validate
 
@@ -134,7 +135,7 @@ def _serve(session: _core.Session, validation: dict[str, Any] | None) -> None:
 def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
     """Calls a hook's pickled function and answers with its value."""
     try:
-        function, args, kwargs = cloudpickle.loads(pickled)
+        function, args, kwargs = load(pickled)
         value = cloudpickle.dumps(function(*args, **kwargs))
     except Exception as error:
         session.answer_call(call_id, json.dumps(describe(error)), pickle_exception(error))
@@ -144,7 +145,7 @@ def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
 
 def _train(session: _core.Session, pickled: bytes) -> None:
     try:
-        train_loop, *args = cloudpickle.loads(pickled)
+        train_loop, *args = load(pickled)
         value = train_loop(*args)
         if worker_session.current("the training function").context["plan"]["rank"] != 0:
             value = None  # fit() returns rank 0's; another's need not travel, nor be picklable.

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import cloudpickle
-
 from headway import _core
+from headway._worker.loading import load
 
 
 def validate(session: _core.Session, order: dict[str, Any], pickled: bytes) -> None:
@@ -35,10 +34,10 @@ def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
 
     checkpoint = Checkpoint._at(order["checkpoint"])
     if order["older_form"]:
-        function, config = cloudpickle.loads(base64.b64decode(pickled))
+        function, config = load(base64.b64decode(pickled))
         metrics = function(checkpoint, config)
     else:
-        function, arguments = cloudpickle.loads(pickled)
+        function, arguments = load(pickled)
         metrics = function(checkpoint, **{**arguments, **_unpacked(order["arguments"])})
     if not isinstance(metrics, Mapping):
         raise TypeError(
@@ -51,5 +50,5 @@ def _unpacked(arguments: dict[str, str]) -> dict[str, Any]:
     """The arguments of this validation alone."""
     if "pickled" not in arguments:
         return {}
-    (unpacked,) = cloudpickle.loads(base64.b64decode(arguments["pickled"]))
+    (unpacked,) = load(base64.b64decode(arguments["pickled"]))
     return unpacked
