@@ -48,6 +48,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire
       factory_(take_factory(setup_)),
       validations_(runtime, {spec_, folder_, setup_, std::move(validation), factory_}, front_,
                    [this](control::Event event) { post(std::move(event)); }),
+      artifact_carriers_(runtime, spec_.preload, factory_),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_) {
   take_setup();
@@ -150,10 +151,13 @@ int Run::rank_of(std::int64_t worker_id) const {
 void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const int rank = rank_of(worker_id);
   const bool validates = validations_.has(worker_id);
-  if (rank < 0 && !validates) return;
+  const bool carries = artifact_carriers_.has(worker_id);
+  if (rank < 0 && !validates && !carries) return;
   Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
   if (!message) {
-    const std::string who = validates ? "a validation" : "rank " + std::to_string(rank);
+    const std::string who = validates ? "a validation"
+                            : carries ? "what brings artifacts"
+                                      : "rank " + std::to_string(rank);
     warn(who + " sent what cannot be read: " + message.error().message);
     return;
   }
@@ -163,6 +167,10 @@ void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   }
   if (validates) {
     validations_.message(worker_id, *message);
+    return;
+  }
+  if (carries) {
+    artifact_carriers_.message(worker_id, *message);
     return;
   }
   std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
@@ -205,6 +213,7 @@ void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::
 
 void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
   if (validations_.has(worker_id)) validations_.exited(worker_id, status, log_tail);
+  if (artifact_carriers_.has(worker_id)) artifact_carriers_.exited(worker_id, status, log_tail);
   const int rank = rank_of(worker_id);
   if (rank < 0) return;
   Worker& worker = workers_[static_cast<std::size_t>(rank)];
@@ -265,6 +274,21 @@ void Run::send_to(int attempt, int rank, wire::Frame frame) {
     runtime_->nodes().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
 }
 
+/// What is the same for all ranks of an attempt.
+wire::StartSession Run::session_start() const {
+  wire::StartSession start;
+  start.attempt = attempt_;
+  start.run_name = spec_.run.name;
+  start.run_directory = folder_->path();
+  start.working_directory = working_directory_;
+  start.enter_working_directory = spec_.enter_working_directory;
+  start.metadata = spec_.metadata;
+  start.resources = worker_claim(spec_.scaling).hard;
+  start.resources.emplace("CPU", 1);  // The implied one.
+  start.setup = setup_;
+  return start;
+}
+
 void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
   node::WorkerLaunch launch;
   launch.worker_id = runtime_->add_worker(weak_from_this());
@@ -277,20 +301,12 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
     launch.log_path = folder_->log_path(plan.rank, names.front());
     if (names.size() > 1) launch.error_log_path = folder_->log_path(plan.rank, names.back());
   }
-  wire::StartSession start;
+  wire::StartSession start = session_start();
   start.plan = plan;
   start.world_size = static_cast<int>(command.plans.size());
-  start.attempt = command.attempt;
-  start.run_name = spec_.run.name;
-  start.run_directory = folder_->path();
   start.trial_id = command.trial_id;
   if (command.checkpoint) start.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
-  start.working_directory = working_directory_;
-  start.enter_working_directory = spec_.enter_working_directory;
-  start.metadata = spec_.metadata;
-  start.resources = worker_claim(spec_.scaling).hard;
-  start.resources.emplace("CPU", 1);  // The implied one.
-  start.setup = setup_;
+  artifact_carriers_.note(plan.slot);
   workers_.push_back({launch.worker_id, false, {}});
   auto started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
   if (started) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/run_controller.hpp"
+#include "driver/artifact_carriers.hpp"
 #include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
@@ -127,6 +128,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::Notify& command);
   void carry_out(const control::Finish& command);
 
+  wire::StartSession session_start() const;
   engine::Wanted to_wanted(const control::AcquireNodes& command) const;
   void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);
   void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
@@ -136,7 +138,8 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
   void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
   void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}
-  void on_message(int, const wire::Validated&, const wire::Blob&) {}  // A rank validates nothing.
+  void on_message(int, const wire::Validated&, const wire::Blob&) {}         // A rank validates nothing …
+  void on_message(int, const wire::ArtifactsBrought&, const wire::Blob&) {}  // … and carries nothing.
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
@@ -169,6 +172,7 @@ class Run : public std::enable_shared_from_this<Run> {
   std::shared_ptr<Examination> examination_;  ///< The one under way.
   node::FactoryChoice factory_;               ///< Of all its workers.
   ValidationProcesses validations_;
+  ArtifactCarriers artifact_carriers_;
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;

@@ -20,14 +20,28 @@ void Run::carry_out(const control::SyncArtifacts& command) {
     artifact_sync_ = std::make_unique<ArtifactSync>(runtime_->artifact_threads(), working_directory_,
                                                     join_location(folder_->path(), "artifacts"));
   }
-  artifact_sync_->start([self = shared_from_this(), command](std::optional<std::string> error) {
-    self->post(control::ArtifactsSynced{command.number, std::move(error)});
+  struct Both {
+    int awaited = 2;
+    std::optional<std::string> first_error;
+  };
+  const auto ended = [weak = weak_from_this(), command, both = std::make_shared<Both>()](auto error) {
+    if (!both->first_error) both->first_error = std::move(error);
+    const auto self = weak.lock();
+    if (--both->awaited == 0 && self) self->post(control::ArtifactsSynced{command.number, both->first_error});
+  };
+  artifact_sync_->start([loop = &loop_, ended](std::optional<std::string> error) {
+    asio::post(*loop, [ended, error = std::move(error)] { ended(error); });
   });
+  artifact_carriers_.bring(session_start(), weak_from_this(), ended);
 }
 
-void Run::carry_out(const control::StopSync&) { artifact_sync_->stop(); }
+void Run::carry_out(const control::StopSync&) {
+  artifact_sync_->stop();
+  artifact_carriers_.stop();
+}
 
 void Run::carry_out(const control::LeaveWorkingDirectory& command) {
+  artifact_carriers_.leave(command.synced);
   asio::post(storage_, [self = shared_from_this(), path = working_directory_, command] {
     const Result<bool> stays = self->working_directories_.leave(path, command.synced);
     if (!stays) {

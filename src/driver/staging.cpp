@@ -12,7 +12,7 @@
 namespace headway::driver {
 namespace {
 
-constexpr std::string_view lock_suffix = ".lock";
+using storage::lock_suffix;
 constexpr std::string_view name_start = "run-";
 
 Error unusable(const std::string& root, const std::string& why) {

@@ -8,7 +8,7 @@
 namespace headway::driver {
 namespace {
 
-constexpr std::string_view lock_suffix = ".lock";
+using storage::lock_suffix;
 
 std::string lock_path(const std::string& working_directory) { return working_directory + std::string(lock_suffix); }
 

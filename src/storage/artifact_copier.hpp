@@ -14,10 +14,12 @@ namespace headway::storage {
 /// Brings what a directory holds to another one, again and again: each time only the files that are new or have another size or time of
 /// change than when they were copied. Nothing is ever deleted there. A file that is there is always whole, with its permission bits and
 /// time of change; nothing is fsynced. Symbolic links to files count as the files; links to directories, sockets, pipes and empty
-/// directories are left out. The target is a location (core/location.hpp), the source an absolute path. Used from one thread at a time.
+/// directories are left out. The target is a location (core/location.hpp), the source an absolute path; copiers with one target have
+/// names of their own. Used from one thread at a time.
 class ArtifactCopier {
  public:
-  ArtifactCopier(std::string source, std::string target) : source_(std::move(source)), target_(std::move(target)) {}
+  ArtifactCopier(std::string source, std::string target, std::string name = "artifact")
+      : source_(std::move(source)), target_(std::move(target)), name_(std::move(name)) {}
 
   /// A file that goes while it is copied is left out; one that changes is copied again the next time. With an error (the first one)
   /// the other files are copied all the same. Ends early, with an error, when `stop` asks for it; a file on its way to remote
@@ -38,6 +40,7 @@ class ArtifactCopier {
 
   std::string source_;
   std::string target_;
+  std::string name_;
   std::map<std::string, Stamp> copied_;
   std::optional<Error> first_error_;
 };

@@ -46,10 +46,11 @@ struct StartSession {
   JsonObject metadata;                        ///< The trainer's.
   JsonObject setup;                           ///< From the front end, for its own worker side.
   std::optional<ValidationOrder> validation;  ///< It is no rank: it validates a checkpoint.
+  bool carries_artifacts = false;             ///< It is no rank: it does what BringArtifacts says.
 };
 BOOST_DESCRIBE_STRUCT(StartSession, (),
                       (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, working_directory,
-                       enter_working_directory, resources, metadata, setup, validation))
+                       enter_working_directory, resources, metadata, setup, validation, carries_artifacts))
 
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {
@@ -127,6 +128,19 @@ struct TellStacks {
 };
 BOOST_DESCRIBE_STRUCT(TellStacks, (), (examination))
 
+/// Copy what is new in the working directory of this node's ranks to the run's artifacts/ → ArtifactsBrought.
+struct BringArtifacts {
+  static constexpr std::string_view is = "BringArtifacts";
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(BringArtifacts, (), (number))
+
+/// All of it is there: the working directory goes.
+struct RemoveWorkingDirectory {
+  static constexpr std::string_view is = "RemoveWorkingDirectory";
+};
+BOOST_DESCRIBE_STRUCT(RemoveWorkingDirectory, (), ())
+
 /// Run exit handlers, flush, and exit.
 struct EndSession {
   static constexpr std::string_view is = "EndSession";
@@ -134,7 +148,8 @@ struct EndSession {
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
 using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, CheckpointsTold,
-                              CollectiveDone, TellCollectives, TellStacks, EndSession, LeaveReport>;
+                              CollectiveDone, TellCollectives, TellStacks, BringArtifacts, RemoveWorkingDirectory,
+                              EndSession, LeaveReport>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";
@@ -183,6 +198,13 @@ struct Validated {
 };
 BOOST_DESCRIBE_STRUCT(Validated, (), (metrics))
 
+struct ArtifactsBrought {
+  static constexpr std::string_view is = "ArtifactsBrought";
+  std::int64_t number = 0;
+  std::optional<std::string> error;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactsBrought, (), (number, error))
+
 /// This rank waits in its n-th barrier or broadcast; the raw part is what it gives as a broadcast's root.
 struct Arrived {
   static constexpr std::string_view is = "Arrived";
@@ -230,7 +252,8 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker = std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime,
-                                Validated, CollectivesTold, StacksTold, TrainingReturned, TrainingRaised>;
+using FromWorker =
+    std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime, Validated,
+                 ArtifactsBrought, CollectivesTold, StacksTold, TrainingReturned, TrainingRaised>;
 
 }  // namespace headway::wire

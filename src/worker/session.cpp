@@ -96,6 +96,10 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     } else {
       upload_order_ = std::move(*upload);
     }
+  } else if (const auto* bring = std::get_if<wire::BringArtifacts>(&message)) {
+    carry([this, number = bring->number] { (void)send(wire::ArtifactsBrought{number, carrier_->bring()}); });
+  } else if (std::holds_alternative<wire::RemoveWorkingDirectory>(message)) {
+    carry([this] { carrier_->remove_directory(); });
   } else if (auto* told = std::get_if<wire::CheckpointsTold>(&message)) {
     told_[told->question] = std::move(told->checkpoints);
   } else if (const auto* question = std::get_if<wire::TellCollectives>(&message)) {
@@ -113,6 +117,13 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
     answer_ = std::move(*answer);
   }
   changed_.notify_all();
+}
+
+/// With the mutex held.
+void Session::carry(std::function<void()> work) {
+  if (!carrier_) carrier_ = std::make_unique<ArtifactCarrier>(context_);
+  if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
+  boost::asio::post(*uploads_, std::move(work));
 }
 
 void Session::tell_collectives_by(std::function<std::string()> tell) {

@@ -2,6 +2,7 @@
 
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
+#include "worker/artifact_carrier.hpp"
 #include "worker/teller.hpp"
 
 #include <boost/asio/thread_pool.hpp>
@@ -98,7 +99,7 @@ class Session {
   /// `tell` says what the threads of this process are doing, in lines for the user. It is called as that of `tell_collectives_by`.
   void tell_stacks_by(std::function<std::string()> tell);
 
-  /// Returns when nothing of asynchronous reports is left to do here. For the end, after Task::Kind::end.
+  /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the end, after Task::Kind::end.
   void finish_uploads();
 
   /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
@@ -120,6 +121,7 @@ class Session {
   void listen();
   void end();
   void take(wire::ToWorker message, wire::Blob blob);
+  void carry(std::function<void()> work);
   void answer_collectives(std::int64_t look);
   void answer_stacks(std::int64_t examination);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
@@ -154,6 +156,7 @@ class Session {
   std::optional<wire::Blob> gathered_;
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
+  std::unique_ptr<ArtifactCarrier> carrier_;           ///< From the first artifacts on; used on that thread.
   std::function<std::string()> tell_collectives_;
   std::function<std::string()> tell_stacks_;
   Teller collectives_teller_;

@@ -87,9 +87,9 @@ STEPS = """
 class Agent:
     """A ``headway-agent`` process; its standard error is read as it comes."""
 
-    def __init__(self, script, token, address, *options):
+    def __init__(self, script, token, address, *options, prefix=()):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "headway.agent", "--join", address, "--token-file", str(token), *options],
+            [*prefix, sys.executable, "-m", "headway.agent", "--join", address, "--token-file", str(token), *options],
             env=script._environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -211,17 +211,17 @@ class Nodes:
         self.token = token
         self.stack = stack
 
-    def start(self, code, lease_s=LEASE_S, host="127.0.0.1"):
+    def start(self, code, lease_s=LEASE_S, host="127.0.0.1", **env):
         names = f"    TOKEN, LEASE, LISTEN = {str(self.token)!r}, {lease_s}, '{host}:0'\n"
-        self.script.start(names + DRIVER + code)
+        self.script.start(names + DRIVER + code, **env)
         self.address = re.search(r"JOIN (\S+)", self.script.wait_for("JOIN"))[1]
 
     def start_steps(self, tmp_path, code):
         """A script that has STEPS too, and stores its run in the test's folder."""
         self.start(STEPS.replace("STORAGE", repr(str(tmp_path / "storage"))) + code)
 
-    def agent(self, *options, address=None):
-        agent = Agent(self.script, self.token, address or self.address, "--num-cpus", "1", *options)
+    def agent(self, *options, address=None, prefix=()):
+        agent = Agent(self.script, self.token, address or self.address, "--num-cpus", "1", *options, prefix=prefix)
         self.stack.callback(agent.close)
         return agent
 

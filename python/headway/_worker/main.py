@@ -80,7 +80,8 @@ def _settle_in(session: _core.Session) -> None:
         os.chdir(setup["cwd"])
     except OSError as error:
         print(f"the driver's working directory cannot be entered: {error}", file=sys.stderr)
-    if context["validation"] is None:
+    is_rank = context["validation"] is None and not context["carries_artifacts"]
+    if is_rank:
         session.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
@@ -90,9 +91,9 @@ def _settle_in(session: _core.Session) -> None:
     if "numpy" in sys.modules:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
         sys.modules["numpy"].random.seed()
-    if context["validation"] is None:
+    if is_rank:
         worker_session.begin(session, context, setup["validates"])
-    else:
+    elif context["validation"] is not None:
         worker_session.begin_validation(session)
     _reach_storage(context, setup)
 

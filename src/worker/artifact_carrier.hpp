@@ -1,0 +1,31 @@
+#pragma once
+
+#include "storage/artifact_copier.hpp"
+#include "wire/session_messages.hpp"
+
+#include <optional>
+#include <string>
+
+namespace headway::worker {
+
+/// Brings what the ranks of a machine that is not the driver's wrote into their working directory to the run's artifacts/. Lives in a
+/// process of its own there, as ranks may be dead when it is wanted. One thread.
+class ArtifactCarrier {
+ public:
+  explicit ArtifactCarrier(const wire::StartSession& context);
+
+  /// What is new since the last time; the first error. Nothing where the directory is the driver's own, on shared storage: the
+  /// driver's copy has it all.
+  std::optional<std::string> bring();
+  /// Removes the directory, unless it is the driver's, and what is empty above it.
+  void remove_directory() const;
+
+ private:
+  /// Whether a driver that lives has locked it.
+  bool is_drivers() const;
+
+  std::string directory_;
+  storage::ArtifactCopier copier_;
+};
+
+}  // namespace headway::worker
