@@ -63,8 +63,9 @@ class HEADWAY_API Checkpoint {
   /// A relative path is below the directory that the process is in now.
   static Checkpoint from_directory(const std::string& path);
 
-  /// Errors: `not_found` when there is no committed checkpoint at `path`, `corrupted` when its manifest can't be read,
-  /// `invalid_argument` when a newer version of Headway wrote it.
+  /// Errors: `not_found` when there is no committed checkpoint at `path`; `corrupted` when its manifest is damaged, naming the file, what
+  /// is expected and what was found, and the newest good checkpoint of the same run; `invalid_argument` when a newer version of Headway
+  /// wrote it.
   static Result<Checkpoint> open(const std::string& path);
 
   /// The newest checkpoint in a run's folder whose files are all as they were written, found by reading them, newest first.

@@ -1,6 +1,7 @@
 #include "control/journal.hpp"
 
 #include "control/failure_text.hpp"
+#include "core/json_shape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,9 +24,12 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
                                            std::to_string(journal_version) +
                                            "): use that one, or another RunConfig.name"};
   }
-  Result<Journal> journal = from_stored_json<Journal>(std::move(*json), subject);
-  if (!journal) return refuse(journal.error().message);
-  return journal;
+  // An older version may have stored it.
+  fill_missing(json->get_object(), boost::json::value_from(Journal{}).get_object());
+  Result<Journal> journal = from_json<Journal>(*json, subject);
+  if (journal) return journal;
+  const std::optional<Misfit> wrong = misfit<Journal>(*json);
+  return refuse(wrong ? "expected " + wrong->expected + ", found " + wrong->found : journal.error().message);
 }
 
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }

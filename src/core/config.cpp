@@ -2,6 +2,7 @@
 
 #include "core/environment.hpp"
 #include "core/location.hpp"
+#include "core/manifest.hpp"
 
 #include <cmath>
 #include <string_view>
@@ -206,7 +207,7 @@ Result<void> validate(const RunPlace& config) {
       config.name.find('/') != std::string::npos || config.name.find('\0') != std::string::npos) {
     return refused("RunConfig.name", quoted(config.name), "a folder name of 1 to 200 bytes without '/'");
   }
-  if (is_remote(config.storage_path)) return {};
+  if (is_remote(config.storage_path)) return check_remote_name(config.name, "RunConfig.name");
   if (config.storage_path.empty() || config.storage_path.front() != '/') {
     return refused("RunConfig.storage_path", quoted(config.storage_path), "an absolute path or a URL");
   }

@@ -1,6 +1,10 @@
-#include "core/json.hpp"
+#include "core/json_shape.hpp"
+#include "core/text.hpp"
 
 #include <boost/json/src.hpp>
+
+#include <array>
+#include <charconv>
 
 namespace headway {
 
@@ -38,6 +42,18 @@ void fill_missing(JsonObject& object, const JsonObject& defaults) {
       fill_missing(given->get_object(), value.get_object());
     }
   }
+}
+
+std::string shown_value(const Json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  if (value.is_double()) {  // JSON's text has an exponent in any case.
+    std::array<char, 32> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value.get_double()).ptr};
+  }
+  constexpr std::size_t bytes_max = 60;
+  const std::string text = json_text(value);
+  return text.size() <= bytes_max ? text : to_utf8(text.substr(0, bytes_max)) + "...";
 }
 
 const Json* find_path(const JsonObject& object, std::string_view path) {

@@ -35,13 +35,6 @@ Result<T> from_json(const Json& json, std::string_view subject) {
 /// Gives `object` the members of `defaults` that it lacks, in objects below it too.
 void fill_missing(JsonObject& object, const JsonObject& defaults);
 
-/// As `from_json`, for what an older version may have stored: members that are missing keep their defaults.
-template <class T>
-Result<T> from_stored_json(Json json, std::string_view subject) {
-  if (json.is_object()) fill_missing(json.get_object(), boost::json::value_from(T{}).get_object());
-  return from_json<T>(json, subject);
-}
-
 template <class T>
 Result<T> from_json_text(std::string_view text, std::string_view subject) {
   Result<Json> parsed = parse_json(text, subject);

@@ -1,8 +1,11 @@
 #include "core/manifest.hpp"
 
+#include "core/json_shape.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -22,6 +25,20 @@ std::string ascii_only(std::string_view text) {
   std::replace_if(
       shown.begin(), shown.end(), [](char letter) { return static_cast<unsigned char>(letter) >= 0x80; }, '?');
   return shown;
+}
+
+/// The first one that is a control character or none at all, as "U+000A".
+std::optional<std::string> character_without_xml(std::string_view utf8) {
+  for (; !utf8.empty(); utf8.remove_prefix(utf8_length(utf8))) {
+    if (utf8.starts_with("\xEF\xBF\xBE")) return "U+FFFE";
+    if (utf8.starts_with("\xEF\xBF\xBF")) return "U+FFFF";
+    const unsigned byte = static_cast<unsigned char>(utf8.front());
+    if (byte >= 0x20 && byte != 0x7F) continue;
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "U+%04X", byte);
+    return text.data();
+  }
+  return {};
 }
 
 }  // namespace
@@ -44,6 +61,16 @@ Result<void> check_file_name(std::string_view name) {
     start = slash + 1;
   }
   return {};
+}
+
+Result<void> check_remote_name(std::string_view name, std::string_view subject) {
+  const auto refuse = [&](const std::string& shown, const std::string& why) -> Result<void> {
+    return Error{ErrorKind::invalid_argument, std::string(subject) + " " + shown + " " + why + ": give it another one"};
+  };
+  if (!is_utf8(name)) return refuse("\"" + ascii_only(name) + "\"", "is not UTF-8, which remote storage cannot keep");
+  const std::optional<std::string> found = character_without_xml(name);
+  if (!found) return {};
+  return refuse(json_text(Json(std::string(name))), "holds " + *found + ", which remote storage cannot keep");
 }
 
 Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind) {
@@ -82,7 +109,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view subject)
   }
   // The first manifests had no owner.
   if (json->is_object()) json->as_object().emplace("owner_epoch", 0);
-  Result<Manifest> manifest = from_json<Manifest>(*json, subject);
+  Result<Manifest> manifest = from_file_json<Manifest>(*json, subject);
   if (!manifest) return manifest;
   if (Result<void> valid = check_manifest(*manifest, subject, ErrorKind::corrupted); !valid) return valid.error();
   return manifest;

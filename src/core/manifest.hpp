@@ -69,6 +69,13 @@ bool is_own_name(std::string_view name);
 /// Errors: `invalid_argument`, naming the file.
 Result<void> check_file_name(std::string_view name);
 
+/// What a checkpoint's file is called in errors about its name.
+inline constexpr std::string_view checkpoint_file = "checkpoint file name";
+
+/// Whether a name can be kept on remote storage: UTF-8 without control characters and the two codes that are no characters (U+FFFE,
+/// U+FFFF). Object stores list and delete by XML, which has none of them. Errors: `invalid_argument`: `<subject> "<name>" ...`.
+Result<void> check_remote_name(std::string_view name, std::string_view subject);
+
 /// Known version, permitted names, none twice. Errors: `kind`, naming `subject` and what is wrong.
 Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind);
 

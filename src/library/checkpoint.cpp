@@ -56,7 +56,7 @@ Checkpoint Checkpoint::from_directory(const std::string& path) {
 Result<Checkpoint> Checkpoint::open(const std::string& path) {
   Result<std::string> absolute = absolute_path(path);
   if (!absolute) return absolute.error();
-  Result<Manifest> manifest = storage::read_manifest(*absolute);
+  Result<Manifest> manifest = storage::read_manifest_or_offer(*absolute);
   if (!manifest) return manifest.error();
 
   Checkpoint checkpoint;

@@ -4,6 +4,7 @@
 #include "core/location.hpp"
 #include "core/manifest.hpp"
 #include "storage/storage.hpp"
+#include "storage/verification.hpp"
 
 /// What programs tell about a checkpoint. Apart from checkpoint.cpp as it is all about core's JSON.
 namespace headway {
@@ -21,7 +22,7 @@ Result<JsonObject> parse_object(const std::string& text, const std::string& subj
 
 Result<JsonObject> read_metadata(const std::string& path) {
   JsonObject metadata;
-  const Result<Manifest> manifest = storage::read_manifest(path);
+  const Result<Manifest> manifest = storage::read_manifest_or_offer(path);
   if (manifest) {
     metadata = manifest->metadata.value_or(JsonObject());
   } else if (manifest.error().kind != ErrorKind::not_found) {

@@ -74,13 +74,18 @@ void ArtifactCopier::visit(const std::string& relative, const std::stop_token& s
   const Stamp stamp{status.st_size, std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
   const auto known = copied_.find(relative);
   if (known != copied_.end() && known->second == stamp) return;
-  Result<void> done = is_remote(target_) ? put_file(path, join_location(target_, relative)) : copy_one(relative, stop);
+  Result<void> done = is_remote(target_) ? put_one(relative) : copy_one(relative, stop);
   if (!done && ::access(path.c_str(), F_OK) != 0) return;
   if (done) {
     copied_[relative] = stamp;
   } else {
     note(done.error());
   }
+}
+
+Result<void> ArtifactCopier::put_one(const std::string& relative) {
+  if (Result<void> fits = check_remote_name(relative, "the file name"); !fits) return fits;
+  return put_file(join(source_, relative), join_location(target_, relative));
 }
 
 Result<void> ArtifactCopier::copy_one(const std::string& relative, const std::stop_token& stop) {

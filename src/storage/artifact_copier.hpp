@@ -35,6 +35,7 @@ class ArtifactCopier {
 
   void walk(const std::string& relative, const std::stop_token& stop);
   void visit(const std::string& relative, const std::stop_token& stop);
+  Result<void> put_one(const std::string& relative);
   Result<void> copy_one(const std::string& relative, const std::stop_token& stop);
   void note(const Error& error);
 

@@ -97,12 +97,8 @@ Result<void> check_outside_of_checkpoints(const std::string& target) {
 }  // namespace
 
 Result<Manifest> copy_checkpoint(const std::string& source, const std::string& target, const OnProgress& told) {
-  Result<Manifest> manifest = read_manifest(source);
-  if (!manifest) {
-    if (manifest.error().kind != ErrorKind::corrupted) return manifest;
-    const Result<Verification> now = examine(source);
-    return now && !now->damaged.empty() ? damage_error(source, now->damaged.front()) : manifest.error();
-  }
+  Result<Manifest> manifest = read_manifest_or_offer(source);
+  if (!manifest) return manifest;
   if (Result<void> outside = check_outside_of_checkpoints(target); !outside) return outside.error();
   if (!is_remote(target)) {
     const Result<std::string> path = local_path(target);

@@ -6,11 +6,7 @@
 namespace headway::storage {
 
 Result<void> fetch(const std::string& location, const std::string& target_directory, const OnBytes& on_bytes) {
-  const Result<Manifest> manifest = read_manifest(location);
-  if (!manifest && manifest.error().kind == ErrorKind::corrupted) {
-    const Result<Verification> now = examine(location);
-    return now && !now->damaged.empty() ? damage_error(location, now->damaged.front()) : manifest.error();
-  }
+  const Result<Manifest> manifest = read_manifest_or_offer(location);
   // A directory that is no committed checkpoint has nothing to compare with.
   if (!manifest && manifest.error().kind != ErrorKind::not_found) return manifest.error();
   const Result<std::vector<FileRecord>> files = download(location, target_directory, on_bytes);

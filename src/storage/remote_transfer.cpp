@@ -53,6 +53,7 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (Result<void> fits = check_file_name(name); !fits) return fits.error();
+    if (Result<void> fits = check_remote_name(name, checkpoint_file); !fits) return fits.error();
     if (!seen.insert(name).second)
       return Error{ErrorKind::invalid_argument, "the file " + name + " is named twice in one upload"};
   }

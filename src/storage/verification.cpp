@@ -97,6 +97,10 @@ class Place {
 /// What the error about an unreadable manifest says, as damage of that file.
 Damage manifest_damage(const std::string& path, std::string message) {
   if (message.starts_with(path)) message.erase(0, path.size());
+  constexpr std::string_view begin = " is damaged: expected ";
+  constexpr std::string_view between = ", found ";
+  if (const std::size_t end = message.find(between); message.starts_with(begin) && end != std::string::npos)
+    return {path, message.substr(begin.size(), end - begin.size()), message.substr(end + between.size())};
   message.erase(0, message.find_first_not_of(": "));
   return {path, "a whole manifest", (message.starts_with("is ") ? "one that " : "one with ") + message};
 }
@@ -182,6 +186,13 @@ Result<std::optional<Manifest>> newest_good(const std::string& run_directory) {
     if (verification && verification->damaged.empty()) return std::optional(std::move(manifest));
   }
   return std::optional<Manifest>();
+}
+
+Result<Manifest> read_manifest_or_offer(const std::string& checkpoint) {
+  Result<Manifest> manifest = read_manifest(checkpoint);
+  if (manifest || manifest.error().kind != ErrorKind::corrupted) return manifest;
+  const Result<Verification> now = examine(checkpoint);
+  return now && !now->damaged.empty() ? damage_error(checkpoint, now->damaged.front()) : manifest.error();
 }
 
 Error damage_error(const std::string& checkpoint, const Damage& damage) {

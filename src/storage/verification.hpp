@@ -44,6 +44,9 @@ std::vector<Damage> compare(const std::string& checkpoint, const Manifest& manif
 /// The newest checkpoint of a run that is whole, found by reading them, newest first. Errors: as `list_checkpoints`.
 Result<std::optional<Manifest>> newest_good(const std::string& run_directory);
 
+/// As `read_manifest`; the error about a damaged one comes with the newest good checkpoint of the same run.
+Result<Manifest> read_manifest_or_offer(const std::string& checkpoint);
+
 /// The error about a damaged checkpoint, with the newest good one of the same run to go on from.
 Error damage_error(const std::string& checkpoint, const Damage& damage);
 

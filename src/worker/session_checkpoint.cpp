@@ -1,3 +1,5 @@
+#include "core/location.hpp"
+#include "core/manifest.hpp"
 #include "storage/storage.hpp"
 #include "worker/session.hpp"
 
@@ -14,14 +16,25 @@ namespace {
 /// Where nobody gave a name.
 const std::string directory_of_checkpoint = "the checkpoint's directory";
 
-Result<void> check_checkpoint_name(const std::string& argument, const std::string& name) {
+Result<void> check_checkpoint_name(const std::string& run_directory, const std::string& argument,
+                                   const std::string& name) {
   constexpr std::array reserved{"result.json", "progress.csv",   "run.json", "params.json",
                                 "trainer.pkl", ".headway.owner", "logs",     "artifacts"};
   const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
-  if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) return {};
+  if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) {
+    return is_remote(run_directory) ? check_remote_name(name, argument) : Result<void>();
+  }
   return Error{ErrorKind::invalid_argument,
                argument + " is " + json_text(Json(name)) +
                    "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+}
+
+/// Before anything is sent.
+Result<void> check_remote_names(const std::vector<FileRecord>& files) {
+  for (const FileRecord& file : files) {
+    if (Result<void> fits = check_remote_name(file.name, checkpoint_file); !fits) return fits;
+  }
+  return {};
 }
 
 }  // namespace
@@ -45,11 +58,15 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   }
   if (offer.directory_name) {
     const std::string argument = request.checkpoint_name ? request.name_argument : directory_of_checkpoint;
-    if (Result<void> fits = check_checkpoint_name(argument, *offer.directory_name); !fits) return fits.error();
+    if (Result<void> fits = check_checkpoint_name(context_.run_directory, argument, *offer.directory_name); !fits)
+      return fits.error();
   }
   if (request.source == CheckpointSource::files) {
     Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
     if (!files) return files.error();
+    if (is_remote(context_.run_directory)) {
+      if (Result<void> fit = check_remote_names(*files); !fit) return fit.error();
+    }
     offer.files = std::move(*files);
   }
   return offer;
@@ -62,7 +79,8 @@ wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& re
     const Result<std::string> directory = request.store(order.name);
     Result<std::string> name =
         directory ? storage::name_in_run(context_.run_directory, *directory) : Result<std::string>(directory.error());
-    const Result<void> fits = name ? check_checkpoint_name(directory_of_checkpoint, *name) : Result<void>(name.error());
+    const Result<void> fits = name ? check_checkpoint_name(context_.run_directory, directory_of_checkpoint, *name)
+                                   : Result<void>(name.error());
     if (fits) {
       done.stored_name = std::move(*name);
     } else {

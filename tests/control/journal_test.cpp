@@ -58,8 +58,8 @@ BOOST_AUTO_TEST_CASE(a_run_json_of_something_else_or_of_a_newer_headway_is_refus
   BOOST_TEST(refused("[1]").find("it has no version") != std::string::npos);
   BOOST_TEST(refused(R"({"name": "my own run"})").find("it has no version") != std::string::npos);
   BOOST_TEST(refused(R"({"version": 2, "project": "x"})").find("it has no state or no spec") != std::string::npos);
-  BOOST_TEST(refused(R"({"version": 2, "state": "running", "spec": 7})").find("is not the journal") !=
-             std::string::npos);
+  BOOST_TEST(refused(R"({"version": 2, "state": "running", "spec": 7})")
+                 .find("is not the journal of a run: expected an object as \"spec\", found 7") != std::string::npos);
   BOOST_TEST(refused(R"({"version": 99, "state": "running", "spec": {}})")
                  .find("a newer Headway (version 99; this one "
                        "reads up to version 2)") != std::string::npos);

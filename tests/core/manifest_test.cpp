@@ -38,6 +38,25 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_are_refused_for_json_could_not_hold_
   }
 }
 
+BOOST_AUTO_TEST_CASE(names_with_characters_that_xml_does_not_have_are_not_for_remote_storage) {
+  using namespace std::string_view_literals;
+  for (const char* name : {"model.pt", "a/b", "with space", "größe", "重み.pt", "\xF0\x9F\x98\x80", "%41&<?#\\"}) {
+    BOOST_TEST(check_remote_name(name, "the name").has_value(), name);
+  }
+  for (const auto& [name, shown] :
+       {std::pair("a\nb"sv, "\"a\\nb\" holds U+000A"), std::pair("d\r/x"sv, "\"d\\r/x\" holds U+000D"),
+        std::pair("\t"sv, "\"\\t\" holds U+0009"), std::pair("a\x7F"sv, "holds U+007F"),
+        std::pair("ab\xEF\xBF\xBE"sv, "holds U+FFFE"), std::pair("\xEF\xBF\xBF"sv, "holds U+FFFF"),
+        std::pair("a\xFF"sv, "\"a?\" is not UTF-8")}) {
+    const Result<void> checked = check_remote_name(name, "the name");
+    BOOST_REQUIRE(!checked.has_value());
+    BOOST_TEST((checked.error().kind == ErrorKind::invalid_argument));
+    BOOST_TEST(checked.error().message.starts_with("the name "));
+    BOOST_TEST(checked.error().message.find(shown) != std::string::npos, checked.error().message);
+    BOOST_TEST(checked.error().message.ends_with(", which remote storage cannot keep: give it another one"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_manifest_goes_to_text_and_back) {
   Manifest manifest;
   manifest.checkpoint = "checkpoint_000001";

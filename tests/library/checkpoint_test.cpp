@@ -1,5 +1,6 @@
 #include <headway/checkpoint.hpp>
 #include <headway/json.hpp>
+#include <headway/trainer.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -92,6 +93,21 @@ BOOST_AUTO_TEST_CASE(damage_is_told_and_the_newest_good_checkpoint_found) {
   damage(0);
   damage(1);
   BOOST_TEST((Checkpoint::newest_good(run).error().kind == ErrorKind::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_of_another_shape_is_told_with_the_newest_good_checkpoint) {
+  std::ofstream(checkpoint(2) + "/.headway.json") << R"({"version": 1, "checkpoint": 2})";
+  const std::string told = checkpoint(2) + "/.headway.json is damaged: expected text as \"checkpoint\", found 2";
+  const std::string offer = "; the newest good checkpoint of this run is " + checkpoint(1);
+  const Checkpoint named = Checkpoint::from_directory(checkpoint(2));
+  for (const Error& error : {Checkpoint::open(checkpoint(2)).error(), named.to_directory(root + "/copy").error(),
+                             named.copy_to(root + "/copy").error(), named.metadata_json().error()}) {
+    BOOST_TEST((error.kind == ErrorKind::corrupted));
+    BOOST_TEST(error.message == told + offer);
+  }
+  BOOST_TEST(named.verify().error().message == told);
+  BOOST_TEST(named.examine().value().front().expected == "text as \"checkpoint\"");
+  BOOST_TEST(TrainResult::from_path(run).value().damaged.front() == told);
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_is_not_taken_for_a_good_one_when_its_files_are_copied_out) {

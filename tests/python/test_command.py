@@ -128,6 +128,32 @@ def test_a_missing_file_a_cut_one_and_damaged_manifests(run):
     assert f"damaged: {run / NAMES[2]}/.headway.json" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[]", "expected an object, found a list"),
+        ('{"version": 1}', 'expected text as "checkpoint", found none'),
+        ('{"version": 1, "checkpoint": "x", "index": 2.5}', 'expected a whole number as "index", found 2.5'),
+    ],
+)
+def test_a_manifest_of_another_shape_is_told_by_each_command(run, tmp_path, text, expected):
+    manifest = run / NAMES[2] / ".headway.json"
+    manifest.write_text(text)
+    done = headway("checkpoint", "verify", run / NAMES[2])
+    assert done.returncode == 1
+    assert done.stdout == f"damaged: {manifest}: {expected}\nthe newest good checkpoint is {run / NAMES[1]}\n"
+    for command in ("verify", "ls"):
+        done = headway("checkpoint", command, run)
+        assert done.returncode == 1
+        assert f"damaged: {manifest} is damaged: {expected}\n" in done.stdout
+        assert NAMES[1] in done.stdout
+    done = headway("checkpoint", "cp", run / NAMES[2], tmp_path / "copy")
+    assert done.returncode == 1
+    told = f"{manifest} is damaged: {expected}; the newest good checkpoint of this run is {run / NAMES[1]}"
+    assert told in done.stderr
+    assert not (tmp_path / "copy").exists()
+
+
 def test_a_checkpoint_is_copied_and_is_one_again(run, tmp_path):
     target = tmp_path / "new" / "best"
     assert good("checkpoint", "cp", run / NAMES[1], target).startswith(f"copied: {run / NAMES[1]} to {target} (3 files")

@@ -63,6 +63,21 @@ def test_a_manifest_of_a_newer_version_says_so(old):
             read()
 
 
+def test_a_restart_leaves_out_a_manifest_of_another_shape_and_says_what_is_wrong_with_it(old, capfd):
+    (old / "checkpoint_000002" / ".headway.json").write_text('{"version": 1, "checkpoint": "x", "index": "last"}')
+    journal = json.loads((old / "run.json").read_text())
+    (old / "run.json").write_text(json.dumps({**journal, "state": "errored"}))
+
+    def loop():
+        return train.get_checkpoint().path
+
+    run_config = train.RunConfig(name=old.name, storage_path=str(old.parent))
+    result = train.DataParallelTrainer(loop, run_config=run_config).fit()
+    assert result.return_value == str(old / "checkpoint_000001")
+    told = f'{old / "checkpoint_000002"}/.headway.json is damaged: expected a whole number as "index", found "last"'
+    assert f"a checkpoint cannot be read, does not count and is left as it is: {told}" in capfd.readouterr().err
+
+
 def test_a_journal_of_a_newer_version_says_so(old):
     journal = old / "run.json"
     journal.write_text(json.dumps({"version": 7, "in": "another way"}))

@@ -171,11 +171,20 @@ def damage(result, how):
     if how == "missing":
         state.unlink()
         return state, "expected a file of 1 bytes, found no such file"
+    if how == "a manifest that is a list":
+        manifest.write_text("[]")
+        return manifest, "expected an object, found a list"
+    if how == "a manifest of another shape":
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "files": 3}))
+        return manifest, 'expected a list as "files", found 3'
     manifest.write_bytes(manifest.read_bytes()[: 30 if how == "a cut manifest" else 0])
     return manifest, "expected a whole manifest, found one that is not JSON"
 
 
-@pytest.mark.parametrize("how", ["a flipped bit", "cut short", "missing", "a cut manifest", "an empty manifest"])
+CUT, LISTED, SHAPED = "a cut manifest", "a manifest that is a list", "a manifest of another shape"
+
+
+@pytest.mark.parametrize("how", ["a flipped bit", "cut short", "missing", CUT, "an empty manifest", LISTED, SHAPED])
 def test_a_damaged_checkpoint_is_told_with_the_newest_good_one(tmp_path, how):
     result = fit(tmp_path)
     file, told = damage(result, how)

@@ -101,6 +101,18 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_larger_than_the_storage_takes_is_told_before
   must(store("other", 2));
 }
 
+BOOST_AUTO_TEST_CASE(a_name_that_remote_storage_cannot_keep_is_told_before_anything_is_sent) {
+  write("source/a.txt", "a");
+  write("source/part\n0/b.txt", "b");
+  must(remote::begin_checkpoint(at("new")));
+  const Error error = error_of(remote::upload(path("source"), at("new"), {"a.txt", "part\n0/b.txt"}, 0));
+  BOOST_TEST((error.kind == ErrorKind::invalid_argument));
+  BOOST_TEST(
+      error.message ==
+      "checkpoint file name \"part\\n0/b.txt\" holds U+000A, which remote storage cannot keep: give it another one");
+  BOOST_TEST(!fs::exists(run + "/new/a.txt"));
+}
+
 BOOST_AUTO_TEST_CASE(files_that_are_cut_on_their_way_are_noticed) {
   for (const Fault fault : {Fault::short_write, Fault::lie}) {
     files->break_on("write", "model.pt", fault, 1);

@@ -1,5 +1,11 @@
 #include "storage/verification.hpp"
+#include "storage/checkpoint_copy.hpp"
+#include "storage/fetch.hpp"
 #include "storage/scratch.hpp"
+#include "storage/survey.hpp"
+
+#include <map>
+#include <utility>
 
 /// Real files, damaged in every way that there is.
 namespace headway::storage {
@@ -93,10 +99,46 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_is_cut_or_empty_is_damage) {
   BOOST_TEST(contains(only_damage("c0").found, "one that is not JSON"));
   fs::resize_file(manifest, 0);
   BOOST_TEST(contains(only_damage("c0").found, "one that is not JSON"));
-  write("run/c0/.headway.json", "{}");
-  BOOST_TEST(only_damage("c0").file == manifest);
   fs::remove(manifest);
   BOOST_TEST((error_of(examine(at("c0"))).kind == ErrorKind::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_of_another_shape_is_damage_that_says_what_is_expected_where) {
+  save_each(2);
+  const std::string whole = must(read_file(at("c1/.headway.json")));
+  const std::map<std::string, std::pair<std::string, std::string>> shapes{
+      {"[]", {"an object", "a list"}},
+      {"\"c1\"", {"an object", "\"c1\""}},
+      {"{}", {"a whole number as \"version\"", "none"}},
+      {R"({"version": 1, "files": 3})", {"text as \"checkpoint\"", "none"}},
+      {R"({"version": "one"})", {"a whole number as \"version\"", "\"one\""}},
+      {R"({"version": null})", {"a whole number as \"version\"", "null"}},
+  };
+  for (const auto& [text, words] : shapes) {
+    write("run/c1/.headway.json", text);
+    BOOST_TEST(only_damage("c1").file == at("c1/.headway.json"));
+    BOOST_TEST(only_damage("c1").expected == words.first);
+    BOOST_TEST(only_damage("c1").found == words.second);
+  }
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    text.replace(text.find(from), from.size(), to);
+    write("run/c1/.headway.json", text);
+    return to_text(only_damage("c1"));
+  };
+  const std::string start = at("c1/.headway.json") + " is damaged: expected ";
+  BOOST_TEST(changed("\"size\":10,", "\"size\":-10,") ==
+             start + "a whole number that is not negative as \"files[1].size\", found -10");
+  BOOST_TEST(changed("\"name\":\"a.pt\",", "") == start + "text as \"files[0].name\", found none");
+  BOOST_TEST(changed("\"metrics\":{}", "\"metrics\":[1]") == start + "an object as \"metrics\", found a list");
+  // Told with the newest good one, wherever a checkpoint is read.
+  const std::string offer = "; the newest good checkpoint of this run is " + at("c0");
+  for (const Error& error : {error_of(read_manifest_or_offer(at("c1"))), error_of(fetch(at("c1"), path("there"))),
+                             error_of(copy_checkpoint(at("c1"), path("copy")))}) {
+    BOOST_TEST((error.kind == ErrorKind::corrupted));
+    BOOST_TEST(error.message == start + "an object as \"metrics\", found a list" + offer);
+  }
+  BOOST_TEST(must(survey(run)).unreadable.front() == start + "an object as \"metrics\", found a list");
 }
 
 BOOST_AUTO_TEST_CASE(metadata_may_be_written_later_but_not_vanish) {

@@ -11,7 +11,7 @@ from typing import Any
 
 from headway import _core
 from headway._command.progress import Progress
-from headway._command.text import age, counted, in_bytes, short_metrics, table
+from headway._command.text import age, counted, in_bytes, in_one_line, short_metrics, table
 from headway.train import _locations, _run_files
 
 _URI = "a path, or a URL such as s3://bucket/run"
@@ -131,7 +131,7 @@ def _verify_one(place: str, quiet: bool) -> dict[str, Any]:
 def _say(outcome: dict[str, Any], shown_max: int = 20) -> None:
     damaged = outcome["damaged"]
     for each in damaged[:shown_max]:
-        print(f"damaged: {each['file']}: expected {each['expected']}, found {each['found']}")
+        print(f"damaged: {in_one_line(each['file'])}: expected {each['expected']}, found {each['found']}")
     if len(damaged) > shown_max:
         print(f"damaged: {counted(len(damaged) - shown_max, 'further file')} in {outcome['checkpoint']}")
     if not damaged:

@@ -36,9 +36,14 @@ def short_metrics(metrics: Mapping[str, Any], shown_max: int = 4) -> str:
     return " ".join(cells[:shown_max]) + (" ..." if len(cells) > shown_max else "")
 
 
+def in_one_line(text: str) -> str:
+    """The text with control characters as Python writes them: a line end in a file's name ends no line."""
+    return "".join(each if each >= " " and each != "\x7f" else repr(each)[1:-1] for each in text)
+
+
 def table(rows: Iterable[Sequence[str]], left: Sequence[int] = (0, -1)) -> list[str]:
     """Lines with columns flush right, but for those in ``left``."""
-    cells = [list(row) for row in rows]
+    cells = [[in_one_line(cell) for cell in row] for row in rows]
     if not cells:
         return []
     count = len(cells[0])
