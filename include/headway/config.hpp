@@ -75,7 +75,20 @@ struct CheckpointConfig {
   std::string checkpoint_score_order = "max";  ///< "max" or "min".
 };
 
-/// Where a run's results go, and how it deals with failures and checkpoints.
+/// When what the ranks write into their working directory (`Context::trial_dir`) is brought to `artifacts/` in the run's folder. Each copy
+/// brings what is new or has changed since the one before, beside the training; nothing is deleted there. One that fails or takes too
+/// long is warned of, and ends no run.
+///
+///     headway::RunConfig run{.name = "digits", .sync = {.sync_period = 60, .sync_artifacts = true}};
+struct SyncConfig {
+  double sync_period = 300;    ///< Seconds between two copies: above 0, at most ten years.
+  double sync_timeout = 1800;  ///< Seconds that a copy may take before it is stopped: above 0, at most ten years.
+  /// Whether there are copies at all. The last one is made when the ranks have ended; after it the working directory is removed.
+  bool sync_artifacts = false;
+  bool sync_artifacts_on_checkpoint = true;  ///< Whether each committed checkpoint begins one too.
+};
+
+/// Where a run's results go, and how it deals with failures, checkpoints and artifacts.
 ///
 ///     headway::RunConfig run{.name = "digits", .failure = {.max_failures = 2}, .checkpoint = {.num_to_keep = 3}};
 struct RunConfig {
@@ -85,6 +98,7 @@ struct RunConfig {
   std::string storage_path = "";
   FailureConfig failure = {};
   CheckpointConfig checkpoint = {};
+  SyncConfig sync = {};
 };
 
 }  // namespace headway

@@ -24,6 +24,10 @@ struct Context {
   std::string run_name;
   std::string run_directory;  ///< The run's folder.
   std::string trial_id;       ///< Stays the same over restarts.
+  /// The directory that the run's ranks on this node share, a local path: the current one when the loop begins, unless
+  /// HEADWAY_CHDIR_TO_TRIAL_DIR (or RAY_CHDIR_TO_TRIAL_DIR) of the driver's environment is 0. What is written there are the run's
+  /// artifacts, which `SyncConfig` brings to its folder. Restarts on the node find it as it was.
+  std::string trial_dir;
   std::string metadata_json;  ///< The trainer's metadata, a JSON object as text.
 };
 

@@ -29,6 +29,11 @@ def check_validation_task(json: str) -> None:
 def seconds_of_environment(variable: str, otherwise: float | None) -> float | None:
     """Seconds that a variable says. Raises ValueError, naming it."""
 
+def works_in_trial_dir() -> bool:
+    """
+    Whether the environment has ranks work in the run's directory. Raises ValueError, naming the variable.
+    """
+
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 

@@ -37,6 +37,9 @@ void bind_config(nb::module_& module) {
         return unwrap(seconds_of_environment(variable.c_str(), otherwise));
       },
       nb::arg("variable"), nb::arg("otherwise").none(), "Seconds that a variable says. Raises ValueError, naming it.");
+  module.def(
+      "works_in_trial_dir", [] { return unwrap(works_in_trial_dir()); },
+      "Whether the environment has ranks work in the run's directory. Raises ValueError, naming the variable.");
   module.def("check_run_config", &check<RunPlace>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 

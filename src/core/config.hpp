@@ -30,13 +30,6 @@ struct RunPlace {
 };
 BOOST_DESCRIBE_STRUCT(RunPlace, (), (name, storage_path))
 
-/// When what the ranks write into their working directory is brought to the run's `artifacts/`.
-struct SyncConfig {
-  double sync_period = 300;    ///< Seconds between two copies.
-  double sync_timeout = 1800;  ///< Seconds that a copy may take.
-  bool sync_artifacts = false;
-  bool sync_artifacts_on_checkpoint = true;  ///< With each commit too.
-};
 BOOST_DESCRIBE_STRUCT(SyncConfig, (), (sync_period, sync_timeout, sync_artifacts, sync_artifacts_on_checkpoint))
 
 /// All that a run is: what the controller decides by and what the driver carries out.

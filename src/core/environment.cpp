@@ -33,6 +33,19 @@ Result<std::optional<double>> seconds_of_environment(const char* variable, std::
                                                 " in the environment; allowed: 0 (never), or seconds up to 1000000000"};
 }
 
+Result<bool> works_in_trial_dir() {
+  for (const char* variable : {"HEADWAY_CHDIR_TO_TRIAL_DIR", "RAY_CHDIR_TO_TRIAL_DIR"}) {
+    const char* value = std::getenv(variable);
+    const std::string_view text = trimmed(value == nullptr ? "" : value);
+    if (text == "0" || text == "1") return text == "1";
+    if (text.empty()) continue;
+    return Error{ErrorKind::invalid_argument, std::string(variable) + " is " +
+                                                  json_text(Json(boost::json::string(text))) +
+                                                  " in the environment; allowed: 1 (default) or 0"};
+  }
+  return true;
+}
+
 std::optional<double> default_hang_warn_s() { return default_of(hang_warn_variable, 30); }
 
 std::optional<double> default_hang_fail_s() { return default_of(hang_fail_variable, std::nullopt); }

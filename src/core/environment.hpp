@@ -14,4 +14,8 @@ inline constexpr const char* hang_fail_variable = "HEADWAY_HANG_FAIL_S";
 /// but a number from 0 to 1000000000.
 Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise);
 
+/// Whether ranks leave the driver's working directory for one of the run's own: not with HEADWAY_CHDIR_TO_TRIAL_DIR=0, or
+/// RAY_CHDIR_TO_TRIAL_DIR=0 where that is not set. Errors: `invalid_argument`, naming the variable, for anything but 0, 1 and blank.
+Result<bool> works_in_trial_dir();
+
 }  // namespace headway

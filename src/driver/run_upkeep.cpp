@@ -47,8 +47,9 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
     if (!stays) {
       self->warn("the ranks' working directory could not be removed: " + stays.error().message);
     } else if (*stays) {
-      self->tell_front("notice", {{"text", "what the ranks wrote into their working directory is in " + path +
-                                               " (SyncConfig(sync_artifacts=True) brings it to the run's folder)"}});
+      const char* hint =
+          self->spec_.sync.sync_artifacts ? "" : " (with SyncConfig.sync_artifacts it comes to the run's folder)";
+      self->tell_front("notice", {{"text", "what the ranks wrote into their working directory is in " + path + hint}});
     }
   });
 }

@@ -26,7 +26,8 @@ fs::path own_folder() {
 
 /// The folder of an installed pyarrow: what the environment says, or beside the package that this library lies in.
 fs::path pyarrow_folder(const fs::path& own) {
-  if (const char* said = std::getenv("HEADWAY_PYARROW")) return said;
+  std::error_code failure;
+  if (const char* said = std::getenv("HEADWAY_PYARROW")) return fs::absolute(said, failure);
   return own.parent_path().parent_path() / "pyarrow";
 }
 
@@ -44,10 +45,13 @@ void find_libraries() {
 
 }  // namespace
 
-void prepare_location(const std::string& location) {
-  if (!is_remote(location)) return;
+void find_arrow() {
   static std::once_flag once;
   std::call_once(once, find_libraries);
+}
+
+void prepare_location(const std::string& location) {
+  if (is_remote(location)) find_arrow();
 }
 
 }  // namespace headway::library

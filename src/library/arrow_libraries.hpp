@@ -4,7 +4,10 @@
 
 namespace headway::library {
 
-/// To be called before storage is given a location: the first URL has it look for Arrow's libraries, and see to their end.
+/// Looks for Arrow's libraries, once in a process, and sees to their end. What says where they are may be a relative path.
+void find_arrow();
+
+/// To be called before storage is given a location: the first URL has `find_arrow` called.
 void prepare_location(const std::string& location);
 
 }  // namespace headway::library

@@ -1,5 +1,6 @@
 #include "library/run_request.hpp"
 
+#include "core/environment.hpp"
 #include "core/location.hpp"
 #include "core/score.hpp"
 #include "driver/run.hpp"
@@ -36,9 +37,10 @@ std::string storage_path_of(std::string path) {
     if (path.empty() && value != nullptr) path = value;
   }
   if (path.empty()) path = "~/headway_results";
-  if (path.find("://") != std::string::npos) {
+  if (!scheme_of(path).empty()) {
     prepare_location(path);
-    return path;
+    const Result<std::string> local = is_remote(path) ? Result<std::string>(path) : local_path(path);
+    return local ? *local : path;
   }
   if (path == "~" || path.starts_with("~/")) path = home() + path.substr(1);
   std::error_code failure;
@@ -93,9 +95,12 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   spec.scaling = request.scaling;
   spec.failure = request.run.failure;
   spec.checkpoint = request.run.checkpoint;
+  spec.sync = request.run.sync;
   spec.trainer = "Trainer";
   spec.config = config->as_object();
-  spec.enter_working_directory = false;
+  const Result<bool> enters = works_in_trial_dir();
+  if (!enters) return enters.error();
+  spec.enter_working_directory = *enters;
   constexpr int lag_max = 16;
   if (request.after_report) spec.callback_lag_max = lag_max;
   spec.resume_from_checkpoint = request.resume_from_checkpoint;

@@ -13,6 +13,7 @@
 #include "library/worker_setup.hpp"
 #include "worker/memory.hpp"
 #include "worker/session.hpp"
+#include "worker/working_directory.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -55,6 +56,7 @@ Context to_context(const wire::StartSession& start) {
   context.run_name = start.run_name;
   context.run_directory = start.run_directory;
   context.trial_id = start.trial_id;
+  context.trial_dir = start.working_directory;
   context.metadata_json = json_text(start.metadata);
   return context;
 }
@@ -70,11 +72,12 @@ void set_threads(int cpus) {
   if (set != nullptr) set(threads);
 }
 
-void settle_in(const wire::StartSession& start) {
+/// Errors: those of the working directory.
+Result<void> settle_in(const wire::StartSession& start) {
   apply_worker_setup(start.setup);
+  find_arrow();  // Before the working directory changes: paths to it may be relative.
   set_threads(start.plan.slot.cpus);
   enter_depth();
-  prepare_location(start.run_directory);
   worker::keep_freed_memory();
   context_of_worker = to_context(start);
   validates = start.setup.at("validates").as_bool();
@@ -84,6 +87,7 @@ void settle_in(const wire::StartSession& start) {
   tell_crashes();
   prepare_stacks();
   session->tell_stacks_by(stacks_of_threads);
+  return start.validation ? Result<void>() : worker::settle_in(start.working_directory, start.enter_working_directory);
 }
 
 void train(const wire::Blob& task) {
@@ -142,17 +146,19 @@ void validate(const wire::ValidationOrder& order, const wire::Blob& function) {
   std::quick_exit(code);
 }
 
+[[noreturn]] void give_up(const Error& error) {
+  std::fprintf(stderr, "headway: this worker cannot begin: %s\n", error.message.c_str());
+  leave(1);
+}
+
 }  // namespace
 
 void work(int session_fd, const std::map<std::string, std::string>& env) {
   for (const auto& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
   auto opened = worker::Session::open(session_fd);
-  if (!opened) {
-    std::fprintf(stderr, "headway: this worker cannot begin: %s\n", opened.error().message.c_str());
-    leave(1);
-  }
+  if (!opened) give_up(opened.error());
   session = opened->release();  // It lives as long as the process.
-  settle_in(session->context());
+  if (const auto settled = settle_in(session->context()); !settled) give_up(settled.error());
   session->announce();
   while (true) {
     const worker::Task task = session->next_task();

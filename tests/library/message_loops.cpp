@@ -2,6 +2,7 @@
 
 #include "library/report_loops.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -138,6 +139,8 @@ const std::map<std::string, void (*)(TrainerOptions&)> mistakes{
     {"keep_none", [](TrainerOptions& options) { options.run.checkpoint.num_to_keep = 0; }},
     {"no_score", [](TrainerOptions& options) { options.run.checkpoint.checkpoint_score_attribute = ""; }},
     {"warn_before_now", [](TrainerOptions& options) { options.run.failure.hang_warn_s = -1; }},
+    {"no_sync_period", [](TrainerOptions& options) { options.run.sync.sync_period = 0; }},
+    {"sync_for_ever", [](TrainerOptions& options) { options.run.sync.sync_timeout = std::nan(""); }},
     {"no_accelerator", [](TrainerOptions& options) { options.scaling.accelerator_type = ""; }},
     {"gpu_without_use", [](TrainerOptions& options) { options.scaling.resources_per_worker = Resources{{"GPU", 1}}; }},
     {"use_without_gpu",

@@ -75,6 +75,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_options_is_told_without_words_of_python)
       {"keep_none", "CheckpointConfig.num_to_keep is 0; allowed: none (keep all) or an integer of at least 1"},
       {"no_score", "CheckpointConfig.checkpoint_score_attribute is \"\"; allowed: none or the key"},
       {"warn_before_now", "FailureConfig.hang_warn_s is -1; allowed: none or 0 (never), or seconds up to 1000000000"},
+      {"no_sync_period", "SyncConfig.sync_period is 0; allowed: seconds, above 0"},
+      {"sync_for_ever", "SyncConfig.sync_timeout is nan; allowed: seconds, above 0"},
       {"no_accelerator", "ScalingConfig.accelerator_type is \"\"; allowed: none or a type of GPUs, such as"},
       {"gpu_without_use",
        "ScalingConfig.use_gpu is false while resources_per_worker asks for 1 GPU; allowed: true, or"},

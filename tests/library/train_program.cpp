@@ -1,3 +1,5 @@
+#include "library/artifact_loops.hpp"
+#include "library/keeping_loops.hpp"
 #include "library/message_loops.hpp"
 #include "library/report_loops.hpp"
 #include "library/validation_loops.hpp"
@@ -276,6 +278,8 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   std::map<std::string, headway::TrainLoop> all = headway::test::report_loops();
   all.merge(headway::test::validation_loops());
   all.merge(headway::test::message_loops());
+  all.merge(headway::test::artifact_loops());
+  all.merge(headway::test::keeping_loops());
   all.insert(loops.begin(), loops.end());
   const auto found = all.find(mode);
   const headway::TrainLoop loop = found == all.end() ? headway::TrainLoop(sum_up) : found->second;
@@ -288,6 +292,8 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   if (mode == "die_once") options.run.checkpoint.num_to_keep = 2;
   if (mode == "hang_before_the_barrier") options.run.failure.hang_warn_s = 0.5;
   headway::test::add_validation(mode, options);
+  headway::test::add_sync(mode, options);
+  headway::test::keep_as_asked(mode, options);
   headway::test::make_wrong(mode, options);
   if (mode == "callback_null") options.callbacks = {nullptr};
   if (mode == "die_once" || mode == "callback_throws")

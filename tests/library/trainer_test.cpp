@@ -197,11 +197,12 @@ BOOST_AUTO_TEST_CASE(an_exception_that_leaves_a_thread_is_told_with_the_frames_t
   });
 }
 
-BOOST_AUTO_TEST_CASE(workers_have_the_environment_and_the_directory_that_the_driver_had_at_fit) {
-  both("show_environment", [&](const Ended& ended) {
+BOOST_AUTO_TEST_CASE(workers_have_the_environment_and_where_it_says_so_the_directory_that_the_driver_had_at_fit) {
+  const auto check = [&](const Ended& ended) {
     const std::string cwd = std::filesystem::path(folder.path()).filename().string();
     BOOST_TEST(ended.says("(rank 1) word w\xC3\xB6rter \xFF cwd " + cwd + " depth 1 role none"));
-  });
+  };
+  both("show_environment", check, "HEADWAY_CHDIR_TO_TRIAL_DIR=0 ");
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_can_not_train_says_why_before_anything_starts) {

@@ -254,7 +254,7 @@ def test_a_default_place_that_is_another_user_s_is_refused(tmp_path, monkeypatch
 
 def test_a_setting_that_is_neither_0_nor_1_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADWAY_CHDIR_TO_TRIAL_DIR", "no")
-    with pytest.raises(ValueError, match="HEADWAY_CHDIR_TO_TRIAL_DIR is 'no' in the environment; allowed: 1"):
+    with pytest.raises(ValueError, match='HEADWAY_CHDIR_TO_TRIAL_DIR is "no" in the environment; allowed: 1'):
         fit_in(tmp_path, lambda: None)
 
 

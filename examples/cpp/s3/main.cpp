@@ -1,4 +1,5 @@
-// Training whose folder is in an object store: two workers, a checkpoint each epoch, and the best one read back from there.
+// Training whose folder is in an object store: two workers, a checkpoint each epoch, the best one read back from there, and what
+// rank 0 notes in its working directory brought there too.
 //
 //   example_s3 URL
 //
@@ -23,6 +24,7 @@ void train(const headway::Json& config) {
     guess -= (guess * guess - 2) / (2 * guess);
     std::string folder = (std::filesystem::temp_directory_path() / "newton_XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary directory can be made");
+    if (headway::context().world_rank == 0) std::ofstream("guesses.txt", std::ios::app) << guess << '\n';
     std::ofstream(folder + "/part_" + std::to_string(headway::context().world_rank)) << std::hexfloat << guess;
     headway::report({{"epoch", epoch}, {"error", std::abs(guess * guess - 2)}},
                     headway::Checkpoint::from_directory(folder), {.move = true});
@@ -38,6 +40,10 @@ int show(const headway::TrainResult& result) {
   for (const headway::CheckpointFile& file : best.files()) {
     std::cout << file.name << " of rank " << file.rank << ": " << storage.read(file.name).value() << '\n';
   }
+  // Or as files on this machine, until nobody has them any more.
+  const headway::CheckpointDirectory copy = best.as_directory().value();
+  std::cout << "The copy of part_0: " << std::ifstream(copy.path() + "/part_0").rdbuf() << '\n';
+  std::cout << headway::Storage::at(result.path).value().read("artifacts/guesses.txt").value();
   return 0;
 }
 
@@ -49,12 +55,13 @@ int main(int argc, char** argv) {
     std::cerr << "usage: example_s3 URL\n";
     return 2;
   }
-  const headway::RunConfig run{.storage_path = argv[1], .checkpoint = {.num_to_keep = 2}};
+  const headway::RunConfig run{
+      .storage_path = argv[1], .checkpoint = {.num_to_keep = 2}, .sync = {.sync_artifacts = true}};
   const auto result =
       headway::Trainer(train, {.config = {{"epochs", 4}}, .scaling = {.num_workers = 2}, .run = run}).fit();
   if (!result) {
     std::cerr << result.error().message << '\n';
     return 1;
   }
-  return show(*result);
+  return show(headway::TrainResult::from_path(result->path).value());  // As any other program reads it.
 }

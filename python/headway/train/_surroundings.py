@@ -25,18 +25,3 @@ def surroundings() -> dict[str, Any]:
 def _absolute(entry: str) -> str:
     # What is no path (the finders of editable installs stand there by a name of their own) stays as it is.
     return os.path.abspath(entry) if not entry or os.path.exists(entry) else entry
-
-
-def works_in_run_directory() -> bool:
-    """Whether ranks leave the driver's working directory for one of the run's own.
-
-    Raises:
-        ValueError: ``HEADWAY_CHDIR_TO_TRIAL_DIR`` (or ``RAY_CHDIR_TO_TRIAL_DIR``) is neither 0 nor 1.
-    """
-    for name in ("HEADWAY_CHDIR_TO_TRIAL_DIR", "RAY_CHDIR_TO_TRIAL_DIR"):
-        value = os.environ.get(name)
-        if value in ("0", "1"):
-            return value == "1"
-        if value:
-            raise ValueError(f"{name} is {value!r} in the environment; allowed: 1 (default) or 0")
-    return True

@@ -29,7 +29,7 @@ from headway.train._fit import RunLoop
 from headway.train._local_fit import fit_here
 from headway.train._metrics import to_json
 from headway.train._result import Result
-from headway.train._surroundings import surroundings, works_in_run_directory
+from headway.train._surroundings import surroundings
 from headway.train._training_function import check_loop_config, loop_arguments
 from headway.train._validation import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
@@ -301,7 +301,7 @@ class DataParallelTrainer(BaseTrainer):
             "metadata": self.metadata,
             "log_to_file": self.run_config.log_to_file is not False,
             "log_names": self.run_config._log_names,
-            "enter_working_directory": works_in_run_directory(),
+            "enter_working_directory": _core.works_in_trial_dir(),
             "resume_from_checkpoint": resume._location if resume is not None else None,
             "collectives": self.backend_config.collectives,
             "validation": self.validation_config._spec() if self.validation_config is not None else WITHOUT_CONFIG,
