@@ -96,7 +96,7 @@ Result<void> ArtifactCopier::copy_one(const std::string& relative, const std::st
   const std::string target = join(target_, relative);
   if (Result<void> made = make_directories(parent_of(target)); !made) return made;
   const std::string part = join(target_, std::string(part_prefix) + name_);
-  const auto written = [&]() -> Result<void> {
+  auto written = [&]() -> Result<void> {
     const Result<File> to = open_file(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
     if (!to) return to.error();
     const auto size = static_cast<std::uint64_t>(status->st_size);
