@@ -87,7 +87,8 @@ Result<void> settle_in(const wire::StartSession& start) {
   tell_crashes();
   prepare_stacks();
   session->tell_stacks_by(stacks_of_threads);
-  return start.validation ? Result<void>() : worker::settle_in(start.working_directory, start.enter_working_directory);
+  if (!start.is_rank()) return {};
+  return worker::settle_in(start.working_directory, start.enter_working_directory);
 }
 
 void train(const wire::Blob& task) {

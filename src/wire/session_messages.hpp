@@ -47,6 +47,8 @@ struct StartSession {
   JsonObject setup;                           ///< From the front end, for its own worker side.
   std::optional<ValidationOrder> validation;  ///< It is no rank: it validates a checkpoint.
   bool carries_artifacts = false;             ///< It is no rank: it does what BringArtifacts says.
+
+  bool is_rank() const { return !validation && !carries_artifacts; }
 };
 BOOST_DESCRIBE_STRUCT(StartSession, (),
                       (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, working_directory,
