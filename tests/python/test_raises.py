@@ -1,5 +1,6 @@
 """A rank that raises: fit() raises with that rank's exception first, its own frames, then what the others did."""
 
+import asyncio
 import os
 import re
 
@@ -80,25 +81,79 @@ def test_an_exception_whose_class_is_only_in_the_worker(fail, tmp_path):
     assert set(error.worker_failures) == {0}
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, BaseException])
-def test_exceptions_that_are_no_exception_end_the_run_as_well(fail, kind):
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, BaseException, asyncio.CancelledError])
+def test_exceptions_that_are_no_exception_are_told_as_any_other(fail, kind):
     def loop():
-        raise kind("unusual")
+        if train.get_context().get_world_rank() == 1:
+            raise kind("unusual")
+        train.report({})
+
+    error = fail(loop)
+    lines = str(error).splitlines()
+    assert lines[0].endswith(f"{kind.__name__}: unusual")
+    assert lines[1] == "Traceback (most recent call last):"
+    assert lines[2].endswith("in loop")
+    assert "Raised by the training function in rank 1" in str(error)
+    assert set(error.worker_failures) == {1}
+
+
+@pytest.mark.parametrize("value", [None, 5, [1], "text", property(lambda self: 1 / 0)])
+@pytest.mark.parametrize("name", ["exceptions", "__notes__"])
+def test_attributes_of_an_exception_that_mean_something_else(fail, name, value):
+    kind = type("Odd", (Exception,), {name: value})
+
+    def loop():
+        raise kind("five")
+
+    assert re.match(r"(\S+\.)?Odd: five\nTraceback", str(fail(loop, workers=1)))
+
+
+def test_an_exception_that_is_in_its_own_group(fail):
+    class Several(Exception):
+        pass
+
+    def loop():
+        both = Several("both")
+        both.exceptions = [both, ValueError("inner")]
+        raise both
 
     text = str(fail(loop, workers=1))
-    assert kind.__name__ in text
-    assert "unusual" in text
+    assert "Several: both\n" in text
+    assert text.count("In the group, ") == 1
+    assert "In the group, ValueError: inner\n" in text
+
+
+def test_what_was_printed_before_an_exception_is_there_to_its_last_letter(fail, storage):
+    def loop():
+        print("epoch 1, step 17", end="")
+        raise ValueError("no")
+
+    fail(loop, workers=1, name="run")
+    with open(os.path.join(storage, "run", "logs", "rank_0.log")) as log:
+        assert log.read() == "epoch 1, step 17"
+
+
+def test_a_loop_that_closes_its_output_has_not_failed(fit):
+    def loop():
+        import sys
+
+        sys.stdout.close()
+        return "fine"
+
+    assert fit(loop, workers=1).return_value == "fine"
 
 
 def test_an_exception_whose_words_cannot_be_had(fail):
-    class Silent(Exception):
-        def __str__(self):
-            raise RuntimeError("no words")
+    def loop(config):
+        class Silent(Exception):
+            def __str__(self):
+                raise config["kind"]("no words")
 
-    def loop():
         raise Silent
 
-    assert "Silent" in str(fail(loop, workers=1))
+    for kind in (RuntimeError, KeyboardInterrupt):
+        text = str(fail(loop, workers=1, config={"kind": kind}))
+        assert re.match(r"\S+Silent: \(its words cannot be had: \w+\)\nTraceback", text)
 
 
 def test_text_that_is_no_unicode_in_an_exception(fail):

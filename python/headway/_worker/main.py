@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import base64
+import contextlib
 import json
 import os
 import signal
@@ -11,13 +12,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
 
 import cloudpickle
 
 from headway import _core
 from headway._worker import session as worker_session
+from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
 from headway._worker.threads import set_threads
 from headway._worker.validation import validate
@@ -156,83 +157,21 @@ def _train(session: _core.Session, pickled: bytes) -> None:
             raise TypeError(
                 f"the training function returned a {type(value).__name__} that cannot be pickled: {error}"
             ) from error
-    except Exception as error:
+    except SystemExit:  # It ends the process, as it does in a script.
+        raise
+    except BaseException as error:
+        _flush()
         session.training_raised(json.dumps(describe(error)), pickle_exception(error))
     else:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         session.training_returned(pickled_value)
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """An exception as the driver tells it: its type, its words, the user's frames."""
-    return {
-        "type": _type_name(type(error)),
-        "message": _words(error),
-        "traceback": _storable(_user_traceback(error)),
-        "echo": worker_session.is_echo(error),
-    }
-
-
-def _words(error: BaseException) -> str:
-    try:
-        return _storable(str(error))
-    except Exception as failure:
-        return f"(its words cannot be had: {_type_name(type(failure))})"
-
-
-def _storable(text: str) -> str:
-    """Text in which half of a surrogate pair is escaped: UTF-8 has none."""
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _type_name(kind: type) -> str:
-    return (
-        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
-    )
-
-
-def _user_traceback(error: BaseException) -> str:
-    """The frames below Headway's own, the innermost last; then the exceptions that led to this one, newest first."""
-    text = "Traceback (most recent call last):\n" + _frames(error)
-    seen = {id(error)}
-    while True:
-        explicit = error.__cause__ is not None
-        cause = error.__cause__ if explicit else (None if error.__suppress_context__ else error.__context__)
-        if cause is None or id(cause) in seen or len(seen) > 20:
-            return text
-        link = "Caused by" if explicit else "Raised while handling"
-        text += f"{link} {_type_name(type(cause))}: {_words(cause)}\n" + _frames(cause)
-        seen.add(id(cause))
-        error = cause
-
-
-def _frames(error: BaseException) -> str:
-    """The user's frames, the notes that were added to the exception, and a group's members."""
-    text = "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
-    text += "".join(f"Note: {note}\n" for note in getattr(error, "__notes__", ()))
-    for member in getattr(error, "exceptions", ()):
-        if isinstance(member, BaseException):
-            text += f"In the group, {_type_name(type(member))}: {_words(member)}\n" + _frames(member)
-    return text
-
-
-def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
-    here = os.path.dirname(__file__)
-    rest = tb
-    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == here:
-        rest = rest.tb_next
-    return rest or tb
-
-
-def pickle_exception(error: BaseException) -> bytes | None:
-    """The exception without its frames, if it survives a round trip: many with required arguments do not."""
-    try:
-        pickled = cloudpickle.dumps(error.with_traceback(None))
-        cloudpickle.loads(pickled)
-    except Exception:
-        return None
-    return pickled
+def _flush() -> None:
+    """What was printed without a newline; a stream that the user has closed or replaced may not take it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def _exit_code(request: SystemExit) -> int:

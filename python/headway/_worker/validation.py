@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway import _core
+from headway._worker.exceptions import describe
 from headway._worker.loading import load
 
 
 def validate(session: _core.Session, order: dict[str, Any], pickled: bytes) -> None:
     """Calls the function and tells the driver what it returned, or that it failed."""
-    from headway._worker.main import describe
-
     try:
         metrics = _metrics_of(order, pickled)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         session.training_raised(json.dumps(describe(error)), None)
     else:
         sys.stdout.flush()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from headway import _core
-from headway._worker.main import describe
+from headway._worker.exceptions import describe
 from headway.train import _pickling
 from headway.train._callback_calls import CallbackCalls, CallbackError
 from headway.train._display import Display

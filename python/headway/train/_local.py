@@ -24,6 +24,7 @@ import cloudpickle
 from headway import _core
 from headway._worker import main as worker_main
 from headway._worker import session as worker_session
+from headway._worker.exceptions import describe, pickle_exception
 from headway.train import _locations
 
 _T = TypeVar("_T")
@@ -234,7 +235,7 @@ def _serve(session: _core.Session, function: Callable[..., Any], args: tuple[Any
             continue
         except Exception as error:
             outcome.error = error
-            session.training_raised(json.dumps(worker_main.describe(error)), _pickled(error))
+            session.training_raised(json.dumps(describe(error)), _pickled(error))
         else:
             session.training_returned(cloudpickle.dumps(None))
 
@@ -243,7 +244,7 @@ def _pickled(error: Exception) -> bytes | None:
     """For callbacks. It keeps its frames here, for a debugger."""
     frames = error.__traceback__
     try:
-        return worker_main.pickle_exception(error)
+        return pickle_exception(error)
     finally:
         error.__traceback__ = frames
 

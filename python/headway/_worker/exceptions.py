@@ -1,0 +1,111 @@
+"""An exception of a user's on its way from a worker to the driver. Whatever it is, its type and its frames arrive."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+
+from headway._worker import session as worker_session
+
+#: How many exceptions are told of one: causes, and members of groups.
+_TOLD_MAX = 100
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception as the driver tells it: its type, its words, the user's frames."""
+    return {
+        "type": _type_name(type(error)),
+        "message": _words(error),
+        "traceback": _storable(_user_traceback(error)),
+        "echo": worker_session.is_echo(error),
+    }
+
+
+def pickle_exception(error: BaseException) -> bytes | None:
+    """The exception without its frames, if it survives a round trip: many with required arguments do not.
+
+    What ends a program (KeyboardInterrupt, a cancelled task) is told in words alone: it is not to end the driver's.
+    """
+    if not isinstance(error, Exception):
+        return None
+    try:
+        pickled = cloudpickle.dumps(error.with_traceback(None))
+        cloudpickle.loads(pickled)
+    except Exception:
+        return None
+    return pickled
+
+
+def _words(error: object) -> str:
+    return _had(lambda: str(error))
+
+
+def _had(text: Callable[[], str]) -> str:
+    """Text that a user's code makes; a note in its place when that code fails."""
+    try:
+        return _storable(text())
+    except BaseException as failure:
+        return f"(its words cannot be had: {_type_name(type(failure))})"
+
+
+def _storable(text: str) -> str:
+    """Text in which half of a surrogate pair is escaped: UTF-8 has none."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _type_name(kind: type) -> str:
+    return (
+        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _headline(error: BaseException) -> str:
+    words = _words(error)
+    return _type_name(type(error)) + (f": {words}" if words else "")
+
+
+def _user_traceback(error: BaseException) -> str:
+    """The frames below Headway's own, the innermost last; then the exceptions that led to this one, newest first."""
+    seen: set[int] = set()
+    text = "Traceback (most recent call last):\n" + _frames(error, seen)
+    while True:
+        explicit = error.__cause__ is not None
+        cause = error.__cause__ if explicit else (None if error.__suppress_context__ else error.__context__)
+        if cause is None or id(cause) in seen or len(seen) >= _TOLD_MAX:
+            return text
+        link = "Caused by" if explicit else "Raised while handling"
+        text += f"{link} {_headline(cause)}\n" + _frames(cause, seen)
+        error = cause
+
+
+def _frames(error: BaseException, seen: set[int]) -> str:
+    """The user's frames, the notes that were added to the exception, and a group's members."""
+    seen.add(id(error))
+    text = "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
+    text += "".join(f"Note: {_words(note)}\n" for note in _listed(error, "__notes__"))
+    for member in _listed(error, "exceptions"):
+        if isinstance(member, BaseException) and id(member) not in seen and len(seen) < _TOLD_MAX:
+            text += f"In the group, {_headline(member)}\n" + _frames(member, seen)
+    return text
+
+
+def _listed(error: BaseException, name: str) -> Iterator[Any]:
+    """What stands in an attribute that has a list in some exceptions, and may be anything in a user's own."""
+    try:
+        value = getattr(error, name, None)
+    except Exception:
+        return iter(())
+    return iter(value if isinstance(value, (list, tuple)) else ())
+
+
+def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
+    here = os.path.dirname(__file__)
+    rest = tb
+    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == here:
+        rest = rest.tb_next
+    return rest or tb
