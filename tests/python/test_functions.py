@@ -112,14 +112,6 @@ def test_a_script_defines_its_function_in_main(script):
     assert processes.wait_gone(script.processes, 5) == {}
 
 
-def _loop_with_global_lock():
-    with LOCK:
-        pass
-
-
-LOCK = threading.Lock()
-
-
 def unpicklable_cases():
     lock = threading.Lock()
     nested = {"a": [1, {"lock": lock}]}
