@@ -8,7 +8,10 @@ from typing import Any, NoReturn
 
 def refuse(argument: str, value: object, allowed: str) -> NoReturn:
     """Raises TypeError for an argument of the wrong type."""
-    given = repr(value)
+    try:
+        given = repr(value)
+    except Exception:  # A user's own class may fail at it.
+        given = object.__repr__(value)
     if len(given) > 100:
         given = given[:97] + "..."
     raise TypeError(f"{argument} is {given} ({type(value).__name__}); allowed: {allowed}")

@@ -27,6 +27,15 @@ def two_arguments(config, other):
     loop()
 
 
+def yields(config):
+    yield config
+
+
+class Awaits:
+    async def __call__(self, config):
+        pass
+
+
 def keyword_argument(*, config):
     loop()
 
@@ -255,6 +264,8 @@ TRAINER_CASES = [
     ({"run_config": {"name": "x"}}, TypeError, "run_config", "dict", "a RunConfig"),
     ({"validation_config": loop}, TypeError, "validation_config", "function loop", "a ValidationConfig or None"),
     ({"resume_from_checkpoint": "/tmp"}, TypeError, "resume_from_checkpoint", "'/tmp' (str)", "Checkpoint or None"),
+    ({"train_loop_per_worker": yields}, TypeError, "train_loop_per_worker", "function yields", "generator function"),
+    ({"train_loop_per_worker": Awaits()}, TypeError, "train_loop_per_worker", "Awaits object", "no async def"),
 ]
 
 

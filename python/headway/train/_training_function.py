@@ -8,6 +8,8 @@ from typing import Any
 
 from headway._arguments import refuse
 
+_ALLOWED = "a function of no argument or of one, the configuration"
+
 
 def check_loop_config(config: object) -> dict[str, Any]:
     """``train_loop_config`` as a dict; raises TypeError for what is none."""
@@ -21,7 +23,12 @@ def check_loop_config(config: object) -> dict[str, Any]:
 def loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]:
     """What the training function is called with; refuses what can't be one."""
     if not callable(function):
-        refuse("train_loop_per_worker", function, "a function of no argument or of one, the configuration")
+        refuse("train_loop_per_worker", function, _ALLOWED)
+    for called in (function, inspect.getattr_static(type(function), "__call__", None)):
+        if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
+            refuse("train_loop_per_worker", function, f"{_ALLOWED}; a generator function (with yield) runs nothing")
+        if inspect.iscoroutinefunction(called):
+            refuse("train_loop_per_worker", function, f"{_ALLOWED}, such as lambda: asyncio.run(main()); no async def")
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # Built-in functions may have no signature.
@@ -30,8 +37,5 @@ def loop_arguments(function: object, config: dict[str, Any]) -> tuple[Any, ...]:
     required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY for p in required):
         names = ", ".join(p.name for p in required)
-        raise ValueError(
-            f"train_loop_per_worker requires {len(required)} arguments ({names}); "
-            "allowed: none, or one (the configuration)"
-        )
+        raise ValueError(f"train_loop_per_worker requires {names}; allowed: none, or one (the configuration)")
     return (config,) if positional else ()
