@@ -76,6 +76,7 @@ def test_every_kind_of_number_arrives_as_it_was(fit):
                 "numpy_float64": numpy.float64(0.1),
                 "numpy_int": numpy.int64(-7),
                 "numpy_bool": numpy.bool_(True),
+                "numpy_longdouble": numpy.longdouble(0.25),
             }
         )
 
@@ -95,6 +96,7 @@ def test_every_kind_of_number_arrives_as_it_was(fit):
     assert metrics["numpy_float64"] == 0.1
     assert metrics["numpy_int"] == -7
     assert metrics["numpy_bool"] is True
+    assert metrics["numpy_longdouble"] == 0.25
 
 
 BAD_VALUES = {
@@ -106,6 +108,7 @@ BAD_VALUES = {
     "nested": (lambda: {"loss": [1.0, print]}, "metrics['x']['loss'][1]", "builtin_function_or_method"),
     "key": (lambda: {1: 2}, "metrics['x']", "key 1 (int)"),
     "half_a_character": (lambda: "\ud800", "metrics['x']", "surrogate"),
+    "long_complex": (lambda: __import__("numpy").clongdouble(1j), "metrics['x']", "clongdouble"),
     "array": (lambda: __import__("numpy").zeros(3), "metrics['x']", "numpy.ndarray"),
     "array_hint": (lambda: __import__("numpy").zeros(3), "metrics['x']", ".tolist()"),
 }
@@ -150,6 +153,8 @@ def test_one_rank_has_a_bad_metric_and_nobody_hangs(fail, storage):
 
     error = fail(loop, name="half")
     assert str(error).startswith("ValueError: metrics['loss'] is a object")
+    frames = [line for line in str(error).splitlines() if line.startswith("  File")]
+    assert [frame.rpartition(", in ")[2] for frame in frames] == ["loop", "report", "to_json"]
     assert "rank 1" in str(error)
     assert set(error.worker_failures) == {1}
     with open(os.path.join(storage, "half", "result.json")) as lines:

@@ -58,7 +58,11 @@ def to_json(metrics: object, argument: str = "metrics") -> str:
     """
     if not isinstance(metrics, Mapping):
         refuse(argument, metrics, "a dict from names to " + _ALLOWED)
-    return json.dumps(_plain(metrics, argument, 0))
+    try:
+        plain = _plain(metrics, argument, 0)
+    except ValueError as error:
+        raise error.with_traceback(None) from None  # The way through nested values tells the user nothing.
+    return json.dumps(plain)
 
 
 def _plain(value: Any, where: str, depth: int) -> Any:
@@ -77,7 +81,11 @@ def _plain(value: Any, where: str, depth: int) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
     if _is_numpy_scalar(value):
-        return _plain(value.item(), where, depth + 1)
+        item = value.item()
+        if type(item) is not type(value):  # It is for floats that are wider than Python's.
+            return _plain(item, where, depth + 1)
+        if value.dtype.kind == "f":
+            return float(value)
     raise ValueError(_refusal(value, where))
 
 

@@ -14,7 +14,13 @@ def surroundings() -> dict[str, Any]:
 
     Ranks work in another directory: entries of the import path that are relative to the driver's become absolute.
     """
-    cwd = os.getcwd()
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            "the working directory of this process is gone, and workers would look there for the script's modules; "
+            "os.chdir() to one that exists"
+        ) from error
     # A trainer within a validation function: how many threads the function was given is nothing to its workers.
     env = {name: value for name, value in os.environ.items() if name not in own_variables}
     if "PYTHONPATH" in env:
