@@ -18,8 +18,8 @@ std::string plural_s(const std::vector<int>& ranks) { return ranks.size() == 1 ?
 }  // namespace
 
 RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& error, int attempt, Time now) {
-  RunFailure failure{ErrorKind::user_code, "", {{rank, error.type + ": " + error.message}}};
-  failure.message = error.type + ": " + error.message + "\n" + error.traceback;
+  RunFailure failure{ErrorKind::user_code, "", {{rank, to_text(error)}}};
+  failure.message = to_text(error) + "\n" + error.traceback;
   if (failure.message.back() != '\n') failure.message += '\n';
   failure.message += "Raised by the training function in " + group.name_of(rank) + ", attempt " +
                      std::to_string(attempt) + "; " + log_place(rank) + "\n" + others(group, rank, now);
@@ -148,7 +148,7 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
 }
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt) {
-  RunFailure failure{ErrorKind::user_code, error.type + ": " + error.message + "\n" + error.traceback, {}};
+  RunFailure failure{ErrorKind::user_code, to_text(error) + "\n" + error.traceback, {}};
   if (failure.message.back() != '\n') failure.message += '\n';
   failure.message += "Raised while the backend set up the group of " + std::to_string(group.size()) +
                      " workers, attempt " + std::to_string(attempt) + "\n";

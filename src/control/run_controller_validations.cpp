@@ -72,7 +72,7 @@ void RunController::on(const ValidationFailed& event) {
   HEADWAY_MARK(validation_failed);
   const ValidationQueue::Validation validation = *running;
   out_.push_back(Warn{"the validation of " + validation.checkpoint + " failed; the training is not touched by it: " +
-                      event.error.type + ": " + event.error.message + "\n" + event.error.traceback});
+                      to_text(event.error) + "\n" + event.error.traceback});
   settle_validation(validation, CheckpointStatus::VALIDATION_FAILED, {});
 }
 

@@ -39,7 +39,7 @@ struct ExitStatus {
 };
 BOOST_DESCRIBE_STRUCT(ExitStatus, (), (signaled, code, detail))
 
-/// "was killed by SIGSEGV (signal 11)" or "exited with code 3".
+/// "was killed by SIGSEGV (signal 11)", "exited with code 3" or "exited with code 143 (SIGTERM)".
 std::string to_text(const ExitStatus& status);
 
 /// An exception that left the training function.
@@ -50,6 +50,9 @@ struct RankError {
   bool echo = false;      ///< It looks like the effect of another rank's death (a collective's peer went away).
 };
 BOOST_DESCRIBE_STRUCT(RankError, (), (type, message, traceback, echo))
+
+/// "ValueError: bad batch", or "AssertionError" when it has no words.
+std::string to_text(const RankError& error);
 
 /// Where the files of a reported checkpoint come from.
 enum class CheckpointSource {

@@ -210,7 +210,7 @@ class RunLoop {
     } catch (...) {
       callback_failed_ = true;
       const RankError error = describe_current_exception();
-      run_->callback_failed(error.type + ": " + error.message + "\n" + error.traceback +
+      run_->callback_failed(to_text(error) + "\n" + error.traceback +
                             "Thrown by a callback of TrainerOptions.callbacks\n");
     }
   }

@@ -203,7 +203,7 @@ Result<std::string> call_store(const std::function<std::string(const std::string
   } catch (...) {
     const RankError error = describe_current_exception();
     std::fprintf(stderr, "%s: %s\n%s", error.type.c_str(), error.message.c_str(), error.traceback.c_str());
-    return Error{ErrorKind::unavailable, error.type + ": " + error.message};
+    return Error{ErrorKind::unavailable, to_text(error)};
   }
 }
 

@@ -37,6 +37,24 @@ def test_a_rank_is_killed(fail):
     assert_died(fail(end_in_rank_1(end)), r"was killed by SIGKILL \(signal 9\)")
 
 
+def test_a_rank_is_asked_to_end_as_a_scheduler_does(fail):
+    def end():
+        import signal
+
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert_died(fail(end_in_rank_1(end)), r"exited with code 143 \(SIGTERM\)")
+
+
+def test_a_rank_is_killed_by_a_signal_of_the_users_own(fail):
+    def end():
+        import signal
+
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGUSR1 \(signal 10\)")
+
+
 def test_a_rank_reads_where_nothing_is(fail):
     def end():
         import ctypes

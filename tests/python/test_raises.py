@@ -156,6 +156,15 @@ def test_an_exception_whose_words_cannot_be_had(fail):
         assert re.match(r"\S+Silent: \(its words cannot be had: \w+\)\nTraceback", text)
 
 
+def test_an_exception_without_words_is_its_name_alone(fail):
+    def loop():
+        raise AssertionError
+
+    error = fail(loop, workers=1)
+    assert str(error).startswith("AssertionError\nTraceback")
+    assert str(error.worker_failures[0]) == ""
+
+
 def test_text_that_is_no_unicode_in_an_exception(fail):
     def loop():
         raise ValueError("half a character: \ud800, and a zero: \0")
