@@ -174,8 +174,7 @@ void Run::carry_out(const control::AppendResult& command) {
     const double now = unix_seconds();
     const JsonObject line = result_line(command.line, now);
     const std::string text = json_text(line);
-    const auto appended = self->folder_->append(text);
-    if (!appended) self->warn("a report is not in result.json: " + appended.error().message);
+    for (const std::string& warning : self->folder_->append(text)) self->warn(warning);
     fault_point("result.end");
     self->front_->push_report(text);
     if (command.rank_metrics) {

@@ -23,11 +23,16 @@ RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_p
       no_staging_ = staging.error();
     }
   }
-  results_ = std::make_unique<AppendFile>(local_path_ + "/result.json");
-  views_ = std::make_unique<ReportViews>(local_path_);
+  close_files();
 }
 
 RunFolder::~RunFolder() = default;
+
+/// Those that grow are open from their first line on, and this object may be held longer than the run.
+void RunFolder::close_files() {
+  results_ = std::make_unique<AppendFile>(local_path_ + "/result.json");
+  views_ = std::make_unique<ReportViews>(local_path_);
+}
 
 std::string RunFolder::checkpoint_path(const std::string& name) const { return join_location(path_, name); }
 
@@ -97,9 +102,12 @@ Result<void> RunFolder::commit(const Manifest& manifest, CheckpointSource source
                                            : storage::commit_placed(directory, manifest);
 }
 
-Result<void> RunFolder::append(const std::string& line) {
+std::vector<std::string> RunFolder::append(const std::string& line) {
   last_line_ = line;
-  return results_->append(line + "\n");
+  const Result<void> appended = results_->append(line + "\n");
+  if (appended || ++lines_lost_ > 1) return {};
+  return {"a report is not in result.json: " + appended.error().message +
+          "; of others there is no further word until the end"};
 }
 
 Result<void> RunFolder::write_journal(control::Journal snapshot) {
@@ -123,6 +131,8 @@ Result<void> RunFolder::sync(bool everything) {
 
 std::vector<std::string> RunFolder::close(bool bring) {
   std::vector<std::string> warnings = views_->finish();
+  if (lines_lost_ > 1) warnings.push_back(std::to_string(lines_lost_) + " reports are not in result.json");
+  close_files();
   if (bring) {
     if (const auto brought = sync(true); !brought) {
       warnings.push_back("not all of the run's files could be brought to storage: " + brought.error().message +

@@ -59,8 +59,8 @@ class RunFolder {
   Result<void> commit(const Manifest& manifest, CheckpointSource source);
 
   /// Adds a line to result.json; it survives the death of this process from then on (but for a staged folder, which is brought to
-  /// storage later).
-  Result<void> append(const std::string& line);
+  /// storage later). Returns what the user should be warned of: the first line that is lost; `close` says how many were.
+  std::vector<std::string> append(const std::string& line);
 
   /// The last one; empty when there is none.
   const std::string& last_line() const { return last_line_; }
@@ -83,6 +83,7 @@ class RunFolder {
  private:
   Result<void> take_lease(Owner owner, std::vector<std::string>& warnings);
   Result<void> check_owner(std::int64_t epoch) const;
+  void close_files();
 
   std::optional<Lease> lease_;
   std::string owner_;             ///< This driver, as run.json names it.
@@ -90,6 +91,7 @@ class RunFolder {
   std::string path_;
   std::string local_path_;
   std::string last_line_;
+  std::int64_t lines_lost_ = 0;
   std::optional<Staging> staging_;
   std::optional<Error> no_staging_;
   std::optional<FolderSync> sync_;

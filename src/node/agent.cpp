@@ -265,6 +265,7 @@ void Agent::finish_worker(std::int64_t worker_id) {
   for (const auto& output : worker.output) {
     output->finish();
     tail += output->tail();
+    if (!output->trouble().empty()) sink_.notice(output->trouble());
   }
   if (worker.last_words) worker.last_words->cancel();
   sink_.worker_exited(worker_id, *worker.exit, tail);

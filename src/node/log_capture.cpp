@@ -4,6 +4,7 @@
 #include "wire/fork_guard.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,10 +13,15 @@ namespace headway::node {
 namespace asio = boost::asio;
 
 LogCapture::LogCapture(asio::io_context& loop, int pipe_fd, const std::string& log_path, LineSink sink)
-    : pipe_(loop, pipe_fd), resumed_(loop, asio::steady_timer::time_point::max()), sink_(std::move(sink)) {
+    : pipe_(loop, pipe_fd),
+      resumed_(loop, asio::steady_timer::time_point::max()),
+      sink_(std::move(sink)),
+      log_path_(log_path) {
   pipe_.non_blocking(true);
   wire::drop_in_children(pipe_fd);
-  if (!log_path.empty()) log_fd_ = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log_path_.empty()) return;
+  log_fd_ = open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log_fd_ < 0) note_trouble();
 }
 
 LogCapture::~LogCapture() { finish(); }
@@ -50,13 +56,21 @@ bool LogCapture::read_some() {
   return count > 0;
 }
 
-void LogCapture::take(std::string_view bytes) {
-  for (std::string_view rest = bytes; log_fd_ >= 0 && !rest.empty();) {
-    const ssize_t written = ::write(log_fd_, rest.data(), rest.size());
+void LogCapture::note_trouble() {
+  if (trouble_.empty()) trouble_ = log_path_ + " lacks a part of the output: " + std::strerror(errno);
+}
+
+void LogCapture::write_log(std::string_view bytes) {
+  while (log_fd_ >= 0 && !bytes.empty()) {
+    const ssize_t written = ::write(log_fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;  // A full disk: the lines are still shown.
-    rest.remove_prefix(static_cast<std::size_t>(written));
+    if (written <= 0) return note_trouble();  // A full disk: the lines are still shown.
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void LogCapture::take(std::string_view bytes) {
+  write_log(bytes);
   for (std::size_t newline = bytes.find('\n'); newline != std::string_view::npos; newline = bytes.find('\n')) {
     partial_ += bytes.substr(0, newline);
     take_long_parts();

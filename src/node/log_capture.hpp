@@ -17,7 +17,7 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// Gets whole lines without their newline, in order. False stops the reading (the writer then waits) until `resume`.
   using LineSink = std::function<bool(std::string_view line)>;
 
-  /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file.
+  /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file. One that can't be written costs the file, not the output.
   LogCapture(boost::asio::io_context& loop, int pipe_fd, const std::string& log_path, LineSink sink);
   ~LogCapture();
 
@@ -30,6 +30,9 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// Ends without another word to the sink.
   void abandon();
 
+  /// Why the log file lacks a part of the output; empty when it has all.
+  const std::string& trouble() const { return trouble_; }
+
   /// The last lines of the output, at most 20.
   std::string tail() const;
 
@@ -38,6 +41,8 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// Takes what is there now. False at the end of the stream.
   bool read_some();
   void take(std::string_view bytes);
+  void write_log(std::string_view bytes);
+  void note_trouble();
   void take_long_parts();
   void take_line(std::string_view line);
 
@@ -47,7 +52,9 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   boost::asio::posix::stream_descriptor pipe_;
   boost::asio::steady_timer resumed_;
   LineSink sink_;
+  std::string log_path_;
   int log_fd_ = -1;
+  std::string trouble_;
   std::string partial_;
   std::deque<std::string> tail_;
   bool paused_ = false;

@@ -74,10 +74,27 @@ BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_line
   BOOST_TEST(lines == (Lines{"one", "", "two"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_costs_no_line_and_is_told) {
+  for (const char* path : {"/dev/full", "/no/such/folder/rank_0.log"}) {
+    boost::asio::io_context loop;
+    Ends pipe = make_pipe();
+    Lines shown;
+    const auto capture = std::make_shared<LogCapture>(loop, pipe.a.release(), path, [&](std::string_view line) {
+      shown.emplace_back(line);
+      return true;
+    });
+    write_all(pipe.b.get(), "one\ntwo\n");
+    capture->finish();
+    BOOST_TEST(shown == (Lines{"one", "two"}));
+    BOOST_TEST(capture->trouble().starts_with(path + std::string(" lacks a part of the output: ")));
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Pipe) {
   print("whole\nnot who");
   capture->finish();
   BOOST_TEST(lines == (Lines{"whole", "not who"}));
+  BOOST_TEST(capture->trouble() == "");
   BOOST_TEST(log() == "whole\nnot who");
   BOOST_TEST(capture->tail() == "whole\nnot who\n");
 }

@@ -197,6 +197,22 @@ def test_a_disk_that_is_full_during_a_report(fit, small_disk):
     assert_every_rank_was_told(trainer.fit(), "no space left on device")
 
 
+def test_a_disk_that_fills_up_costs_lines_and_logs_and_is_told_once(small_disk, capfd):
+    def loop():
+        print("x" * 2_000_000)
+        for step in range(50):
+            train.report({"step": step})
+
+    headway.init(ignore_reinit_error=True)
+    result = run_in(small_disk, "run", loop)
+    assert result.metrics["step"] == 49
+    told = capfd.readouterr().err
+    assert told.count("a report is not in result.json") == 1
+    assert re.search(r"\d+ reports are not in result.json", told)
+    assert re.search(r"logs/rank_\d.log lacks a part of the output: No space left on device", told)
+    assert len(told.splitlines()) < 20
+
+
 def test_a_file_that_may_not_be_so_large(fit):
     assert_every_rank_was_told(fit(report_with_2_mb_from_rank_1, config={"limit": True}), "file too large")
 
