@@ -86,6 +86,28 @@ def test_standard_output_that_is_closed_is_no_obstacle(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_streams_that_can_only_write_show_the_run(tmp_path):
+    done = script(
+        """
+        class Stream:
+            def __init__(self):
+                self.text = ""
+            def write(self, text):
+                self.text += text
+            def flush(self):
+                pass
+        sys.stdout, sys.stderr = Stream(), Stream()
+        train.DataParallelTrainer(lambda: train.report({"x": 1}), scaling_config=train.ScalingConfig(2)).fit()
+        train.DataParallelTrainer(lambda: None, run_config=train.RunConfig(stop={"no_such": 1})).fit()
+        sys.__stdout__.write(sys.stdout.text)
+        sys.__stderr__.write(sys.stderr.text)
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split() == ["report", "x", "time_s", "checkpoint"]
+
+
 def test_handed_over_files_stay_when_another_rank_s_cannot_be_stored(fit, tmp_path):
     def loop(config):
         import resource

@@ -1,5 +1,6 @@
 """How a run's reports are shown: columns, terminals, progress reporters, and how much the run says of itself."""
 
+import contextlib
 import os
 import pty
 import re
@@ -78,6 +79,44 @@ def test_a_narrow_terminal_gets_the_columns_that_fit(storage):
     assert "metric_0" in title
     assert "metric_7" not in title
     assert len(title) <= 60
+
+
+WIDE = """
+import os
+from headway import train
+
+def loop():
+    for loss in (1e-9, 0.5):
+        train.report({"epoch": 1, "loss": loss, "accuracy": 0.5, "samples_per_s": 12345.6})
+    if not os.path.exists("again"):
+        open("again", "w").close()
+        raise ValueError("so many words that no terminal of this width has them all in one of its lines")
+
+train.DataParallelTrainer(loop, run_config=train.RunConfig(failure_config=train.FailureConfig(1))).fit()
+"""
+
+
+def test_an_ordinary_terminal_has_room_for_a_training_s_metrics_and_for_notices(storage):
+    main, terminal = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-c", WIDE], env=environment, stdout=terminal, stderr=terminal, timeout=60, check=False
+    )
+    assert done.returncode == 0
+    os.close(terminal)
+    shown = ""
+    with contextlib.suppress(OSError):  # The end of a terminal that nobody has open.
+        while part := os.read(main, 1 << 16):
+            shown += part.decode()
+    os.close(main)
+    lines = shown.splitlines()
+    assert lines[0].split() == ["report", "epoch", "loss", "accuracy", "samples_per_s", "time_s", "checkpoint"]
+    assert len(lines[0]) - len("checkpoint") + len("checkpoint_000000") <= 80
+    assert lines[1].split()[2] == "1.00e-09"
+    assert sum("accuracy" in line for line in lines) == 1, "no value is so wide that the titles move"
+    notice = next(index for index, line in enumerate(lines) if line.startswith("headway: Restarting"))
+    assert lines[notice + 1].startswith("    ")
+    assert all(len(line) <= 80 for line in lines[notice : notice + 3])
 
 
 @pytest.mark.parametrize(("level", "notices", "warnings"), [("INFO", 1, 1), ("warning", 0, 1), ("ERROR", 0, 0)])

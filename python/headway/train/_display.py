@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway.train._run_options import LoggingConfig
-from headway.train._table import Table, columns_that_fit, make_table
+from headway.train._table import Table, columns_that_fit, fill_lines, make_table
 from headway.tune.progress_reporter import CLIReporter
 
 if TYPE_CHECKING:
@@ -76,11 +76,10 @@ class Display:
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself, on the error stream."""
         self.flush()
-        shown = text.rstrip().replace("\n", "\n  ")
         wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
         if not self._muted and wanted:
-            text = f"headway: {'warning: ' if kind == 'warning' else ''}{shown}\n"
-            print(text, end="", file=sys.stderr, flush=True)
+            text = f"headway: {'warning: ' if kind == 'warning' else ''}{text.rstrip()}"
+            print(fill_lines(text, sys.stderr), file=sys.stderr, flush=True)
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
@@ -137,7 +136,7 @@ class Display:
             return wanted
         own = {key: value for key, value in line.items() if key not in _OWN_KEYS}
         names = list(dict.fromkeys([*self._columns, *_shown_names(own)]))[: self.columns_max]
-        beside = len("report  ") + len("    time_s") + len("  checkpoint_000000")
+        beside = len("report") + len("    time_s") + len("  checkpoint_000000")
         return {name: name for name in names[: columns_that_fit(names, beside)]}
 
     def _show_parameters(self) -> None:
@@ -193,7 +192,7 @@ def _cell(value: object) -> str:
         return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 3] + "..."
     size = abs(value)
     if size >= 1e7 or 0 < size < 1e-3:
-        return f"{value:.3e}"
+        return f"{value:.2e}"
     if size >= 1e3:
         return f"{value:.0f}"
     return f"{value:.4f}" if size < 10 else f"{value:.2f}"

@@ -8,6 +8,9 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
+# Of a column: most numbers, and so most columns, take no more.
+_WIDTH_MIN = 8
+
 
 class Table(Protocol):
     """Where rows are shown."""
@@ -34,7 +37,11 @@ class TextTable:
     def begin(self, titles: list[str]) -> None:
         """Takes the titles."""
         self._titles = titles
-        self._widths = {title: max(8, text_width(title), self._widths.get(title, 0)) for title in titles}
+        # The first one counts the reports; it needs no more than its title.
+        least = dict.fromkeys(titles[1:], _WIDTH_MIN)
+        self._widths = {
+            title: max(least.get(title, 0), text_width(title), self._widths.get(title, 0)) for title in titles
+        }
         self._titles_due = True
 
     def row(self, cells: list[str]) -> None:
@@ -106,14 +113,46 @@ def make_table(write: Callable[[str], None]) -> Table:
 
 def columns_that_fit(titles: list[str], fixed: int) -> int:
     """How many metrics' columns a terminal has room for, beside ``fixed`` characters; all of them elsewhere."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not _is_terminal(sys.stdout):
         return len(titles)
     left = shutil.get_terminal_size().columns - fixed
     for count, title in enumerate(titles):
-        left -= max(8, text_width(title)) + 2
+        left -= max(_WIDTH_MIN, text_width(title)) + 2
         if left < 0:
             return max(1, count)
     return len(titles)
+
+
+def fill_lines(text: str, stream: object) -> str:
+    """Text with each line but the first set in; on a terminal, words that do not fit go to the next line."""
+    first, *rest = text.split("\n")
+    lines = [first, *(f"  {line}" for line in rest)]
+    if _is_terminal(stream):
+        width = shutil.get_terminal_size().columns
+        lines = [part for line in lines for part in _wrapped(line, width)]
+    return "\n".join(lines)
+
+
+def _is_terminal(stream: object) -> bool:
+    """What a program has put in place of a standard stream may have little more than ``write``."""
+    isatty = getattr(stream, "isatty", None)
+    return isatty is not None and bool(isatty())
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    import textwrap  # Here: few notices are that long.
+
+    depth = len(line) - len(line.lstrip(" ")) + 4
+    return textwrap.wrap(
+        line,
+        max(width, 40),
+        subsequent_indent=" " * depth,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def text_width(text: str) -> int:
