@@ -311,6 +311,12 @@ def test_a_trainer_refuses_a_bad_argument_by_name(trainer, arguments, kind, argu
     assert_refused(caught, argument, given, allowed)
 
 
+def test_nccl_for_workers_without_gpus_is_refused():
+    with pytest.raises(ValueError, match="have no GPU") as caught:
+        TorchTrainer(loop, torch_config=TorchConfig(backend="nccl"), scaling_config=ScalingConfig(num_workers=2))
+    assert_refused(caught, "TorchConfig.backend", '"nccl" while the workers have no GPU (use_gpu=False)', '"gloo"')
+
+
 @pytest.mark.parametrize(("arguments", "kind", "argument", "given", "allowed"), RESTORE_CASES)
 def test_restore_refuses_a_bad_argument_by_name(fit, storage, arguments, kind, argument, given, allowed):
     fit(print, name="there")

@@ -12,7 +12,7 @@ from headway.train._checkpoint import Checkpoint
 from headway.train._config import RunConfig, ScalingConfig
 from headway.train._validation import ValidationConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
-from headway.train.torch.config import TorchConfig
+from headway.train.torch.config import TorchConfig, choose_backend
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -29,6 +29,7 @@ class TorchTrainer(DataParallelTrainer):
 
     Raises:
         ImportError: torch is not installed.
+        ValueError: NCCL for workers without GPUs.
 
     Example:
         >>> from headway import train
@@ -73,6 +74,8 @@ class TorchTrainer(DataParallelTrainer):
             resume_from_checkpoint=resume_from_checkpoint,
             validation_config=validation_config,
         )
+        if not self.scaling_config.use_gpu:
+            choose_backend((torch_config or TorchConfig()).backend, gpus_of_rank=[], gpus_shared=False)
 
     @classmethod
     def restore(  # type: ignore[override]
