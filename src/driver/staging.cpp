@@ -1,5 +1,6 @@
 #include "driver/staging.hpp"
 
+#include "core/lock_name.hpp"
 #include "storage/directory.hpp"
 
 #include <sys/stat.h>
@@ -12,7 +13,6 @@
 namespace headway::driver {
 namespace {
 
-using storage::lock_suffix;
 constexpr std::string_view name_start = "run-";
 
 Error unusable(const std::string& root, const std::string& why) {

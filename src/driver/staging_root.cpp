@@ -1,29 +1,18 @@
 #include "driver/staging_root.hpp"
 
+#include "node/staging_place.hpp"
 #include "storage/directory.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 namespace headway::driver {
-namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-}  // namespace
-
 StagingRoot StagingRoot::from_environment() {
-  if (std::string chosen = environment("HEADWAY_STAGING_DIR"); !chosen.empty()) return {std::move(chosen), true};
-  std::string temporary = environment("TMPDIR");
-  if (!temporary.starts_with('/')) temporary = "/tmp";
-  return {storage::join(temporary, "headway-staging-" + std::to_string(::geteuid())), false};
+  const node::StagingPlace place = node::staging_place();
+  return {place.path, place.is_chosen};
 }
 
 Result<void> StagingRoot::prepare() const {

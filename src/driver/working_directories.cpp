@@ -1,5 +1,7 @@
 #include "driver/working_directories.hpp"
 
+#include "core/lock_name.hpp"
+#include "node/staging_place.hpp"
 #include "storage/directory.hpp"
 
 #include <cerrno>
@@ -8,34 +10,13 @@
 namespace headway::driver {
 namespace {
 
-using storage::lock_suffix;
-
 std::string lock_path(const std::string& working_directory) { return working_directory + std::string(lock_suffix); }
-
-/// Removes one run's empty directories whose drivers are gone, and their locks. What somebody wrote there stays.
-void sweep_run(const std::string& directories) {
-  const Result<std::vector<std::string>> names = storage::read_directory(directories);
-  if (!names) return;
-  for (const std::string& name : *names) {
-    if (!name.ends_with(lock_suffix)) continue;
-    Result<storage::LockFile> lock = storage::LockFile::open(storage::join(directories, name));
-    if (!lock) continue;
-    const Result<bool> dead = lock->try_exclusive();
-    if (!dead || !*dead || !lock->is_current()) continue;
-    rmdir(lock->path().substr(0, lock->path().size() - lock_suffix.size()).c_str());
-    lock->remove();
-  }
-  rmdir(directories.c_str());
-}
 
 }  // namespace
 
 Result<void> WorkingDirectories::prepare() const {
   if (Result<void> prepared = root_.prepare(); !prepared) return prepared;
-  const std::string all = storage::join(root_.path(), "working_dirs");
-  if (const auto runs = storage::read_directory(all)) {
-    for (const std::string& run : *runs) sweep_run(storage::join(all, run));
-  }
+  node::remove_left_working_directories(root_.path().c_str());
   return {};
 }
 
@@ -54,7 +35,7 @@ storage::LockFile WorkingDirectories::claim(const std::string& working_directory
 }
 
 std::string WorkingDirectories::working_directory(const std::string& run_name, const std::string& trial_id) const {
-  return root_.path() + "/working_dirs/" + run_name + "/" + trial_id;
+  return root_.path() + "/" + node::working_directories_name + "/" + run_name + "/" + trial_id;
 }
 
 Result<bool> WorkingDirectories::leave(const std::string& working_directory, bool synced) const {

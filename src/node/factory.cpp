@@ -1,5 +1,6 @@
 #include "node/factory.hpp"
 
+#include "node/guard.hpp"
 #include "node/process.hpp"
 #include "wire/factory_messages.hpp"
 #include "wire/fork_guard.hpp"
@@ -79,6 +80,7 @@ Factory::~Factory() {
   if (channel_) channel_->close();
   if (life_fd_ < 0) return;
   wire::keep_in_children(life_fd_);
+  (void)!write(life_fd_, &Guard::farewell, sizeof(Guard::farewell));
   close(life_fd_);
   if (!ready_) kill(-guard_pid_, SIGTERM);  // It may not have become a guard yet, and never be one.
   // The guard kills all there is below it and ends; nothing of ours is a zombie then.

@@ -2,6 +2,7 @@
 #include "node/guard.hpp"
 
 #include "node/lease_clock.hpp"
+#include "node/staging_place.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,16 +50,18 @@ bool reap(pid_t command, int& command_status) {
   return ended;
 }
 
-/// Takes the times that are in the pipe; the last one is the end of the lease. False when the agent is gone.
-bool read_lease(int life_fd, std::int64_t& lease_end_ns) {
+enum class AgentIs { alive, leaving, gone };
+
+/// Takes the times that are in the pipe; the last one is the end of the lease.
+AgentIs read_lease(int life_fd, std::int64_t& lease_end_ns) {
   std::int64_t end_ns = 0;
   while (true) {
     const ssize_t count = read(life_fd, &end_ns, sizeof(end_ns));
-    if (count == static_cast<ssize_t>(sizeof(end_ns))) {
-      lease_end_ns = end_ns;
-    } else {
-      return count < 0 && (errno == EAGAIN || errno == EINTR);
+    if (count != static_cast<ssize_t>(sizeof(end_ns))) {
+      return count < 0 && (errno == EAGAIN || errno == EINTR) ? AgentIs::alive : AgentIs::gone;
     }
+    if (end_ns == Guard::farewell) return AgentIs::leaving;
+    lease_end_ns = end_ns;
   }
 }
 
@@ -71,7 +75,7 @@ int left_ms(std::int64_t lease_end_ns) {
 
 }  // namespace
 
-Guard::Guard(int life_fd) : life_fd_(life_fd) {
+Guard::Guard(int life_fd) : life_fd_(life_fd), agent_(getppid()) {
   fcntl(life_fd_, F_SETFD, FD_CLOEXEC);
   fcntl(life_fd_, F_SETFL, O_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -97,6 +101,19 @@ pid_t Guard::fork_command() {
   return 0;
 }
 
+void Guard::remove_what_the_agent_left() const {
+  // It may have closed the pipe before its locks, which tell that a directory is in use: its end closes all.
+  const int process = getppid() == agent_ ? static_cast<int>(syscall(SYS_pidfd_open, agent_, 0)) : -1;
+  if (process >= 0) {
+    constexpr int end_max_ms = 5000;
+    pollfd end = {process, POLLIN, 0};
+    while (poll(&end, 1, end_max_ms) < 0 && errno == EINTR) {
+    }
+    close(process);
+  }
+  leave_staging(staging_place());
+}
+
 int Guard::watch(pid_t command) {
   // The guard must not keep the factory's socket open: its end is how the agent learns of the factory's death.
   for (int fd = 3; fd < 256; ++fd) {
@@ -104,9 +121,11 @@ int Guard::watch(pid_t command) {
   }
   int status = 0;
   std::int64_t lease_end_ns = 0;
+  AgentIs agent = AgentIs::alive;
   pollfd watch[2] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
   while (poll(watch, 2, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
-    if (watch[0].revents != 0 && !read_lease(life_fd_, lease_end_ns)) break;
+    if (watch[0].revents != 0) agent = read_lease(life_fd_, lease_end_ns);
+    if (agent != AgentIs::alive) break;
     if (left_ms(lease_end_ns) == 0) break;
     if (watch[1].revents == 0) continue;
     signalfd_siginfo signal{};
@@ -114,6 +133,7 @@ int Guard::watch(pid_t command) {
     if (signal.ssi_signo == SIGTERM || reap(command, status)) break;
   }
   end_descendants();
+  if (agent == AgentIs::gone) remove_what_the_agent_left();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

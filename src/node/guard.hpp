@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <sys/types.h>
 
 namespace headway::node {
@@ -11,9 +12,12 @@ namespace headway::node {
 /// `life_fd` is the reading end of a pipe whose writing end the agent holds. When it closes (the agent is gone, however it went), or when
 /// the command ends, or on SIGTERM, or at the last time that was written into the pipe (the end of the agent's lease, as 8 bytes of
 /// nanoseconds of CLOCK_BOOTTIME: the agent may be stopped), every descendant is killed, those too that hid in a session of their own: as child subreaper the
-/// guard inherits them.
+/// guard inherits them. When the agent went without a `farewell`, the empty directories that its runs' ranks worked in are removed, too.
 class Guard {
  public:
+  /// Written into the pipe instead of a time by an agent that closes it in good order, and so leaves nothing to be removed.
+  static constexpr std::int64_t farewell = -1;
+
   explicit Guard(int life_fd);
 
   /// fork(2). The child, which becomes the command, has the signals as they were, no `life_fd`, and is killed when the guard is.
@@ -24,7 +28,10 @@ class Guard {
   int watch(pid_t command);
 
  private:
+  void remove_what_the_agent_left() const;
+
   int life_fd_;
+  pid_t agent_ = 0;
   int signal_fd_ = -1;
   sigset_t old_mask_{};
 };

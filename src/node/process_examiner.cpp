@@ -1,6 +1,7 @@
 #include "node/process_examiner.hpp"
 
 #include "core/text.hpp"
+#include "node/guard.hpp"
 #include "node/process.hpp"
 #include "node/stack_text.hpp"
 #include "wire/fork_guard.hpp"
@@ -49,6 +50,7 @@ struct ProcessExaminer::Look {
   void close_life() {
     if (life_fd < 0) return;
     wire::keep_in_children(life_fd);
+    (void)!write(life_fd, &Guard::farewell, sizeof(Guard::farewell));
     close(std::exchange(life_fd, -1));
   }
 

@@ -4,16 +4,12 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <sys/types.h>
 
 namespace headway::storage {
 
 /// Asked whenever a signal has interrupted a wait: true gives the wait up. Empty: waits go on.
 using Interrupted = std::function<bool()>;
-
-/// What the lock files of directories end with: each lies beside its directory.
-inline constexpr std::string_view lock_suffix = ".lock";
 
 /// A file that processes of one machine lock (flock). The lock goes with the process that took it, however that ends, and with this
 /// object; forked children neither hold nor release it. Moves, does not copy. One thread at a time.

@@ -1,6 +1,7 @@
 #include "worker/artifact_carrier.hpp"
 
 #include "core/location.hpp"
+#include "core/lock_name.hpp"
 #include "storage/directory.hpp"
 #include "storage/lock_file.hpp"
 
@@ -26,7 +27,7 @@ void ArtifactCarrier::remove_directory() const {
 }
 
 bool ArtifactCarrier::is_drivers() const {
-  const std::string path = directory_ + std::string(storage::lock_suffix);
+  const std::string path = directory_ + std::string(lock_suffix);
   if (access(path.c_str(), F_OK) != 0) return false;
   Result<storage::LockFile> lock = storage::LockFile::open(path);
   if (!lock) return false;

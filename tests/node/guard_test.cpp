@@ -1,6 +1,11 @@
+#include "node/guard.hpp"
+
 #include "node/lease_clock.hpp"
 #include "node/process.hpp"
 #include "node/scratch.hpp"
+#include "node/staging_place.hpp"
+
+#include <sys/file.h>
 
 /// headway-guard: whichever way the command or its owner ends, nothing of the command is left behind.
 namespace headway::node {
@@ -9,9 +14,9 @@ namespace {
 
 /// A guard over a shell script. The script's descriptor 4 is inherited by all that it starts: its end is the end of them all.
 /// What it says there is read with `said`.
-struct Guard {
-  explicit Guard(const std::string& script) : Guard(std::vector<std::string>{"sh", "-c", script}) {}
-  explicit Guard(const std::vector<std::string>& command) : life(make_pipe()), all(make_pipe()) {
+struct GuardedScript {
+  explicit GuardedScript(const std::string& script) : GuardedScript(std::vector<std::string>{"sh", "-c", script}) {}
+  explicit GuardedScript(const std::vector<std::string>& command) : life(make_pipe()), all(make_pipe()) {
     ProcessLaunch launch;
     launch.command = {HEADWAY_TEST_GUARD, "3"};
     launch.command.insert(launch.command.end(), command.begin(), command.end());
@@ -22,7 +27,7 @@ struct Guard {
     life.a.close();
     all.b.close();
   }
-  ~Guard() {
+  ~GuardedScript() {
     life.b.close();
     if (pid > 0) wait_for(pid);
   }
@@ -31,10 +36,8 @@ struct Guard {
   pid_t said_pid() const { return std::stoi(said()); }
   int ends() { return wait_for(std::exchange(pid, 0)); }
   /// As an agent tells of its lease.
-  void hold_for(std::chrono::milliseconds length) const {
-    const std::int64_t end = (lease_now() + length).count();
-    BOOST_REQUIRE(::write(life.b.get(), &end, sizeof(end)) == sizeof(end));
-  }
+  void hold_for(std::chrono::milliseconds length) const { write((lease_now() + length).count()); }
+  void write(std::int64_t word) const { BOOST_REQUIRE(::write(life.b.get(), &word, sizeof(word)) == sizeof(word)); }
   bool nothing_left() const { return at_end(all.a.get()); }
 
   Ends life;
@@ -49,25 +52,25 @@ const std::string for_ever = "tail -f /dev/null";
 BOOST_AUTO_TEST_SUITE(guard_suite)
 
 BOOST_AUTO_TEST_CASE(the_command_ends_and_its_code_is_the_guards) {
-  BOOST_TEST(Guard("exit 3").ends() == 3);
-  BOOST_TEST(Guard("exit 0").ends() == 0);
+  BOOST_TEST(GuardedScript("exit 3").ends() == 3);
+  BOOST_TEST(GuardedScript("exit 0").ends() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_command_ends_and_leaves_children_behind_that_are_killed) {
-  Guard guard(for_ever + " & setsid " + for_ever + " & exit 3");
+  GuardedScript guard(for_ever + " & setsid " + for_ever + " & exit 3");
   BOOST_TEST(guard.ends() == 3);
   BOOST_TEST(guard.nothing_left());
 }
 
 BOOST_AUTO_TEST_CASE(the_command_is_killed_and_the_guard_says_so_and_its_orphans_go) {
-  Guard guard("setsid " + for_ever + " & echo $$ >&4; wait");
+  GuardedScript guard("setsid " + for_ever + " & echo $$ >&4; wait");
   ::kill(guard.said_pid(), SIGKILL);
   BOOST_TEST(guard.ends() == 128 + SIGKILL);
   BOOST_TEST(guard.nothing_left());
 }
 
 BOOST_AUTO_TEST_CASE(the_owner_goes_and_all_there_is_goes_with_it) {
-  Guard guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
+  GuardedScript guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
   BOOST_TEST(guard.said() == "ready");
   guard.life.b.close();
   guard.ends();
@@ -75,7 +78,7 @@ BOOST_AUTO_TEST_CASE(the_owner_goes_and_all_there_is_goes_with_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_grandchild_that_hid_in_a_session_of_its_own_and_lost_its_parents_is_found) {
-  Guard guard("(setsid sh -c '(echo $$ >&4; trap \"\" TERM HUP; " + for_ever + ") & exit' &) ; " + for_ever);
+  GuardedScript guard("(setsid sh -c '(echo $$ >&4; trap \"\" TERM HUP; " + for_ever + ") & exit' &) ; " + for_ever);
   guard.said();
   guard.life.b.close();
   guard.ends();
@@ -83,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_grandchild_that_hid_in_a_session_of_its_own_and_lost_its_
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_runs_out_ends_all_though_its_owner_lives) {
-  Guard guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
+  GuardedScript guard(for_ever + " & setsid " + for_ever + " & echo ready >&4; wait");
   BOOST_TEST(guard.said() == "ready");
   guard.hold_for(std::chrono::milliseconds(50));
   guard.ends();
@@ -91,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_runs_out_ends_all_though_its_owner_lives) {
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_put_off_is_kept) {
-  Guard guard("echo ready >&4; " + for_ever);
+  GuardedScript guard("echo ready >&4; " + for_ever);
   BOOST_TEST(guard.said() == "ready");
   guard.hold_for(std::chrono::milliseconds(200));
   guard.hold_for(std::chrono::hours(48));
@@ -99,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_put_off_is_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_ignores_every_signal_that_it_can_is_killed) {
-  Guard guard("trap '' TERM HUP INT; echo ready >&4; while :; do " + for_ever + "; done");
+  GuardedScript guard("trap '' TERM HUP INT; echo ready >&4; while :; do " + for_ever + "; done");
   guard.said();
   ::kill(guard.pid, SIGTERM);
   guard.ends();
@@ -107,15 +110,46 @@ BOOST_AUTO_TEST_CASE(a_command_that_ignores_every_signal_that_it_can_is_killed) 
 }
 
 BOOST_AUTO_TEST_CASE(the_guard_itself_is_killed_and_the_command_gets_sigterm) {
-  Guard guard("echo ready >&4; exec " + for_ever);
+  GuardedScript guard("echo ready >&4; exec " + for_ever);
   BOOST_TEST(guard.said() == "ready");
   ::kill(guard.pid, SIGKILL);
   BOOST_TEST(guard.nothing_left());
   BOOST_TEST(guard.ends() == 128 + SIGKILL);
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_that_says_farewell_is_not_waited_for_and_its_directories_stay) {
+  const Scratch scratch;
+  ::setenv("HEADWAY_STAGING_DIR", scratch.root.c_str(), 1);
+  std::filesystem::create_directories(scratch.path("working_dirs/run/trial"));
+  std::ofstream(scratch.path("working_dirs/run/trial.lock")).flush();
+  GuardedScript guard("echo ready >&4; " + for_ever);
+  ::unsetenv("HEADWAY_STAGING_DIR");
+  BOOST_TEST(guard.said() == "ready");
+  guard.write(Guard::farewell);
+  guard.ends();
+  BOOST_TEST(guard.nothing_left());
+  BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/trial")));
+}
+
+BOOST_AUTO_TEST_CASE(the_directories_of_drivers_that_are_gone_are_removed_when_they_are_empty_and_not_in_use) {
+  const Scratch scratch;
+  for (const char* trial : {"left", "written", "in_use"}) {
+    std::filesystem::create_directories(scratch.path(std::string("working_dirs/run/") + trial));
+    std::ofstream(scratch.path(std::string("working_dirs/run/") + trial + ".lock")).flush();
+  }
+  std::ofstream(scratch.path("working_dirs/run/written/sample.txt")).flush();
+  const Descriptor lock(::open(scratch.path("working_dirs/run/in_use.lock").c_str(), O_RDWR));
+  BOOST_REQUIRE(::flock(lock.get(), LOCK_EX) == 0);
+  remove_left_working_directories(scratch.root.c_str());
+  BOOST_TEST(!std::filesystem::exists(scratch.path("working_dirs/run/left")));
+  BOOST_TEST(!std::filesystem::exists(scratch.path("working_dirs/run/left.lock")));
+  BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/written/sample.txt")));
+  BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/in_use")));
+  BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/in_use.lock")));
+}
+
 BOOST_AUTO_TEST_CASE(a_command_that_is_not_there_gives_127_and_a_call_without_one_2) {
-  BOOST_TEST(Guard(std::vector<std::string>{"headway-no-such-program"}).ends() == 127);
+  BOOST_TEST(GuardedScript(std::vector<std::string>{"headway-no-such-program"}).ends() == 127);
   const Result<pid_t> pid = launch_process({{HEADWAY_TEST_GUARD, "3"}, {}, -1, {}});
   BOOST_REQUIRE(pid.has_value());
   BOOST_TEST(wait_for(*pid) == 2);

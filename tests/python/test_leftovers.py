@@ -6,6 +6,7 @@ import signal
 
 import processes
 import pytest
+from headway import train
 
 # Each rank has a child of a DataLoader's kind, a grandchild in a session of its own, and one whose parent has gone.
 BUSY = """
@@ -153,3 +154,22 @@ def test_temporary_folders_are_removed(script, tmp_path):
     )
     assert status == 0, output
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_temporary_folders_are_removed_when_the_driver_has_no_time_to(script, tmp_path, end):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    script.start(BUSY, TMPDIR=str(temporary), HEADWAY_STAGING_DIR="")
+    script.wait_for("at work", count=2)
+    assert [path.name for path in temporary.iterdir()] == [f"headway-staging-{os.geteuid()}"]
+    script.process.send_signal(end)
+    script.finish(20)
+    assert processes.wait_gone(script.processes, 10) == {}
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_run_that_is_over_holds_no_file_of_its_folder_open(fit):
+    result = fit(lambda: train.report({"x": 1}), workers=1)
+    links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+    assert [link for link in links if os.path.realpath(link).startswith(result.path)] == []
