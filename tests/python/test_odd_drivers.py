@@ -108,6 +108,20 @@ def test_streams_that_can_only_write_show_the_run(tmp_path):
     assert done.stdout.splitlines()[0].split() == ["report", "x", "time_s", "checkpoint"]
 
 
+def test_a_working_directory_that_is_gone_is_told(tmp_path):
+    done = script(
+        """
+        os.mkdir("gone")
+        os.chdir("gone")
+        os.rmdir(os.getcwd())
+        train.DataParallelTrainer(lambda: None).fit()
+        """,
+        tmp_path,
+        cwd=tmp_path,
+    )
+    assert "FileNotFoundError: the working directory of this process is gone" in done.stderr
+
+
 def test_handed_over_files_stay_when_another_rank_s_cannot_be_stored(fit, tmp_path):
     def loop(config):
         import resource

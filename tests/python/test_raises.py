@@ -165,6 +165,24 @@ def test_an_exception_without_words_is_its_name_alone(fail):
     assert str(error.worker_failures[0]) == ""
 
 
+def test_a_recursion_deeper_than_anybody_reads(fail):
+    def loop():
+        import sys
+
+        sys.setrecursionlimit(100_000)
+
+        def deeper(n):
+            return deeper(n + 1)
+
+        deeper(0)
+
+    lines = str(fail(loop, workers=1)).splitlines()
+    assert lines[0] == "RecursionError: maximum recursion depth exceeded"
+    assert lines[2].endswith("in loop")
+    assert any("frames are left out]" in line for line in lines)
+    assert len(lines) < 100
+
+
 def test_text_that_is_no_unicode_in_an_exception(fail):
     def loop():
         raise ValueError("half a character: \ud800, and a zero: \0")

@@ -14,6 +14,8 @@ from headway._worker import session as worker_session
 
 #: How many exceptions are told of one: causes, and members of groups.
 _TOLD_MAX = 100
+#: Of how many frames a traceback is told whole. Python's limit of recursion is 1000, unless a program raises it.
+_FRAMES_MAX = 2000
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -86,12 +88,28 @@ def _user_traceback(error: BaseException) -> str:
 def _frames(error: BaseException, seen: set[int]) -> str:
     """The user's frames, the notes that were added to the exception, and a group's members."""
     seen.add(id(error))
-    text = "".join(traceback.format_tb(_skip_own_frames(error.__traceback__)))
+    text = "".join(_formatted(_skip_own_frames(error.__traceback__)))
     text += "".join(f"Note: {_words(note)}\n" for note in _listed(error, "__notes__"))
     for member in _listed(error, "exceptions"):
         if isinstance(member, BaseException) and id(member) not in seen and len(seen) < _TOLD_MAX:
             text += f"In the group, {_headline(member)}\n" + _frames(member, seen)
     return text
+
+
+def _formatted(tb: TracebackType | None) -> list[str]:
+    """The frames; of more than can be looked at in a moment, the outermost and the innermost."""
+    depth, each = 0, tb
+    while each is not None:
+        depth, each = depth + 1, each.tb_next
+    if depth <= _FRAMES_MAX:
+        return traceback.format_tb(tb)
+    shown = _FRAMES_MAX // 10
+    left_out = f"  [{depth - 2 * shown} frames are left out]\n"
+    inner = tb
+    for _ in range(depth - shown):
+        assert inner is not None
+        inner = inner.tb_next
+    return [*traceback.format_tb(tb, shown), left_out, *traceback.format_tb(inner)]
 
 
 def _listed(error: BaseException, name: str) -> Iterator[Any]:
