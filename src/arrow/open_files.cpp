@@ -37,13 +37,17 @@ arrow::Status load_s3(const std::string& arrow_directory) {
   return loaded;
 }
 
+/// Adds a setting to a URL's query that the user has not given.
+void add_setting(std::string& url, const std::string& name, const std::string& value) {
+  if (url.find(name + "=") != std::string::npos) return;
+  url += url.find('?') == std::string::npos ? "?" : "&";
+  url += name + "=" + value;
+}
+
 arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url, const std::string& arrow_directory) {
   ARROW_RETURN_NOT_OK(load_s3(arrow_directory));
   // A small file is one request then, and not three.
-  if (url.find("allow_delayed_open=") == std::string::npos) {
-    url += url.find('?') == std::string::npos ? "?" : "&";
-    url += "allow_delayed_open=true";
-  }
+  add_setting(url, "allow_delayed_open", "true");
 #if ARROW_VERSION_MAJOR >= 26
   const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
   return fs::FileSystemFromUriAndOptions(url, {{"retry_strategy", std::any(retries)}});
@@ -52,8 +56,16 @@ arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url, const st
 #endif
 }
 
+/// Google's library tries for a quarter of an hour by itself: nobody would be told within seconds that storage is away.
+arrow::Result<std::shared_ptr<fs::FileSystem>> open_google(std::string url) {
+  add_setting(url, "retry_limit_seconds", "5");
+  return fs::FileSystemFromUri(url);
+}
+
 arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url, const std::string& arrow_directory) {
-  return url.starts_with("s3://") ? open_s3(url, arrow_directory) : fs::FileSystemFromUri(url);
+  if (url.starts_with("s3://")) return open_s3(url, arrow_directory);
+  if (url.starts_with("gs://") || url.starts_with("gcs://")) return open_google(url);
+  return fs::FileSystemFromUri(url);
 }
 
 }  // namespace

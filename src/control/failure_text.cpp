@@ -1,5 +1,7 @@
 #include "control/failure_text.hpp"
 
+#include "core/location.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -163,9 +165,15 @@ std::string describe_unshared_storage(const WorkerGroup& group, std::vector<int>
   std::string nodes;
   for (const auto& [hostname, its_ranks] : by_node)
     nodes += (nodes.empty() ? "" : ", ") + hostname + " (" + rank_list(its_ranks) + ")";
-  return "the storage path " + storage_path +
-         " is not shared by all nodes: what the driver made there is not seen on " + nodes +
-         ". Checkpoints need a RunConfig.storage_path that every node shares, such as a mounted NFS folder or s3://...";
+  const std::string unseen =
+      " is not shared by all nodes: what the driver made there is not seen on " + nodes + ". Checkpoints need ";
+  if (const std::string_view scheme = scheme_of(storage_path); scheme.starts_with(python_scheme_prefix)) {
+    return "the storage path " + storage_path.substr(scheme.size() + std::string_view("://").size()) +
+           " on RunConfig.storage_filesystem" + unseen +
+           "a filesystem that shows all processes the same; one in memory is each process's own";
+  }
+  return "the storage path " + shown_location(storage_path) + unseen +
+         "a RunConfig.storage_path that every node shares, such as a mounted NFS folder or s3://...";
 }
 
 std::string headline(const RunFailure& failure) { return failure.message.substr(0, failure.message.find('\n')); }

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 namespace headway::storage {
 namespace {
@@ -83,6 +85,18 @@ Result<std::shared_ptr<Files>> files_for(const std::string& location) {
   return files;
 }
 
+/// Whether a part of the path is "." or "..". Object stores have such names as they are, and HTTP clients resolve them: what was
+/// written would not be found again.
+bool has_dots(std::string_view path) {
+  for (std::size_t start = 0; start <= path.size();) {
+    const std::size_t slash = std::min(path.find('/', start), path.size());
+    const std::string_view part = path.substr(start, slash - start);
+    if (part == "." || part == "..") return true;
+    start = slash + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 void set_arrow_libraries(ArrowLibraries libraries) {
@@ -110,6 +124,10 @@ Result<Remote> open_remote(const std::string& location) {
   }
   Result<std::string> path = (*files)->path_of(location);
   if (!path) return Error{path.error().kind, "cannot use " + shown_location(location) + ": " + path.error().message};
+  if (has_dots(*path)) {
+    return Error{ErrorKind::invalid_argument, "cannot use " + shown_location(location) +
+                                                  ": allowed: a path without '.' and '..' between its slashes"};
+  }
   return Remote{Store(*files, policy_from_environment(), real_patience()), std::move(*path)};
 }
 

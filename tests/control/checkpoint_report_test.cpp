@@ -212,6 +212,22 @@ BOOST_AUTO_TEST_CASE(a_storage_path_that_nodes_do_not_share_is_told_with_the_nod
   BOOST_TEST(run.count<AppendResult>() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(storage_that_a_rank_does_not_see_is_named_as_people_know_it_and_without_its_secrets) {
+  const auto told = [](const std::string& storage_path) {
+    RunSpec spec = spec_of(1);
+    spec.run.storage_path = storage_path;
+    Rig run(spec);
+    run.to_running();
+    run.report(0, {}, files({"part"}));
+    run.begun();
+    run.send(RankUploaded{run.attempt(), 0, 0, {}, "checkpoint has not been begun", {}, true});
+    const std::string words = run.last<AnswerReport>().error.value();
+    return words.substr(0, words.find(" is not shared"));
+  };
+  BOOST_TEST(told("s3://key:secret@bucket/runs?secret_key=abc") == "the storage path s3://bucket/runs?secret_key=...");
+  BOOST_TEST(told("python-1a2b3c4d:///runs") == "the storage path /runs on RunConfig.storage_filesystem");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

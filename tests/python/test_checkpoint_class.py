@@ -113,7 +113,7 @@ def test_bad_arguments_are_named(local, tmp_path):
     with pytest.raises(TypeError, match="filesystem is 's3'"):
         Checkpoint("bucket/c", filesystem="s3")
     with pytest.raises(ValueError, match="path is 's3://bucket/c' together with filesystem"):
-        Checkpoint("s3://bucket/c", filesystem=fs.SubTreeFileSystem("/", fs.LocalFileSystem()))
+        Checkpoint("s3://key:secret@bucket/c", filesystem=fs.SubTreeFileSystem("/", fs.LocalFileSystem()))
     with pytest.raises(TypeError, match=r"with checkpoint\.as_directory"):
         os.fspath(local)
     with pytest.raises(FileNotFoundError, match="gone"):

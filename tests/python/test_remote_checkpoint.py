@@ -204,7 +204,11 @@ def test_the_command_line_on_s3(s3):
         headway("cp", "s3://runs/copied/again?{s3}", "/tmp/never")
         headway("cp", there, "s3://runs/below/?{s3}")
         headway("cp", there, "s3://runs/below/checkpoint_000001/?{s3}")
+        secret = lambda url: url.replace("s3://", "s3://key:hidden@")
+        headway("cp", secret(there), secret("s3://runs/own?{s3}"))
+        headway("cp", secret("s3://runs/below?{s3}"), secret("s3://runs/own/?{s3}"))
     """)
+    assert "hidden" not in output
     lines = output.splitlines()
     there = f"s3://runs/copied/checkpoint_000001?{s3}"
     assert lines[0].startswith("0 copied: ")
@@ -218,6 +222,8 @@ def test_the_command_line_on_s3(s3):
     assert not os.path.exists("/tmp/never")
     assert lines[8].startswith(f"0 copied: {there} to s3://runs/below/checkpoint_000001?{s3} (3 files")
     assert lines[9].endswith("; nothing is put into a checkpoint")
+    assert lines[10].startswith(f"0 copied: {there} to s3://runs/own?{s3} (3 files")
+    assert lines[11].endswith(f"s3://runs/below?{s3} is a run's folder; name one of its checkpoints: checkpoint_000001")
 
 
 def test_the_result_of_a_run_in_s3(s3):

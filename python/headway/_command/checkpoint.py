@@ -68,7 +68,7 @@ def _ls(options: argparse.Namespace) -> bool:
 
 def _checkpoints(found: dict[str, Any]) -> list[str]:
     if not found["checkpoints"]:
-        return [] if found["unreadable"] else [f"no checkpoints in {found['location']}"]
+        return [] if found["unreadable"] else [f"no checkpoints in {_locations.shown(found['location'])}"]
     now = time.time()
     rows = [["checkpoint", "report", "attempt", "files", "size", "age", "metrics"]]
     for each in found["checkpoints"]:
@@ -81,7 +81,7 @@ def _checkpoints(found: dict[str, Any]) -> list[str]:
 def _files(found: dict[str, Any]) -> list[str]:
     files = [file for manifest in found["checkpoints"] for file in manifest["files"]]
     if not files:
-        return [] if found["unreadable"] else [f"no files in {found['location']}"]
+        return [] if found["unreadable"] else [f"no files in {_locations.shown(found['location'])}"]
     rows = [["file", "size", "rank", "checksum"]]
     rows += [[file["name"], in_bytes(file["size"]), str(file["rank"]), file["checksum"] or "none"] for file in files]
     return table(rows)
@@ -108,9 +108,9 @@ def _verify(options: argparse.Namespace) -> bool:
     for text in unreadable:
         print(f"damaged: {text}")
     if not outcomes and not unreadable:
-        print(f"no checkpoints in {location}")
+        print(f"no checkpoints in {_locations.shown(location)}")
     if not good:
-        print(f"the newest good checkpoint is {newest}" if newest else "no good checkpoint is left")
+        print(f"the newest good checkpoint is {_locations.shown(newest)}" if newest else "no good checkpoint is left")
     return good
 
 
@@ -153,7 +153,8 @@ def _cp(options: argparse.Namespace) -> bool:
     except FileNotFoundError:
         _refuse_run(source)
         raise
-    print(f"copied: {source} to {target} ({counted(len(manifest['files']), 'file')}, {in_bytes(_size(manifest))})")
+    what = f"{counted(len(manifest['files']), 'file')}, {in_bytes(_size(manifest))}"
+    print(f"copied: {_locations.shown(source)} to {_locations.shown(target)} ({what})")
     return True
 
 
@@ -167,4 +168,4 @@ def _refuse_run(source: str) -> None:
     found = _survey(source)
     if found["kind"] == "run":
         names = ", ".join(each["checkpoint"] for each in found["checkpoints"]) or "none"
-        raise ValueError(f"{source} is a run's folder; name one of its checkpoints: {names}")
+        raise ValueError(f"{_locations.shown(source)} is a run's folder; name one of its checkpoints: {names}")

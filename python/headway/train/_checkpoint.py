@@ -76,7 +76,8 @@ class Checkpoint:
         """
         checkpoint = cls(path)
         if _locations.is_remote(checkpoint._location):
-            raise ValueError(f"path is {os.fspath(path)!r}; allowed: a local directory (a URL: Checkpoint(path))")
+            shown = _locations.shown(checkpoint._location)
+            raise ValueError(f"path is {shown!r}; allowed: a local directory (a URL: Checkpoint(path))")
         if not os.path.exists(checkpoint.path):
             raise FileNotFoundError(f"path is {checkpoint.path!r}, which does not exist; allowed: a directory")
         if not os.path.isdir(checkpoint.path):

@@ -120,8 +120,8 @@ def _located(
     scheme = register(filesystem, argument=filesystem_argument)
     if "://" in text:
         raise ValueError(
-            f"{argument} is {text!r} together with {filesystem_argument}; allowed: a path on that "
-            f"filesystem without {text.split('://')[0]}://, such as 'bucket/path'"
+            f"{argument} is {_core.shown_location(text)!r} together with {filesystem_argument}; allowed: a path on "
+            f"that filesystem without {text.split('://')[0]}://, such as 'bucket/path'"
         )
     if scheme is None:
         return os.path.abspath(text)
