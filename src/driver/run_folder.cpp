@@ -7,11 +7,18 @@
 #include "storage/directory.hpp"
 #include "storage/storage.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
 
 namespace headway::driver {
+namespace {
+
+constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
+
+}  // namespace
+
 RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_path_(path_) {
   if (is_remote(path_)) {
     Result<Staging> staging = Staging::make(StagingRoot::from_environment());
@@ -104,9 +111,12 @@ Result<void> RunFolder::commit(const Manifest& manifest, CheckpointSource source
 
 std::vector<std::string> RunFolder::append(const std::string& line) {
   last_line_ = line;
-  const Result<void> appended = results_->append(line + "\n");
-  if (appended || ++lines_lost_ > 1) return {};
-  return {"a report is not in result.json: " + appended.error().message +
+  unwritten_ += line + "\n";
+  const Result<void> appended = results_->append(unwritten_);
+  if (appended) unwritten_.clear();
+  for (; unwritten_.size() > unwritten_bytes_max; ++lines_lost_) unwritten_.erase(0, unwritten_.find('\n') + 1);
+  if (appended || std::exchange(told_unwritten_, true)) return {};
+  return {"a report is not in result.json yet: " + appended.error().message +
           "; of others there is no further word until the end"};
 }
 
@@ -131,7 +141,12 @@ Result<void> RunFolder::sync(bool everything) {
 
 std::vector<std::string> RunFolder::close(bool bring) {
   std::vector<std::string> warnings = views_->finish();
-  if (lines_lost_ > 1) warnings.push_back(std::to_string(lines_lost_) + " reports are not in result.json");
+  const Result<void> appended = unwritten_.empty() ? Result<void>() : results_->append(unwritten_);
+  if (!appended) lines_lost_ += std::ranges::count(unwritten_, '\n');
+  if (lines_lost_ > 0) {
+    warnings.push_back("of the reports, " + std::to_string(lines_lost_) + " are not in result.json" +
+                       (appended ? "" : ": " + appended.error().message));
+  }
   close_files();
   if (bring) {
     if (const auto brought = sync(true); !brought) {

@@ -59,7 +59,8 @@ class RunFolder {
   Result<void> commit(const Manifest& manifest, CheckpointSource source);
 
   /// Adds a line to result.json; it survives the death of this process from then on (but for a staged folder, which is brought to
-  /// storage later). Returns what the user should be warned of: the first line that is lost; `close` says how many were.
+  /// storage later). A line that could not be written is kept, and written before the next one, or by `close`; of lines that are kept
+  /// for long the oldest go (16 MiB). Returns what the user should be warned of: the first such line; `close` says how many were lost.
   std::vector<std::string> append(const std::string& line);
 
   /// The last one; empty when there is none.
@@ -91,11 +92,13 @@ class RunFolder {
   std::string path_;
   std::string local_path_;
   std::string last_line_;
-  std::int64_t lines_lost_ = 0;
   std::optional<Staging> staging_;
   std::optional<Error> no_staging_;
   std::optional<FolderSync> sync_;
   std::unique_ptr<AppendFile> results_;
+  std::string unwritten_;  ///< Lines that result.json lacks …
+  bool told_unwritten_ = false;
+  std::int64_t lines_lost_ = 0;  ///< … and how many more are not kept any more.
   std::unique_ptr<ReportViews> views_;
 };
 

@@ -1,5 +1,6 @@
 """Reports: what of them is recorded, what is refused by its key, and that all ranks' calls belong together."""
 
+import csv
 import json
 import math
 import os
@@ -33,6 +34,26 @@ def test_every_report_is_recorded_with_automatic_metrics(fit):
     assert list(frame["training_iteration"]) == [1, 2, 3]
     with open(os.path.join(result.path, "result.json")) as lines:
         assert [json.loads(line)["epoch"] for line in lines] == [0, 1, 2]
+
+
+def test_nested_metrics_are_columns_of_the_dataframe_as_in_progress_csv(fit):
+    def loop():
+        train.report({"eval": {"loss": 0.5, "by": {"class": [1, 2]}}, "loss": 1})
+        train.report({"eval": {"loss": 0.25}, "eval/by/class": "mine"})
+
+    result = fit(loop)
+    frame = result.metrics_dataframe
+    assert list(frame["eval/loss"]) == [0.5, 0.25]
+    assert list(frame["eval/by/class"]) == [[1, 2], "mine"]
+    with open(os.path.join(result.path, "progress.csv"), newline="") as table:
+        assert set(frame.columns) == set(next(csv.reader(table)))
+
+
+def test_of_two_metrics_with_one_name_the_less_nested_counts(fit):
+    def loop():
+        train.report({"a": {"b": {"c": 3}, "b/c": 2}, "a/b/c": 1})
+
+    assert list(fit(loop).metrics_dataframe["a/b/c"]) == [1]
 
 
 def test_the_result_of_a_run_without_reports(fit, storage):

@@ -208,7 +208,7 @@ def test_a_disk_that_fills_up_costs_lines_and_logs_and_is_told_once(small_disk, 
     assert result.metrics["step"] == 49
     told = capfd.readouterr().err
     assert told.count("a report is not in result.json") == 1
-    assert re.search(r"\d+ reports are not in result.json", told)
+    assert re.search(r"of the reports, \d+ are not in result.json", told)
     assert re.search(r"logs/rank_\d.log lacks a part of the output: No space left on device", told)
     assert len(told.splitlines()) < 20
 

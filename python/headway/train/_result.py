@@ -126,8 +126,11 @@ class Result:
 
     @property
     def metrics_dataframe(self) -> pandas.DataFrame | None:
-        """Every report, a row each, as a pandas DataFrame; None when there was none."""
-        reports = _run_files.read_reports(self._location)
+        """Every report, a row each, as a pandas DataFrame; None when there was none.
+
+        A nested metric has a column such as ``eval/loss``, as in ``progress.csv``.
+        """
+        reports = [_run_files.flat(report) for report in _run_files.read_reports(self._location)]
         if not reports:
             return None
         import pandas

@@ -62,6 +62,22 @@ def read_reports(location: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
 
 
+def flat(report: dict[str, Any]) -> dict[str, Any]:
+    """The metrics of a report under names such as ``eval/loss``; of those with one name the less nested counts."""
+    found: dict[str, Any] = {}
+    level = [("", report)]
+    while level:
+        below = []
+        for start, metrics in level:
+            for key, value in metrics.items():
+                if isinstance(value, dict):
+                    below.append((f"{start}{key}/", value))
+                else:
+                    found.setdefault(start + key, value)
+        level = below
+    return found
+
+
 def last_report(location: str) -> dict[str, Any] | None:
     """The last whole line of a run's result.json; None without any."""
     if _locations.is_remote(location):
