@@ -85,6 +85,16 @@ def test_a_checkpoints_files_are_listed(run):
     assert [file["rank"] for file in listed["checkpoints"][0]["files"]] == [0, 0, 1]
 
 
+def test_columns_stand_below_each_other_whatever_the_names_are_written_in(run):
+    os.rename(run / "checkpoint_000001", run / "最良")
+    os.rename(run / "checkpoint_000002", run / "cafe\u0301")
+    lines = good("checkpoint", "ls", run).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["checkpoint_000000", "最良", "cafe\u0301"]
+    sizes = [line.index(" 58 B") for line in lines[1:]]
+    # Two columns for each of two characters, and none for the accent.
+    assert sizes == [sizes[0], sizes[0] - 2, sizes[0] + 1]
+
+
 def test_good_checkpoints_are_verified(run):
     assert good("checkpoint", "verify", run / NAMES[0]) == f"good: {run / NAMES[0]} (3 files, 58 B)\n"
     assert good("checkpoint", "verify", run).count("good: ") == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 
 def in_bytes(count: float) -> str:
@@ -48,14 +49,23 @@ def table(rows: Iterable[Sequence[str]], left: Sequence[int] = (0, -1)) -> list[
         return []
     count = len(cells[0])
     flush_left = {column % count for column in left}
-    widths = [max(len(row[column]) for row in cells) for column in range(count)]
+    widths = [max(_width(row[column]) for row in cells) for column in range(count)]
     return [
         "  ".join(
-            cell.ljust(width) if column in flush_left else cell.rjust(width)
+            cell + _gap(cell, width) if column in flush_left else _gap(cell, width) + cell
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
     ]
+
+
+def _gap(cell: str, width: int) -> str:
+    return " " * (width - _width(cell))
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal it takes: East Asian characters two each, combining ones none."""
+    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
 def _flat(metrics: Mapping[str, Any], start: str) -> Iterable[tuple[str, Any]]:
