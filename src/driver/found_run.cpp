@@ -2,6 +2,7 @@
 
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
+#include "driver/staging.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
 #include "storage/storage.hpp"
@@ -63,13 +64,28 @@ std::optional<control::FoundResults> read_line(const storage::File& file, const 
   return results;
 }
 
+/// The lines that storage has, or with them those that a killed driver on this machine had not brought there yet.
+Result<std::string> longest_lines(std::string stored, const std::string& local_directory) {
+  const Result<std::vector<std::string>> names = storage::read_directory(local_directory);
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    if (!name.starts_with(left_results_prefix)) continue;
+    Result<std::string> left = storage::read_whole(storage::join(local_directory, name));
+    if (!left) return left;
+    left->resize(left->rfind('\n') + 1);
+    if (left->size() > stored.size() && left->starts_with(stored)) stored = std::move(*left);
+  }
+  return stored;
+}
+
 /// The files that a run goes on with where it left off: what is written on the local side replaces what is on storage.
 Result<void> bring_back(const std::string& location, const std::string& local_directory) {
-  const Result<std::string> results = storage::read_file(join_location(location, "result.json"));
-  if (results) {
+  Result<std::string> results = storage::read_file(join_location(location, "result.json"));
+  if (!results && results.error().kind != ErrorKind::not_found) return results.error();
+  results = longest_lines(results ? std::move(*results) : "", local_directory);
+  if (!results) return results.error();
+  if (!results->empty()) {
     if (auto ok = storage::write_whole(local_directory + "/result.json", *results); !ok) return ok;
-  } else if (results.error().kind != ErrorKind::not_found) {
-    return results.error();
   }
   const auto logs = storage::download(join_location(location, "logs"), local_directory + "/logs");
   return logs || logs.error().kind == ErrorKind::not_found || logs.error().kind == ErrorKind::invalid_argument

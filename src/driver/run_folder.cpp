@@ -21,7 +21,7 @@ constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
 RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_path_(path_) {
   if (is_remote(path_)) {
-    Result<Staging> staging = Staging::make(StagingRoot::from_environment());
+    Result<Staging> staging = Staging::make(StagingRoot::from_environment(), path_);
     if (staging) {
       local_path_ = staging->path();
       staging_.emplace(std::move(*staging));

@@ -1,6 +1,7 @@
 #include "driver/staging.hpp"
 
 #include "core/lock_name.hpp"
+#include "storage/checksum.hpp"
 #include "storage/directory.hpp"
 
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <span>
 
 namespace headway::driver {
 namespace {
@@ -20,8 +22,18 @@ Error unusable(const std::string& root, const std::string& why) {
                                       "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
 }
 
-/// Removes what drivers left that are gone. What cannot be removed stays; it is in nobody's way.
-void sweep(const std::string& root) {
+/// How the names of a run's directories and locks begin.
+std::string start_of(const std::string& location) {
+  storage::Checksum checksum;
+  checksum.add(std::as_bytes(std::span(location)));
+  const std::string digits = checksum.text();
+  return std::string(name_start) + digits.substr(digits.find(':') + 1) + "-";
+}
+
+/// Removes what drivers left that are gone, but for the lines of the same run, which `mine` gets. What cannot be removed stays; it is
+/// in nobody's way.
+void sweep(const std::string& root, const std::string& own_start, const std::string& mine) {
+  int found = 0;
   const Result<std::vector<std::string>> names = storage::read_directory(root);
   if (!names) return;
   for (const std::string& name : *names) {
@@ -32,19 +44,23 @@ void sweep(const std::string& root) {
     const Result<bool> dead = lock->try_exclusive();
     if (!dead || !*dead || !lock->is_current()) continue;
     const std::string left = lock_path.substr(0, lock_path.size() - lock_suffix.size());
+    if (name.starts_with(own_start)) {
+      const std::string kept = std::string(left_results_prefix) + std::to_string(found++);
+      (void)storage::rename_path(storage::join(left, "result.json"), storage::join(mine, kept), true);
+    }
     if (storage::remove_tree(left)) lock->remove();
   }
 }
 
 }  // namespace
 
-Result<Staging> Staging::make(const StagingRoot& place) {
+Result<Staging> Staging::make(const StagingRoot& place, const std::string& location) {
   const std::string& root = place.path();
-  sweep(root);
+  const std::string start = start_of(location);
   std::random_device random;
   for (;;) {
     if (Result<void> prepared = place.prepare(); !prepared) return prepared.error();
-    const std::string path = storage::join(root, std::string(name_start) + std::to_string(random()));
+    const std::string path = storage::join(root, start + std::to_string(random()));
     Result<storage::LockFile> lock = storage::LockFile::open(path + std::string(lock_suffix));
     // Another driver, at its end, may have removed the directory since.
     if (!lock && ::access(root.c_str(), F_OK) != 0) continue;
@@ -53,7 +69,10 @@ Result<Staging> Staging::make(const StagingRoot& place) {
     if (!ours) return unusable(root, ours.error().message);
     // Another driver's sweep may have taken the file between its making and its locking.
     if (!*ours || !lock->is_current()) continue;
-    if (::mkdir(path.c_str(), 0700) == 0) return Staging(place, std::move(*lock), path);
+    if (::mkdir(path.c_str(), 0700) == 0) {
+      sweep(root, start, path);
+      return Staging(place, std::move(*lock), path);
+    }
     if (errno != EEXIST) return unusable(root, std::strerror(errno));
   }
 }

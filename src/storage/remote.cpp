@@ -118,6 +118,11 @@ bool is_registered(const std::string& scheme) {
 }
 
 Result<Remote> open_remote(const std::string& location) {
+  if (!scheme_of(location).starts_with(python_scheme_prefix) && location.find('#') != std::string::npos) {
+    return Error{ErrorKind::invalid_argument,
+                 "cannot use " + shown_location(location) +
+                     ": allowed: a URL without '#', which would end its path (in a path it is %23)"};
+  }
   const Result<std::shared_ptr<Files>> files = files_for(location);
   if (!files) {
     return Error{files.error().kind, "cannot use " + shown_location(location) + ": " + files.error().message};

@@ -27,7 +27,7 @@ struct Remote {
   std::string path;
 };
 
-/// Errors: `invalid_argument` (a scheme that nobody knows, a URL that is none, a path with "." or ".." parts), `unavailable` (no pyarrow, or one of another version
+/// Errors: `invalid_argument` (a scheme that nobody knows, a URL that is none or has a '#', a path with "." or ".." parts), `unavailable` (no pyarrow, or one of another version
 /// than Headway was built with).
 Result<Remote> open_remote(const std::string& location);
 

@@ -57,6 +57,32 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and
   BOOST_TEST(fs::is_directory(next.path()));
 }
 
+BOOST_AUTO_TEST_CASE(the_lines_that_a_killed_driver_left_are_for_the_next_one_of_the_same_run) {
+  const auto is_killed_in = [](const std::string& run) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Result<Staging> doomed = Staging::make(StagingRoot::from_environment(), run);
+      if (doomed) std::ofstream(doomed->path() + "/result.json") << "line of " << run;
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+  };
+  const auto next = [](const std::string& run) {
+    return storage::must(Staging::make(StagingRoot::from_environment(), run));
+  };
+  const std::string left = "/" + std::string(left_results_prefix) + "0";
+  is_killed_in("s3://bucket/one");
+  {
+    const Staging same = next("s3://bucket/one");
+    BOOST_TEST(entries() == 2);
+    BOOST_TEST(storage::read(same.path() + left) == "line of s3://bucket/one");
+  }
+  is_killed_in("s3://bucket/one");
+  const Staging other = next("s3://bucket/other");
+  BOOST_TEST(entries() == 2);
+  BOOST_TEST(fs::is_empty(other.path()));
+}
+
 BOOST_AUTO_TEST_CASE(the_default_directory_goes_with_the_last_of_them_and_a_chosen_one_stays) {
   {
     const Staging chosen = storage::must(make());

@@ -76,3 +76,27 @@ def test_the_factory_dies_while_the_driver_commits(runs):
         runs.fails_when_one_dies_at(step, "factory")
     runs.goes_on()
     assert_nothing_lost_and_nothing_twice(runs)
+
+
+def test_lines_that_were_not_in_the_store_yet_are_there_after_the_next_driver_on_this_machine(s3, script, tmp_path):
+    """A report without a checkpoint is brought to the store later, and the driver dies before."""
+    env = {
+        **object_store.CREDENTIALS,
+        "HEADWAY_STORAGE": s3.url(f"runs/{script.mark}"),
+        "HEADWAY_STAGING_DIR": str(tmp_path / "staging"),
+    }
+    code = """
+        from headway import train
+        def loop():
+            for step in range(3):
+                train.report({"step": step})
+        result = train.DataParallelTrainer(loop, run_config=train.RunConfig(name="run")).fit()
+        frame = result.metrics_dataframe
+        print("rows", list(zip(frame["attempt"], frame["step"])))
+    """
+    script.start(code, HEADWAY_FAULT_POINT="result.end:3", **env)
+    assert script.finish()[0] == 137
+    script.start(code, **env)
+    status, output = script.finish()
+    assert status == 0, output
+    assert "rows [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]" in output

@@ -28,6 +28,14 @@ def test_google_s_storage_that_is_away_is_told_within_a_minute():
     assert "Could not connect" in message
 
 
+def test_a_url_that_ends_before_the_runs_name_is_refused():
+    """What stands behind a ``#`` is no part of the path: all runs would share one folder."""
+    kind, message = refused("s3://runs/try#1")
+    assert kind == "ValueError"
+    assert message.startswith("RunConfig.storage_path: cannot use s3://runs/try#1/")
+    assert message.endswith("allowed: a URL without '#', which would end its path (in a path it is %23)")
+
+
 @pytest.mark.parametrize("path", ["runs/./here", "runs/sub/../here"])
 def test_a_path_that_an_object_store_and_its_client_read_differently_is_refused(path):
     """A client would write to ``runs/here``, and the store would find nothing below ``runs/sub/..``."""

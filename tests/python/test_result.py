@@ -75,7 +75,7 @@ def test_the_best_checkpoint_by_a_metric(tmp_path):
     for mode, epoch in (("min", "1"), ("max", "0")):
         with result.get_best_checkpoint("eval/loss", mode).as_directory() as directory:
             assert Path(directory, "state").read_text() == epoch
-    with pytest.raises(ValueError, match=r"metric is 'accuracy'.*\['epoch', 'eval'\]"):
+    with pytest.raises(ValueError, match=r"metric is 'accuracy'.*\['epoch', 'eval/loss'\]"):
         result.get_best_checkpoint("accuracy", "max")
     with pytest.raises(ValueError, match='mode is \'best\'; allowed: "max" or "min"'):
         result.get_best_checkpoint("epoch", "best")

@@ -167,7 +167,7 @@ class Result:
             return None
         best = _core.best_of(json.dumps([metrics for _, metrics in self.best_checkpoints]), metric, mode)
         if best is None:
-            there = sorted({key for _, metrics in self.best_checkpoints for key in metrics})
+            there = sorted({key for _, metrics in self.best_checkpoints for key in _run_files.flat(metrics)})
             raise ValueError(f"metric is {metric!r}, which no kept checkpoint has as a number; there are: {there}")
         return self.best_checkpoints[best][0]
 
