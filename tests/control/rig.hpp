@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -219,8 +220,8 @@ class Rig {
   }
 
   UploadFiles order_for(int rank) const {
-    for (auto order = log.rbegin(); order != log.rend(); ++order) {
-      const auto* upload = std::get_if<UploadFiles>(&*order);
+    for (const Command& order : std::views::reverse(log)) {
+      const auto* upload = std::get_if<UploadFiles>(&order);
       if (upload != nullptr && upload->rank == rank) return *upload;
     }
     BOOST_FAIL("no upload was ordered of this rank");
