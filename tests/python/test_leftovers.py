@@ -138,7 +138,8 @@ def test_what_a_worker_started_ends_with_it_in_a_run_that_succeeds(fit):
         return subprocess.Popen(["tail", "-f", "/dev/null"], start_new_session=True).pid
 
     pid = fit(loop, workers=1).return_value
-    assert processes.command_line(pid) == "", "it was gone when fit() returned, or is a zombie about to be reaped"
+    # It was killed before fit() returned; when it is dead the kernel says.
+    assert processes.wait_gone(lambda: {pid: line} if (line := processes.command_line(pid)) else {}, 5) == {}
 
 
 def test_temporary_folders_are_removed(script, tmp_path):
