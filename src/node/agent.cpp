@@ -150,7 +150,7 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   worker.factory_key = key_of(launch);
   worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
   const auto on_frame = [this, id](wire::Frame frame) {
-    if (const auto from = workers_.find(id); from != workers_.end()) from->second.heard = true;
+    if (const auto from = workers_.find(id); from != workers_.end()) from->second.heard += 1;
     sink_.worker_message(id, std::move(frame));
   };
   worker.session->start(on_frame, [this, id](const std::optional<Error>&) { on_session_closed(id); });
@@ -173,7 +173,7 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
   if (lent == lent_.end() && (worker == workers_.end() || worker->second.exit)) return;
   const auto factory = factories_.find(lent != lent_.end() ? lent->second.factory_key : worker->second.factory_key);
   if (factory != factories_.end()) factory->second->signal(worker_id, signal);
-  const bool ordered = worker != workers_.end() && worker->second.pid == 0 && !worker->second.heard;
+  const bool ordered = worker != workers_.end() && worker->second.pid == 0 && worker->second.heard == 0;
   if (signal == SIGKILL && ordered) withdraw(worker_id);
 }
 
@@ -232,11 +232,20 @@ void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
     finish_worker(worker_id);
     return;
   }
-  // Its last words are still in the socket. Should a child of it hold the socket open, they are taken and that is all.
-  constexpr auto last_words_max = std::chrono::milliseconds(200);
-  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, last_words_max);
-  worker->second.last_words->async_wait([this, worker_id](const boost::system::error_code& failure) {
-    if (!failure) finish_worker(worker_id);
+  await_last_words(worker_id);
+}
+
+/// Of a worker that has ended: they are still in its socket. Should a child of it hold the socket open, they are taken and that is all.
+void Agent::await_last_words(std::int64_t worker_id) {
+  constexpr auto silence_max = std::chrono::milliseconds(200);
+  Worker& worker = workers_.at(worker_id);
+  worker.last_words = std::make_shared<asio::steady_timer>(loop_, silence_max);
+  worker.last_words->async_wait([this, worker_id, heard = worker.heard](const boost::system::error_code& failure) {
+    const auto ended = workers_.find(worker_id);
+    if (failure || ended == workers_.end()) return;
+    // On a machine with much to do reading them may take longer than that.
+    if (ended->second.heard != heard) return await_last_words(worker_id);
+    finish_worker(worker_id);
   });
 }
 

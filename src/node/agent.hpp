@@ -41,7 +41,7 @@ class Agent : public NodeAgent {
   struct Worker {
     std::string factory_key;
     pid_t pid = 0;       ///< 0 until it is started.
-    bool heard = false;  ///< Its session has said something.
+    std::int64_t heard = 0;  ///< How often its session has said something.
     std::shared_ptr<wire::Channel> session;
     std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
     std::optional<ExitStatus> exit;
@@ -59,6 +59,7 @@ class Agent : public NodeAgent {
   void drop_idle_environments();
   void on_ended(std::int64_t worker_id, const ExitStatus& status);
   void on_session_closed(std::int64_t worker_id);
+  void await_last_words(std::int64_t worker_id);
   void withdraw(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);
   void drop_factory(const std::string& key);

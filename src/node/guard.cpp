@@ -84,7 +84,7 @@ Guard::Guard(int life_fd) : life_fd_(life_fd), agent_(getppid()) {
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
   sigprocmask(SIG_BLOCK, &watched, &old_mask_);
-  signal_fd_ = signalfd(-1, &watched, SFD_CLOEXEC);
+  signal_fd_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 pid_t Guard::fork_command() {
@@ -122,15 +122,19 @@ int Guard::watch(pid_t command) {
   int status = 0;
   std::int64_t lease_end_ns = 0;
   AgentIs agent = AgentIs::alive;
-  pollfd watch[2] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
-  while (poll(watch, 2, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
+  // A program that has started a thread before it became this guard has somebody else who may take the signal of the command's end.
+  const int command_fd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
+  pollfd watch[3] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}, {command_fd, POLLIN, 0}};
+  while (poll(watch, 3, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
     if (watch[0].revents != 0) agent = read_lease(life_fd_, lease_end_ns);
     if (agent != AgentIs::alive) break;
     if (left_ms(lease_end_ns) == 0) break;
-    if (watch[1].revents == 0) continue;
     signalfd_siginfo signal{};
-    if (read(signal_fd_, &signal, sizeof(signal)) != sizeof(signal)) continue;
-    if (signal.ssi_signo == SIGTERM || reap(command, status)) break;
+    bool told_to_end = false;
+    while (read(signal_fd_, &signal, sizeof(signal)) == sizeof(signal)) {
+      if (signal.ssi_signo == SIGTERM) told_to_end = true;
+    }
+    if (told_to_end || reap(command, status)) break;
   }
   end_descendants();
   if (agent == AgentIs::gone) remove_what_the_agent_left();

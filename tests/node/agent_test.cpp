@@ -22,7 +22,12 @@ struct OneAgent : AgentSink {
     loop.run();
   }
 
-  void worker_message(std::int64_t id, wire::Frame frame) override { note(id, "said", frame.json); }
+  void worker_message(std::int64_t id, wire::Frame frame) override {
+    const auto busy_until = std::chrono::steady_clock::now() + busy_with_each_message;
+    while (std::chrono::steady_clock::now() < busy_until) {
+    }
+    note(id, "said", frame.json);
+  }
   void worker_exited(std::int64_t id, const ExitStatus& status, const std::string& log_tail) override {
     tail = log_tail;
     note(id, "ended", to_text(status));
@@ -88,6 +93,7 @@ struct OneAgent : AgentSink {
   std::size_t ended_at = 0;
   std::string tail;
   long until_pause = -1;
+  std::chrono::milliseconds busy_with_each_message{0};
 };
 
 const std::string lost = "was killed by SIGKILL (signal 9): its worker factory died, and it with it";
@@ -108,6 +114,17 @@ BOOST_FIXTURE_TEST_CASE(workers_that_a_signal_ends_are_told_with_it, OneAgent) {
   must_start(2, "raise " + std::to_string(SIGKILL));
   BOOST_TEST(ended(1) == "was killed by SIGABRT (signal 6)");
   BOOST_TEST(ended(2) == "was killed by SIGKILL (signal 9)");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_last_words_of_a_worker_are_heard_by_an_agent_that_is_slow, OneAgent) {
+  must_start(1, "say first");
+  BOOST_TEST(said(1) == "first");
+  busy_with_each_message = std::chrono::milliseconds(10);
+  for (int i = 1; i < 100; ++i) tell(1, "say " + std::to_string(i));
+  tell(1, "raise 9");
+  BOOST_TEST(ended(1) == "was killed by SIGKILL (signal 9)");
+  BOOST_REQUIRE(of(1, "said").size() == 100U);
+  BOOST_TEST(of(1, "said").back() == "99");
 }
 
 BOOST_FIXTURE_TEST_CASE(all_that_a_worker_said_and_printed_comes_before_the_news_of_its_death, OneAgent) {

@@ -6,6 +6,9 @@
 #include "node/staging_place.hpp"
 
 #include <sys/file.h>
+#include <sys/syscall.h>
+
+#include <thread>
 
 /// headway-guard: whichever way the command or its owner ends, nothing of the command is left behind.
 namespace headway::node {
@@ -146,6 +149,30 @@ BOOST_AUTO_TEST_CASE(the_directories_of_drivers_that_are_gone_are_removed_when_t
   BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/written/sample.txt")));
   BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/in_use")));
   BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/in_use.lock")));
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_that_takes_the_signals_of_the_commands_end_does_not_keep_it_from_the_guard) {
+  const auto guard_beside_a_thread = [](int life) {
+    std::thread([] {
+      for (;;) pause();
+    }).detach();
+    Guard guard(life);
+    const pid_t command = guard.fork_command();
+    if (command == 0) _exit(3);
+    _exit(guard.watch(command));
+  };
+  for (int i = 0; i < 50; ++i) {
+    const Ends life = make_pipe();
+    const pid_t pid = fork();
+    if (pid == 0) guard_beside_a_thread(life.a.get());
+    const Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    pollfd watch = {end.get(), POLLIN, 0};
+    const bool ended = poll(&watch, 1, 10'000) == 1;
+    if (!ended) ::kill(pid, SIGKILL);
+    const int code = wait_for(pid);
+    BOOST_REQUIRE(ended);
+    BOOST_REQUIRE(code == 3);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_is_not_there_gives_127_and_a_call_without_one_2) {
