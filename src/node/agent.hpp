@@ -40,7 +40,7 @@ class Agent : public NodeAgent {
  private:
   struct Worker {
     std::string factory_key;
-    pid_t pid = 0;       ///< 0 until it is started.
+    pid_t pid = 0;           ///< 0 until it is started.
     std::int64_t heard = 0;  ///< How often its session has said something.
     std::shared_ptr<wire::Channel> session;
     std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
