@@ -79,7 +79,12 @@ void ArtifactCarriers::answered(const std::string& node_id, const std::optional<
 
 void ArtifactCarriers::stop() {
   for (auto& [worker_id, process] : processes_) {
-    if (awaited_.contains(process.slot.node_id)) runtime_->nodes().signal_worker(worker_id, SIGKILL);
+    if (!awaited_.contains(process.slot.node_id)) continue;
+    if (process.ready) {
+      runtime_->nodes().send(worker_id, wire::to_frame(wire::StopBringing{}));
+    } else {
+      runtime_->nodes().signal_worker(worker_id, SIGKILL);
+    }
   }
 }
 
@@ -90,6 +95,8 @@ void ArtifactCarriers::leave(bool synced) {
     runtime_->nodes().send(worker_id, wire::to_frame(wire::EndSession{}));
   }
   places_.clear();
+  awaited_.clear();
+  done_ = nullptr;
 }
 
 }  // namespace headway::driver

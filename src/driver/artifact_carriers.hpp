@@ -34,7 +34,7 @@ class ArtifactCarriers {
   /// Has each machine bring what is new; `start` says what their processes are. `run` hears of these workers, and passes that on to the
   /// functions below. `done` is called when all have answered, or are gone; that of a copy before, if it is not through, never.
   void bring(const wire::StartSession& start, const std::weak_ptr<Run>& run, Done done);
-  /// Ends those that are at it.
+  /// Ends what they are at.
   void stop();
   /// The end of the run: the working directories go when their content is `synced`, and so do the processes.
   void leave(bool synced);

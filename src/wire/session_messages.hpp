@@ -137,6 +137,12 @@ struct BringArtifacts {
 };
 BOOST_DESCRIBE_STRUCT(BringArtifacts, (), (number))
 
+/// Nobody waits for that any more.
+struct StopBringing {
+  static constexpr std::string_view is = "StopBringing";
+};
+BOOST_DESCRIBE_STRUCT(StopBringing, (), ())
+
 /// All of it is there: the working directory goes.
 struct RemoveWorkingDirectory {
   static constexpr std::string_view is = "RemoveWorkingDirectory";
@@ -150,8 +156,8 @@ struct EndSession {
 BOOST_DESCRIBE_STRUCT(EndSession, (), ())
 
 using ToWorker = std::variant<StartSession, Execute, Train, Upload, ReportAnswered, CheckpointStored, CheckpointsTold,
-                              CollectiveDone, TellCollectives, TellStacks, BringArtifacts, RemoveWorkingDirectory,
-                              EndSession, LeaveReport>;
+                              CollectiveDone, TellCollectives, TellStacks, BringArtifacts, StopBringing,
+                              RemoveWorkingDirectory, EndSession, LeaveReport>;
 
 struct SessionReady {
   static constexpr std::string_view is = "SessionReady";

@@ -13,9 +13,9 @@ ArtifactCarrier::ArtifactCarrier(const wire::StartSession& context)
     : directory_(context.working_directory),
       copier_(directory_, join_location(context.run_directory, "artifacts"), "artifact." + context.plan.slot.node_id) {}
 
-std::optional<std::string> ArtifactCarrier::bring() {
+std::optional<std::string> ArtifactCarrier::bring(const std::stop_token& stop) {
   if (is_drivers()) return std::nullopt;
-  const Result<void> brought = copier_.copy({});
+  const Result<void> brought = copier_.copy(stop);
   return brought ? std::nullopt : std::optional(brought.error().message);
 }
 

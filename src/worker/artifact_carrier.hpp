@@ -4,6 +4,7 @@
 #include "wire/session_messages.hpp"
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace headway::worker {
@@ -15,8 +16,8 @@ class ArtifactCarrier {
   explicit ArtifactCarrier(const wire::StartSession& context);
 
   /// What is new since the last time; the first error. Nothing where the directory is the driver's own, on shared storage: the
-  /// driver's copy has it all.
-  std::optional<std::string> bring();
+  /// driver's copy has it all. Ends early, with an error, when `stop` asks for it.
+  std::optional<std::string> bring(const std::stop_token& stop);
   /// Removes the directory, unless it is the driver's, and what is empty above it.
   void remove_directory() const;
 

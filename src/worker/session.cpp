@@ -97,7 +97,12 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
       upload_order_ = std::move(*upload);
     }
   } else if (const auto* bring = std::get_if<wire::BringArtifacts>(&message)) {
-    carry([this, number = bring->number] { (void)send(wire::ArtifactsBrought{number, carrier_->bring()}); });
+    bringing_ = std::stop_source();
+    carry([this, number = bring->number, stop = bringing_.get_token()] {
+      (void)send(wire::ArtifactsBrought{number, carrier_->bring(stop)});
+    });
+  } else if (std::holds_alternative<wire::StopBringing>(message)) {
+    bringing_.request_stop();
   } else if (std::holds_alternative<wire::RemoveWorkingDirectory>(message)) {
     carry([this] { carrier_->remove_directory(); });
   } else if (auto* told = std::get_if<wire::CheckpointsTold>(&message)) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <sys/types.h>
 #include <thread>
@@ -157,6 +158,7 @@ class Session {
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
   std::unique_ptr<ArtifactCarrier> carrier_;           ///< From the first artifacts on; used on that thread.
+  std::stop_source bringing_;                          ///< What it was told last.
   std::function<std::string()> tell_collectives_;
   std::function<std::string()> tell_stacks_;
   Teller collectives_teller_;

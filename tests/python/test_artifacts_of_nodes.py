@@ -129,6 +129,24 @@ def test_a_machine_that_is_lost_is_named(two_machines, nodes, tmp_path):
     assert "could not be brought to artifacts/: that of " in output
 
 
+def test_a_copy_on_another_machine_that_takes_too_long_is_given_up(two_machines, nodes, tmp_path):
+    two_machines(f"""
+    def loop(config):
+        if train.get_context().get_world_rank() == 1:
+            with open("large.bin", "wb") as file:
+                file.truncate(16 << 30)
+        train.report({{"epoch": 0}})
+
+    run({str(tmp_path / "storage")!r}, sync_timeout=0.2)
+    print("DONE")
+    """)
+    status, output = nodes.script.finish()
+    assert status == 0, output
+    assert "was not through after 0.2 s" in output
+    assert "DONE" in output
+    assert files_of(tmp_path / "storage" / "run" / "artifacts") == []
+
+
 def test_nothing_is_brought_twice_where_machines_share_the_staging_directory(nodes, tmp_path):
     nodes.start(
         SCRIPT
