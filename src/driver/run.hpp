@@ -128,6 +128,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void carry_out(const control::Notify& command);
   void carry_out(const control::Finish& command);
 
+  void remove_halves_of_artifacts();
   wire::StartSession session_start() const;
   engine::Wanted to_wanted(const control::AcquireNodes& command) const;
   void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);

@@ -1,6 +1,8 @@
 #include "core/location.hpp"
+#include "core/manifest.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
+#include "storage/directory.hpp"
 #include "storage/storage.hpp"
 
 /// How the commands beside training are carried out: what is deleted, and what becomes of the ranks' working directories.
@@ -42,6 +44,7 @@ void Run::carry_out(const control::StopSync&) {
 
 void Run::carry_out(const control::LeaveWorkingDirectory& command) {
   artifact_carriers_.leave(command.synced);
+  if (artifact_sync_ && !command.synced) remove_halves_of_artifacts();
   asio::post(storage_, [self = shared_from_this(), path = working_directory_, command] {
     const Result<bool> stays = self->working_directories_.leave(path, command.synced);
     if (!stays) {
@@ -50,6 +53,19 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
       const char* hint =
           self->spec_.sync.sync_artifacts ? "" : " (with SyncConfig.sync_artifacts it comes to the run's folder)";
       self->tell_front("notice", {{"text", "what the ranks wrote into their working directory is in " + path + hint}});
+    }
+  });
+}
+
+/// What copies that were stopped, here or on other machines, may leave a moment later, or for ever.
+void Run::remove_halves_of_artifacts() {
+  const std::string artifacts = join_location(folder_->path(), "artifacts");
+  if (is_remote(artifacts)) return;
+  asio::post(storage_, [artifacts] {
+    const auto names = storage::read_directory(artifacts);
+    if (!names) return;
+    for (const std::string& name : *names) {
+      if (name.starts_with(part_prefix)) (void)storage::remove_tree(storage::join(artifacts, name));
     }
   });
 }

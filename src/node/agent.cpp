@@ -241,8 +241,9 @@ void Agent::await_last_words(std::int64_t worker_id) {
   Worker& worker = workers_.at(worker_id);
   worker.last_words = std::make_shared<asio::steady_timer>(loop_, silence_max);
   worker.last_words->async_wait([this, worker_id, heard = worker.heard](const boost::system::error_code& failure) {
+    if (failure) return;  // The agent may be gone.
     const auto ended = workers_.find(worker_id);
-    if (failure || ended == workers_.end()) return;
+    if (ended == workers_.end()) return;
     // On a machine with much to do reading them may take longer than that.
     if (ended->second.heard != heard) return await_last_words(worker_id);
     finish_worker(worker_id);

@@ -80,7 +80,7 @@ Factory::~Factory() {
   if (channel_) channel_->close();
   if (life_fd_ < 0) return;
   wire::keep_in_children(life_fd_);
-  (void)!write(life_fd_, &Guard::farewell, sizeof(Guard::farewell));
+  Guard::tell(life_fd_, Guard::farewell);
   close(life_fd_);
   if (!ready_) kill(-guard_pid_, SIGTERM);  // It may not have become a guard yet, and never be one.
   // The guard kills all there is below it and ends; nothing of ours is a zombie then.
@@ -101,11 +101,7 @@ void Factory::signal(std::int64_t worker_id, int signal) {
   if (alive_.contains(worker_id)) channel_->send(wire::to_frame(wire::SignalWorker{worker_id, signal}));
 }
 
-void Factory::hold_until(LeaseTime end) const {
-  const std::int64_t nanoseconds = end.count();
-  // A pipe takes so few bytes whole. It is full only when the guard is stopped, and then there is nobody to tell.
-  (void)!write(life_fd_, &nanoseconds, sizeof(nanoseconds));
-}
+void Factory::hold_until(LeaseTime end) const { Guard::tell(life_fd_, end.count()); }
 
 pid_t Factory::process() const {
   const std::vector<pid_t> children = guard_pid_ == 0 ? std::vector<pid_t>{} : children_of(guard_pid_);

@@ -87,6 +87,19 @@ Guard::Guard(int life_fd) : life_fd_(life_fd), agent_(getppid()) {
   signal_fd_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+void Guard::tell(int life_fd, std::int64_t word) {
+  sigset_t broken_pipe;
+  sigset_t before;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  if (write(life_fd, &word, sizeof(word)) < 0 && errno == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+    const timespec at_once = {};
+    sigtimedwait(&broken_pipe, nullptr, &at_once);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 pid_t Guard::fork_command() {
   const pid_t guard = getpid();
   const pid_t pid = fork();

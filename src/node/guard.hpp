@@ -18,6 +18,10 @@ class Guard {
   /// Written into the pipe instead of a time by an agent that closes it in good order, and so leaves nothing to be removed.
   static constexpr std::int64_t farewell = -1;
 
+  /// The agent's side: writes a word into the pipe, which takes so few bytes whole. It is full only when the guard is stopped, and then
+  /// there is nobody to tell; nor is there when it is dead, which must not end a program that does not ignore SIGPIPE.
+  static void tell(int life_fd, std::int64_t word);
+
   explicit Guard(int life_fd);
 
   /// fork(2). The child, which becomes the command, has the signals as they were, no `life_fd`, and is killed when the guard is.

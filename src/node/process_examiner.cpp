@@ -50,7 +50,7 @@ struct ProcessExaminer::Look {
   void close_life() {
     if (life_fd < 0) return;
     wire::keep_in_children(life_fd);
-    (void)!write(life_fd, &Guard::farewell, sizeof(Guard::farewell));
+    Guard::tell(life_fd, Guard::farewell);
     close(std::exchange(life_fd, -1));
   }
 
