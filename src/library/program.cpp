@@ -178,6 +178,7 @@ int depth() {
 void end_forked(node::ForkedFactory& forked) {
   if (forked.control_fd < 0) return;
   close(std::exchange(forked.control_fd, -1));
+  node::Guard::tell(forked.life_fd, node::Guard::farewell);  // Else it would wait for this process, which waits for it.
   close(std::exchange(forked.life_fd, -1));
   while (waitpid(forked.guard_pid, nullptr, 0) < 0 && errno == EINTR) {
   }
