@@ -29,6 +29,7 @@ SCRIPT = """
             train.report({"epoch": epoch}, checkpoint=save("weights"))
         with open(f"last_words_{rank}.txt", "w") as file:
             file.write("the end")
+        train.report({"epoch": 2})
         if rank == 1 and config["raises"]:
             raise ValueError("the loss is nan")
 
