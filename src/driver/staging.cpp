@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <span>
 
@@ -16,6 +17,8 @@ namespace headway::driver {
 namespace {
 
 constexpr std::string_view name_start = "run-";
+constexpr std::string_view results_name = "result.json";
+constexpr std::time_t lines_wait_s = 7L * 24 * 3600;
 
 Error unusable(const std::string& root, const std::string& why) {
   return {ErrorKind::unavailable, "the staging directory " + root + " cannot be used: " + why +
@@ -30,8 +33,23 @@ std::string start_of(const std::string& location) {
   return std::string(name_start) + digits.substr(digits.find(':') + 1) + "-";
 }
 
-/// Removes what drivers left that are gone, but for the lines of the same run, which `mine` gets. What cannot be removed stays; it is
-/// in nobody's way.
+/// Whether a driver of the run may still come for the lines that a killed one had not brought to storage.
+bool awaits_its_run(const std::string& results) {
+  struct ::stat status{};
+  return ::stat(results.c_str(), &status) == 0 && status.st_size > 0 &&
+         std::time(nullptr) - status.st_mtime < lines_wait_s;
+}
+
+void remove_all_but_results(const std::string& directory) {
+  const Result<std::vector<std::string>> names = storage::read_directory(directory);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (name != results_name) (void)storage::remove_tree(storage::join(directory, name));
+  }
+}
+
+/// Removes what drivers left that are gone, but for the lines of the same run, which `mine` gets, and those that another run may come
+/// for. What cannot be removed stays; it is in nobody's way.
 void sweep(const std::string& root, const std::string& own_start, const std::string& mine) {
   int found = 0;
   const Result<std::vector<std::string>> names = storage::read_directory(root);
@@ -44,9 +62,13 @@ void sweep(const std::string& root, const std::string& own_start, const std::str
     const Result<bool> dead = lock->try_exclusive();
     if (!dead || !*dead || !lock->is_current()) continue;
     const std::string left = lock_path.substr(0, lock_path.size() - lock_suffix.size());
+    const std::string results = storage::join(left, results_name);
     if (name.starts_with(own_start)) {
       const std::string kept = std::string(left_results_prefix) + std::to_string(found++);
-      (void)storage::rename_path(storage::join(left, "result.json"), storage::join(mine, kept), true);
+      (void)storage::rename_path(results, storage::join(mine, kept), true);
+    } else if (awaits_its_run(results)) {
+      remove_all_but_results(left);
+      continue;
     }
     if (storage::remove_tree(left)) lock->remove();
   }

@@ -13,7 +13,8 @@ inline constexpr std::string_view left_results_prefix = ".headway.part.results."
 
 /// A local directory in which a run whose storage is remote writes its small files before they are brought there. It is made below
 /// the staging root; it is gone with this object. What a driver that was killed leaves is removed when the next one makes its
-/// own: a lock, which ends with its process, says whose still live.
+/// own, but for the lines of another run's result.json, which wait for seven days: a lock, which ends with its process, says whose
+/// still live.
 class Staging {
  public:
   /// For the run at `location`: the result.json that killed drivers of the same run have left lies in the new directory, as

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_goes_when_the_next_one_starts_and
   const pid_t child = ::fork();
   if (child == 0) {
     const Result<Staging> doomed = make();
-    if (doomed) std::ofstream(doomed->path() + "/result.json") << "line\n";
+    if (doomed) std::ofstream(doomed->path() + "/rank_0.log") << "line\n";
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;
@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_CASE(the_lines_that_a_killed_driver_left_are_for_the_next_one_of
     if (child == 0) {
       const Result<Staging> doomed = Staging::make(StagingRoot::from_environment(), run);
       if (doomed) std::ofstream(doomed->path() + "/result.json") << "line of " << run;
+      if (doomed) std::ofstream(doomed->path() + "/rank_0.log") << "a log";
       ::kill(::getpid(), SIGKILL);
     }
     ::waitpid(child, nullptr, 0);
@@ -70,17 +71,28 @@ BOOST_AUTO_TEST_CASE(the_lines_that_a_killed_driver_left_are_for_the_next_one_of
   const auto next = [](const std::string& run) {
     return storage::must(Staging::make(StagingRoot::from_environment(), run));
   };
+  const auto results_left = [&] {
+    const auto is_results = [](const fs::directory_entry& entry) { return entry.path().filename() == "result.json"; };
+    const fs::recursive_directory_iterator all(path("staging"));
+    return std::find_if(all, fs::recursive_directory_iterator(), is_results)->path();
+  };
   const std::string left = "/" + std::string(left_results_prefix) + "0";
   is_killed_in("s3://bucket/one");
+  {
+    const Staging other = next("s3://bucket/other");
+    BOOST_TEST(fs::is_empty(other.path()));
+    BOOST_TEST(entries() == 4);
+    BOOST_TEST(!fs::exists(results_left().replace_filename("rank_0.log")));
+  }
   {
     const Staging same = next("s3://bucket/one");
     BOOST_TEST(entries() == 2);
     BOOST_TEST(storage::read(same.path() + left) == "line of s3://bucket/one");
   }
   is_killed_in("s3://bucket/one");
-  const Staging other = next("s3://bucket/other");
+  fs::last_write_time(results_left(), fs::file_time_type::clock::now() - std::chrono::hours(8 * 24));
+  const Staging later = next("s3://bucket/other");
   BOOST_TEST(entries() == 2);
-  BOOST_TEST(fs::is_empty(other.path()));
 }
 
 BOOST_AUTO_TEST_CASE(the_default_directory_goes_with_the_last_of_them_and_a_chosen_one_stays) {

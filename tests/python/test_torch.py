@@ -219,11 +219,25 @@ def test_nccl_among_several_backends_is_refused_where_ranks_share_a_gpu():
         choose_backend(both, ["0"], gpus_shared=True)
 
 
-@pytest.mark.parametrize("config", [TorchConfig(backend="nccl"), TorchConfig(backend="no_such")])
-def test_a_backend_that_cannot_be_used_is_refused(fit, config):
-    with pytest.raises((train.TrainingFailedError, ValueError)) as caught:
-        fit(print, trainer=TorchTrainer, torch_config=config, workers=1)
-    assert config.backend in str(caught.value)
+def test_nccl_is_refused_where_no_worker_has_a_gpu(fit):
+    with pytest.raises(ValueError, match=r'TorchConfig.backend is "nccl" while the workers have no GPU'):
+        fit(print, trainer=TorchTrainer, torch_config=TorchConfig(backend="nccl"), workers=1)
+
+
+def test_a_backend_that_torch_does_not_have_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"has no backend 'no_such': it has gloo, nccl, .*; allowed: None, \"nccl\""):
+        TorchConfig(backend="cpu:gloo,cuda:no_such")
+
+
+def test_a_backend_that_the_script_has_registered_is_taken(script):
+    status, output = script.run("""
+    import torch.distributed as dist
+    from headway.train.torch import TorchConfig
+
+    dist.Backend.register_backend("own", lambda *_: None)
+    print("TAKEN", TorchConfig(backend="own").backend)
+    """)
+    assert (status, output.splitlines()[-1]) == (0, "TAKEN own")
 
 
 def test_two_fits_with_torch_in_one_process_and_the_second_is_warm(fit_torch):

@@ -42,7 +42,7 @@ class TorchConfig(BackendConfig):
         timeout_s: Seconds that a collective may take; default 1800.
 
     Raises:
-        TypeError, ValueError: a bad argument, named.
+        TypeError, ValueError: a bad argument, named; a backend that torch does not have, which it is imported for.
 
     Example:
         >>> from headway.train.torch import TorchConfig, TorchTrainer
@@ -83,6 +83,7 @@ class TorchConfig(BackendConfig):
             check_str("TorchConfig.backend", self.backend, allowed)
             if not _BACKEND.fullmatch(self.backend):
                 raise ValueError(f"TorchConfig.backend is {self.backend!r}; allowed: {allowed}")
+            _check_backends(self.backend, allowed)
         if self.init_method not in ("env", "tcp"):
             raise ValueError(f'TorchConfig.init_method is {self.init_method!r}; allowed: "env" or "tcp"')
         self.timeout_s = check_number("TorchConfig.timeout_s", self.timeout_s, "seconds, above 0")
@@ -108,6 +109,28 @@ class TorchBackend(Backend):
     def on_shutdown(self, worker_group: WorkerGroup, backend_config: TorchConfig) -> None:
         """Every rank leaves the group, so that no library complains at its exit."""
         worker_group.execute(_leave_group)
+
+
+def _check_backends(asked: str, allowed: str) -> None:
+    """Refuses a backend that torch does not know in this process; imports torch for names other than the usual two.
+
+    Raises:
+        ValueError: such a name, with those that torch knows.
+    """
+    names = [part.rpartition(":")[2].lower() for part in asked.split(",")]
+    if all(name in ("gloo", "nccl") for name in names):
+        return
+    try:
+        from torch.distributed import Backend as TorchBackends
+    except ImportError:
+        return  # Workers may have it; and they say so where they don't.
+    known = [name for name in TorchBackends.backend_list if name not in ("undefined", "fake")]
+    for name in names:
+        if name not in TorchBackends.backend_list:
+            raise ValueError(
+                f"TorchConfig.backend is {asked!r}, and torch has no backend {name!r}: it has {', '.join(known)} and "
+                f"what is registered before TorchConfig is made; allowed: {allowed}"
+            )
 
 
 def choose_backend(asked: str | None, gpus_of_rank: list[str], gpus_shared: bool) -> str:
