@@ -139,14 +139,14 @@ MEASUREMENTS = [
     ),
     Measurement(
         "persist-memory",
-        {"headway": ["persist_memory.py", "512", "local"]},
+        {"headway": ["persist_memory.py", "10", "512", "local"]},
         [Line("a worker's growth while 10 GB are stored, local, MiB", "grown_mib", "≤ 32", at_most(32), "x")],
         repeats=1,
         notes=[("headway", "report_s", "report of 10 GB, local")],
     ),
     Measurement(
         "persist-memory-s3",
-        {"headway": ["persist_memory.py", "512", "s3"]},
+        {"headway": ["persist_memory.py", "40", "128", "s3"]},
         [Line("the same, S3, MiB", "grown_mib", "≤ 232", at_most(232), "x")],
         repeats=1,
         notes=[("headway", "report_s", "report of 10 GB to a moto server")],

@@ -1,9 +1,10 @@
 """What a worker's memory grows by while a report() stores a checkpoint that is larger than memory should be.
 
-persist_memory.py MEGABYTES_PER_FILE local|s3
+persist_memory.py FILES_PER_RANK MEGABYTES_PER_FILE local|s3
 
-Each of two ranks gives ten files, so that 512 stands for 10 GB. The growth is the peak of the resident set during the
-report, less what it was before: libraries that are loaded meanwhile, and stacks of threads, are counted.
+For two ranks, 10 and 512 are 10 GB. The growth is the peak of the resident set during the report, less what it was
+before: libraries that are loaded meanwhile, and stacks of threads, are counted. The S3 server is moto's, which takes
+half a minute to join the parts of eight files of 512 MB, longer than a server may be silent: give it smaller ones.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from pathlib import Path
 import persist_s3
 import program
 
-FILES = 10
-
 
 def loop(config):
     import persist_s3
@@ -29,7 +28,7 @@ def loop(config):
 
     rank = train.get_context().get_world_rank()
     folder = tempfile.mkdtemp(dir=config["folder"])
-    for i in range(FILES):
+    for i in range(config["files"]):
         program.write_file(os.path.join(folder, f"part_{rank}_{i}.bin"), config["megabytes"])
     Path("/proc/self/clear_refs").write_text("5")
     before = persist_s3.memory_mib("VmRSS")
@@ -49,14 +48,14 @@ def storage(kind: str, folder: Path) -> Iterator[str]:
         yield url
 
 
-def main(megabytes, kind):
+def main(files, megabytes, kind):
     from headway import train
 
     folder = program.folder()
     with storage(kind, folder) as place:
         train.DataParallelTrainer(
             loop,
-            train_loop_config={"folder": str(folder), "megabytes": megabytes},
+            train_loop_config={"folder": str(folder), "files": files, "megabytes": megabytes},
             scaling_config=train.ScalingConfig(num_workers=program.WORKERS),
             run_config=train.RunConfig(storage_path=place, name="run"),
         ).fit()
@@ -67,4 +66,4 @@ def main(megabytes, kind):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

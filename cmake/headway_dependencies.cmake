@@ -19,6 +19,10 @@ headway_python_path(HEADWAY_ARROW_INCLUDE
   "import importlib.metadata as m; print(m.distribution('pyarrow').locate_file('pyarrow/include'))")
 headway_python_path(HEADWAY_PYARROW_VERSION
   "import importlib.metadata as m; print(m.version('pyarrow'))")
+# In the order in which they are loaded. S3 is a library of its own in the wheels from 26 on. Their names have the major version in them.
+file(GLOB HEADWAY_LIBARROW "${HEADWAY_ARROW_INCLUDE}/../libarrow.so.*")
+file(GLOB headway_libarrow_s3 "${HEADWAY_ARROW_INCLUDE}/../libarrow_s3.so.*")
+list(APPEND HEADWAY_LIBARROW ${headway_libarrow_s3})
 
 add_library(headway_boost INTERFACE)
 target_include_directories(headway_boost SYSTEM INTERFACE "${HEADWAY_BOOST_INCLUDE}")

@@ -2,12 +2,10 @@
 
 #include "storage/store.hpp"
 
-#include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/util/io_util.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace headway::arrow_library {
 
@@ -57,7 +55,7 @@ class ArrowReader : public storage::Reader {
   std::shared_ptr<arrow::io::InputStream> stream_;
 };
 
-/// Arrow sends S3's parts in the background and holds each until it is sent, however many there are. Flushing waits for them.
+/// Arrow copies S3's parts and sends them in the background, however many there are. Flushing waits for them.
 class ArrowWriter : public storage::Writer {
  public:
   ArrowWriter(std::shared_ptr<arrow::io::OutputStream> stream, std::size_t memory_bytes)
@@ -73,10 +71,7 @@ class ArrowWriter : public storage::Writer {
       if (const arrow::Status flushed = stream_->Flush(); !flushed.ok()) return to_error(flushed);
       pending_ = 0;
     }
-    auto buffer = arrow::AllocateBuffer(static_cast<std::int64_t>(bytes.size()));
-    if (!buffer.ok()) return to_error(buffer.status());
-    if (!bytes.empty()) std::memcpy((*buffer)->mutable_data(), bytes.data(), bytes.size());
-    const arrow::Status written = stream_->Write(std::shared_ptr<arrow::Buffer>(std::move(*buffer)));
+    const arrow::Status written = stream_->Write(bytes.data(), static_cast<std::int64_t>(bytes.size()));
     if (!written.ok()) return to_error(written);
     pending_ += bytes.size();
     return {};

@@ -2,40 +2,31 @@
 
 #include "arrow/arrow_files.hpp"
 
-#include <arrow/filesystem/filesystem_library.h>
 #include <arrow/filesystem/s3fs.h>
-#include <arrow/util/config.h>
 
 #include <any>
-#include <mutex>
 
 namespace headway::arrow_library {
 namespace {
 
 namespace fs = arrow::fs;
 
+/// How long a server may be silent before a request counts as lost: some take their time to join a large file's parts. The SDK's own
+/// three seconds are those of a server that answers at once.
+constexpr double silence_max_s = 20;
+
 /// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
-/// told at once (the SDK's own way takes six seconds to say that nobody listens). Arrow takes it from its version 26 on.
-class [[maybe_unused]] BriefRetries : public fs::S3RetryStrategy {
+/// told at once (the SDK's own way takes six seconds to say that nobody listens).
+class BriefRetries : public fs::S3RetryStrategy {
  public:
   bool ShouldRetry(const AWSErrorDetail& error, int64_t attempted_retries) override {
-    return error.should_retry && attempted_retries < 2;
+    const bool timed_out = error.message.find("curlCode: 28") != std::string::npos;
+    return error.should_retry && attempted_retries < (timed_out ? 1 : 2);
   }
   int64_t CalculateDelayBeforeNextRetry(const AWSErrorDetail&, int64_t attempted_retries) override {
     return attempted_retries == 0 ? 50 : 200;
   }
 };
-
-/// S3 is a library of its own in the wheel; it registers its scheme once.
-arrow::Status load_s3(const std::string& arrow_directory) {
-  static std::once_flag once;
-  static arrow::Status loaded;
-  std::call_once(once, [&] {
-    const std::string version = std::to_string(ARROW_VERSION_MAJOR) + "00";
-    loaded = fs::LoadFileSystemFactories((arrow_directory + "/libarrow_s3.so." + version).c_str());
-  });
-  return loaded;
-}
 
 /// Adds a setting to a URL's query that the user has not given.
 void add_setting(std::string& url, const std::string& name, const std::string& value) {
@@ -44,16 +35,15 @@ void add_setting(std::string& url, const std::string& name, const std::string& v
   url += name + "=" + value;
 }
 
-arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url, const std::string& arrow_directory) {
-  ARROW_RETURN_NOT_OK(load_s3(arrow_directory));
+arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url) {
+  ARROW_RETURN_NOT_OK(fs::EnsureS3Initialized());
   // A small file is one request then, and not three.
   add_setting(url, "allow_delayed_open", "true");
-#if ARROW_VERSION_MAJOR >= 26
   const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
-  return fs::FileSystemFromUriAndOptions(url, {{"retry_strategy", std::any(retries)}});
-#else
-  return fs::FileSystemFromUri(url);
-#endif
+  ARROW_ASSIGN_OR_RAISE(fs::S3Options options,
+                        fs::S3Options::FromUriAndOptions(url, {{"retry_strategy", std::any(retries)}}));
+  options.request_timeout = silence_max_s;
+  return fs::S3FileSystem::Make(options);
 }
 
 /// Google's library tries for a quarter of an hour by itself: nobody would be told within seconds that storage is away.
@@ -62,8 +52,8 @@ arrow::Result<std::shared_ptr<fs::FileSystem>> open_google(std::string url) {
   return fs::FileSystemFromUri(url);
 }
 
-arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url, const std::string& arrow_directory) {
-  if (url.starts_with("s3://")) return open_s3(url, arrow_directory);
+arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url) {
+  if (url.starts_with("s3://")) return open_s3(url);
   if (url.starts_with("gs://") || url.starts_with("gcs://")) return open_google(url);
   return fs::FileSystemFromUri(url);
 }
@@ -71,9 +61,9 @@ arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url, cons
 }  // namespace
 }  // namespace headway::arrow_library
 
-bool headway_arrow_open(const std::string& url, const std::string& arrow_directory,
-                        std::shared_ptr<headway::storage::Files>* files, headway::Error* error) {
-  auto opened = headway::arrow_library::open(url, arrow_directory);
+bool headway_arrow_open(const std::string& url, std::shared_ptr<headway::storage::Files>* files,
+                        headway::Error* error) {
+  auto opened = headway::arrow_library::open(url);
   if (!opened.ok()) {
     *error = headway::arrow_library::to_error(opened.status());
     return false;

@@ -11,10 +11,9 @@
 /// so that objects may cross.
 extern "C" {
 
-/// The filesystem of `url` (s3://, gs://, hdfs://, …). `arrow_directory`: where the pyarrow wheel's libraries lie (S3 support is one
-/// of them). False with an error: `invalid_argument`, `refused`, `unavailable`.
-HEADWAY_API bool headway_arrow_open(const std::string& url, const std::string& arrow_directory,
-                                    std::shared_ptr<headway::storage::Files>* files, headway::Error* error);
+/// The filesystem of `url` (s3://, gs://, hdfs://, …). False with an error: `invalid_argument`, `refused`, `unavailable`.
+HEADWAY_API bool headway_arrow_open(const std::string& url, std::shared_ptr<headway::storage::Files>* files,
+                                    headway::Error* error);
 
 /// Ends Arrow's filesystems; none can be made afterwards. To be called once, at the very end of a process that used them, when every
 /// reader and writer is gone: an open one would hang later.

@@ -5,6 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,13 +31,25 @@ std::string Checksum::text() const {
   return digits;
 }
 
-void Buffer::Free::operator()(std::byte* data) const { std::free(data); }
+void Buffer::Free::operator()(std::byte* data) const {
+  if (mapped_bytes > 0) {
+    ::munmap(data, mapped_bytes);
+  } else {
+    std::free(data);
+  }
+}
 
 Result<Buffer> Buffer::make(std::size_t bytes) {
   constexpr std::size_t page_bytes = 4096;
   Buffer buffer;
   buffer.bytes_ = (bytes + page_bytes - 1) / page_bytes * page_bytes;
-  buffer.data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, buffer.bytes_)));
+  if (buffer.bytes_ > step_bytes) {
+    // Straight from the system, and back to it: the C library would keep a few for each thread that ever had one.
+    void* mapped = ::mmap(nullptr, buffer.bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED) buffer.data_ = {static_cast<std::byte*>(mapped), Free{buffer.bytes_}};
+  } else {
+    buffer.data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, buffer.bytes_)));
+  }
   if (buffer.data_ == nullptr) {
     return Error{ErrorKind::unavailable,
                  "out of memory: " + std::to_string(buffer.bytes_) + " bytes for a file buffer"};

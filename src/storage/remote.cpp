@@ -14,8 +14,7 @@ namespace headway::storage {
 namespace {
 
 /// As arrow/open_files.hpp declares them.
-using Open = bool (*)(const std::string& url, const std::string& arrow_directory, std::shared_ptr<Files>* files,
-                      Error* error);
+using Open = bool (*)(const std::string& url, std::shared_ptr<Files>* files, Error* error);
 using Finalize = void (*)();
 
 struct Process {
@@ -40,7 +39,7 @@ Error load_error() {
                                   (why != nullptr ? why : "it is not installed")};
 }
 
-/// The wheel's libarrow first, by its path: the loader then takes it for the name that our library asks for.
+/// The wheel's libraries first, by their paths: the loader then takes them for the names that our library asks for.
 Result<void> load(Process& here) {
   if (here.open != nullptr) return {};
   if (here.libraries.library.empty()) {
@@ -48,8 +47,10 @@ Result<void> load(Process& here) {
                  "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES
                  "' (for C++ programs HEADWAY_PYARROW may name its folder)"};
   }
-  const std::string libarrow = here.libraries.directory + "/" HEADWAY_LIBARROW_NAME;
-  if (dlopen(libarrow.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return load_error();
+  for (const char* name : {HEADWAY_LIBARROW_NAMES}) {
+    const std::string path = here.libraries.directory + "/" + name;
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return load_error();
+  }
   void* library = dlopen(here.libraries.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return load_error();
   here.open = reinterpret_cast<Open>(dlsym(library, "headway_arrow_open"));
@@ -79,7 +80,7 @@ Result<std::shared_ptr<Files>> files_for(const std::string& location) {
   if (Result<void> loaded = load(here); !loaded) return loaded.error();
   std::shared_ptr<Files> files;
   Error error;
-  if (!here.open(location, here.libraries.directory, &files, &error)) return error;
+  if (!here.open(location, &files, &error)) return error;
   if (here.finish_at_exit) std::atexit(finish_remote);
   here.files[key] = files;
   return files;

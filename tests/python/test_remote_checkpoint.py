@@ -9,6 +9,8 @@ import textwrap
 import pytest
 from headway import train
 
+import cluster
+
 BUCKET = "s3://runs/digits/checkpoint_000007"
 
 
@@ -92,6 +94,21 @@ def test_a_missing_directory_and_an_unknown_kind_are_told(s3):
     assert "s3://runs/nothing" in missing
     assert unknown.startswith("ValueError")
     assert "carrier-pigeon" in unknown
+
+
+def test_a_server_may_take_more_than_three_seconds_to_answer(s3):
+    port = re.search(r"127\.0\.0\.1:\d+", s3)[0]
+    slow = cluster.Proxy(port)
+    slow.delay_s = 1.8  # Each way.
+    try:
+        output = run(f"""
+            import os
+            from headway.train import Checkpoint
+            print(sorted(os.listdir(Checkpoint("{BUCKET}/parts?{s3.replace(port, slow.address)}").to_directory())))
+        """)
+    finally:
+        slow.close()
+    assert output.strip() == "['rank_1.bin']"
 
 
 def test_file_urls_are_read_too(tmp_path):

@@ -1,3 +1,4 @@
+#include "storage/checksum.hpp"
 #include "storage/scratch.hpp"
 
 #include <sys/resource.h>
@@ -6,11 +7,47 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <malloc.h>
+#include <sys/wait.h>
+
+#include <algorithm>
 #include <csignal>
+#include <fstream>
 
 namespace headway::storage {
 
+namespace {
+
+std::size_t resident_bytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * 4096;
+}
+
+}  // namespace
+
 BOOST_FIXTURE_TEST_SUITE(upload_suite, Scratch)
+
+BOOST_AUTO_TEST_CASE(a_large_buffer_goes_back_to_the_system_in_a_process_that_keeps_what_it_frees) {
+  constexpr std::size_t mib = 1 << 20;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // As in a worker (worker/memory.hpp).
+    ::mallopt(M_MMAP_THRESHOLD, 32 * mib);
+    ::mallopt(M_TRIM_THRESHOLD, 512 * mib);
+    const std::size_t before = resident_bytes();
+    {
+      const Buffer buffer = must(Buffer::make(10 * mib));
+      std::fill(buffer.span().begin(), buffer.span().end(), std::byte{1});
+      if (resident_bytes() < before + 9 * mib) ::_exit(2);
+    }
+    ::_exit(resident_bytes() > before + 5 * mib ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
+}
 
 BOOST_AUTO_TEST_CASE(what_two_ranks_wrote_comes_back_byte_for_byte) {
   write("rank0/model.pt", "weights");
@@ -45,7 +82,7 @@ BOOST_AUTO_TEST_CASE(the_checksum_is_plain_xxh3_of_the_whole_file) {
 }
 
 BOOST_AUTO_TEST_CASE(a_linked_file_stays_at_its_source_and_is_whole_in_the_checkpoint_after_the_source_is_removed) {
-  write("source/big", std::string(20'000'000, 'm'));
+  write("source/big", std::string().append(20'000'000, 'm'));
   write("source/deep/er/small", "s");
   const std::string directory = save(*this, "checkpoint_000001", 1, path("source"), Transfer::link);
   BOOST_TEST(fs::equivalent(path("source/big"), directory + "/big"));
@@ -140,7 +177,8 @@ BOOST_AUTO_TEST_CASE(a_file_larger_than_the_process_may_write_fails_the_upload_a
 }
 
 BOOST_AUTO_TEST_CASE(large_files_of_any_length_are_copied_whole_around_the_page_cache) {
-  std::string content(33'000'001, '\0');
+  std::string content;
+  content.resize(33'000'001);
   for (std::size_t index = 0; index < content.size(); ++index)
     content[index] = static_cast<char>(index * 2654435761u >> 13);
   for (const std::size_t size : {16u << 20, (16u << 20) + 1, (17u << 20) - 1, 33'000'001u}) {
