@@ -98,7 +98,8 @@ storage::Entry entry_of(const fs::FileInfo& info, std::string name) {
 
 }  // namespace
 
-ArrowFiles::ArrowFiles(std::shared_ptr<fs::FileSystem> filesystem) : filesystem_(std::move(filesystem)) {
+ArrowFiles::ArrowFiles(std::shared_ptr<fs::FileSystem> filesystem, std::shared_ptr<fs::FileSystem> patient)
+    : filesystem_(std::move(filesystem)), patient_(std::move(patient)) {
   const std::string kind = filesystem_->type_name();
   has_directories_ = kind != "s3" && kind != "gcs" && kind != "abfs";
 }
@@ -150,8 +151,10 @@ std::uint64_t ArrowFiles::file_bytes_max() const {
   return Files::file_bytes_max();
 }
 
-Result<std::unique_ptr<storage::Writer>> ArrowFiles::open_writer(const std::string& path, std::size_t memory_bytes) {
-  auto stream = filesystem_->OpenOutputStream(path);
+Result<std::unique_ptr<storage::Writer>> ArrowFiles::open_writer(const std::string& path, std::uint64_t size,
+                                                                 std::size_t memory_bytes) {
+  const bool one_part = size <= storage::Store::piece_bytes;
+  auto stream = (one_part || !patient_ ? filesystem_ : patient_)->OpenOutputStream(path);
   if (!stream.ok()) return to_error(stream.status());
   return std::unique_ptr<storage::Writer>(std::make_unique<ArrowWriter>(std::move(*stream), memory_bytes));
 }

@@ -11,17 +11,18 @@ namespace {
 
 namespace fs = arrow::fs;
 
-/// How long a server may be silent before a request counts as lost: some take their time to join a large file's parts. The SDK's own
-/// three seconds are those of a server that answers at once.
-constexpr double silence_max_s = 20;
+/// How long a server may take to join a large file's parts. For all else the SDK's own three seconds hold, after which a silent request
+/// counts as lost: what asked for it is tried again, and Ctrl-C waits for it.
+constexpr double joining_max_s = 20;
+
+using Opened = arrow::Result<std::shared_ptr<headway::storage::Files>>;
 
 /// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
 /// told at once (the SDK's own way takes six seconds to say that nobody listens).
 class BriefRetries : public fs::S3RetryStrategy {
  public:
   bool ShouldRetry(const AWSErrorDetail& error, int64_t attempted_retries) override {
-    const bool timed_out = error.message.find("curlCode: 28") != std::string::npos;
-    return error.should_retry && attempted_retries < (timed_out ? 1 : 2);
+    return error.should_retry && attempted_retries < 2;
   }
   int64_t CalculateDelayBeforeNextRetry(const AWSErrorDetail&, int64_t attempted_retries) override {
     return attempted_retries == 0 ? 50 : 200;
@@ -35,27 +36,30 @@ void add_setting(std::string& url, const std::string& name, const std::string& v
   url += name + "=" + value;
 }
 
-arrow::Result<std::shared_ptr<fs::FileSystem>> open_s3(std::string url) {
+Opened open_s3(std::string url) {
   ARROW_RETURN_NOT_OK(fs::EnsureS3Initialized());
   // A small file is one request then, and not three.
   add_setting(url, "allow_delayed_open", "true");
   const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
   ARROW_ASSIGN_OR_RAISE(fs::S3Options options,
                         fs::S3Options::FromUriAndOptions(url, {{"retry_strategy", std::any(retries)}}));
-  options.request_timeout = silence_max_s;
-  return fs::S3FileSystem::Make(options);
+  ARROW_ASSIGN_OR_RAISE(auto filesystem, fs::S3FileSystem::Make(options));
+  options.request_timeout = joining_max_s;
+  ARROW_ASSIGN_OR_RAISE(auto patient, fs::S3FileSystem::Make(options));
+  return std::make_shared<ArrowFiles>(std::move(filesystem), std::move(patient));
 }
 
 /// Google's library tries for a quarter of an hour by itself: nobody would be told within seconds that storage is away.
-arrow::Result<std::shared_ptr<fs::FileSystem>> open_google(std::string url) {
+std::string for_google(std::string url) {
   add_setting(url, "retry_limit_seconds", "5");
-  return fs::FileSystemFromUri(url);
+  return url;
 }
 
-arrow::Result<std::shared_ptr<fs::FileSystem>> open(const std::string& url) {
+Opened open(const std::string& url) {
   if (url.starts_with("s3://")) return open_s3(url);
-  if (url.starts_with("gs://") || url.starts_with("gcs://")) return open_google(url);
-  return fs::FileSystemFromUri(url);
+  const bool google = url.starts_with("gs://") || url.starts_with("gcs://");
+  ARROW_ASSIGN_OR_RAISE(auto filesystem, fs::FileSystemFromUri(google ? for_google(url) : url));
+  return std::make_shared<ArrowFiles>(std::move(filesystem));
 }
 
 }  // namespace
@@ -68,7 +72,7 @@ bool headway_arrow_open(const std::string& url, std::shared_ptr<headway::storage
     *error = headway::arrow_library::to_error(opened.status());
     return false;
   }
-  *files = std::make_shared<headway::arrow_library::ArrowFiles>(std::move(*opened));
+  *files = *opened;
   return true;
 }
 

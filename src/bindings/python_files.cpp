@@ -152,7 +152,8 @@ Result<std::unique_ptr<storage::Reader>> PythonFiles::open_reader(const std::str
   });
 }
 
-Result<std::unique_ptr<storage::Writer>> PythonFiles::open_writer(const std::string& path, std::size_t memory_bytes) {
+Result<std::unique_ptr<storage::Writer>> PythonFiles::open_writer(const std::string& path, std::uint64_t,
+                                                                  std::size_t memory_bytes) {
   return guarded<std::unique_ptr<storage::Writer>>([&]() -> std::unique_ptr<storage::Writer> {
     return std::make_unique<PythonWriter>(files_.attr("open_writer")(path), memory_bytes);
   });

@@ -58,8 +58,9 @@ class Files {
   virtual Result<std::unique_ptr<Reader>> open_reader(const std::string& path) = 0;
   /// How large a file may be.
   virtual std::uint64_t file_bytes_max() const { return std::numeric_limits<std::uint64_t>::max(); }
-  /// At most `memory_bytes` (and one piece that was handed to `write`) are held at a time.
-  virtual Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::size_t memory_bytes) = 0;
+  /// For a file of `size` bytes. At most `memory_bytes` (and one piece that was handed to `write`) are held at a time.
+  virtual Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t size,
+                                                      std::size_t memory_bytes) = 0;
   /// With those above it. Nothing where directories need not be made, and when it is there.
   virtual Result<void> make_directory(const std::string& path) = 0;
   /// Not there: nothing happens.

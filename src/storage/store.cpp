@@ -83,7 +83,7 @@ Result<std::string> Store::read(const std::string& path, std::size_t bytes_max) 
 
 Result<void> Store::write(const std::string& path, std::string_view content) const {
   return retried("write", path, [&]() -> Result<void> {
-    Result<std::unique_ptr<Writer>> writer = files_->open_writer(path, content.size() + piece_bytes);
+    Result<std::unique_ptr<Writer>> writer = files_->open_writer(path, content.size(), content.size() + piece_bytes);
     if (!writer) return writer.error();
     if (Result<void> written = (*writer)->write(std::as_bytes(std::span(content))); !written) return written;
     return (*writer)->finish();
@@ -105,7 +105,7 @@ Result<Content> Store::put_once(const std::string& local_file, const std::string
   }
   const Result<Buffer> buffer = Buffer::make(std::min<std::size_t>(piece_bytes, size + 1));
   if (!buffer) return buffer.error();
-  Result<std::unique_ptr<Writer>> writer = files_->open_writer(path, memory_bytes);
+  Result<std::unique_ptr<Writer>> writer = files_->open_writer(path, size, memory_bytes);
   if (!writer) return writer.error();
   Checksum checksum;
   for (std::uint64_t done = 0; done < size;) {

@@ -96,19 +96,47 @@ def test_a_missing_directory_and_an_unknown_kind_are_told(s3):
     assert "carrier-pigeon" in unknown
 
 
-def test_a_server_may_take_more_than_three_seconds_to_answer(s3):
+class JoinsSlowly(cluster.Proxy):
+    """A server that takes four seconds to join the parts of a large file."""
+
+    joined = 0
+
+    def _take(self, one, under_way):
+        data = b"more"
+        while data:
+            try:
+                data = one.recv(65536)
+            except OSError:
+                data = b""
+            if data.startswith(b"POST") and b"uploadId" in data:
+                self.joined += 1
+                self.closed.wait(4)
+            under_way.put((0, data))
+
+
+def test_a_server_may_take_its_time_to_join_a_large_files_parts(s3):
     port = re.search(r"127\.0\.0\.1:\d+", s3)[0]
-    slow = cluster.Proxy(port)
-    slow.delay_s = 1.8  # Each way.
+    server = JoinsSlowly(port)
     try:
         output = run(f"""
-            import os
-            from headway.train import Checkpoint
-            print(sorted(os.listdir(Checkpoint("{BUCKET}/parts?{s3.replace(port, slow.address)}").to_directory())))
+            import os, tempfile
+            from headway import train
+            def loop():
+                with tempfile.TemporaryDirectory() as directory:
+                    with open(os.path.join(directory, "model.bin"), "wb") as file:
+                        file.truncate(12 << 20)
+                    train.report({{"loss": 1}}, checkpoint=train.Checkpoint.from_directory(directory))
+            train.DataParallelTrainer(
+                loop,
+                scaling_config=train.ScalingConfig(num_workers=1),
+                run_config=train.RunConfig(storage_path="s3://runs?{s3.replace(port, server.address)}", name="slow"),
+            ).fit()
+            print("DONE")
         """)
     finally:
-        slow.close()
-    assert output.strip() == "['rank_1.bin']"
+        server.close()
+    assert output.splitlines()[-1] == "DONE"
+    assert server.joined == 1, "the request was sent again"
 
 
 def test_file_urls_are_read_too(tmp_path):

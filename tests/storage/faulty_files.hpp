@@ -52,7 +52,7 @@ class DirectoryFiles : public Files {
     return std::unique_ptr<Reader>(std::make_unique<StreamReader>(where(path)));
   }
 
-  Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::size_t) override {
+  Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t, std::size_t) override {
     auto writer = std::make_unique<StreamWriter>(where(path));
     if (!writer->file) return Error{ErrorKind::refused, "the directory is not there"};
     return std::unique_ptr<Writer>(std::move(writer));
@@ -144,11 +144,12 @@ class FaultyFiles : public Files {
     return std::unique_ptr<Reader>(std::make_unique<ShortReader>(std::move(*reader)));
   }
   std::uint64_t file_bytes_max() const override { return bytes_max; }
-  Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::size_t memory_bytes) override {
+  Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t size,
+                                              std::size_t memory_bytes) override {
     const Fault fault = next("write", path);
     if (fault == Fault::network || fault == Fault::denied) return error_of(fault);
     if (fault == Fault::lie) return std::unique_ptr<Writer>(std::make_unique<BrokenWriter>(nullptr, fault));
-    Result<std::unique_ptr<Writer>> writer = sound_->open_writer(path, memory_bytes);
+    Result<std::unique_ptr<Writer>> writer = sound_->open_writer(path, size, memory_bytes);
     if (!writer || fault == Fault::none) return writer;
     return std::unique_ptr<Writer>(std::make_unique<BrokenWriter>(std::move(*writer), fault));
   }
