@@ -4,8 +4,6 @@
 
 #include <arrow/filesystem/s3fs.h>
 
-#include <any>
-
 namespace headway::arrow_library {
 namespace {
 
@@ -18,15 +16,24 @@ constexpr double joining_max_s = 20;
 using Opened = arrow::Result<std::shared_ptr<headway::storage::Files>>;
 
 /// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
-/// told at once (the SDK's own way takes six seconds to say that nobody listens).
+/// told at once (the SDK's own way takes six seconds to say that nobody listens); so is silence, but for large files.
 class BriefRetries : public fs::S3RetryStrategy {
  public:
+  enum class AfterSilence { ask_again, tell };
+
+  explicit BriefRetries(AfterSilence after_silence) : after_silence_(after_silence) {}
+
   bool ShouldRetry(const AWSErrorDetail& error, int64_t attempted_retries) override {
+    const bool silent = error.message.find("curlCode: 28") != std::string::npos;
+    if (silent && after_silence_ == AfterSilence::tell) return false;
     return error.should_retry && attempted_retries < 2;
   }
   int64_t CalculateDelayBeforeNextRetry(const AWSErrorDetail&, int64_t attempted_retries) override {
     return attempted_retries == 0 ? 50 : 200;
   }
+
+ private:
+  AfterSilence after_silence_;
 };
 
 /// Adds a setting to a URL's query that the user has not given.
@@ -40,10 +47,10 @@ Opened open_s3(std::string url) {
   ARROW_RETURN_NOT_OK(fs::EnsureS3Initialized());
   // A small file is one request then, and not three.
   add_setting(url, "allow_delayed_open", "true");
-  const std::shared_ptr<fs::S3RetryStrategy> retries = std::make_shared<BriefRetries>();
-  ARROW_ASSIGN_OR_RAISE(fs::S3Options options,
-                        fs::S3Options::FromUriAndOptions(url, {{"retry_strategy", std::any(retries)}}));
+  ARROW_ASSIGN_OR_RAISE(fs::S3Options options, fs::S3Options::FromUriAndOptions(url, {}));
+  options.retry_strategy = std::make_shared<BriefRetries>(BriefRetries::AfterSilence::tell);
   ARROW_ASSIGN_OR_RAISE(auto filesystem, fs::S3FileSystem::Make(options));
+  options.retry_strategy = std::make_shared<BriefRetries>(BriefRetries::AfterSilence::ask_again);
   options.request_timeout = joining_max_s;
   ARROW_ASSIGN_OR_RAISE(auto patient, fs::S3FileSystem::Make(options));
   return std::make_shared<ArrowFiles>(std::move(filesystem), std::move(patient));

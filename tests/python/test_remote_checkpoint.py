@@ -96,10 +96,12 @@ def test_a_missing_directory_and_an_unknown_kind_are_told(s3):
     assert "carrier-pigeon" in unknown
 
 
-class JoinsSlowly(cluster.Proxy):
-    """A server that takes four seconds to join the parts of a large file."""
+class Requests(cluster.Proxy):
+    """On the way to a server, which seems to take four seconds to join a large file's parts: what it is asked for."""
 
-    joined = 0
+    def __init__(self, address):
+        self.seen = []
+        super().__init__(address)
 
     def _take(self, one, under_way):
         data = b"more"
@@ -108,15 +110,17 @@ class JoinsSlowly(cluster.Proxy):
                 data = one.recv(65536)
             except OSError:
                 data = b""
-            if data.startswith(b"POST") and b"uploadId" in data:
-                self.joined += 1
+            line = data.split(b"\r\n")[0]
+            if line.endswith(b"HTTP/1.1"):
+                self.seen.append(line.decode())
+            if line.startswith(b"POST") and b"uploadId" in line:
                 self.closed.wait(4)
             under_way.put((0, data))
 
 
 def test_a_server_may_take_its_time_to_join_a_large_files_parts(s3):
     port = re.search(r"127\.0\.0\.1:\d+", s3)[0]
-    server = JoinsSlowly(port)
+    server = Requests(port)
     try:
         output = run(f"""
             import os, tempfile
@@ -136,7 +140,26 @@ def test_a_server_may_take_its_time_to_join_a_large_files_parts(s3):
     finally:
         server.close()
     assert output.splitlines()[-1] == "DONE"
-    assert server.joined == 1, "the request was sent again"
+    assert len([line for line in server.seen if "uploadId" in line and line.startswith("POST")]) == 1
+
+
+def test_a_server_that_does_not_answer_is_told_after_as_many_attempts_as_were_asked_for(s3, monkeypatch):
+    monkeypatch.setenv("HEADWAY_STORAGE_ATTEMPTS", "2")
+    port = re.search(r"127\.0\.0\.1:\d+", s3)[0]
+    server = Requests(port)
+    server.cut()
+    try:
+        output = run(f"""
+            from headway.train import Checkpoint
+            try:
+                Checkpoint("{BUCKET}?{s3.replace(port, server.address)}").get_metadata()
+            except OSError as error:
+                print(error)
+        """)
+    finally:
+        server.close()
+    assert "(tried 2 times within " in output
+    assert len(server.seen) == 2, server.seen
 
 
 def test_file_urls_are_read_too(tmp_path):
