@@ -100,3 +100,30 @@ def test_lines_that_were_not_in_the_store_yet_are_there_after_the_next_driver_on
     status, output = script.finish()
     assert status == 0, output
     assert "rows [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]" in output
+
+
+def test_a_killed_drivers_staging_is_removed_by_the_next_one(s3, script, tmp_path):
+    root = tmp_path / "staging"
+    code = f"""
+        from headway import train
+        def loop():
+            train.report({{"step": 0}})
+            print("reported")
+            import signal; signal.pause()
+        train.DataParallelTrainer(loop, run_config=train.RunConfig(storage_path="{s3.url("runs")}", name="%s")).fit()
+    """
+    env = {**object_store.CREDENTIALS, "HEADWAY_STAGING_DIR": str(root)}
+    script.start(code % "killed", **env).wait_for("reported")
+    left = {each.name for each in root.iterdir() if each.name != "working_dirs"}
+    assert len(left) == 2  # A directory and its lock.
+    script.process.kill()
+    script.finish()
+    script.start(code % "next", **env).wait_for("reported")
+    # The lines that were not brought to storage wait for a driver of their run.
+    assert {path.name for each in left for path in (root / each).rglob("*")} <= {"result.json"}
+    script.process.terminate()
+    script.finish()
+    script.start(code % "killed", **env).wait_for("reported")
+    assert not left & {each.name for each in root.iterdir()}
+    script.process.terminate()
+    script.finish()

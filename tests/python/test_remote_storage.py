@@ -373,30 +373,3 @@ def test_drivers_end_cleanly_twenty_times_of_twenty(s3, clean_staging):
     """
     for _ in range(20):
         object_store.run(script)
-
-
-def test_a_killed_drivers_staging_is_removed_by_the_next_one(s3, script, tmp_path):
-    root = tmp_path / "staging"
-    code = f"""
-        from headway import train
-        def loop():
-            train.report({{"step": 0}})
-            print("reported")
-            import signal; signal.pause()
-        train.DataParallelTrainer(loop, run_config=train.RunConfig(storage_path="{s3.url("runs")}", name="%s")).fit()
-    """
-    env = {**object_store.CREDENTIALS, "HEADWAY_STAGING_DIR": str(root)}
-    script.start(code % "killed", **env).wait_for("reported")
-    left = {each.name for each in root.iterdir() if each.name != "working_dirs"}
-    assert len(left) == 2  # A directory and its lock.
-    script.process.kill()
-    script.finish()
-    script.start(code % "next", **env).wait_for("reported")
-    # The lines that were not brought to storage wait for a driver of their run.
-    assert {path.name for each in left for path in (root / each).rglob("*")} <= {"result.json"}
-    script.process.terminate()
-    script.finish()
-    script.start(code % "killed", **env).wait_for("reported")
-    assert not left & {each.name for each in root.iterdir()}
-    script.process.terminate()
-    script.finish()
