@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "wire/fork_guard.hpp"
+#include "wire/spawn.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -28,7 +29,8 @@ LogCapture::~LogCapture() { finish(); }
 
 void LogCapture::start() {
   auto self = shared_from_this();
-  asio::co_spawn(pipe_.get_executor(), [self] { return self->read_loop(); }, asio::detached);
+  wire::spawn(
+      pipe_.get_executor(), [self] { return self->read_loop(); }, [self](const Error& error) { self->fail(error); });
 }
 
 void LogCapture::resume() {
@@ -112,6 +114,11 @@ void LogCapture::finish() {
   pipe_.close(ignored);
   resumed_.cancel();
   if (log_fd_ >= 0) ::close(std::exchange(log_fd_, -1));
+}
+
+void LogCapture::fail(const Error& error) {
+  if (trouble_.empty()) trouble_ = "the output of a worker is no longer read: " + error.message;
+  abandon();
 }
 
 void LogCapture::abandon() {

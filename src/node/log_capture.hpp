@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headway/result.hpp>
+
 #include <boost/asio.hpp>
 
 #include <deque>
@@ -45,6 +47,8 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   void note_trouble();
   void take_long_parts();
   void take_line(std::string_view line);
+  /// An exception has left the reading: the pipe ends, so that its writer does not wait forever.
+  void fail(const Error& error);
 
   static constexpr std::size_t line_bytes_max = 64 << 10;  ///< Longer lines are shown in parts.
   static constexpr std::size_t tail_lines_max = 20;

@@ -2,6 +2,7 @@
 
 #include "wire/fd_passing.hpp"
 #include "wire/fork_guard.hpp"
+#include "wire/spawn.hpp"
 
 #include <unistd.h>
 
@@ -23,8 +24,11 @@ void Channel::start(FrameHandler on_frame, ClosedHandler on_closed) {
   on_frame_ = std::move(on_frame);
   on_closed_ = std::move(on_closed);
   auto self = shared_from_this();
-  asio::co_spawn(socket_.get_executor(), [self] { return self->read_loop(); }, asio::detached);
-  asio::co_spawn(socket_.get_executor(), [self] { return self->write_loop(); }, asio::detached);
+  const auto fail = [self](const Error& error) { self->finish(error); };
+  spawn(
+      socket_.get_executor(), [self] { return self->read_loop(); }, fail);
+  spawn(
+      socket_.get_executor(), [self] { return self->write_loop(); }, fail);
 }
 
 void Channel::send(Frame frame) {

@@ -224,6 +224,23 @@ BOOST_FIXTURE_TEST_CASE(without_a_file_to_write_to_the_lines_are_still_shown, Pi
   BOOST_TEST(shown == Lines{"shown"});
 }
 
+BOOST_FIXTURE_TEST_CASE(an_exception_of_the_sink_ends_the_pipe_with_its_words, Pipe) {
+  int pipe_fds[2];
+  BOOST_REQUIRE(::pipe2(pipe_fds, O_CLOEXEC) == 0);
+  const Descriptor writer(pipe_fds[1]);
+  const auto throwing = std::make_shared<LogCapture>(
+      loop, pipe_fds[0], "", [](std::string_view) -> bool { throw std::runtime_error("the sink is broken"); });
+  throwing->start();
+  write_all(writer.get(), "one\ntwo\n");
+  loop.poll();
+  BOOST_TEST(throwing->trouble() ==
+             "the output of a worker is no longer read: an unexpected exception: the sink is broken");
+  // Nobody holds the reading end any more, so a writer gets an error instead of waiting.
+  pollfd end{writer.get(), POLLOUT, 0};
+  BOOST_TEST(::poll(&end, 1, 0) == 1);
+  BOOST_TEST((end.revents & POLLERR) != 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::node
