@@ -11,9 +11,12 @@ from headway.train.torch import (
     accelerate,
     backward,
     enable_reproducibility,
+    load_checkpoint,
     prepare_data_loader,
     prepare_model,
     prepare_optimizer,
+    save_checkpoint,
+    unwrap_model,
 )
 
 NAN, INF = float("nan"), float("inf")
@@ -190,6 +193,18 @@ def of_torch():
         (prepare_data_loader, {"data_loader": [1]}, TypeError, "data_loader", "[1] (list)", "DataLoader"),
         *(
             (prepare_data_loader, {"data_loader": loader, name: 1}, TypeError, name, "1 (int)", BOOL)
-            for name in ("add_dist_sampler", "move_to_device", "auto_transfer")
+            for name in ("add_dist_sampler", "move_to_device", "auto_transfer", "even")
+        ),
+        (unwrap_model, {"model": 3}, TypeError, "model", "3 (int)", "a torch.nn.Module"),
+        (save_checkpoint, {"folder": 3}, TypeError, "folder", "3 (int)", "the path of a directory"),
+        (load_checkpoint, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a Checkpoint"),
+        *(
+            (call, {first: tempfile.gettempdir(), name: 1}, TypeError, name, "1 (int)", allowed)
+            for call, first in ((save_checkpoint, "folder"), (load_checkpoint, "checkpoint"))
+            for name, allowed in (
+                ("model", "a torch.nn.Module"),
+                ("optimizer", "a torch.optim.Optimizer"),
+                ("scheduler", "an object with state_dict"),
+            )
         ),
     ]

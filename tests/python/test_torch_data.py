@@ -149,3 +149,110 @@ def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, ahead):
         assert [total.item() for total in sums] == expected
 
     fit_torch(loop, 1, scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+def test_one_loop_sets_epochs_with_any_number_of_ranks(fit_torch, workers):
+    def loop():
+        import torch
+        from headway.train import collective
+        from torch.utils.data import DataLoader
+
+        torch.manual_seed(0)
+        ranks = train.get_context().get_world_size()
+        loader = prepare_data_loader(DataLoader(torch.arange(30), batch_size=4, shuffle=True))
+        orders = []
+        for epoch in range(3):
+            loader.set_epoch(epoch)
+            loader.sampler.set_epoch(epoch)
+            orders.append([number for batch in loader for number in batch.tolist()])
+        assert len({tuple(order) for order in orders}) == 3
+        assert len(orders[0]) == 30 // ranks
+        collective.barrier()
+
+    fit_torch(loop, workers)
+
+
+def test_epochs_are_counted_when_nobody_sets_them(fit_torch):
+    def loop():
+        import torch
+        from torch.utils.data import DataLoader
+
+        def passes(named):
+            loader = prepare_data_loader(DataLoader(torch.arange(16), batch_size=4, shuffle=True))
+            orders = []
+            for epoch in named:
+                if epoch is not None:
+                    loader.set_epoch(epoch)
+                orders.append([number for batch in loader for number in batch.tolist()])
+            return orders
+
+        counted = passes([0, 1, 2, 3])
+        assert passes([None] * 4) == counted
+        assert passes([2, None]) == counted[2:]
+        assert passes([None, 3, 0, None]) == [counted[0], counted[3], counted[0], counted[1]]
+
+    fit_torch(loop)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_an_evaluation_sees_each_sample_once(fit_torch, workers, shuffle):
+    def loop(config):
+        import torch
+        from torch.utils.data import DataLoader
+
+        context = train.get_context()
+        data = torch.arange(10)
+        even = prepare_data_loader(DataLoader(data, batch_size=4, shuffle=config["shuffle"]))
+        exact = prepare_data_loader(DataLoader(data, batch_size=4, shuffle=config["shuffle"]), even=False)
+        seen = [number for batch in exact for number in batch.tolist()]
+        assert len(exact.sampler) == len(seen)
+        assert len(exact) == len(list(exact))
+        rank, ranks = context.get_world_rank(), context.get_world_size()
+        train.report({"seen": seen}, checkpoint=None)
+        assert sum(len(batch) for batch in even) == -(-10 // ranks)
+        assert len(seen) == len(range(rank, 10, ranks))
+        everyone = [None] * ranks
+        if ranks > 1:
+            torch.distributed.all_gather_object(everyone, seen)
+        else:
+            everyone = [seen]
+        assert sorted(number for numbers in everyone for number in numbers) == list(range(10))
+
+    fit_torch(loop, workers, config={"shuffle": shuffle})
+
+
+def test_set_epoch_reaches_what_the_user_brought(fit_torch):
+    def loop():
+        from torch.utils.data import DataLoader, IterableDataset, Sampler
+
+        class Stream(IterableDataset):
+            epoch = None
+
+            def set_epoch(self, epoch):
+                self.epoch = epoch
+
+            def __iter__(self):
+                return iter(range(4))
+
+        class Own(Sampler):
+            epoch = None
+
+            def set_epoch(self, epoch):
+                self.epoch = epoch
+
+            def __iter__(self):
+                return iter([1, 0])
+
+            def __len__(self):
+                return 2
+
+        stream, own = Stream(), Own()
+        prepare_data_loader(DataLoader(stream)).set_epoch(5)
+        prepare_data_loader(DataLoader([1, 2], sampler=own)).set_epoch(6)
+        assert (stream.epoch, own.epoch) == (5, 6)
+        with pytest.raises(TypeError, match=r"even is 1 \(int\)"):
+            prepare_data_loader(DataLoader([1]), even=1)
+
+    fit_torch(loop)

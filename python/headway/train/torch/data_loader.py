@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headway._arguments import check_bool, refuse
@@ -18,8 +20,12 @@ def prepare_data_loader(
     add_dist_sampler: bool = True,
     move_to_device: bool = True,
     auto_transfer: bool = True,
+    *,
+    even: bool = True,
 ) -> DataLoader[Any]:
     """A loader whose rank sees its own share of the data set, on its device.
+
+    The same loop runs with 0, 1 and any number of workers: the loader that this returns always has ``set_epoch``.
 
     Args:
         data_loader: A ``torch.utils.data.DataLoader`` or a subclass of it; all of its settings are kept.
@@ -31,10 +37,17 @@ def prepare_data_loader(
         auto_transfer: Whether the next batch is copied to a GPU while the present one is computed with, through pinned
             memory and on a stream of its own. A batch is then loaded one step earlier than it is needed. Without
             ``move_to_device``, or on a CPU, it changes nothing.
+        even: True (default): all ranks get equally many samples, as training needs it; a data set whose size is no
+            multiple of the number of ranks is padded, so up to ``ranks - 1`` samples come twice in an epoch. False:
+            each sample comes exactly once, as an evaluation needs it; the first ranks may get one more than the others,
+            so do not call collectives (DDP's backward is one) once a batch.
 
     Returns:
-        A loader. Call ``.sampler.set_epoch(epoch)`` at the start of each epoch if it shuffles and there are several
-        ranks.
+        A loader with ``set_epoch(epoch)``, also as ``.sampler.set_epoch`` for samplers that Headway set or that torch
+        made. It names the epoch before a pass over the loader; the order is then fixed by the seed and the epoch. If
+        nobody calls it, each pass is one epoch later than the pass before. With one rank a loader shuffles by torch's
+        random numbers, and ``set_epoch`` changes nothing. On a loader that is left as it is ``set_epoch`` is passed on
+        to its own sampler, batch sampler and data set where they have that method.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -44,8 +57,10 @@ def prepare_data_loader(
         >>> from headway.train.torch import prepare_data_loader
         >>> def loop():
         ...     from torch.utils.data import DataLoader
-        ...     loader = prepare_data_loader(DataLoader(range(100), batch_size=8))
-        ...     print(sum(len(batch) for batch in loader), "of 100 are mine")
+        ...     loader = prepare_data_loader(DataLoader(range(100), batch_size=8, shuffle=True))
+        ...     for epoch in range(2):
+        ...         loader.set_epoch(epoch)
+        ...         print(sum(len(batch) for batch in loader), "of 100 are mine")
     """
     context = worker_session.current("prepare_data_loader()").context
     from torch.utils.data import DataLoader, RandomSampler
@@ -55,10 +70,15 @@ def prepare_data_loader(
     check_bool("add_dist_sampler", add_dist_sampler)
     check_bool("move_to_device", move_to_device)
     check_bool("auto_transfer", auto_transfer)
+    check_bool("even", even)
     sampler = _plain_sampler(data_loader) if add_dist_sampler and context["world_size"] > 1 else None
     if sampler is not None:
+        from headway.train.torch._epoch_sampler import EpochSampler
+
         shuffle = type(sampler) is RandomSampler
-        data_loader = _with_dist_sampler(data_loader, shuffle, context["plan"]["rank"], context["world_size"])
+        share = EpochSampler(data_loader.dataset, context["world_size"], context["plan"]["rank"], shuffle, even)
+        data_loader = _with_sampler(data_loader, share)
+    _offer_set_epoch(data_loader)
     device = get_device()
     if not move_to_device or device.type == "cpu":
         return data_loader
@@ -80,11 +100,10 @@ def _plain_sampler(loader: DataLoader[Any]) -> Any:
     return sampler if type(sampler) is SequentialSampler else None
 
 
-def _with_dist_sampler(loader: DataLoader[Any], shuffle: bool, rank: int, world_size: int) -> DataLoader[Any]:
+def _with_sampler(loader: DataLoader[Any], sampler: Any) -> DataLoader[Any]:
     """A copy, so that it is of the same class and has all that the user's own has, whatever a subclass may add."""
-    from torch.utils.data import BatchSampler, DistributedSampler
+    from torch.utils.data import BatchSampler
 
-    sampler = DistributedSampler(loader.dataset, world_size, rank, shuffle=shuffle)
     changed: dict[str, Any] = {"sampler": sampler, "_iterator": None}
     if loader.batch_sampler is not None:
         batches: Any = loader.batch_sampler
@@ -94,3 +113,24 @@ def _with_dist_sampler(loader: DataLoader[Any], shuffle: bool, rank: int, world_
         # A loader refuses a new sampler, since its iterators would not know of it; the copy has none yet.
         object.__setattr__(prepared, name, value)
     return prepared
+
+
+def _offer_set_epoch(loader: DataLoader[Any]) -> None:
+    """Gives the loader, and a sampler that torch made, a ``set_epoch``; one that is there already stays."""
+    sampler = _plain_sampler(loader)
+    if sampler is not None and not hasattr(sampler, "set_epoch"):
+        sampler.set_epoch = _no_epoch
+    if hasattr(loader, "set_epoch"):
+        return
+    takers = [getattr(loader, name, None) for name in ("sampler", "batch_sampler", "dataset")]
+    calls = [call for taker in takers if callable(call := getattr(taker, "set_epoch", None))]
+    object.__setattr__(loader, "set_epoch", partial(_set_epoch_of, calls))
+
+
+def _set_epoch_of(calls: list[Callable[[int], Any]], epoch: int) -> None:
+    for call in calls:
+        call(epoch)
+
+
+def _no_epoch(epoch: int) -> None:
+    """Samplers of torch's draw another order in each pass, whatever its number."""

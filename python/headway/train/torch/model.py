@@ -36,8 +36,8 @@ def prepare_model(
             ``fully_shard``. Both sharded ones work on CPUs too, over Gloo.
 
     Returns:
-        The model to train with. Make the optimizer of its parameters, after this call. ``.module`` of one that
-        ``"ddp"`` or ``"fsdp"`` wrapped is yours; ``"fsdp2"`` returns your own.
+        The model to train with. Make the optimizer of its parameters, after this call. :func:`unwrap_model` gives
+        your own back, wrapped or not.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -79,6 +79,40 @@ def prepare_model(
         return _replicate(model, kwargs)
     _send_rank_0s(model, device)
     return _shard_wrapped(model, device, kwargs) if parallel_strategy == "fsdp" else _shard_in_place(model, kwargs)
+
+
+def unwrap_model(model: torch.nn.Module) -> torch.nn.Module:
+    """The model that was given to :func:`prepare_model`, whatever the number of ranks and the strategy.
+
+    Args:
+        model: What ``prepare_model`` returned, or a model that ``DistributedDataParallel``,
+            ``FullyShardedDataParallel`` or ``torch.compile`` has wrapped, in any order; also one that nobody wrapped.
+
+    Returns:
+        The innermost model. With a sharded strategy its parameters are still sharded.
+
+    Raises:
+        TypeError: ``model`` is no ``torch.nn.Module``.
+
+    Example:
+        >>> from headway.train.torch import prepare_model, unwrap_model
+        >>> def loop():
+        ...     import torch
+        ...     model = prepare_model(torch.nn.Linear(4, 1))
+        ...     weight = unwrap_model(model).weight
+    """
+    import torch
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    if not isinstance(model, torch.nn.Module):
+        refuse("model", model, "a torch.nn.Module")
+    while True:
+        if isinstance(model, (torch.nn.parallel.DistributedDataParallel, FullyShardedDataParallel)):
+            model = model.module
+        elif hasattr(model, "_orig_mod"):  # torch.compile's
+            model = model._orig_mod
+        else:
+            return model
 
 
 def _replicate(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.Module:
