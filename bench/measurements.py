@@ -176,7 +176,7 @@ MEASUREMENTS = [
             [
                 Line(f"{agents * workers} simulated workers: start", "start_s", "", at_most(60), "ms"),
                 Line(f"{agents * workers}: reports handled in a second", "reports_per_s", promise, is_kept, ""),
-                Line(f"{agents * workers}: one dies → all others are told", "death_s", "", at_most(60), "ms"),
+                Line(f"{agents * workers}: one dies → all others know", "death_s", "", at_most(60), "ms"),
                 Line(f"{agents * workers}: one dies → all train again", "restart_s", "", at_most(60), "ms"),
                 Line(f"{agents * workers}: the driver's memory, KiB a worker", "driver_kib", "", at_most(1e9), ""),
             ],

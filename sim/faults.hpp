@@ -50,7 +50,7 @@ enum class Fault {
   slow_message,        ///< A message of a worker takes seconds; what it says later waits behind it.
   slow_start,          ///< A process takes seconds to start.
   slow_storage,        ///< A storage operation takes seconds; what was asked later waits behind it.
-  stale_event,         ///< An event of an attempt that is over comes once more.
+  stale_event,         ///< An event of an attempt that has ended comes once more.
   stop_asked,          ///< The user's conditions end the run.
   storage_not_shared,  ///< A rank does not see the checkpoint's directory.
   storage_refused,     ///< The run's folder cannot be written.

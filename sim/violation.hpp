@@ -13,7 +13,7 @@ inline constexpr const char* counted_once = "each report is counted once, in ord
 inline constexpr const char* newest_resumed = "all ranks resume from the newest committed checkpoint";
 inline constexpr const char* one_group = "two groups never train at once";
 inline constexpr const char* budget = "the failure budget and its waits hold";
-inline constexpr const char* living_attempts = "no command is for an attempt that is over";
+inline constexpr const char* living_attempts = "no command is for an attempt that has ended";
 inline constexpr const char* answers =
     "a report is answered once, to all ranks alike, and not before what it says is so";
 inline constexpr const char* world_size = "the group has its size, and each rank its place";
@@ -24,7 +24,7 @@ inline constexpr const char* reasons = "what ends or restarts something says why
 inline constexpr const char* no_leftovers = "nothing that was begun and not committed remains";
 inline constexpr const char* whole_checkpoints = "a committed checkpoint has every file that was offered, whole";
 inline constexpr const char* undisturbed_writers = "nothing is removed while a rank writes to it";
-inline constexpr const char* stale_events = "an event of an attempt that is over changes nothing";
+inline constexpr const char* stale_events = "an event of an attempt that has ended changes nothing";
 inline constexpr const char* own_folder = "nothing is written to a folder that was not prepared";
 inline constexpr const char* one_sync = "the run's files are brought to storage once at a time";
 inline constexpr const char* collectives =

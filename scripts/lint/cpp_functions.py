@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Comments, raw strings, strings, characters. A digit separator (1'000) begins no character.
-_NO_CODE = re.compile(
+NO_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^()\\ ]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'",
     re.DOTALL,
@@ -36,7 +36,7 @@ class _Brace:
 
 def functions(text: str) -> Iterator[tuple[str, int, int]]:
     """Name, first and last line of each function that `text` defines. A lambda counts to the function around it."""
-    code = _PREPROCESSOR.sub(_blank, _NO_CODE.sub(_blank, text))
+    code = _PREPROCESSOR.sub(_blank, NO_CODE.sub(_blank, text))
     open_braces: list[_Brace] = []
     head_start = 0
     for mark in re.finditer(r"[{};]", code):

@@ -26,7 +26,7 @@ def check(text: str, table: Mapping[str, set[str]]) -> Iterator[str]:
     for folder, (number, used) in found.items():
         if folder not in wanted:
             yield f"{PAPER}:{number}: `{folder}` is no room that rooms.py knows"
-        elif used != (expected := ", ".join(sorted(wanted[folder])) or "–"):
+        elif used != (expected := ", ".join(sorted(wanted[folder])) or "none"):
             yield f"{PAPER}:{number}: `{folder}` may use {used!r} here, and {expected!r} in rooms.py"
 
 

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-/// What can happen to a run. Events of an attempt carry its number; those of an attempt that is over are ignored.
+/// What can happen to a run. Events of an attempt carry its number; those of an attempt that has ended are ignored.
 namespace headway::control {
 
 struct StartAsked {};

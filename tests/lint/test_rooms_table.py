@@ -11,7 +11,7 @@ TEXT = """
 
 | room | what is in it | may use |
 | --- | --- | --- |
-| `include/headway/` | the public API | – |
+| `include/headway/` | the public API | none |
 | `src/core/` | values | headway |
 | `sim/` | the simulator | core, headway |
 
@@ -26,7 +26,7 @@ def test_a_table_that_says_the_same_passes() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("| values | headway |", "| values | – |", "`src/core/` may use '–' here, and 'headway' in rooms.py"),
+        ("| values | headway |", "| values | none |", "`src/core/` may use 'none' here, and 'headway' in rooms.py"),
         ("| `src/core/` | values | headway |\n", "", "has no row for `src/core/`"),
         ("## Laws", "| `src/cellar/` | wine | core |\n## Laws", "`src/cellar/` is no room"),
     ],
