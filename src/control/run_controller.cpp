@@ -170,11 +170,16 @@ void RunController::finish_when_all_returned() {
   out_.push_back(RunTeardown{attempt_});
 }
 
+Duration RunController::exit_limit() const {
+  const double hang_fail_s = spec_.failure.hang_fail_s.value_or(0);
+  return hang_fail_s > 0 && hang_fail_s < to_seconds(exit_grace) ? from_seconds(hang_fail_s) : exit_grace;
+}
+
 void RunController::on(const TeardownFinished& event) {
   if (event.attempt != attempt_ || state_ != RunState::shutting_down || failure_ || abort_reason_ || ending_since_)
     return;
   end_group(EndMode::graceful, "every rank has finished");
-  set_timer(TimerPurpose::exit, exit_grace);
+  set_timer(TimerPurpose::exit, exit_limit());
 }
 
 void RunController::on(const RankRaised& event) {
@@ -348,8 +353,8 @@ void RunController::on(const TimerFired& event) {
       if (!group_gone_) {
         HEADWAY_MARK(exit_grace_over);
         out_.push_back(
-            Warn{rank_list(group_.alive()) + " had not exited " + std::to_string(exit_grace.count() / 1'000'000'000) +
-                 " s after the training function had returned (a thread or an exit handler that does not end?) "
+            Warn{rank_list(group_.alive()) + " had not exited " + seconds_text(exit_limit()) +
+                 " after the training function had returned (a thread or an exit handler that does not end?) "
                  "and must be killed; the run's result stands"});
         end_group(EndMode::kill, "did not exit in time");
       }

@@ -207,6 +207,8 @@ class RunController {
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
   void group_is_over();
+  /// How long exit handlers may take: `exit_grace`, or FailureConfig.hang_fail_s where that is shorter.
+  Duration exit_limit() const;
   void restart();
   void notify_restart(Duration wait);
   std::string resumed_from() const;

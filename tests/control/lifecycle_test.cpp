@@ -248,7 +248,26 @@ BOOST_AUTO_TEST_CASE(a_worker_that_does_not_exit_after_its_return_is_killed_afte
   run.advance(RunController::exit_grace - 1ns);
   BOOST_TEST(run.count<Warn>() == 0U);
   run.advance(1ns);
-  BOOST_TEST(contains(run.last<Warn>().text, "had not exited 30 s after"));
+  BOOST_TEST(contains(run.last<Warn>().text, "had not exited 30.0 s after"));
+  BOOST_TEST((run.last<EndWorkers>().mode == EndMode::kill));
+  run.group_ends();
+  run.journals();
+  BOOST_TEST(run.outcome().state == "finished");
+}
+
+BOOST_AUTO_TEST_CASE(exit_handlers_have_no_longer_than_hang_fail_s) {
+  RunSpec spec = spec_of(2);
+  spec.failure.hang_fail_s = 5;
+  Rig run(spec);
+  run.to_running();
+  run.returns(0);
+  run.returns(1);
+  run.teardown_done();
+  run.exits(0, {false, 0, ""});
+  run.advance(5s - 1ns);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  run.advance(1ns);
+  BOOST_TEST(contains(run.last<Warn>().text, "rank 1 had not exited 5.0 s after"));
   BOOST_TEST((run.last<EndWorkers>().mode == EndMode::kill));
   run.group_ends();
   run.journals();
