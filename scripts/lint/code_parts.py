@@ -1,4 +1,6 @@
-"""The comments and strings of a source file, by their offsets. Shared by the checks of prose and of comments."""
+"""The comments and strings of a source file, by their offsets. Shared by the checks of prose and of
+comments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _PYTHON_STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize
 
 @dataclass(frozen=True)
 class Part:
-    """A comment, a docstring or another string: ``text[start:end]`` of its file, with quotes and comment marks."""
+    """A comment, a docstring or another string: ``text[start:end]`` of its file, with quotes and
+    comment marks.
+    """
 
     kind: str  # "comment", "docstring" or "string"
     start: int

@@ -1,4 +1,6 @@
-"""Finds the functions of a C++ source by its braces. It knows as much of C++ as formatted code needs."""
+"""Finds the functions of a C++ source by its braces. It knows as much of C++ as formatted code
+needs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ NO_CODE = re.compile(
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 _PARENTHESES = re.compile(r"\([^()]*\)")
 
-# What may stand ahead of a declaration: access, a macro call without semicolon, a template's parameters.
+# What may stand ahead of a declaration: access, a macro call without semicolon, a template's
+# parameters.
 _AHEAD = re.compile(
     r"\s*(?:(?:public|private|protected)\s*:|[A-Z][A-Z0-9_]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?=\s*[^\s{])|template\s*<[^{}]*?>(?=\s))"
 )
@@ -27,7 +30,9 @@ _MEMBER_INITIALIZER = re.compile(r"\)[^?]*?(?<!:):(?!:).*[\w>]\s*$", re.DOTALL)
 
 @dataclass(frozen=True)
 class _Brace:
-    """An open brace: of a scope of declarations, of a function's body, or (neither) of anything else."""
+    """An open brace: of a scope of declarations, of a function's body, or (neither) of anything
+    else.
+    """
 
     is_scope: bool = False
     function: str | None = None
@@ -35,7 +40,9 @@ class _Brace:
 
 
 def functions(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first and last line of each function that `text` defines. A lambda counts to the function around it."""
+    """Name, first and last line of each function that `text` defines. A lambda counts to the
+    function around it.
+    """
     code = _PREPROCESSOR.sub(_blank, NO_CODE.sub(_blank, text))
     open_braces: list[_Brace] = []
     head_start = 0
@@ -54,7 +61,9 @@ def functions(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _opened(code: str, head_start: int, head_end: int) -> _Brace:
-    """What the brace at `head_end` opens among declarations, when its declaration begins at `head_start`."""
+    """What the brace at `head_end` opens among declarations, when its declaration begins at
+    `head_start`.
+    """
     while ahead := _AHEAD.match(code, head_start, head_end):
         head_start = ahead.end()
     head = code[head_start:head_end]

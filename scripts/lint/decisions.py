@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Pages of decisions are numbered once, listed in their index under their title, and say what, why and at what cost."""
+"""Pages of decisions are numbered once, listed in their index under their title, and say what, why
+and at what cost.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Plain English in papers, and in comments and strings of the code: words that have a plainer one are named with it.
+"""Plain English in papers, and in comments and strings of the code: words that have a plainer one
+are named with it.
 
     prose.py [FOLDER...]     only files below these; without any, the folders in CLEAN
 
-A violation is rewritten as a whole sentence: subject, verb, object. Replacing the word alone rarely reads well.
+A violation is rewritten as a whole sentence: subject, verb, object. Replacing the word alone rarely
+reads well.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import sources
 # Folders, and files at the root, that have no violation, and where none may come back.
 CLEAN = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs"]
 
-# What is not written, and what is written for it. Blanks stand for any space, a comment's line break too.
+# What is not written, and what is written for it. Blanks stand for any space, a comment's line
+# break too.
 INSTEAD = {
     r"(?:go|goes|going|gone|went) on (?:with|from)": "resume, continue",
     r"mend(?:s|ed|ing)?": "fix",
@@ -51,7 +54,8 @@ ADVICE = list(INSTEAD.values())
 CODE = "\x00"
 MARKS = re.compile(r"^[ \t]*(?:///?<?|#:?|\*)", re.MULTILINE)
 PAPER_CODE = re.compile(r"^```.*?^```|`[^`\n]+`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
-# The own test of this check holds what it looks for, and so does this file; the third is written from the headers.
+# The own test of this check holds what it looks for, and so does this file; the third is written
+# from the headers.
 LEFT_OUT = {Path("tests/lint/test_prose.py"), Path("scripts/lint/prose.py"), Path("docs/cpp_api.md")}
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The table of rooms in ARCHITECTURE.md says what `rooms.py` allows: the same rooms, and for each the same rooms that it may use."""
+"""The table of rooms in ARCHITECTURE.md has the rooms of `rooms.py`, and says for each which others
+it may use.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FOLDERS = {"headway": "include/headway/", "sim": "sim/"}
 
 
 def check(text: str, table: Mapping[str, set[str]]) -> Iterator[str]:
-    """One message for each row of `text` that says something else than `table`, and for each room without a row."""
+    """One message for each row of `text` that says something else than `table`, and for each room
+    without a row.
+    """
     wanted = {FOLDERS.get(room, f"src/{room}/"): used for room, used in table.items()}
     found = dict(_rows(text))
     for folder in sorted(wanted.keys() - found.keys()):
