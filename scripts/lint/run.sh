@@ -26,6 +26,9 @@ configure() {
 
 check "rooms" "$bin/python" scripts/lint/rooms.py
 check "size" "$bin/python" scripts/lint/size.py
+check "rooms in ARCHITECTURE.md" "$bin/python" scripts/lint/rooms_table.py
+check "decisions" "$bin/python" scripts/lint/decisions.py
+check "prose" "$bin/python" scripts/lint/prose.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
 check "clang-format" format_cpp
 check "ruff" "$bin/ruff" check --quiet
@@ -36,7 +39,7 @@ check "configure" configure
 check "clang-tidy" "$bin/python" scripts/lint/tidy.py build
 
 if [ ${#failed[@]} -gt 0 ]; then
-  printf 'lint failed: %s (scripts/format.sh mends what is only a matter of format)\n' "$(IFS=,; echo "${failed[*]}")"
+  printf 'lint failed: %s (scripts/format.sh fixes formats)\n' "$(IFS=,; echo "${failed[*]}")"
   exit 1
 fi
 echo "lint passed"
