@@ -27,6 +27,7 @@ configure() {
 check "rooms" "$bin/python" scripts/lint/rooms.py
 check "size" "$bin/python" scripts/lint/size.py
 check "rooms in ARCHITECTURE.md" "$bin/python" scripts/lint/rooms_table.py
+check "paths in papers" "$bin/python" scripts/lint/paths.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
