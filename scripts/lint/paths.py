@@ -26,7 +26,7 @@ def check(root: Path, file: Path) -> Iterator[str]:
     text = FENCED.sub(lambda fenced: "\n" * fenced[0].count("\n"), (root / file).read_text())
     for number, line in enumerate(text.splitlines(), start=1):
         # What a later change will bring has a place that is kept for it.
-        for name in CODE.findall(re.sub(r"\bnew: `[^`]*`(?: [^|`]* and `[^`]*`)?", "", line)):
+        for name in CODE.findall(re.sub(r"\bnew: `[^`]*`(?: and `[^`]*`)?", "", line)):
             if _is_of_the_tree(name) and not any(_is_there(root / base, name) for base in BASES):
                 yield f"{file}:{number}: there is no {name}"
 
