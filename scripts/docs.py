@@ -13,15 +13,20 @@ from pathlib import Path
 import headway
 import pdoc
 import pdoc.render
+from headway._places.table import public_places
 
 
-def public_modules(package: str) -> Iterator[str]:
-    """The package and all modules below it, but for private ones."""
+def public_modules(package: str) -> list[str]:
+    """The package and all modules below it, with a file or without one, but for private ones."""
+    return sorted({*_modules_with_files(package), *(name for name in public_places() if name.startswith(package))})
+
+
+def _modules_with_files(package: str) -> Iterator[str]:
     yield package
     module = importlib.import_module(package)
     for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
         if not found.name.startswith("_"):
-            yield from public_modules(f"{package}.{found.name}")
+            yield from _modules_with_files(f"{package}.{found.name}")
 
 
 def write(modules: Iterable[str], target: Path) -> None:

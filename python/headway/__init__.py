@@ -5,9 +5,17 @@
 """
 
 from headway._core import version as __version__
-from headway._nodes import nodes
+from headway._places.finder import TABLE_FINDER
 from headway._ray import as_ray
-from headway._runtime import available_resources, cluster_resources, init, is_initialized, join_address, shutdown
+from headway._runtime.nodes import nodes
+from headway._runtime.runtime import (
+    available_resources,
+    cluster_resources,
+    init,
+    is_initialized,
+    join_address,
+    shutdown,
+)
 
 __all__ = [
     "__version__",
@@ -20,3 +28,6 @@ __all__ = [
     "nodes",
     "shutdown",
 ]
+
+# Older and longer names of modules can be imported.
+TABLE_FINDER.install()

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from headway import _core
-from headway._arguments import check_labels, check_resources
-from headway._runtime import factory_settings
-from headway._token import default_token_file, read_token
+from headway._runtime.runtime import factory_settings
+from headway._runtime.token import default_token_file, read_token
+from headway._values.arguments import check_labels, check_resources
 
 
 def _seconds(text: str) -> float:

@@ -1,32 +1,22 @@
 #!/usr/bin/env python3
-"""Which folder of src/ (or sim/) may include which, and what the deciding rooms may know of the world."""
+"""Which room may include or import which (room_table.py), and what the deciding rooms may know of the world.
+
+`rooms.py --table` prints the tables of C++'s and Python's rooms as Markdown.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import python_rooms
 import sources
+from room_table import CPP, PYTHON, Room
 
-# Each room, and the rooms it may include beside itself. `headway` is include/headway/, the public API.
-ROOMS: dict[str, set[str]] = {
-    "headway": set(),
-    "core": {"headway"},
-    "wire": {"headway", "core"},
-    "control": {"headway", "core"},
-    "storage": {"headway", "core"},
-    "arrow": {"headway", "core", "storage"},
-    "node": {"headway", "core", "wire"},
-    "engine": {"headway", "core", "wire", "node"},
-    "cluster": {"headway", "core", "wire", "node"},
-    "driver": {"headway", "core", "wire", "control", "storage", "node", "engine", "cluster"},
-    "worker": {"headway", "core", "wire", "storage"},
-    "library": {"headway", "core", "wire", "storage", "node", "driver", "worker"},
-    "sim": {"headway", "core", "control"},
-    "bindings": {"headway", "core", "wire", "storage", "node", "cluster", "driver", "worker"},
-}
+# Each room of C++, and the rooms it may include beside itself.
+ROOMS = {name: room.uses for name, room in CPP.items()}
 
 # core/ speaks only of values: of the public headers it may use these.
 HEADERS_FOR_CORE = {"headway/config.hpp", "headway/export.hpp", "headway/preemption.hpp", "headway/result.hpp"}
@@ -43,6 +33,9 @@ WORLD = re.compile(
 )
 # <chrono> is for durations and for times that are handed in; reading a clock is not.
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b|\bclock_gettime\b")
+
+# What a row of the Markdown table says of a room that uses no other.
+NOTHING = "\N{EN DASH}"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -91,11 +84,23 @@ def _why_not(room: str, header: str) -> str | None:
     return None
 
 
+def table(rooms: Iterable[Room]) -> str:
+    """The rooms as a table of Markdown, for ARCHITECTURE.md."""
+    rows = [f"| `{room.folder}` | {room.contents} | {', '.join(sorted(room.uses)) or NOTHING} |" for room in rooms]
+    return "\n".join(["| room | what is in it | may use |", "| --- | --- | --- |", *rows])
+
+
 def main() -> int:
-    """Checks the tree that this script lies in."""
+    """Checks the tree that this script lies in, or prints the tables."""
+    if sys.argv[1:] == ["--table"]:
+        print(table(CPP.values()), table(PYTHON.values()), sep="\n\n")
+        return 0
     root = Path(__file__).resolve().parents[2]
     files = sources.tracked_files(root, sources.CPP_SUFFIXES, ["src", "include", "sim"])
-    return sources.report("rooms", check, root, files)
+    of_cpp = sources.report("rooms", check, root, files)
+    scripts = sources.tracked_files(root, sources.PYTHON_SUFFIXES, [str(python_rooms.SOURCES)])
+    of_python = sources.print_violations("rooms", python_rooms.check(root, scripts))
+    return of_cpp or of_python
 
 
 if __name__ == "__main__":

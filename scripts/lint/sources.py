@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 CPP_SUFFIXES = {".cpp", ".hpp"}
@@ -27,14 +27,14 @@ def tracked_files(root: Path, suffixes: Iterable[str], folders: Iterable[str] = 
 
 def report(name: str, check: Check, root: Path, files: Iterable[Path]) -> int:
     """Prints what the check finds. Returns the exit status: 0 when it finds nothing."""
-    violations = list(_violations(check, root, files))
+    return print_violations(name, (violation for file in files for violation in check(root, file)))
+
+
+def print_violations(name: str, found: Iterable[str]) -> int:
+    """Prints violations and their number. Returns the exit status."""
+    violations = list(found)
     for violation in violations:
         print(violation)
     if violations:
         print(f"{name}: {len(violations)} violation(s)", file=sys.stderr)
     return 1 if violations else 0
-
-
-def _violations(check: Check, root: Path, files: Iterable[Path]) -> Iterator[str]:
-    for file in files:
-        yield from check(root, file)

@@ -46,6 +46,6 @@ def test_what_a_module_offers_has_a_docstring(docs):
 def test_a_page_has_names_arguments_and_examples(docs, tmp_path):
     docs.write(["headway", "headway.tune.stopper"], tmp_path)
     page = (tmp_path / "headway" / "tune" / "stopper.html").read_text()
-    for words in ("TrialPlateauStopper", "num_results", "Reports before the first judgement", "class Falls"):
+    for words in ("TrialPlateauStopper", "num_results", "Reports before the first judgement", "Falls"):
         assert words in page
     assert "href='headway/tune/stopper.html'" in (tmp_path / "index.html").read_text()

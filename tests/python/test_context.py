@@ -52,7 +52,7 @@ def test_a_checkpoint_lies_where_its_name_says(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "a/b", ".."])
 def test_a_checkpoint_s_name_is_that_of_one_folder(name):
-    from headway.train._context import StorageContext
+    from headway.train._training_function.context import StorageContext
 
     with pytest.raises(ValueError, match="allowed: a folder name without"):
         StorageContext("/storage/run").build_checkpoint_path_from_name(name)

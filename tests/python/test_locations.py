@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 from headway import _core
-from headway.train import _locations
+from headway._storage import locations
 from pyarrow import fs
 
 
@@ -22,52 +22,52 @@ def subtree(tmp_path):
 
 def test_paths_are_made_absolute_and_urls_keep_their_query(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _locations.location_of("runs") == str(tmp_path / "runs")
-    assert _locations.location_of("~/runs") == os.path.expanduser("~/runs")
-    assert _locations.location_of("file:///data/a%20run") == "/data/a run"
-    assert _locations.location_of("s3://bucket/runs/?region=x") == "s3://bucket/runs?region=x"
-    assert _locations.join("s3://bucket/runs?region=x", "a", "b c") == "s3://bucket/runs/a/b%20c?region=x"
+    assert locations.location_of("runs") == str(tmp_path / "runs")
+    assert locations.location_of("~/runs") == os.path.expanduser("~/runs")
+    assert locations.location_of("file:///data/a%20run") == "/data/a run"
+    assert locations.location_of("s3://bucket/runs/?region=x") == "s3://bucket/runs?region=x"
+    assert locations.join("s3://bucket/runs?region=x", "a", "b c") == "s3://bucket/runs/a/b%20c?region=x"
 
 
 def test_a_local_filesystem_is_plain_paths(tmp_path):
-    location = _locations.location_of(str(tmp_path), fs.LocalFileSystem())
+    location = locations.location_of(str(tmp_path), fs.LocalFileSystem())
     assert location == str(tmp_path)
-    path, filesystem = _locations.split(location)
+    path, filesystem = locations.split(location)
     assert (path, filesystem) == (str(tmp_path), fs.LocalFileSystem())
 
 
 def test_a_python_filesystem_comes_back_from_its_location(subtree):
     filesystem, _ = subtree
-    location = _locations.location_of("runs/", filesystem)
+    location = locations.location_of("runs/", filesystem)
     assert location.startswith("python-")
-    assert _locations.split(location) == ("runs", filesystem)
-    assert _locations.path_of(location) == "runs"
-    assert _locations.location_of("runs", filesystem) == location
+    assert locations.split(location) == ("runs", filesystem)
+    assert locations.path_of(location) == "runs"
+    assert locations.location_of("runs", filesystem) == location
 
 
 def test_a_url_splits_into_arrow_s_filesystem_and_its_path():
-    path, filesystem = _locations.split("s3://bucket/runs?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1")
+    path, filesystem = locations.split("s3://bucket/runs?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1")
     assert path == "bucket/runs"
     assert filesystem.type_name == "s3"
 
 
 def test_files_are_written_read_and_downloaded_through_python(subtree, tmp_path):
     filesystem, folder = subtree
-    location = _locations.location_of("runs", filesystem)
+    location = locations.location_of("runs", filesystem)
     filesystem.create_dir("runs/parts")
-    _locations.replace_file(_locations.join(location, "note"), b"\0one")
-    _locations.replace_file(_locations.join(location, "note"), b"\0two")
-    _locations.replace_file(_locations.join(location, "parts/deep"), b"deep")
+    locations.replace_file(locations.join(location, "note"), b"\0one")
+    locations.replace_file(locations.join(location, "note"), b"\0two")
+    locations.replace_file(locations.join(location, "parts/deep"), b"deep")
     assert (folder / "runs" / "note").read_bytes() == b"\0two"
-    assert _locations.read_file(_locations.join(location, "note")) == b"\0two"
-    _locations.download(location, str(tmp_path / "copy"))
+    assert locations.read_file(locations.join(location, "note")) == b"\0two"
+    locations.download(location, str(tmp_path / "copy"))
     assert (tmp_path / "copy" / "note").read_bytes() == b"\0two"
     assert (tmp_path / "copy" / "parts" / "deep").read_text() == "deep"
 
 
 def test_missing_files_and_folders_are_told_with_their_place(subtree, tmp_path):
-    location = _locations.location_of("nothing", subtree[0])
-    for attempt in (lambda: _locations.read_file(location), lambda: _locations.download(location, str(tmp_path / "x"))):
+    location = locations.location_of("nothing", subtree[0])
+    for attempt in (lambda: locations.read_file(location), lambda: locations.download(location, str(tmp_path / "x"))):
         with pytest.raises(FileNotFoundError, match="nothing on the subtree filesystem"):
             attempt()
 
@@ -75,25 +75,25 @@ def test_missing_files_and_folders_are_told_with_their_place(subtree, tmp_path):
 def test_fsspec_filesystems_are_reached(tmp_path):
     fsspec = pytest.importorskip("fsspec")
     filesystem = fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem("file")))
-    location = _locations.location_of(str(tmp_path), filesystem)
-    _locations.replace_file(_locations.join(location, "note"), b"text")
+    location = locations.location_of(str(tmp_path), filesystem)
+    locations.replace_file(locations.join(location, "note"), b"text")
     assert (tmp_path / "note").read_text() == "text"
-    _locations.download(location, str(tmp_path / "copy"))
+    locations.download(location, str(tmp_path / "copy"))
     assert (tmp_path / "copy" / "note").read_text() == "text"
 
 
 def test_another_process_adopts_what_this_one_registered(subtree, tmp_path):
     filesystem, folder = subtree
-    location = _locations.location_of("runs", filesystem)
+    location = locations.location_of("runs", filesystem)
     (folder / "runs").mkdir()
     (folder / "runs" / "note").write_text("text")
-    registered = [(scheme, pickled.hex()) for scheme, pickled in _locations.registrations([location, None, "/local"])]
+    registered = [(scheme, pickled.hex()) for scheme, pickled in locations.registrations([location, None, "/local"])]
     script = f"""
         import json
-        from headway.train import _locations
+        from headway._storage import locations
         registered = json.loads('''{json.dumps(registered)}''')
-        _locations.adopt((scheme, bytes.fromhex(pickled)) for scheme, pickled in registered)
-        print(_locations.read_file("{location}/note").decode(), _locations.split("{location}")[0])
+        locations.adopt((scheme, bytes.fromhex(pickled)) for scheme, pickled in registered)
+        print(locations.read_file("{location}/note").decode(), locations.split("{location}")[0])
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["text", "runs"], done.stderr
@@ -127,7 +127,7 @@ def test_an_exception_that_may_pass_is_tried_again_and_one_that_will_not_is_not(
     monkeypatch.setenv("HEADWAY_STORAGE_ATTEMPTS", "2")
     for error, tries in ((OSError("connection reset"), 2), (PermissionError("not yours"), 1)):
         handler = Failing(error)
-        location = _locations.location_of("bucket/x", fs.PyFileSystem(handler))
+        location = locations.location_of("bucket/x", fs.PyFileSystem(handler))
         with pytest.raises(OSError, match=str(error)):
             _core.read_file(location)
         assert handler.calls == tries
@@ -145,12 +145,12 @@ def test_an_exception_that_may_pass_is_tried_again_and_one_that_will_not_is_not(
 )
 def test_bad_arguments_are_named(path, filesystem, kind, words):
     with pytest.raises(kind, match=words):
-        _locations.location_of(path, filesystem)
+        locations.location_of(path, filesystem)
 
 
 def test_a_url_together_with_a_filesystem_is_refused(subtree):
     with pytest.raises(ValueError, match=r"s3://bucket/x.* together with filesystem.*'bucket/path'"):
-        _locations.location_of("s3://bucket/x", subtree[0])
+        locations.location_of("s3://bucket/x", subtree[0])
 
 
 def test_a_filesystem_that_cannot_be_pickled_is_named():
@@ -159,4 +159,4 @@ def test_a_filesystem_that_cannot_be_pickled_is_named():
             raise RuntimeError("I stay")
 
     with pytest.raises(TypeError, match=r"cannot be sent to the workers.*I stay"):
-        _locations.location_of("x", fs.PyFileSystem(Stubborn(None)))
+        locations.location_of("x", fs.PyFileSystem(Stubborn(None)))

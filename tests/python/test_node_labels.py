@@ -4,7 +4,7 @@ from test_nodes import pytestmark  # noqa: F401
 
 PLACES = """
     def loop():
-        from headway._worker import session
+        from headway import _session as session
 
         place = session.current("the test").context["plan"]["slot"]["node_id"]
         context = train.get_context()

@@ -12,7 +12,7 @@ import headway
 import pytest
 from conftest import PACKAGES
 from headway import train
-from headway._runtime_env import check_runtime_env
+from headway._runtime.environment import check_runtime_env
 from test_runtime_env import cache, fit_in, make_wheel  # noqa: F401
 
 

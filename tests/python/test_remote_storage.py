@@ -368,8 +368,8 @@ def test_a_filesystem_object_keeps_a_run(kind, s3, clean_staging, tmp_path):
 def test_drivers_end_cleanly_twenty_times_of_twenty(s3, clean_staging):
     script = f"""
     import headway
-    from headway.train import _locations
-    _locations.replace_file(_locations.location_of("{s3.url("runs/exits/note")}"), b"text")
+    from headway._storage import locations
+    locations.replace_file(locations.location_of("{s3.url("runs/exits/note")}"), b"text")
     """
     for _ in range(20):
         object_store.run(script)

@@ -27,7 +27,7 @@ def gpus_of_ranks(storage, tmp_path, workers, **scaling):
     """By rank, which devices it sees and which are its own."""
 
     def loop():
-        from headway._worker import session
+        from headway import _session as session
 
         plan = session.current("the test").context["plan"]
         own = ",".join(plan["slot"]["gpu_ids"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from headway import train
-from headway.train import _metrics
+from headway._values import metrics
 
 
 def save(tmp, content):
@@ -49,7 +49,7 @@ def test_a_finished_run_is_the_same_from_its_path(tmp_path):
     assert again.error is None
     assert again.log_dir == again.path == result.path
     assert result.filesystem.type_name == again.filesystem.type_name == "local"
-    assert set(result.metrics) - {"epoch", "eval"} == _metrics.AUTOMATIC
+    assert set(result.metrics) - {"epoch", "eval"} == metrics.AUTOMATIC
     assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
 
 

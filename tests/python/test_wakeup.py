@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from headway.train._wakeup import signals_wake
+from headway.train._run.wakeup import signals_wake
 
 
 @pytest.fixture

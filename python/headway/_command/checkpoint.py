@@ -12,7 +12,7 @@ from typing import Any
 from headway import _core
 from headway._command.progress import Progress
 from headway._command.text import age, counted, in_bytes, in_one_line, short_metrics, table
-from headway.train import _locations, _run_files
+from headway._storage import locations, run_files
 
 _URI = "a path, or a URL such as s3://bucket/run"
 
@@ -39,11 +39,11 @@ def add_to(subjects: Any) -> None:
 
 
 def _survey(uri: str) -> dict[str, Any]:
-    found = json.loads(_core.survey(_locations.location_of(uri, argument="URI")))
+    found = json.loads(_core.survey(locations.location_of(uri, argument="URI")))
     if found["kind"] == "run" and any(each.get("validation") for each in found["checkpoints"]):
-        journal = _run_files.read_journal(found["location"]) or {}
+        journal = run_files.read_journal(found["location"]) or {}
         for each, (_, metrics) in zip(
-            found["checkpoints"], _run_files.with_validations(found["checkpoints"], journal), strict=True
+            found["checkpoints"], run_files.with_validations(found["checkpoints"], journal), strict=True
         ):
             each["metrics"] = metrics
     return found
@@ -68,7 +68,7 @@ def _ls(options: argparse.Namespace) -> bool:
 
 def _checkpoints(found: dict[str, Any]) -> list[str]:
     if not found["checkpoints"]:
-        return [] if found["unreadable"] else [f"no checkpoints in {_locations.shown(found['location'])}"]
+        return [] if found["unreadable"] else [f"no checkpoints in {locations.shown(found['location'])}"]
     now = time.time()
     rows = [["checkpoint", "report", "attempt", "files", "size", "age", "metrics"]]
     for each in found["checkpoints"]:
@@ -81,7 +81,7 @@ def _checkpoints(found: dict[str, Any]) -> list[str]:
 def _files(found: dict[str, Any]) -> list[str]:
     files = [file for manifest in found["checkpoints"] for file in manifest["files"]]
     if not files:
-        return [] if found["unreadable"] else [f"no files in {_locations.shown(found['location'])}"]
+        return [] if found["unreadable"] else [f"no files in {locations.shown(found['location'])}"]
     rows = [["file", "size", "rank", "checksum"]]
     rows += [[file["name"], in_bytes(file["size"]), str(file["rank"]), file["checksum"] or "none"] for file in files]
     return table(rows)
@@ -90,7 +90,7 @@ def _files(found: dict[str, Any]) -> list[str]:
 def _verify(options: argparse.Namespace) -> bool:
     found = _survey(options.uri)
     location, is_run = found["location"], found["kind"] == "run"
-    places = [_locations.join(location, each["checkpoint"]) for each in found["checkpoints"]] if is_run else [location]
+    places = [locations.join(location, each["checkpoint"]) for each in found["checkpoints"]] if is_run else [location]
     outcomes = [_verify_one(place, quiet=options.json) for place in places]
     unreadable = found["unreadable"] if is_run else []
     good = not unreadable and all(not each["damaged"] for each in outcomes)
@@ -108,20 +108,20 @@ def _verify(options: argparse.Namespace) -> bool:
     for text in unreadable:
         print(f"damaged: {text}")
     if not outcomes and not unreadable:
-        print(f"no checkpoints in {_locations.shown(location)}")
+        print(f"no checkpoints in {locations.shown(location)}")
     if not good:
-        print(f"the newest good checkpoint is {_locations.shown(newest)}" if newest else "no good checkpoint is left")
+        print(f"the newest good checkpoint is {locations.shown(newest)}" if newest else "no good checkpoint is left")
     return good
 
 
 def _newest_beside(checkpoint: str) -> str | None:
-    run = _locations.parent(checkpoint)
+    run = locations.parent(checkpoint)
     name = _core.newest_good(run)
-    return _locations.join(run, name) if name is not None else None
+    return locations.join(run, name) if name is not None else None
 
 
 def _verify_one(place: str, quiet: bool) -> dict[str, Any]:
-    with Progress(f"verifying {_locations.name_of(place)}", shown=not quiet) as progress:
+    with Progress(f"verifying {locations.name_of(place)}", shown=not quiet) as progress:
         outcome = json.loads(_core.examine(place, progress))
     if not quiet:
         _say(outcome)
@@ -142,11 +142,11 @@ def _say(outcome: dict[str, Any], shown_max: int = 20) -> None:
 
 
 def _cp(options: argparse.Namespace) -> bool:
-    source = _locations.location_of(options.source, argument="SRC")
-    name = _locations.name_of(source)
-    target = _locations.location_of(options.target, argument="DST")
-    if _ends_with_slash(options.target) or (not _locations.is_remote(target) and os.path.isdir(target)):
-        target = _locations.join(target, name)
+    source = locations.location_of(options.source, argument="SRC")
+    name = locations.name_of(source)
+    target = locations.location_of(options.target, argument="DST")
+    if _ends_with_slash(options.target) or (not locations.is_remote(target) and os.path.isdir(target)):
+        target = locations.join(target, name)
     try:
         with Progress(f"copying {name}") as progress:
             manifest = json.loads(_core.copy_checkpoint(source, target, progress))
@@ -154,7 +154,7 @@ def _cp(options: argparse.Namespace) -> bool:
         _refuse_run(source)
         raise
     what = f"{counted(len(manifest['files']), 'file')}, {in_bytes(_size(manifest))}"
-    print(f"copied: {_locations.shown(source)} to {_locations.shown(target)} ({what})")
+    print(f"copied: {locations.shown(source)} to {locations.shown(target)} ({what})")
     return True
 
 
@@ -168,4 +168,4 @@ def _refuse_run(source: str) -> None:
     found = _survey(source)
     if found["kind"] == "run":
         names = ", ".join(each["checkpoint"] for each in found["checkpoints"]) or "none"
-        raise ValueError(f"{_locations.shown(source)} is a run's folder; name one of its checkpoints: {names}")
+        raise ValueError(f"{locations.shown(source)} is a run's folder; name one of its checkpoints: {names}")

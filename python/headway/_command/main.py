@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from headway import __version__, _core
+from headway import _core
 from headway._command import checkpoint, run
 
 OK = 0
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="headway", description="Distributed training on the command line.")
-    parser.add_argument("--version", action="version", version=f"headway {__version__}")
+    parser.add_argument("--version", action="version", version=f"headway {_core.version}")
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     checkpoint.add_to(subjects)
     run.add_to(subjects)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from headway._places.finder import PlacesFinder
 from headway._ray import core_names
 
 _SHARED = ("air", "train")
@@ -20,17 +18,7 @@ _WORDS = {
 }
 
 
-class Finder(MetaPathFinder):
-    """Answers for every module below ``ray``. Stands first, so that an installed Ray is never looked at."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """A spec for whatever is below ``ray``; that there is no such module is said when it is loaded, in words."""
-        return ModuleSpec(fullname, _Alias(fullname)) if fullname.startswith("ray.") else None
-
-
-class _Alias(Loader):
+class _Alias:
     def __init__(self, name: str):
         self._name = name
         self._own = f"headway.{name.removeprefix('ray.')}"
@@ -62,7 +50,5 @@ def _words(name: str) -> str:
     return core_names.explanation(name.removeprefix("ray."))
 
 
-def install() -> None:
-    """Puts the finder first, once."""
-    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Finder())
+#: Answers for every module below ``ray``. That there is no such module is said when it is loaded, in words.
+FINDER = PlacesFinder(lambda name: _Alias(name) if name.startswith("ray.") else None)

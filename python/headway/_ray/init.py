@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import headway
-from headway._arguments import check_bool
+from headway._runtime import runtime
+from headway._values.arguments import check_bool
 
 _WITHOUT_EFFECT = (
     "cgroup_path",
@@ -53,13 +53,13 @@ class RayContext(Mapping[str, Any]):
 
     def disconnect(self) -> None:
         """The same as ``ray.shutdown()``."""
-        headway.shutdown()
+        runtime.shutdown()
 
     def __enter__(self) -> RayContext:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        headway.shutdown()
+        runtime.shutdown()
 
 
 def init(
@@ -104,7 +104,7 @@ def init(
     idle = [name for name in settings if name in _WITHOUT_EFFECT or name.startswith("_")]
     if unknown := sorted(set(settings) - set(idle)):
         raise TypeError(f"ray.init() got {unknown[0]!r}, which it does not have under Headway")
-    headway.init(
+    runtime.init(
         None if address == "auto" else address,
         num_cpus=num_cpus,
         num_gpus=num_gpus,

@@ -10,7 +10,7 @@ from typing import Any
 
 import cloudpickle
 
-from headway._worker import session as worker_session
+from headway import _session as worker_session
 
 #: How many exceptions are told of one: causes, and members of groups.
 _TOLD_MAX = 100

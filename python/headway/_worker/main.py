@@ -17,7 +17,8 @@ from typing import Any
 import cloudpickle
 
 from headway import _core
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._storage import locations
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
 from headway._worker.threads import set_threads
@@ -110,15 +111,13 @@ def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:
 
 
 def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:
-    """Makes remote storage usable here; a run that has none imports nothing for it."""
+    """Makes remote storage usable here."""
     remote = [each for each in (context["run_directory"], context["checkpoint"]) if each and _core.is_remote(each)]
     if not remote and not setup["filesystems"]:
         return
-    from headway.train import _locations
-
-    _locations.adopt((scheme, base64.b64decode(pickled)) for scheme, pickled in setup["filesystems"])
+    locations.adopt((scheme, base64.b64decode(pickled)) for scheme, pickled in setup["filesystems"])
     for location in remote:
-        _locations.prepare(location)
+        locations.prepare(location)
 
 
 def _serve(session: _core.Session, validation: dict[str, Any] | None) -> None:

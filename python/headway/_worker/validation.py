@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway import _core
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._values.metrics import to_json, without_automatic
 from headway._worker.exceptions import describe
 from headway._worker.loading import load
 
@@ -27,10 +29,6 @@ def validate(session: _core.Session, order: dict[str, Any], pickled: bytes) -> N
 
 def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
     """What the function returns, as JSON."""
-    # Not at the top: the factory imports this module before it forks, and need not have all of headway.train.
-    from headway.train._checkpoint import Checkpoint
-    from headway.train._metrics import to_json, without_automatic
-
     checkpoint = Checkpoint._at(order["checkpoint"])
     if order["older_form"]:
         function, config = load(base64.b64decode(pickled))

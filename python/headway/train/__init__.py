@@ -7,30 +7,32 @@ In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_conte
 import importlib
 from typing import Any
 
-from headway.train._callbacks import UserCallback
-from headway.train._checkpoint import Checkpoint
-from headway.train._config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
-from headway.train._context import TrainContext, get_checkpoint, get_context
-from headway.train._datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
-from headway.train._errors import (
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._session import SessionMisuseError
+from headway.train._config.config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from headway.train._config.run_options import LoggingConfig
+from headway.train._config.sync_config import SyncConfig
+from headway.train._errors.exceptions import (
     ControllerError,
     NCCLHangError,
     PreemptionError,
     TrainingFailedError,
     WorkerGroupError,
 )
-from headway.train._preemption import PreemptionInfo, get_preemption_info
-from headway.train._report import CheckpointUploadMode, report
-from headway.train._reported_checkpoints import (
+from headway.train._errors.preemption import PreemptionInfo
+from headway.train._run.result import Result
+from headway.train._run.user_callback import UserCallback
+from headway.train._training_function.context import TrainContext, get_checkpoint, get_context
+from headway.train._training_function.datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
+from headway.train._training_function.preemption import get_preemption_info
+from headway.train._training_function.report import CheckpointUploadMode, report
+from headway.train._training_function.reported_checkpoints import (
     CheckpointConsistencyMode,
     ReportedCheckpoint,
     ReportedCheckpointStatus,
     get_all_reported_checkpoints,
 )
-from headway.train._result import Result
-from headway.train._run_options import LoggingConfig
-from headway.train._sync_config import SyncConfig
-from headway.train._validation import ValidationConfig, ValidationFn, ValidationTaskConfig
+from headway.train._validation.config import ValidationConfig, ValidationFn, ValidationTaskConfig
 from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer
 
@@ -55,6 +57,7 @@ __all__ = [
     "Result",
     "RunConfig",
     "ScalingConfig",
+    "SessionMisuseError",
     "SyncConfig",
     "TrainContext",
     "TrainingFailedError",

@@ -6,11 +6,12 @@ import abc
 import os
 from typing import TYPE_CHECKING, Any
 
-from headway.train import _locations, _saved_trainer
-from headway.train._checkpoint import Checkpoint
-from headway.train._config import RunConfig, ScalingConfig
-from headway.train._errors import TrainingFailedError
-from headway.train._result import Result
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._storage import locations
+from headway.train._config.config import RunConfig, ScalingConfig
+from headway.train._errors.exceptions import TrainingFailedError
+from headway.train._run import saved_trainer
+from headway.train._run.result import Result
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -51,8 +52,8 @@ class BaseTrainer(abc.ABC):
             >>> BaseTrainer.can_restore("/nowhere")
             False
         """
-        return _saved_trainer.is_restorable(
-            _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        return saved_trainer.is_restorable(
+            locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
         )
 
     @classmethod

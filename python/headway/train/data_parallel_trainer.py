@@ -12,29 +12,32 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from headway import _core
-from headway._arguments import check_instance
-from headway._runtime import get_runtime, preload_modules, worker_environment
-from headway._runtime_env import without_secrets
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._callbacks.trial import Trial
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._runtime.environment import without_secrets
+from headway._runtime.runtime import get_runtime, preload_modules, worker_environment
+from headway._storage import locations
+from headway._values import pickling
+from headway._values.arguments import check_instance
+from headway._values.metrics import to_json
 from headway._worker.in_context import InContext
-from headway.train import _locations, _pickling, _saved_trainer, _shown_config
-from headway.train._callback_calls import CallbackCalls
-from headway.train._callbacks import TrainRunContext
-from headway.train._checkpoint import Checkpoint
-from headway.train._config import RunConfig, ScalingConfig
-from headway.train._datasets import refuse_datasets
-from headway.train._display import Display
-from headway.train._errors import ControllerError, to_exception
-from headway.train._fit import RunLoop
-from headway.train._local_fit import fit_here
-from headway.train._metrics import to_json
-from headway.train._result import Result
-from headway.train._surroundings import surroundings
-from headway.train._training_function import check_loop_config, loop_arguments
-from headway.train._validation import WITHOUT_CONFIG, ValidationConfig
+from headway.train._config import shown_config
+from headway.train._config.config import RunConfig, ScalingConfig
+from headway.train._errors.exceptions import ControllerError, to_exception
+from headway.train._local.fit import fit_here
+from headway.train._run import saved_trainer
+from headway.train._run.callback_calls import CallbackCalls
+from headway.train._run.display import Display
+from headway.train._run.loop import RunLoop
+from headway.train._run.result import Result
+from headway.train._run.surroundings import surroundings
+from headway.train._run.user_callback import TrainRunContext
+from headway.train._training_function.datasets import refuse_datasets
+from headway.train._training_function.signature import check_loop_config, loop_arguments
+from headway.train._validation.config import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
-from headway.tune.trial import Trial
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -170,8 +173,8 @@ class DataParallelTrainer(BaseTrainer):
         """
         if datasets or dataset_config is not None:
             refuse_datasets("datasets" if datasets else "dataset_config")
-        location = _locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
-        saved = _saved_trainer.SavedTrainer(location, cls.__name__)
+        location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        saved = saved_trainer.SavedTrainer(location, cls.__name__)
         given: dict[str, Any] = {
             "train_loop_per_worker": train_loop_per_worker,
             "train_loop_config": train_loop_config,
@@ -183,13 +186,13 @@ class DataParallelTrainer(BaseTrainer):
         }
         arguments = {name: saved.part(name) if value is None else value for name, value in given.items()}
         check_instance("run_config", run_config, RunConfig, "a RunConfig or None")
-        name = _locations.name_of(location)
+        name = locations.name_of(location)
         if run_config is not None and run_config.name not in (None, name):
             raise ValueError(f"run_config.name is {run_config.name!r}; allowed: None, or the folder's own: {name!r}")
         in_folder = replace(
             run_config or saved.part("run_config"),
             name=name,
-            storage_path=_locations.parent(location),
+            storage_path=locations.parent(location),
             storage_filesystem=None,  # It is part of the location.
         )
         return cls(**arguments, run_config=in_folder)
@@ -239,17 +242,17 @@ class DataParallelTrainer(BaseTrainer):
         spec = self._spec()
         callbacks = self._callbacks(spec)
         resume = spec["resume_from_checkpoint"]
-        if resume is not None and not _locations.is_remote(resume) and not os.path.isdir(resume):
+        if resume is not None and not locations.is_remote(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         if self.scaling_config.num_workers == 0:
             return fit_here(self, spec, callbacks)
         names = ("train_loop_per_worker", "train_loop_config")
-        task = _pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
+        task = pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
         # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         environment = worker_environment(self.run_config.worker_runtime_env)
         setup = environment.setup({**surroundings(), **self._worker_side(spec)})
         validation = self.validation_config._dumps() if self.validation_config is not None else None
-        trainer = _saved_trainer.dumps(type(self).__name__, self._parts())
+        trainer = saved_trainer.dumps(type(self).__name__, self._parts())
         run = get_runtime().start_run(json.dumps(spec), setup, task, trainer, validation)
         loop = RunLoop(
             run,
@@ -263,14 +266,14 @@ class DataParallelTrainer(BaseTrainer):
         except BaseException as error:
             loop.abort(error)
             if isinstance(error, KeyboardInterrupt):
-                told = f"what was reported so far is in {_locations.shown(run.path)}"
+                told = f"what was reported so far is in {locations.shown(run.path)}"
                 print(f"headway: stopped by Ctrl-C; {told}; the same name and storage path go on", file=sys.stderr)
             raise
         if loop.callback_error is not None:
             failure = loop.callback_error.failure
             raise ControllerError(failure, str(loop.callback_error)) from failure
         if end["state"] != "finished":
-            failure, cause = to_exception(end, loop.exceptions, _locations.shown(run.path))
+            failure, cause = to_exception(end, loop.exceptions, locations.shown(run.path))
             if cause is not None and self.run_config.failure_config.fail_fast == "raise":
                 raise cause from failure
             raise failure from cause
@@ -296,7 +299,7 @@ class DataParallelTrainer(BaseTrainer):
             "trial_id": trial_id,
             "local_ranks": 1,
             "preload": preload_modules(self.backend_config.preload),
-            "config": _shown_config.as_json(self.train_loop_config),
+            "config": shown_config.as_json(self.train_loop_config),
             "sync": asdict(self.run_config.sync_config),
             "metadata": self.metadata,
             "log_to_file": self.run_config.log_to_file is not False,
@@ -337,8 +340,8 @@ class DataParallelTrainer(BaseTrainer):
 
 def _filesystems_for_workers(spec: dict[str, Any]) -> list[tuple[str, str]]:
     """The Python filesystems that workers need for what the run names, each with its scheme."""
-    locations = (spec["run"]["storage_path"], spec["resume_from_checkpoint"])
-    return [(scheme, base64.b64encode(pickled).decode()) for scheme, pickled in _locations.registrations(locations)]
+    named = (spec["run"]["storage_path"], spec["resume_from_checkpoint"])
+    return [(scheme, base64.b64encode(pickled).decode()) for scheme, pickled in locations.registrations(named)]
 
 
 def _check_reports_its_own(run_config: RunConfig) -> None:

@@ -10,9 +10,9 @@ Example:
 
 from typing import Any
 
-from headway.train._context import StorageContext, TrialResources, get_checkpoint, get_context
-from headway.train._datasets import get_dataset_shard
-from headway.train._report import report
+from headway.train._training_function.context import StorageContext, TrialResources, get_checkpoint, get_context
+from headway.train._training_function.datasets import get_dataset_shard
+from headway.train._training_function.report import report
 
 __all__ = [
     "get_checkpoint",

@@ -5,16 +5,54 @@ Tuning itself (``Tuner``, search spaces, schedulers) is not there yet.
 
 from __future__ import annotations
 
-from typing import NoReturn
+import importlib
+from typing import Any
 
-from headway.tune.callback import Callback
-from headway.tune.progress_reporter import CLIReporter, JupyterNotebookReporter, ProgressReporter
-from headway.tune.stopper import Stopper
+from headway._callbacks.callback import Callback
+from headway._callbacks.logger import CSVLoggerCallback, JsonLoggerCallback, LoggerCallback, TBXLoggerCallback
+from headway._callbacks.progress_reporter import CLIReporter, JupyterNotebookReporter, ProgressReporter
+from headway._callbacks.stopper import (
+    CombinedStopper,
+    ExperimentPlateauStopper,
+    FunctionStopper,
+    MaximumIterationStopper,
+    NoopStopper,
+    Stopper,
+    TimeoutStopper,
+    TrialPlateauStopper,
+)
+from headway._callbacks.trial import Trial
+from headway._places.table import PLACES
 
-__all__ = ["CLIReporter", "Callback", "JupyterNotebookReporter", "ProgressReporter", "Stopper"]
+__all__ = [
+    "CLIReporter",
+    "CSVLoggerCallback",
+    "Callback",
+    "CombinedStopper",
+    "ExperimentPlateauStopper",
+    "FunctionStopper",
+    "JsonLoggerCallback",
+    "JupyterNotebookReporter",
+    "LoggerCallback",
+    "MaximumIterationStopper",
+    "NoopStopper",
+    "ProgressReporter",
+    "Stopper",
+    "TBXLoggerCallback",
+    "TimeoutStopper",
+    "Trial",
+    "TrialPlateauStopper",
+]
+
+# Users meet these under the name that they import, in tracebacks and in documentation.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
 
 
-def __getattr__(name: str) -> NoReturn:
+def __getattr__(name: str) -> Any:
+    """``headway.tune.stopper`` and the like without an import of their own."""
+    if f"{__name__}.{name}" in PLACES:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(
         f"headway.tune.{name}: Headway has no tuning yet; call fit() for each configuration. Of headway.tune there is "
         "what RunConfig takes: Callback, logger, stopper, CLIReporter"

@@ -10,7 +10,7 @@ from typing import Any
 
 import cloudpickle
 
-from headway._worker import session as worker_session
+from headway import _session as worker_session
 from headway.train.collective import _shared_memory
 
 __all__ = ["barrier", "broadcast_from_rank_zero"]

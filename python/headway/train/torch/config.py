@@ -13,11 +13,11 @@ import weakref
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from headway._arguments import check_number, check_str
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._values.arguments import check_number, check_str
+from headway._values.gpus import visible_gpus
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 from headway.train.torch import _collectives
-from headway.train.torch.devices import visible_gpus
 
 # One backend, or a list of them by kind of device: what torch.distributed.init_process_group takes.
 _BACKEND = re.compile(r"[^\W\d]\w*|[^\W\d]\w*:[^\W\d]\w*(,[^\W\d]\w*:[^\W\d]\w*)*")

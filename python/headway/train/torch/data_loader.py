@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import check_bool, refuse
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._values.arguments import check_bool, refuse
 from headway.train.torch.devices import get_device
 
 if TYPE_CHECKING:

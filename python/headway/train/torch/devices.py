@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._values.gpus import visible_gpus
 
 if TYPE_CHECKING:
     import torch
@@ -40,16 +40,6 @@ def get_devices() -> list[torch.device]:
         ...     first, second = get_devices()  # with resources_per_worker={"GPU": 2}
     """
     return _devices("get_devices()")
-
-
-def visible_gpus() -> list[str]:
-    """The devices that this process sees, as CUDA_VISIBLE_DEVICES names them, in the order of their indices."""
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if named is not None:
-        return [gpu for gpu in named.split(",") if gpu]
-    import torch
-
-    return [str(index) for index in range(torch.cuda.device_count())]
 
 
 def _devices(caller: str) -> list[torch.device]:

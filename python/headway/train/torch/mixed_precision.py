@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import check_bool, refuse
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._values.arguments import check_bool, refuse
 
 if TYPE_CHECKING:
     import torch

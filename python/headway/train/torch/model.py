@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import check_str, refuse
-from headway._worker import session as worker_session
+from headway import _session as worker_session
+from headway._values.arguments import check_str, refuse
 from headway.train.torch import mixed_precision
 from headway.train.torch.devices import get_device
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 
-from headway._arguments import check_int
+from headway._values.arguments import check_int
 
 
 def enable_reproducibility(seed: int = 0) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from headway._arguments import refuse
-from headway.train._checkpoint import Checkpoint
-from headway.train._dict_checkpoint import portable_state_dict
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._checkpoint.dict_checkpoint import portable_state_dict
+from headway._values.arguments import refuse
 
 if TYPE_CHECKING:
     import torch

@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import check_instance
-from headway.train._checkpoint import Checkpoint
-from headway.train._config import RunConfig, ScalingConfig
-from headway.train._validation import ValidationConfig
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._values.arguments import check_instance
+from headway.train._config.config import RunConfig, ScalingConfig
+from headway.train._validation.config import ValidationConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.torch.config import TorchConfig, choose_backend
 

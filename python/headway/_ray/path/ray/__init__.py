@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from headway import available_resources, cluster_resources, is_initialized, nodes, shutdown
 from headway._ray import core_names, finder
 from headway._ray.init import init
+from headway._runtime.nodes import nodes
+from headway._runtime.runtime import available_resources, cluster_resources, is_initialized, shutdown
 
 __all__ = [
     "__version__",
@@ -25,7 +26,7 @@ __all__ = [
 # Of the Ray whose names these are: scripts compare it.
 __version__ = "2.60.0"
 
-finder.install()
+finder.FINDER.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""What a run may call back, below both training and tuning: callbacks, loggers, stoppers, progress reporters."""

@@ -1,0 +1,1 @@
+"""Checkpoints: directories of files, with metadata, and those that are a dict."""

@@ -1,0 +1,164 @@
+"""Older and longer names of modules, and where what they have is now: one row a module."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A module without a file.
+
+    Attributes:
+        summary: What the module has, the first words of its docstring.
+        names: By the module that they come from, names with spaces between; ``A=B`` is ``A`` under the name ``B``.
+    """
+
+    summary: str
+    names: dict[str, str]
+
+    def source(self) -> str:
+        """What the module's file would say."""
+        offered: list[str] = []
+        imports = ""
+        for module, names in self.names.items():
+            for name, _, other in (each.partition("=") for each in names.split()):
+                imports += f"from {module} import {name} as {other or name}\n"
+                offered.append(other or name)
+        return f'"""{self.summary}."""\n\n{imports}\n__all__ = {sorted(offered)!r}\n'
+
+
+_CONFIGS = "CheckpointConfig FailureConfig RunConfig ScalingConfig SyncConfig"
+_CONSTANTS = {
+    "headway.train._training_function.datasets": ("EVALUATION_DATASET_KEY MODEL_KEY PREPROCESSOR_KEY TRAIN_DATASET_KEY")
+}
+_FUNCTIONS = "get_checkpoint get_dataset_shard report"
+_OF_SESSION = (
+    f"{_FUNCTIONS} get_experiment_name get_local_rank get_local_world_size get_metadata get_node_rank get_storage "
+    "get_trial_dir get_trial_id get_trial_name get_trial_resources get_world_rank get_world_size"
+)
+_OF_TORCH = (
+    "accelerate backward enable_reproducibility get_device get_devices prepare_data_loader prepare_model "
+    "prepare_optimizer"
+)
+_STOPPERS = (
+    "CombinedStopper ExperimentPlateauStopper FunctionStopper MaximumIterationStopper NoopStopper Stopper "
+    "TimeoutStopper TrialPlateauStopper"
+)
+_LOGGERS = {
+    "csv": "CSVLoggerCallback",
+    "json": "JsonLoggerCallback",
+    "logger": "LoggerCallback",
+    "tensorboardx": "TBXLoggerCallback",
+}
+
+#: Where older code, and code for newer versions of Ray, imports names from.
+_OF_RAY: dict[str, Place] = {
+    "headway.air": Place(
+        "Names of headway.train where older code imports them from",
+        {"headway.train": f"Checkpoint Result {_CONFIGS}", "headway.air": "session"},
+    ),
+    "headway.air.checkpoint": Place("Checkpoints", {"headway.train": "Checkpoint"}),
+    "headway.air.config": Place("The configuration classes", {"headway.train": _CONFIGS}),
+    "headway.air.constants": Place("Names that users' code shares with Headway", _CONSTANTS),
+    "headway.air.result": Place("The result of a run", {"headway.train": "Result"}),
+    "headway.air.session": Place("The training function's functions", {"headway.train.session": _OF_SESSION}),
+    "headway.train.collective.collectives": Place(
+        "What all ranks do together", {"headway.train.collective": "barrier broadcast_from_rank_zero"}
+    ),
+    "headway.train.constants": Place("Names that users' code shares with Headway", _CONSTANTS),
+    "headway.train.context": Place("The worker's context", {"headway.train": "TrainContext get_context"}),
+    "headway.train.error": Place(
+        "What a function that belongs into a training function raises elsewhere",
+        {"headway._session": "SessionMisuseError"},
+    ),
+    "headway.train.torch.train_loop_utils": Place(
+        "The functions for a torch training function", {"headway.train.torch": _OF_TORCH}
+    ),
+    "headway.train.trainer": Place(
+        "What all trainers have in common", {"headway.train.base_trainer": "BaseTrainer TrainingFailedError"}
+    ),
+    "headway.train.v2": Place("Names of headway.train where newer code imports them from", {}),
+    "headway.train.v2.api": Place("Names of headway.train where newer code imports them from", {}),
+    "headway.train.v2.api.callback": Place(
+        "Callbacks",
+        {
+            "headway.train": "UserCallback",
+            "headway._callbacks.train_callback": "TrainCallback=RayTrainCallback",
+        },
+    ),
+    "headway.train.v2.api.config": Place("The configuration classes", {"headway.train": f"{_CONFIGS} LoggingConfig"}),
+    "headway.train.v2.api.context": Place("The worker's context", {"headway.train": "TrainContext"}),
+    "headway.train.v2.api.data_parallel_trainer": Place(
+        "The data-parallel trainer", {"headway.train": "DataParallelTrainer"}
+    ),
+    "headway.train.v2.api.exceptions": Place(
+        "What fit() raises",
+        {"headway.train": "ControllerError NCCLHangError PreemptionError TrainingFailedError WorkerGroupError"},
+    ),
+    "headway.train.v2.api.preemption": Place(
+        "What is known of nodes that are taken away", {"headway.train": "PreemptionInfo"}
+    ),
+    "headway.train.v2.api.report_config": Place(
+        "How report() treats a checkpoint",
+        {"headway.train": "CheckpointConsistencyMode CheckpointUploadMode ValidationConfig ValidationTaskConfig"},
+    ),
+    "headway.train.v2.api.reported_checkpoint": Place(
+        "What is known of a checkpoint", {"headway.train": "ReportedCheckpoint ReportedCheckpointStatus"}
+    ),
+    "headway.train.v2.api.result": Place("The result of a run", {"headway.train": "Result"}),
+    "headway.train.v2.api.train_fn_utils": Place(
+        "The training function's functions",
+        {"headway.train": f"{_FUNCTIONS} get_all_reported_checkpoints get_context get_preemption_info"},
+    ),
+    "headway.train.v2.api.validation_config": Place(
+        "How checkpoints are validated", {"headway.train": "ValidationConfig ValidationFn ValidationTaskConfig"}
+    ),
+    "headway.train.v2.torch": Place("Names of headway.train.torch where newer code imports them from", {}),
+    "headway.train.v2.torch.torch_trainer": Place("The trainer for PyTorch", {"headway.train.torch": "TorchTrainer"}),
+    "headway.train.v2.torch.train_loop_utils": Place(
+        "The functions for a torch training function", {"headway.train.torch": _OF_TORCH}
+    ),
+    "headway.tune.callback": Place("The callbacks that hear of trials", {"headway._callbacks.callback": "Callback"}),
+    "headway.tune.logger": Place("Logger callbacks", {"headway._callbacks.logger": " ".join(_LOGGERS.values())}),
+    **{
+        f"headway.tune.logger.{module}": Place("A logger callback", {"headway._callbacks.logger": name})
+        for module, name in _LOGGERS.items()
+    },
+    "headway.tune.progress_reporter": Place(
+        "How a run's reports are shown while it goes",
+        {"headway._callbacks.progress_reporter": "CLIReporter JupyterNotebookReporter ProgressReporter"},
+    ),
+    "headway.tune.stopper": Place(
+        "What may end a run by what it reports, as RunConfig(stop=...)", {"headway._callbacks.stopper": _STOPPERS}
+    ),
+    "headway.tune.trial": Place("The one trial that a run is", {"headway._callbacks.trial": "Trial"}),
+}
+
+#: What pickles of earlier versions name: `trainer.pkl` of a run, a pickled checkpoint.
+_OF_PICKLES: dict[str, Place] = {
+    "headway.train._callbacks": Place(
+        "Callbacks",
+        {
+            "headway._callbacks.train_callback": "TrainCallback",
+            "headway.train._run.user_callback": "TrainRunContext",
+        },
+    ),
+    "headway.train._checkpoint": Place("Checkpoints", {"headway._checkpoint.checkpoint": "_restore"}),
+    "headway.train._context": Place(
+        "The worker's context", {"headway.train._training_function.context": "StorageContext TrialResources"}
+    ),
+}
+
+PLACES = {**_OF_RAY, **_OF_PICKLES}
+
+_PACKAGES = {name.rpartition(".")[0] for name in PLACES} & PLACES.keys()
+
+
+def is_package(name: str) -> bool:
+    """Whether there are modules below this one."""
+    return name in _PACKAGES
+
+
+def public_places() -> list[str]:
+    """The modules for users, in the order of their names."""
+    return sorted(_OF_RAY)

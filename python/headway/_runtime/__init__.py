@@ -1,0 +1,1 @@
+"""The driver's runtime: its start and end, nodes, and what workers' environment has."""

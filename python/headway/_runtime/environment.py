@@ -1,0 +1,214 @@
+"""What workers' environment has that the driver's has not: variables, directories on the import path, packages."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any
+
+from headway import _session as worker_session
+from headway._runtime.pip_environment import PipEnvironment, PipRequest, pip_environment
+from headway._runtime.pip_request import check_pip
+from headway._values.arguments import check_str, check_texts, is_utf8, refuse
+
+_KEYS = ("env_vars", "pip", "py_modules", "working_dir")
+# What is not to be copied of working_dir: nothing ever is.
+_EXCLUDES = "excludes"
+
+
+@dataclass(frozen=True)
+class RuntimeEnv:
+    """A checked ``runtime_env``.
+
+    Attributes:
+        env_vars: Environment variables, set before workers' interpreters start.
+        working_dir: An absolute directory: on the import path, and where ranks work with
+            ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``; None: the driver's.
+        py_modules: Absolute directories that come first on the import path.
+        pip: What is installed into an environment of its own; None: nothing.
+    """
+
+    env_vars: dict[str, str] = field(default_factory=dict)
+    working_dir: str | None = None
+    py_modules: tuple[str, ...] = ()
+    pip: PipRequest | None = None
+    _installed: PipEnvironment | None = field(default=None, compare=False)
+
+    def prepare(self) -> RuntimeEnv:
+        """The same with its packages installed.
+
+        Raises:
+            RuntimeError: pip could not install them.
+        """
+        return replace(self, _installed=pip_environment(self.pip) if self.pip else None)
+
+    def setup(self, surroundings: dict[str, Any]) -> str:
+        """A run's set-up as the core takes it: the surroundings for its workers, and how their factory is started.
+
+        Args:
+            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers are told.
+        """
+        told = self._over(surroundings)
+        # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
+        setup: dict[str, Any] = {"json": json.dumps(told)}
+        # A validation's trainer has workers of the factory that is there: they set variables themselves.
+        if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
+            interpreter = self._installed.interpreter if self._installed is not None else sys.executable
+            setup["factory"] = {"command": factory_command(interpreter, told["sys_path"]), "env": self.env_vars}
+        return json.dumps(setup)
+
+    def _over(self, surroundings: dict[str, Any]) -> dict[str, Any]:
+        path = list(surroundings["sys_path"])
+        if self._installed is not None:
+            # What the script has beside it comes before installed packages, as in any interpreter.
+            installed = (
+                index for index, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages"))
+            )
+            path.insert(next(installed, len(path)), self._installed.site_packages)
+        # Where an interpreter has them: behind what lies beside the script.
+        path[1:1] = [os.path.abspath(entry) for entry in self.env_vars.get("PYTHONPATH", "").split(os.pathsep) if entry]
+        own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
+        variables = {**surroundings["env"], **self.env_vars}
+        if self._installed is not None:
+            # As when it is activated: the programs that its packages bring, and its Python, are found first.
+            variables["VIRTUAL_ENV"] = self._installed.folder
+            variables["PATH"] = os.pathsep.join([self._installed.programs, variables.get("PATH", os.defpath)])
+        if own:
+            variables["PYTHONPATH"] = os.pathsep.join([*own, *filter(None, [variables.get("PYTHONPATH")])])
+        return {
+            **surroundings,
+            "env": variables,
+            "sys_path": list(dict.fromkeys([*own, *path])),
+            "cwd": self.working_dir or surroundings["cwd"],
+            "must_be_there": own,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a user gives it, with paths that are absolute, and only what it has."""
+        found = {
+            "env_vars": self.env_vars,
+            "pip": self.pip.as_given() if self.pip is not None else None,
+            "py_modules": list(self.py_modules),
+            "working_dir": self.working_dir,
+        }
+        return {name: value for name, value in found.items() if value}
+
+    def with_more(self, other: RuntimeEnv) -> RuntimeEnv:
+        """``other`` over this one: its variables win one by one, and what else it has replaces what is here."""
+        return RuntimeEnv(
+            {**self.env_vars, **other.env_vars},
+            other.working_dir or self.working_dir,
+            other.py_modules or self.py_modules,
+            other.pip or self.pip,
+        )
+
+
+def without_secrets(runtime_env: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What of a ``runtime_env`` may be stored: its variables may be keys and passwords."""
+    return {name: value for name, value in (runtime_env or {}).items() if name != "env_vars"} or None
+
+
+def factory_command(interpreter: str, path: Sequence[str]) -> list[str]:
+    """What starts a worker factory.
+
+    Args:
+        interpreter: The Python that its workers have.
+        path: Their import path.
+    """
+    code = f"import json, sys; sys.path[:] = json.loads({json.dumps(list(path))!r}); "
+    return [interpreter, "-c", code + "from headway._worker.factory import main; main()"]
+
+
+def check_runtime_env(argument: str, value: object) -> RuntimeEnv:
+    """``value`` as a user gave it for ``argument``.
+
+    Raises:
+        TypeError, ValueError, FileNotFoundError, NotADirectoryError: what is wrong, by its key.
+    """
+    if value is None:
+        return RuntimeEnv()
+    if not isinstance(value, Mapping):
+        refuse(argument, value, f"None or a dict with {', '.join(_KEYS)}")
+    for key in value:
+        if key not in (*_KEYS, _EXCLUDES):
+            raise ValueError(f"{argument} has {key!r}; allowed: {', '.join(_KEYS)}")
+    working_dir = value.get("working_dir")
+    if value.get(_EXCLUDES) is not None:
+        check_texts(f"{argument}['{_EXCLUDES}']", value[_EXCLUDES], "a list of patterns")
+    return RuntimeEnv(
+        _variables(f"{argument}['env_vars']", value.get("env_vars")),
+        None if working_dir is None else _directory(f"{argument}['working_dir']", working_dir),
+        _modules(f"{argument}['py_modules']", value.get("py_modules")),
+        check_pip(f"{argument}['pip']", value.get("pip")),
+    )
+
+
+def _variables(argument: str, variables: object) -> dict[str, str]:
+    if variables is None:
+        return {}
+    allowed = "a dict from names to strings"
+    if not isinstance(variables, Mapping):
+        refuse(argument, variables, allowed)
+    for name, text in variables.items():
+        check_str(f"a name in {argument}", name, allowed)
+        check_str(f"{argument}[{name!r}]", text, "a string")
+        if not name or "=" in name or "\0" in name + text or not is_utf8(name + text):
+            raise ValueError(
+                f"{argument} has {name!r}: {text!r:.100}; allowed: names without '=', and text that UTF-8 has, "
+                "without null characters"
+            )
+    return dict(variables)
+
+
+def _directory(argument: str, path: object) -> str:
+    allowed = "the path of a directory of this machine"
+    if not isinstance(path, (str, os.PathLike)):
+        refuse(argument, path, allowed)
+    text = os.fspath(path)
+    if isinstance(text, str) and "://" in text:
+        raise ValueError(f"{argument} is {text!r}; allowed: {allowed}")
+    absolute = os.path.abspath(os.path.expanduser(text))
+    if not os.path.exists(absolute):
+        raise FileNotFoundError(f"{argument} is {text!r}, which is not there; allowed: {allowed}")
+    if not os.path.isdir(absolute):
+        raise NotADirectoryError(f"{argument} is {text!r}, which is no directory; allowed: {allowed}")
+    return absolute
+
+
+def _modules(argument: str, modules: object) -> tuple[str, ...]:
+    """A package's own directory is given as such in Ray: what is put on the path is the one that holds it."""
+    if modules is None:
+        return ()
+    if isinstance(modules, (str, bytes)) or not isinstance(modules, Sequence):
+        refuse(argument, modules, "a list of directories, of packages, of modules' files or of wheels")
+    return tuple(dict.fromkeys(_importable(f"{argument}[{index}]", each) for index, each in enumerate(modules)))
+
+
+def _importable(argument: str, module: object) -> str:
+    """What has to be on the import path for a module, given as an object or as a path."""
+    given = module
+    if isinstance(module, ModuleType):
+        packages = list(getattr(module, "__path__", ()))
+        given = packages[0] if packages else getattr(module, "__file__", None)
+    if not isinstance(given, (str, os.PathLike)):
+        refuse(argument, module, "a directory, a package, a module's .py file or a wheel")
+    path = os.fspath(given)
+    if isinstance(path, str) and path.endswith(".whl"):
+        return _file(argument, path, "a wheel's file")
+    if isinstance(path, str) and path.endswith(".py"):
+        return os.path.dirname(_file(argument, path, "a module's file"))
+    directory = _directory(argument, path)
+    is_package = os.path.exists(os.path.join(directory, "__init__.py"))
+    return os.path.dirname(directory) if is_package else directory
+
+
+def _file(argument: str, path: str, allowed: str) -> str:
+    """A file that is there. A wheel of pure Python is importable as it is: it is a zip file."""
+    absolute = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isfile(absolute):
+        raise FileNotFoundError(f"{argument} is {path!r}, which is not there; allowed: {allowed}")
+    return absolute

@@ -1,0 +1,284 @@
+"""The driver's runtime: one in a process, made on first use, ended by :func:`shutdown` or with the process."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headway import _core
+from headway import _session as worker_session
+from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
+from headway._runtime.token import default_token_file, make_token
+from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
+from headway._values.ending import RUNS, at_end
+
+_lock = threading.Lock()
+_runtime: _core.Runtime | None = None
+_pid = 0
+
+# A library that starts threads when it is imported would keep the factory from forking; workers set their own numbers.
+_FACTORY_ENV = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # pyarrow's allocator, which pandas and so scikit-learn bring in, would start one too.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+
+def init(
+    address: str | None = None,
+    *,
+    num_cpus: float | None = None,
+    num_gpus: float | None = None,
+    resources: Mapping[str, float] | None = None,
+    labels: Mapping[str, str] | None = None,
+    runtime_env: Mapping[str, Any] | None = None,
+    preload: Sequence[str] = (),
+    ignore_reinit_error: bool = False,
+    listen: str | None = None,
+    token_file: str | None = None,
+    node_lease_s: float = 10.0,
+) -> None:
+    """Starts Headway in this process. ``Trainer.fit()`` does it when nobody has.
+
+    Args:
+        address: None or ``"local"``: this machine.
+        num_cpus: CPUs that runs may claim; default: those that this process may use.
+        num_gpus: GPUs that runs may claim; default: those that this process sees.
+        resources: Amounts of further resources, by names of your own.
+        labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region": "eu"}``.
+        runtime_env: What workers' environment has that this process's has not: ``env_vars`` (set before their
+            interpreters start), ``working_dir`` (a directory on their import path; where they work with
+            ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories, packages, modules' files or wheels that
+            come first on the import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once
+            into an environment of their own over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
+            ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``, ``pip_install_options``, ``pip_check``).
+        preload: Modules that worker factories import before they fork workers, so that no worker has to.
+            ``HEADWAY_PRELOAD`` (names with commas between) adds to them.
+        ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
+        listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an address of this machine,
+            such as ``"0.0.0.0:0"`` (any address, any free port; :func:`join_address` says which). None: nothing
+            listens.
+        token_file: What agents must have a copy of; made when it is not there. Default: ``HEADWAY_TOKEN_FILE`` of the
+            environment, else ``~/.headway/token``.
+        node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are started elsewhere
+            not before. An agent that can't reach the driver for so long ends its workers and itself.
+
+    Raises:
+        RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks for.
+        TypeError, ValueError, OSError: a bad argument, before anything is started.
+
+    Example:
+        >>> import headway
+        >>> headway.init(num_cpus=4)
+        >>> headway.cluster_resources()["CPU"]
+        4.0
+        >>> headway.shutdown()
+    """
+    if address is not None and check_str("address", address, 'None or "local"') != "local":
+        raise ValueError(f'address is {address!r}; allowed: None or "local" (this machine)')
+    if num_cpus is not None:
+        num_cpus = check_number("num_cpus", num_cpus, "None or a number")
+    if num_gpus is not None:
+        num_gpus = check_number("num_gpus", num_gpus, "None or a whole number")
+    amounts = check_resources("resources", resources) if resources is not None else {}
+    named = check_labels("labels", labels) if labels is not None else {}
+    environment = check_runtime_env("runtime_env", runtime_env)
+    modules = _check_preload(preload)
+    check_bool("ignore_reinit_error", ignore_reinit_error)
+    node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
+    if not 1 <= node_lease_s <= 3600:
+        raise ValueError(f"node_lease_s is {node_lease_s:g}; allowed: seconds from 1 to 3600")
+    if token_file is not None:
+        if not check_str("token_file", token_file, "None or a path"):
+            raise ValueError("token_file is ''; allowed: None or a path")
+        if listen is None:
+            raise ValueError("token_file is given without listen; allowed: both, or listen alone")
+    joining: tuple[str, str, float] | None = None
+    if listen is not None:
+        check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
+        joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
+    with _lock:
+        if _current() is not None or worker_session.in_validation():
+            if ignore_reinit_error:
+                return
+            raise RuntimeError(
+                "headway is started already; call headway.shutdown() first to start it with other settings"
+            )
+        environment.prepare()
+        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining)
+
+
+def shutdown() -> None:
+    """Ends every run and worker of this process and returns when they are gone. Does nothing when nothing runs.
+
+    Example:
+        >>> import headway
+        >>> headway.init()
+        >>> headway.shutdown()
+        >>> headway.is_initialized()
+        False
+    """
+    global _runtime
+    with _lock:
+        runtime, _runtime = _current(), None
+    if runtime is not None:
+        runtime.shutdown()
+        # What workers had downloaded and were killed with.
+        _core.sweep_downloads()
+
+
+def is_initialized() -> bool:
+    """Whether Headway is started in this process.
+
+    Example:
+        >>> import headway
+        >>> headway.init(ignore_reinit_error=True)
+        >>> headway.is_initialized()
+        True
+    """
+    return _current() is not None or worker_session.in_validation()
+
+
+def cluster_resources() -> dict[str, float]:
+    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway if need be.
+
+    Example:
+        >>> import headway
+        >>> headway.cluster_resources()["CPU"] >= 1
+        True
+    """
+    return get_runtime().total_resources()
+
+
+def available_resources() -> dict[str, float]:
+    """What of :func:`cluster_resources` no run has claimed now.
+
+    Example:
+        >>> import headway
+        >>> headway.available_resources()["CPU"] <= headway.cluster_resources()["CPU"]
+        True
+    """
+    return get_runtime().available_resources()
+
+
+def join_address() -> str | None:
+    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when nothing listens.
+
+    Example:
+        >>> import headway
+        >>> headway.shutdown()
+        >>> headway.join_address() is None  # nothing listens
+        True
+    """
+    return _join_address if _current() is not None else None
+
+
+def get_runtime() -> _core.Runtime:
+    """This process's runtime, started with default settings when there is none."""
+    with _lock:
+        return _current() or _start(None, None, {}, (), {}, RuntimeEnv())
+
+
+def preload_modules(wanted: Sequence[str]) -> list[str]:
+    """What every worker uses, ``wanted`` and what the user wants beside it, each once, in order."""
+    environment = [name.strip() for name in os.environ.get("HEADWAY_PRELOAD", "").split(",") if name.strip()]
+    return list(dict.fromkeys(["headway.train", *wanted, *_user_preload, *environment]))
+
+
+def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
+    """What workers of a run get: ``init``'s ``runtime_env`` with the run's over it, its packages installed.
+
+    Raises:
+        RuntimeError: pip could not install them.
+        ValueError: there are packages for pip, and this process validates a checkpoint.
+    """
+    given = check_runtime_env("RunConfig.worker_runtime_env", runtime_env)
+    if given.pip and worker_session.in_validation():
+        raise ValueError(
+            f"RunConfig.worker_runtime_env['pip'] is {list(given.pip.packages)!r:.80} in a validation function; "
+            "allowed there: None, as workers come from the factory of the run whose checkpoint is validated"
+        )
+    get_runtime()
+    return _environment.with_more(given).prepare()
+
+
+_user_preload: tuple[str, ...] = ()
+_join_address: str | None = None
+_environment = RuntimeEnv()
+
+
+def _current() -> _core.Runtime | None:
+    """A forked child has its parent's object but neither its threads nor its sockets."""
+    return _runtime if _pid == os.getpid() else None
+
+
+def _check_preload(preload: object) -> tuple[str, ...]:
+    allowed = 'a list of module names, such as ["transformers"]'
+    if isinstance(preload, str) or not isinstance(preload, Sequence):
+        refuse("preload", preload, allowed)
+    names = tuple(check_str("a name in preload", name, allowed) for name in preload)
+    for name in names:
+        package = name.split(".")[0]
+        if not package or importlib.util.find_spec(package) is None:
+            raise ValueError(f"preload names {name!r}, which is not installed; allowed: {allowed}")
+    return names
+
+
+def _find_py_spy() -> str:
+    """The program that shows stacks of hanging workers; it comes with Headway. Empty when it is not there."""
+    beside = os.path.join(sysconfig.get_path("scripts"), "py-spy")
+    return beside if os.access(beside, os.X_OK) else shutil.which("py-spy") or ""
+
+
+def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
+    """How worker factories are started: the guard's path, the command, its environment, the path of py-spy."""
+    start = os.environ.get("HEADWAY_WORKER_START", "fork")
+    if start not in ("fork", "exec"):
+        raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    command = factory_command(sys.executable, sys.path)
+    return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, _find_py_spy()
+
+
+def _start(
+    num_cpus: float | None,
+    num_gpus: float | None,
+    resources: dict[str, float],
+    preload: tuple[str, ...],
+    labels: dict[str, str],
+    environment: RuntimeEnv,
+    joining: tuple[str, str, float] | None = None,
+) -> _core.Runtime:
+    global _runtime, _pid, _user_preload, _join_address, _environment
+    listen, token, node_lease_s = joining or (None, "", 10.0)
+    runtime = _core.Runtime(
+        *factory_settings(),
+        num_cpus,
+        num_gpus,
+        resources,
+        labels,
+        listen,
+        token,
+        node_lease_s,
+        worker_session.open_runtime(),
+    )
+    try:
+        _join_address = runtime.listen() if joining else None
+    except Exception:
+        runtime.shutdown()
+        raise
+    _runtime = runtime
+    if _pid == 0:
+        at_end(RUNS, shutdown)
+    _pid = os.getpid()
+    _user_preload = preload
+    _environment = environment
+    return _runtime

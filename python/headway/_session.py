@@ -1,0 +1,140 @@
+"""This worker's session: what ``headway.train``'s functions speak to from inside a training function."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from headway import _core
+
+
+class SessionMisuseError(RuntimeError):
+    """A function of the training function was called somewhere else.
+
+    Example:
+        >>> from headway import train
+        >>> train.get_context()
+        Traceback (most recent call last):
+            ...
+        headway.train.SessionMisuseError: get_context() was called outside of a training function: ...
+    """
+
+
+@dataclass
+class WorkerSession:
+    """One rank's connection to its run.
+
+    Attributes:
+        core: The session itself.
+        context: Who the rank is.
+        local: Whether this process is the user's own (local mode), and lives on.
+        store: Under torchrun: torch's store, at which its ranks meet.
+    """
+
+    core: _core.Session
+    context: dict[str, Any]
+    #: Whether the trainer has a validation function.
+    validates: bool = False
+    local: bool = False
+    store: Any = None
+    #: The one that has become the worker.
+    thread: int = field(default_factory=threading.get_ident)
+
+
+_active: WorkerSession | None = None
+_validating: _core.Session | None = None
+_echo_tests: list[Callable[[BaseException], bool]] = []
+
+
+def begin(
+    core: _core.Session, context: dict[str, Any], validates: bool = False, *, local: bool = False, store: Any = None
+) -> None:
+    """Makes this process a rank."""
+    global _active
+    _active = WorkerSession(core, context, validates, local, store)
+
+
+def begin_validation(core: _core.Session) -> None:
+    """Makes this process one that validates a checkpoint: it is no rank of the run."""
+    global _validating
+    _validating = core
+
+
+def in_validation() -> bool:
+    """Whether this process validates a checkpoint. It may have trainers of its own, which are guests of the driver."""
+    return _validating is not None
+
+
+def open_runtime() -> int:
+    """The socket on which a runtime in this process speaks to the driver; -1 where it has a runtime of its own."""
+    return _validating.open_runtime() if _validating is not None else -1
+
+
+def end() -> None:
+    """This process is no worker any more."""
+    global _active
+    _active = None
+
+
+def leave() -> NoReturn:
+    """Leaves a report in which this rank waited when its run ended: as SIGTERM does, which is on its way.
+
+    What cleans up is not to be interrupted by it; a handler of the user's own still hears it.
+    """
+    own = getattr(signal.getsignal(signal.SIGTERM), "is_headways", False)
+    if own and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker of a run: a rank, or one that validates."""
+    return _active is not None or _validating is not None
+
+
+def check_may_fit() -> None:
+    """Refuses ``fit()`` in a rank.
+
+    Raises:
+        RuntimeError: this process is one.
+    """
+    if _active is None:
+        return
+    if _active.thread != threading.get_ident() and _active.local:
+        raise RuntimeError(
+            "fit() was called while another thread of this process is in a run with ScalingConfig(num_workers=0), "
+            "whose worker this process is; allowed: one run after the other, or num_workers of at least 1 in both"
+        )
+    raise RuntimeError(
+        "fit() was called inside a training function; start the run from the driver's script, or from a validation "
+        "function, instead"
+    )
+
+
+def current(caller: str) -> WorkerSession:
+    """The session; ``caller`` is named in the error outside of workers."""
+    if _active is None and _validating is not None:
+        raise SessionMisuseError(
+            f"{caller} was called in a validation function: it works in the training function; what a validation "
+            "finds is what its function returns"
+        )
+    if _active is None:
+        raise SessionMisuseError(
+            f"{caller} was called outside of a training function: it works in the function that is given to a trainer, "
+            "in its worker processes, while fit() runs"
+        )
+    return _active
+
+
+def add_echo_test(test: Callable[[BaseException], bool]) -> None:
+    """``test`` says whether an exception looks like the effect of another rank's death, not like a cause of its own."""
+    if test not in _echo_tests:
+        _echo_tests.append(test)
+
+
+def is_echo(error: BaseException) -> bool:
+    """Whether some backend takes this exception for the effect of another rank's death."""
+    return any(test(error) for test in _echo_tests)

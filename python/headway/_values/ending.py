@@ -1,0 +1,24 @@
+"""What Headway does when the process ends, in order: runs end before the storage that they write to."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+
+RUNS = 0
+STORAGE = 1
+
+_steps: dict[int, Callable[[], None]] = {}
+
+
+def at_end(order: int, step: Callable[[], None]) -> None:
+    """Has ``step`` called when the process ends: those of a lower ``order`` before it, and one for each order."""
+    _steps[order] = step
+    # It comes before what libraries have registered until now, such as Arrow's own end.
+    atexit.unregister(_end)
+    atexit.register(_end)
+
+
+def _end() -> None:
+    for order in sorted(_steps):
+        _steps[order]()

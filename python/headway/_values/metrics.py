@@ -1,0 +1,116 @@
+"""Metrics and metadata on their way from a user to JSON: what may be in them, and what is refused by its key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from headway._values.arguments import refuse
+
+_ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
+
+#: What ``Result.metrics`` has beside the user's.
+AUTOMATIC = frozenset(
+    {
+        "attempt",
+        "checkpoint_dir_name",
+        "config",
+        "date",
+        "done",
+        "hostname",
+        "iterations_since_restore",
+        "node_ip",
+        "pid",
+        "report_index",
+        "time_since_restore",
+        "time_this_iter_s",
+        "time_total_s",
+        "timestamp",
+        "training_iteration",
+        "trial_id",
+    }
+)
+# No user has these by chance: metrics with all of them are a run's.
+_SIGNS = ("attempt", "report_index", "time_since_restore", "trial_id")
+
+
+def without_automatic(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a run's ``Result.metrics`` the user's own; any others as they are.
+
+    A validation that returns those of a trainer of its own means what that one reported: not when it ran, nor where.
+    """
+    if not all(name in metrics for name in _SIGNS):
+        return metrics
+    return {name: value for name, value in metrics.items() if name not in AUTOMATIC}
+
+
+def to_json(metrics: object, argument: str = "metrics") -> str:
+    """Metrics as JSON text (NaN and infinities as Python writes them).
+
+    Args:
+        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
+        argument: The argument that they were given as, for messages.
+
+    Raises:
+        TypeError: ``metrics`` is no dict.
+        ValueError: a value that JSON does not have, such as a tensor; the message names its key.
+    """
+    if not isinstance(metrics, Mapping):
+        refuse(argument, metrics, "a dict from names to " + _ALLOWED)
+    try:
+        plain = _plain(metrics, argument, 0)
+    except ValueError as error:
+        raise error.with_traceback(None) from None  # The way through nested values tells the user nothing.
+    return json.dumps(plain)
+
+
+def _plain(value: Any, where: str, depth: int) -> Any:
+    if depth > 50:
+        raise ValueError(f"{where} is nested more than 50 deep (does it hold itself?)")
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if isinstance(value, str):
+        return _text(value, where)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise ValueError(f"{where} is {value}; allowed: integers of 64 bits")
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key, where): _plain(item, f"{where}[{key!r}]", depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
+    if _is_numpy_scalar(value):
+        item = value.item()
+        if type(item) is not type(value):  # It is for floats that are wider than Python's.
+            return _plain(item, where, depth + 1)
+        if value.dtype.kind == "f":
+            return float(value)
+    raise ValueError(_refusal(value, where))
+
+
+def _key(key: object, where: str) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"{where} has the key {key!r} ({type(key).__name__}); allowed: str")
+    return _text(key, f"a key of {where}")
+
+
+def _text(text: str, where: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{where} is {text!r}, which is no text that can be stored: {error.reason}") from None
+    return text
+
+
+def _is_numpy_scalar(value: object) -> bool:
+    """Told by name: numpy is not imported for it."""
+    return any(kind.__module__ == "numpy" and kind.__name__ == "generic" for kind in type(value).__mro__)
+
+
+def _refusal(value: Any, where: str) -> str:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    hint = ""
+    if hasattr(value, "item") and hasattr(value, "tolist"):
+        hint = "; use .item() for a single number, .tolist() for more"
+    return f"{where} is a {kind}; allowed: {_ALLOWED}{hint}"

@@ -1,0 +1,173 @@
+"""``fit()`` in local mode: this process, or torchrun's, are the run's ranks."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from headway._runtime.runtime import get_runtime
+from headway._storage import locations
+from headway.train._config.config import RunConfig, ScalingConfig
+from headway.train._errors.exceptions import ControllerError, to_exception
+from headway.train._local import ranks
+from headway.train._run import saved_trainer
+from headway.train._run.callback_calls import CallbackCalls
+from headway.train._run.display import Display
+from headway.train._run.loop import RunLoop
+from headway.train._run.result import Result
+from headway.train._run.surroundings import surroundings
+from headway.train._validation.config import ValidationConfig
+from headway.train.backend import BackendConfig
+
+_one_at_a_time = threading.Lock()
+
+
+class LocalTrainer(Protocol):
+    """What local mode needs of a trainer."""
+
+    backend_config: BackendConfig
+    run_config: RunConfig
+    scaling_config: ScalingConfig
+    train_loop_config: dict[str, Any]
+    validation_config: ValidationConfig | None
+    _args: tuple[Any, ...]
+
+    def _function(self) -> Callable[..., Any]: ...
+
+    def _parts(self) -> dict[str, Any]: ...
+
+    def _worker_side(self, spec: dict[str, Any]) -> dict[str, Any]: ...
+
+    def _result(self, end: dict[str, Any], loop: Any, path: str) -> Result: ...
+
+
+class _Served(threading.Thread):
+    """Serves the run's events beside the thread that is busy with the training function: hooks, display, callbacks."""
+
+    def __init__(self, loop: RunLoop):
+        super().__init__(name="headway-run", daemon=True)
+        self._loop = loop
+        self.error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Until the run is over."""
+        try:
+            self._loop.serve()
+        except BaseException as error:
+            self.error = error
+            self._loop.abort(error)
+
+    def wait(self) -> dict[str, Any]:
+        """How the run ended."""
+        self.join()
+        assert self._loop.end is not None
+        return self._loop.end
+
+
+class _Returned:
+    """What the training function returned here, where ``fit()`` looks for rank 0's."""
+
+    def __init__(self, value: Any):
+        self._value = value
+
+    def load_return_value(self) -> Any:
+        """It."""
+        return self._value
+
+
+def fit_here(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None) -> Result:
+    """Runs the training function in this process to its end.
+
+    Args:
+        trainer: Whose run it is.
+        spec: The run's.
+        callbacks: Its callbacks; they are called on another thread.
+
+    Raises:
+        RuntimeError: another thread of this process is in local mode: a process is one rank at a time.
+        Exception: what the training function raised, as it is; else what ``fit()`` raises.
+    """
+    if not _one_at_a_time.acquire(blocking=False):
+        raise RuntimeError(
+            "fit() with ScalingConfig(num_workers=0) was called while another thread of this process is in one; "
+            "allowed: one run after the other, or num_workers of at least 1"
+        )
+    try:
+        place = ranks.find_place()
+        return _lead(trainer, spec, callbacks, place) if place.rank == 0 else _follow(trainer, place)
+    finally:
+        _one_at_a_time.release()
+
+
+def _lead(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None, place: ranks.Place) -> Result:
+    spec = {**spec, "local_ranks": place.world_size, "enter_working_directory": False}
+    spec["failure"] = {**spec["failure"], "max_failures": 0}
+    here, there = socket.socketpair()
+    # Validations have processes of their own here, too; they are no ranks of torchrun's.
+    told_workers = {**surroundings(), **trainer._worker_side(spec)}
+    told_workers["env"] = ranks.without_torchrun(told_workers["env"])
+    setup = {"json": json.dumps(told_workers), "guests": [there.detach(), *ranks.gather(place)]}
+    parts = saved_trainer.dumps(type(trainer).__name__, trainer._parts())
+    validation = trainer.validation_config._dumps() if trainer.validation_config is not None else None
+    run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), b"", parts, validation)
+    config = trainer.backend_config
+    display = Display(trainer.run_config, trainer.train_loop_config)
+    loop = RunLoop(run, config.backend_cls(), config, display, callbacks)
+    served = _Served(loop)
+    outcome, refusal = ranks.Outcome(), None
+    try:
+        outcome = _take_part(trainer, here.detach(), place)
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+        end = served.wait()
+        if not isinstance(error, Exception):
+            if interrupted:
+                told = f"what was reported so far is in {locations.shown(run.path)}"
+                print(f"headway: stopped by Ctrl-C; {told}", file=sys.stderr)
+            raise
+        refusal = error
+    end = served.wait()
+    ranks.tell_others(place, {"end": end, "path": run.path})
+    if served.error is not None:
+        raise served.error
+    if outcome.error is not None:
+        raise outcome.error
+    if refusal is not None and end["state"] == "aborted":
+        raise refusal
+    if loop.callback_error is not None:
+        failure = loop.callback_error.failure
+        raise ControllerError(failure, str(loop.callback_error)) from failure
+    return _result(trainer, end, outcome, run.path)
+
+
+def _follow(trainer: LocalTrainer, place: ranks.Place) -> Result:
+    try:
+        outcome = _take_part(trainer, ranks.join(place), place)
+    except (RuntimeError, OSError) as error:
+        # Rank 0 could not start the run: it knows why, and may be ended before it has said so itself.
+        if not ranks.has_ended(place):
+            raise RuntimeError(
+                "rank 0 of torchrun's could not start the run, or has ended; its own error says why"
+            ) from error
+        outcome = ranks.Outcome()
+    said = ranks.hear_end(place)
+    if outcome.error is not None:
+        raise outcome.error
+    return _result(trainer, said["end"], outcome, said["path"])
+
+
+def _take_part(trainer: LocalTrainer, fd: int, place: ranks.Place) -> ranks.Outcome:
+    return ranks.take_part(fd, place, trainer._function(), trainer._args, trainer.scaling_config.use_gpu)
+
+
+def _result(trainer: LocalTrainer, end: dict[str, Any], outcome: ranks.Outcome, path: str) -> Result:
+    if end["state"] != "finished":
+        failure, cause = to_exception(end, {}, locations.shown(path))
+        raise failure from cause
+    return trainer._result(end, _Returned(outcome.value), path)

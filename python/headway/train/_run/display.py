@@ -1,0 +1,196 @@
+"""What a run shows while it goes: a table of its reports, each rank's output, warnings."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from headway._callbacks.progress_reporter import CLIReporter
+from headway.train._config.config import RunConfig
+from headway.train._config.run_options import LoggingConfig
+from headway.train._run.table import Table, columns_that_fit, fill_lines, make_table
+
+# What Headway adds to each report; the table shows the user's own.
+_OWN_KEYS = frozenset(
+    (
+        *("training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s", "time_since_restore"),
+        *("timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "done", "attempt", "report_index"),
+        "checkpoint_dir_name",
+    )
+)
+
+
+# A text that is longer makes no column, and is cut short in one.
+_TEXT_MAX = 24
+
+
+class Display:
+    """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
+
+    Reports are rows of a table: its columns are the metrics of the first report, and those that later ones bring while
+    there is room. The first 20 reports are shown all; after that a row comes at most every half second, and the last
+    one always. A notebook's is drawn in place.
+
+    Args:
+        config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
+        parameters: The training function's configuration.
+    """
+
+    rows_shown_all = 20
+    row_interval_s = 0.5
+    columns_max = 8
+
+    def __init__(self, config: RunConfig | None = None, parameters: dict[str, Any] | None = None) -> None:
+        self._verbose = config.verbose or 0 if config is not None else 1
+        self._logging = config.logging_config if config is not None else LoggingConfig()
+        reporter = config.progress_reporter if config is not None else None
+        self._shows_table = reporter is None or isinstance(reporter, CLIReporter)
+        self._reporter = reporter if isinstance(reporter, CLIReporter) else CLIReporter()
+        self._shown_all = self.rows_shown_all if self._reporter.max_report_frequency <= self.row_interval_s else 1
+        self._parameters = parameters or {}
+        self._table: Table | None = None
+        self._columns: dict[str, str] = {}
+        self._rows = 0
+        self._last_row_s = 0.0
+        self._held: dict[str, Any] | None = None
+        self._muted = False
+
+    def mute(self) -> None:
+        """From now on nothing is shown."""
+        self._muted = True
+
+    def line(self, rank: int, line: bytes) -> None:
+        """A line of a rank's output."""
+        if self._verbose > 0:
+            self._write(f"(rank {rank}) {_as_seen(line)}")
+
+    def validation_line(self, checkpoint: str, line: bytes) -> None:
+        """A line of the output of the process that validates a checkpoint."""
+        if self._verbose > 0:
+            self._write(f"(validation of {checkpoint}) {_as_seen(line)}")
+
+    def say(self, kind: str, text: str) -> None:
+        """A warning or a notice of the run itself, on the error stream."""
+        self.flush()
+        wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
+        if not self._muted and wanted:
+            text = f"headway: {'warning: ' if kind == 'warning' else ''}{text.rstrip()}"
+            print(fill_lines(text, sys.stderr), file=sys.stderr, flush=True)
+
+    def report(self, line: dict[str, Any]) -> None:
+        """An accepted report."""
+        if self._verbose != 1:
+            if self._verbose > 1:
+                self._show_whole(line)
+            return
+        if not self._shows_table:
+            return
+        now = time.monotonic()
+        if self._rows < self._shown_all or now - self._last_row_s >= self._reporter.max_report_frequency:
+            self._show(line)
+            self._last_row_s = now
+            self._held = None
+        else:
+            self._held = line
+
+    def flush(self) -> None:
+        """What was printed is seen now."""
+        if not self._muted:
+            print(end="", flush=True)  # Not sys.stdout.flush(): it is None where standard output is closed.
+
+    def finish(self) -> None:
+        """The end: the last report's row if it was held back."""
+        if self._held is not None:
+            self._show(self._held)
+        self.flush()
+
+    def _show_whole(self, line: dict[str, Any]) -> None:
+        self._write(f"report {line['training_iteration']}:")
+        for name, value in line.items():
+            self._write(f"  {name}: {value}")
+
+    def _show(self, line: dict[str, Any]) -> None:
+        if self._muted:
+            return
+        columns = self._choose_columns(line)
+        if self._table is None:
+            self._show_parameters()
+            self._table = make_table(self._write)
+        if columns != self._columns or self._rows == 0:
+            self._columns = columns
+            self._table.begin(["report", *(_one_line(title) for title in columns.values()), "time_s", "checkpoint"])
+        cells = [str(line["training_iteration"])]
+        cells += [_cell(_value(line, column)) for column in self._columns]
+        cells += [_cell(line["time_total_s"]), _one_line(str(line.get("checkpoint_dir_name") or ""))]
+        self._table.row(cells)
+        self._rows += 1
+
+    def _choose_columns(self, line: dict[str, Any]) -> dict[str, str]:
+        """Those that are there, and what this report brings beside them. Nested metrics are named as ``eval/loss``."""
+        wanted = self._reporter.metric_columns
+        if wanted is not None:
+            return wanted
+        own = {key: value for key, value in line.items() if key not in _OWN_KEYS}
+        names = list(dict.fromkeys([*self._columns, *_shown_names(own)]))[: self.columns_max]
+        beside = len("report") + len("    time_s") + len("  checkpoint_000000")
+        return {name: name for name in names[: columns_that_fit(names, beside)]}
+
+    def _show_parameters(self) -> None:
+        wanted = self._reporter.parameter_columns
+        if wanted:
+            shown = [f"{title}={_value(self._parameters, name)}" for name, title in wanted.items()]
+            self._write("  ".join(shown))
+
+    def _write(self, text: str) -> None:
+        if self._muted:
+            return
+        try:
+            print(f"{text}\n", end="")  # In one piece: under torchrun other ranks write as well.
+        except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
+            encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+            print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n", end="")
+
+
+def _as_seen(line: bytes) -> str:
+    """A line as a terminal ends up with it: a progress bar draws itself anew over what it was, and over any prefix."""
+    return line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace")
+
+
+def _value(line: dict[str, Any], name: str) -> Any:
+    """A metric, ``/`` between nested keys; empty when it is not there."""
+    if name in line:
+        return line[name]
+    found: Any = line
+    for part in name.split("/"):
+        found = found.get(part) if isinstance(found, dict) else None
+    return "" if found is None else found
+
+
+def _shown_names(metrics: dict[str, Any], above: str = "") -> Iterator[str]:
+    """The metrics that a column can show."""
+    for name, value in metrics.items():
+        if isinstance(value, dict):
+            yield from _shown_names(value, f"{above}{name}/")
+        elif isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= _TEXT_MAX):
+            yield above + name
+
+
+def _one_line(text: str) -> str:
+    """Text for a row: what would move a terminal's cursor is escaped."""
+    text = " ".join(text.split())
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _cell(value: object) -> str:
+    """Five digits or so; values of a like size get the same decimals, so that a column can be compared."""
+    if not isinstance(value, float):
+        text = _one_line(str(value))
+        return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 3] + "..."
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-3:
+        return f"{value:.2e}"
+    if size >= 1e3:
+        return f"{value:.0f}"
+    return f"{value:.4f}" if size < 10 else f"{value:.2f}"

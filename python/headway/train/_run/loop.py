@@ -1,0 +1,246 @@
+"""What the thread that called ``fit()`` does meanwhile: hooks, output, progress, and Ctrl-C."""
+
+from __future__ import annotations
+
+import collections
+import json
+import select
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import cloudpickle
+
+from headway import _core
+from headway._values import pickling
+from headway._worker.exceptions import describe
+from headway.train._run.callback_calls import CallbackCalls, CallbackError
+from headway.train._run.display import Display
+from headway.train._run.hook_watch import HookWatch
+from headway.train._run.wakeup import signals_wake
+from headway.train.backend import Backend, BackendConfig
+
+_T = TypeVar("_T")
+
+
+class RunLoop:
+    """Serves one run's events until it is over. It waits on a descriptor, so that a signal is handled at once."""
+
+    def __init__(
+        self,
+        run: _core.Run,
+        backend: Backend,
+        backend_config: BackendConfig,
+        display: Display,
+        callbacks: CallbackCalls | None = None,
+    ):
+        self._run = run
+        self._callbacks = callbacks
+        self._backend = backend
+        self._backend_config = backend_config
+        self._display = display
+        self._poll = select.poll()
+        self._poll.register(run.event_fd, select.POLLIN)
+        self._poll.register(run.alarm_fd, select.POLLIN)
+        self._hook_watch = HookWatch(run, display.say)
+        self._events: collections.deque[tuple[str, str, bytes | None]] = collections.deque()
+        self._calls = 0
+        self._answers: dict[tuple[int, int], tuple[dict[str, Any] | None, bytes | None]] = {}
+        self._group: DriverWorkerGroup | None = None
+        self._hooks: list[Callable[[], None]] = []
+        self.return_value: bytes | None = None
+        self.exceptions: dict[int, Exception] = {}
+        self.callback_error: CallbackError | None = None
+        self.end: dict[str, Any] | None = None
+
+    def serve(self) -> dict[str, Any]:
+        """Until the end; returns what the run came to."""
+        if self._callbacks is not None:
+            self._call_back(lambda calls: calls.start(self._run.path))
+        while self.end is None:
+            self._wait()
+            while self._hooks:
+                self._hooks.pop(0)()
+        self._display.finish()
+        self.tell_end()
+        return self.end
+
+    def tell_end(self) -> None:
+        """Callbacks hear that the run is over: after a callback's error too, so that loggers close what they opened."""
+        if self._callbacks is None:
+            return
+        failed = self.end is None or self.end["state"] != "finished" or self.callback_error is not None
+        try:
+            with self._hook_watch.watch():
+                self._callbacks.end(failed=failed)
+        except CallbackError as error:
+            if self.end is not None and self.end["state"] == "finished" and self.callback_error is None:
+                self.callback_error = error
+            else:  # The run has a failure of its own, which is the one to be told.
+                self._display.say("warning", str(error))
+
+    def abort(self, error: BaseException) -> None:
+        """Ends the run because ``error`` came up in this thread, and returns when its workers are gone."""
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+        if not interrupted:
+            self._display.mute()  # It may be what failed: standard output is closed, say.
+        while self.end is None:
+            self._wait()
+        self._display.finish()
+        self.tell_end()
+
+    def call(self, calls: dict[int, bytes]) -> list[Any]:
+        """Has each rank call its pickled function and returns the values in the order of ranks."""
+        call_ids: dict[int, int] = {}
+        for rank, function in calls.items():
+            self._calls += 1
+            call_ids[rank] = self._calls
+            self._run.execute(self._calls, [rank], function)
+        keys = [(call_ids[rank], rank) for rank in calls]
+        while not all(key in self._answers for key in keys):
+            if self.end is not None:
+                raise RuntimeError("the run ended while a backend's hook waited for the workers")
+            self._wait()
+        return [self._take_answer(rank, self._answers.pop((call_id, rank))) for call_id, rank in keys]
+
+    def _take_answer(self, rank: int, answer: tuple[dict[str, Any] | None, bytes | None]) -> Any:
+        error, value = answer
+        if error is None:
+            return cloudpickle.loads(value) if value is not None else None
+        text = f"rank {rank}: {error['type']}: {error['message']}\n{error['traceback']}"
+        raise RuntimeError(text) from (self._load_exception(value) if value else None)
+
+    def _wait(self) -> None:
+        if not self._events:
+            with signals_wake(self._poll):
+                self._poll.poll()
+        self._hook_watch.take()
+        self._events.extend(self._run.take_events())
+        # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
+        while self._events:
+            kind, text, blob = self._events.popleft()
+            self._take(kind, json.loads(text), blob)
+        self._display.flush()
+
+    def _take(self, kind: str, event: dict[str, Any], blob: bytes | None) -> None:
+        if kind == "line" and "validation" in event:
+            self._display.validation_line(event["validation"], blob or b"")
+        elif kind == "line":
+            self._display.line(event["rank"], blob or b"")
+        elif kind == "report":
+            self._display.report(event)
+        elif kind == "reported":
+            self._hooks.append(lambda: self._hear_report(event))
+        elif kind == "failed":
+            self._hooks.append(self._hearing_failure(event))
+        elif kind in ("warning", "notice"):
+            self._display.say(kind, event["text"])
+        elif kind == "executed":
+            self._answers[event["call_id"], event["rank"]] = (event["error"], blob)
+        elif kind == "setup":
+            self.exceptions.clear()
+            self._hooks.append(lambda: self._set_up(event["attempt"], event["workers"]))
+        elif kind == "teardown":
+            self._hooks.append(lambda: self._tear_down(event["attempt"]))
+        elif kind == "return_value":
+            self.return_value = blob
+        elif kind == "exception" and blob:
+            self.exceptions[event["rank"]] = self._load_exception(blob)
+        elif kind == "finished":
+            self.end = event
+
+    def _load_exception(self, blob: bytes) -> Exception:
+        try:
+            return cloudpickle.loads(blob)
+        except Exception as error:  # Its class is not importable here; its words are in the message all the same.
+            return RuntimeError(f"an exception that cannot be loaded here: {error}")
+
+    def load_return_value(self) -> Any:
+        """What rank 0 returned; None, with a warning, when it can't be loaded in this process."""
+        if not self.return_value:
+            return None
+        try:
+            return cloudpickle.loads(self.return_value)
+        except Exception as error:
+            self._display.say(
+                "warning", f"rank 0's return value cannot be loaded here: {type(error).__name__}: {error}"
+            )
+            return None
+
+    def _hear_report(self, event: dict[str, Any]) -> None:
+        reason = self._call_back(lambda calls: calls.reported(event))
+        if reason is not None:
+            self._run.stop(reason)
+        if self.callback_error is None:
+            self._run.report_heard()
+
+    def _hearing_failure(self, event: dict[str, Any]) -> Callable[[], None]:
+        exceptions = {
+            each["rank"]: self.exceptions.get(each["rank"]) or RuntimeError(each["text"]) for each in event["ranks"]
+        }
+        return lambda: self._call_back(lambda calls: calls.failed(exceptions))
+
+    def _call_back(self, call: Callable[[CallbackCalls], _T]) -> _T | None:
+        """After the first error no callback is called any more: the run ends by it."""
+        if self._callbacks is None or self.callback_error is not None:
+            return None
+        try:
+            with self._hook_watch.watch():
+                return call(self._callbacks)
+        except CallbackError as error:
+            self.callback_error = error
+            self._run.callback_failed(str(error))
+            return None
+
+    def _set_up(self, attempt: int, workers: int) -> None:
+        if attempt > 1:
+            self._call_back(lambda calls: calls.begun_again())
+        self._group = DriverWorkerGroup(self, workers)
+        try:
+            with self._hook_watch.watch():
+                self._backend.on_start(self._group, self._backend_config)
+                self._backend.on_training_start(self._group, self._backend_config)
+        except Exception as error:
+            self._run.setup_finished(attempt, json.dumps(describe(error)))
+        else:
+            self._run.setup_finished(attempt)
+
+    def _tear_down(self, attempt: int) -> None:
+        try:
+            if self._group is not None:
+                with self._hook_watch.watch():
+                    self._backend.on_shutdown(self._group, self._backend_config)
+        except Exception as error:
+            self._display.say("warning", f"the backend's on_shutdown failed; the run's result stands: {error}")
+        finally:
+            self._run.teardown_finished(attempt)
+
+
+class DriverWorkerGroup:
+    """The workers of one attempt, as a backend's hooks see them; see :class:`headway.train.backend.WorkerGroup`."""
+
+    def __init__(self, loop: RunLoop, num_workers: int):
+        self._loop = loop
+        self.num_workers = num_workers
+
+    def __len__(self) -> int:
+        return self.num_workers
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.num_workers))
+
+    def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
+        return self._loop.call(dict.fromkeys(self, pickling.dumps_call(function, args, kwargs)))
+
+    def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls ``function`` in one rank and returns its value."""
+        if not 0 <= rank < self.num_workers:
+            raise ValueError(f"rank is {rank}; allowed: 0 to {self.num_workers - 1}")
+        return self._loop.call({rank: pickling.dumps_call(function, args, kwargs)})[0]
+
+    def execute_each(self, calls: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
+        """Calls one function a rank, each with its own arguments, at once."""
+        if len(calls) != self.num_workers:
+            raise ValueError(f"calls has {len(calls)} entries; allowed: one a rank, {self.num_workers}")
+        return self._loop.call({rank: pickling.dumps_call(*call, {}) for rank, call in enumerate(calls)})

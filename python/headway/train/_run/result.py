@@ -1,0 +1,198 @@
+"""What ``fit()`` returns, and what a run's folder gives again later."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headway import _core
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._storage import locations, run_files
+from headway._values.arguments import check_str
+from headway.train._errors.exceptions import to_exception
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow.fs
+
+
+@dataclass
+class Result:
+    """The outcome of a run.
+
+    Attributes:
+        metrics: The last report's, with or without a checkpoint, and beside the user's the automatic ones
+            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...); None
+            without any.
+        checkpoint: The newest committed checkpoint, or None.
+        error: Why the run failed, or None.
+        path: The run's folder, on ``filesystem``.
+        best_checkpoints: ``(checkpoint, its report's metrics)`` of all that are kept, oldest first.
+        config: The training function's configuration; what JSON does not have comes as text from :meth:`from_path`.
+        return_value: What rank 0's training function returned; None from :meth:`from_path`.
+
+    Example:
+        >>> from headway import train
+        >>> def loop():
+        ...     for epoch in range(2):
+        ...         train.report({"epoch": epoch}, train.Checkpoint.from_dict({"epoch": epoch}))
+        >>> result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+        >>> result.metrics["epoch"], result.checkpoint.to_dict(), len(result.best_checkpoints)
+        (1, {'epoch': 1}, 2)
+    """
+
+    metrics: dict[str, Any] | None
+    checkpoint: Checkpoint | None
+    error: Exception | None
+    path: str
+    best_checkpoints: list[tuple[Checkpoint, dict[str, Any]]] = field(default_factory=list)
+    config: dict[str, Any] | None = None
+    return_value: Any = None
+    _location: str = field(default="", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self._location:
+            self._location = self.path
+
+    @classmethod
+    def _at(
+        cls,
+        location: str,
+        *,
+        checkpoints: Sequence[tuple[str, dict[str, Any]]],
+        config: dict[str, Any] | None,
+        done: bool,
+        last: dict[str, Any] | None,
+        error: Exception | None = None,
+        return_value: Any = None,
+    ) -> Result:
+        """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
+        kept = [(Checkpoint._at(locations.join(location, name)), metrics) for name, metrics in checkpoints]
+        if last is not None and checkpoints and last.get("checkpoint_dir_name") == checkpoints[-1][0]:
+            # What its validation has found since.
+            own: dict[str, Any] = {
+                name: last[name] for name in ("attempt", "report_index", "checkpoint_dir_name") if name in last
+            }
+            last = {**last, **checkpoints[-1][1], **own}
+        return cls(
+            metrics={**last, "done": done, "config": config} if last is not None else None,
+            checkpoint=kept[-1][0] if kept else None,
+            error=error,
+            path=locations.path_of(location),
+            best_checkpoints=kept,
+            config=config,
+            return_value=return_value,
+            _location=location,
+        )
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> Result:
+        """The result of the run in a folder, from this or another process, while it runs or later.
+
+        A checkpoint whose manifest is damaged is left out, with a warning that says what is wrong with it and which
+        is the newest good one.
+
+        Args:
+            path: The run's folder: a path or a URL; with ``storage_filesystem`` a path on that.
+            storage_filesystem: A ``pyarrow.fs.FileSystem``; default: the URL's, or the local one.
+
+        Raises:
+            FileNotFoundError: there is no run in ``path``.
+            ValueError: a newer version of Headway wrote it.
+            OSError: the storage could not be read, or the run's journal is damaged.
+
+        Example:
+            >>> from headway import train
+            >>> result = train.Result.from_path("~/headway_results/digits")  # doctest: +SKIP
+        """
+        location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+        journal = run_files.read_journal(location)
+        if journal is None:
+            raise FileNotFoundError(f"path is {locations.shown(location)!r}, which holds no run (no run.json)")
+        found = json.loads(_core.survey(location))
+        _warn_of_damage(location, found["unreadable"])
+        return cls._at(
+            location,
+            checkpoints=run_files.with_validations(found["checkpoints"], journal),
+            config=run_files.read_json(location, "params.json"),
+            done=journal["state"] == "finished",
+            last=run_files.last_report(location),
+            error=_stored_error(journal, locations.shown(location)),
+        )
+
+    @property
+    def metrics_dataframe(self) -> pandas.DataFrame | None:
+        """Every report, a row each, as a pandas DataFrame; None when there was none.
+
+        A nested metric has a column such as ``eval/loss``, as in ``progress.csv``.
+        """
+        reports = [run_files.flat(report) for report in run_files.read_reports(self._location)]
+        if not reports:
+            return None
+        import pandas
+
+        return pandas.DataFrame(reports)
+
+    @property
+    def log_dir(self) -> str:
+        """The older name of ``path``."""
+        return self.path
+
+    @property
+    def filesystem(self) -> pyarrow.fs.FileSystem:
+        """The filesystem that ``path`` is on."""
+        return locations.split(self._location)[1]
+
+    def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint | None:
+        """Of the kept checkpoints the one with the highest (``mode="max"``) or lowest (``"min"``) metric.
+
+        Args:
+            metric: A metric's key, ``/`` between nested keys.
+            mode: ``"max"`` or ``"min"``.
+
+        Returns:
+            The checkpoint, the newer one of equals; None when none is kept.
+
+        Raises:
+            ValueError: a bad mode, or no kept checkpoint has the metric as a number.
+        """
+        check_str("metric", metric, "the key of a reported metric")
+        if mode not in ("max", "min"):
+            raise ValueError(f'mode is {mode!r}; allowed: "max" or "min"')
+        if not self.best_checkpoints:
+            return None
+        best = _core.best_of(json.dumps([metrics for _, metrics in self.best_checkpoints]), metric, mode)
+        if best is None:
+            there = sorted({key for _, metrics in self.best_checkpoints for key in run_files.flat(metrics)})
+            raise ValueError(f"metric is {metric!r}, which no kept checkpoint has as a number; there are: {there}")
+        return self.best_checkpoints[best][0]
+
+
+def _warn_of_damage(location: str, unreadable: Sequence[str]) -> None:
+    """Reads checkpoints whole, to say which is good, only when there is something to warn of."""
+    if not unreadable:
+        return
+    name = _core.newest_good(location)
+    good = (
+        f"the newest good checkpoint is {locations.shown(locations.join(location, name))}" if name else "none is good"
+    )
+    for text in unreadable:
+        warnings.warn(f"a checkpoint is damaged and left out: {text}; {good}", stacklevel=3)
+
+
+def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
+    if journal.get("failure") is None:
+        return None
+    end = {
+        "kind": journal["failure_kind"],
+        "message": journal["failure"],
+        "ranks": journal["failed_ranks"],
+        "in_collective": journal.get("failed_in_collective"),
+        "attempts": journal["attempt"],
+        "preemption": journal.get("preemption"),
+    }
+    return to_exception(end, {}, path)[0]

@@ -1,0 +1,1 @@
+"""What a training function may call, and how it is called."""

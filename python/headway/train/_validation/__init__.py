@@ -1,0 +1,1 @@
+"""Validation of checkpoints beside the training."""

@@ -1,1 +1,0 @@
-"""Names of :mod:`headway.train` where newer code imports them from."""

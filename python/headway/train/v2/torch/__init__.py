@@ -1,1 +1,0 @@
-"""Where newer code imports names for torch from."""

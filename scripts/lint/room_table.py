@@ -1,0 +1,172 @@
+"""The rooms of the tree, in C++ and in Python: what is in each, and which rooms it may use. The one table of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Room(NamedTuple):
+    """A folder (in Python also a module) with one job.
+
+    Attributes:
+        folder: Where it lies.
+        contents: What is in it, for ARCHITECTURE.md.
+        uses: The names of the rooms that it may use beside itself.
+    """
+
+    folder: str
+    contents: str
+    uses: frozenset[str]
+
+
+def _room(folder: str, contents: str, uses: str = "") -> Room:
+    return Room(folder, contents, frozenset(uses.split()))
+
+
+#: By name. `headway` is the public API.
+CPP: dict[str, Room] = {
+    "headway": _room("include/headway/", "the public C++ API, one header a subject; no Boost, no Arrow"),
+    "core": _room(
+        "src/core/",
+        "values that all rooms use: configuration and its rules, JSON, manifests, time, worker facts",
+        "headway",
+    ),
+    "wire": _room(
+        "src/wire/",
+        "messages, frames, the async channel, the blocking channel, descriptors that children drop",
+        "headway core",
+    ),
+    "control": _room(
+        "src/control/",
+        "decisions: run controller, worker group, report barrier, checkpoint book, validation queue, failure policy "
+        "and its texts",
+        "headway core",
+    ),
+    "storage": _room(
+        "src/storage/",
+        "from a location to its filesystem; upload, commit, verify, sweep, download; loads `arrow/` for the first URL",
+        "headway core",
+    ),
+    "arrow": _room(
+        "src/arrow/",
+        "`libheadway_arrow.so`: everything that needs Arrow C++, behind `storage/files.hpp`",
+        "headway core storage",
+    ),
+    "node": _room(
+        "src/node/",
+        "one machine: agent, worker factory (both ends), guard program, log capture, resource ledger",
+        "headway core wire",
+    ),
+    "engine": _room(
+        "src/engine/",
+        "who gets which slots: the interface, placement, and the pool of this machine's node and of those that joined",
+        "headway core wire node",
+    ),
+    "cluster": _room(
+        "src/cluster/",
+        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of it",
+        "headway core wire node",
+    ),
+    "driver": _room(
+        "src/driver/",
+        "the runtime: carries out commands, feeds events, keeps the run's folder",
+        "headway core wire control storage node engine cluster",
+    ),
+    "worker": _room("src/worker/", "the session inside a worker", "headway core wire storage"),
+    "library": _room(
+        "src/library/",
+        "`libheadway.so`: the C++ front end (its programs are driver, factory and worker) and its CMake package",
+        "headway core wire storage node driver worker",
+    ),
+    "bindings": _room(
+        "src/bindings/",
+        "the Python module `headway._core`, one file a subject, no logic",
+        "headway core wire storage node cluster driver worker",
+    ),
+    "sim": _room(
+        "sim/", "the simulator: the real `control/` in a simulated world, with faults, by seed", "headway core control"
+    ),
+}
+
+#: By dotted name below the package `headway`; a module belongs to the room with the longest name that
+#: begins its own. The last row is the package's own `__init__`, and the program behind `python -m`.
+PYTHON: dict[str, Room] = {
+    "_core": _room("python/headway/_core", "the bindings' module"),
+    "_values": _room(
+        "python/headway/_values/", "checked arguments, metrics as JSON, pickles, what happens at the process's end"
+    ),
+    "_places": _room(
+        "python/headway/_places/", "modules without a file: one table of older and longer names, and the finder for it"
+    ),
+    "_session": _room(
+        "python/headway/_session.py", "what this process is: a rank, one that validates, or neither", "_core"
+    ),
+    "_storage": _room(
+        "python/headway/_storage/",
+        "locations, Python's filesystems, the small files of a run's folder",
+        "_core _session _values",
+    ),
+    "_checkpoint": _room("python/headway/_checkpoint/", "checkpoints with their metadata", "_core _storage _values"),
+    "_callbacks": _room(
+        "python/headway/_callbacks/",
+        "callbacks, loggers, stoppers, progress reporters, trials: below training and tuning",
+        "_checkpoint _values",
+    ),
+    "_runtime": _room(
+        "python/headway/_runtime/",
+        "the runtime's start and end, nodes, workers' environments",
+        "_core _session _values",
+    ),
+    "_worker": _room(
+        "python/headway/_worker/",
+        "what runs in the factory and in workers",
+        "_checkpoint _core _session _storage _values",
+    ),
+    "_ray": _room("python/headway/_ray/", "`import ray` that means Headway", "_places _runtime _values"),
+    "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage"),
+    "agent": _room("python/headway/agent.py", "the command `headway-agent`", "_core _runtime _values"),
+    "train.backend": _room("python/headway/train/backend.py", "what a framework's integration implements"),
+    "train._errors": _room("python/headway/train/_errors/", "what `fit()` raises"),
+    "train._config": _room(
+        "python/headway/train/_config/",
+        "the configuration classes and their checks",
+        "_callbacks _core _runtime _storage _values",
+    ),
+    "train._validation": _room(
+        "python/headway/train/_validation/",
+        "how checkpoints are validated, and what a report asks for",
+        "_checkpoint _core _session _values",
+    ),
+    "train._training_function": _room(
+        "python/headway/train/_training_function/",
+        "what a training function may call, and how it is called",
+        "_checkpoint _session _storage _values train._errors train._validation",
+    ),
+    "train._run": _room(
+        "python/headway/train/_run/",
+        "a run as the driver sees it: events, display, callbacks, result, what is stored to restore it",
+        "_callbacks _checkpoint _core _storage _values _worker train._config train._errors train.backend",
+    ),
+    "train._local": _room(
+        "python/headway/train/_local/",
+        "local mode: the training function runs in this process, or in torchrun's",
+        "_core _runtime _session _storage _values _worker train._config train._errors train._run train._validation "
+        "train.backend",
+    ),
+    "train.collective": _room("python/headway/train/collective/", "barriers and broadcasts of all ranks", "_session"),
+    "train": _room(
+        "python/headway/train/",
+        "the trainers, and the names that users import",
+        "_callbacks _checkpoint _core _runtime _session _storage _values _worker train._config train._errors "
+        "train._local train._run train._training_function train._validation train.backend",
+    ),
+    "train.torch": _room(
+        "python/headway/train/torch/",
+        "PyTorch: trainer, checkpoints, models, data loaders",
+        "_checkpoint _session _values train train._config train._validation train.backend",
+    ),
+    "tune": _room(
+        "python/headway/tune/", "the names that users import of what tuning shares with training", "_callbacks _places"
+    ),
+    "": _room("python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime"),
+}
