@@ -1,4 +1,6 @@
-"""Which Python package may import which, wherever the import stands, and that no imports go in a circle."""
+"""Which Python package may import which, wherever the import stands, and that no imports go in a
+circle.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from room_table import PYTHON, Room
+from room_list import PYTHON, Room
 
 PACKAGE = "headway"
 SOURCES = Path("python")
@@ -30,13 +32,15 @@ class Import(NamedTuple):
 
 
 def check(root: Path, files: Iterable[Path], rooms: Mapping[str, Room] = PYTHON) -> Iterator[str]:
-    """One message for each import that the table does not allow, each file without a room, and each circle."""
+    """One message for each import that the table does not allow, each file without a room, and each
+    circle.
+    """
     files = list(files)
     modules = {module_of(file): file for file in files}
     found = [each for file in files for each in _imports(root, file, modules)]
     for module, file in modules.items():
         if room_of(module, rooms) is None:
-            yield f"{file}:1: {module} is in no room that scripts/lint/room_table.py knows; say there what it may use"
+            yield f"{file}:1: {module} is in no room that scripts/lint/room_list.py knows; say there what it may use"
     for each in dict.fromkeys(found):
         yield from _violations(each, rooms)
     yield from _circles(found)
@@ -49,7 +53,9 @@ def module_of(file: Path) -> str:
 
 
 def room_of(module: str, rooms: Mapping[str, Room]) -> str | None:
-    """The room with the longest name that begins the module's; the package itself is in the room without a name."""
+    """The room with the longest name that begins the module's; the package itself is in the room
+    without a name.
+    """
     if module in (PACKAGE, f"{PACKAGE}.__main__"):
         return ""
     name = module.removeprefix(f"{PACKAGE}.")
@@ -59,7 +65,9 @@ def room_of(module: str, rooms: Mapping[str, Room]) -> str | None:
 
 
 def _imports(root: Path, file: Path, modules: Mapping[str, Path]) -> Iterator[Import]:
-    """Every import of ours in a file, also in functions, for type checkers alone, and by importlib."""
+    """Every import of ours in a file, also in functions, for type checkers alone, and by
+    importlib.
+    """
     importer = module_of(file)
     for node in ast.walk(ast.parse((root / file).read_text())):
         for name in _named(node):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Which room may include or import which (room_table.py), and what the deciding rooms may know of the world.
+"""Which room may include or import which (room_list.py), and what the deciding rooms may know of
+the world.
 
 `rooms.py --table` prints the tables of C++'s and Python's rooms as Markdown.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import python_rooms
 import sources
-from room_table import CPP, PYTHON, Room
+from room_list import CPP, PYTHON, Room
 
 # Each room of C++, and the rooms it may include beside itself.
 ROOMS = {name: room.uses for name, room in CPP.items()}
@@ -33,9 +34,6 @@ WORLD = re.compile(
 )
 # <chrono> is for durations and for times that are handed in; reading a clock is not.
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b|\bclock_gettime\b")
-
-# What a row of the Markdown table says of a room that uses no other.
-NOTHING = "\N{EN DASH}"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -84,10 +82,15 @@ def _why_not(room: str, header: str) -> str | None:
     return None
 
 
+def row(room: Room) -> str:
+    """A room's row in a table of Markdown."""
+    return f"| `{room.folder}` | {room.contents} | {', '.join(sorted(room.uses)) or 'none'} |"
+
+
 def table(rooms: Iterable[Room]) -> str:
     """The rooms as a table of Markdown, for ARCHITECTURE.md."""
-    rows = [f"| `{room.folder}` | {room.contents} | {', '.join(sorted(room.uses)) or NOTHING} |" for room in rooms]
-    return "\n".join(["| room | what is in it | may use |", "| --- | --- | --- |", *rows])
+    head = ["| room | what is in it | may use |", "| --- | --- | --- |"]
+    return "\n".join([*head, *(row(room) for room in rooms)])
 
 
 def main() -> int:

@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""The table of rooms in ARCHITECTURE.md has the rooms of `rooms.py`, and says for each which others
-it may use.
-"""
+"""The tables of rooms in ARCHITECTURE.md are those that `rooms.py --table` prints."""
 
 from __future__ import annotations
 
@@ -11,43 +9,42 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import rooms
+from room_list import CPP, PYTHON, Room
 
 PAPER = Path("ARCHITECTURE.md")
 HEADING = "## Rooms"
-ROW = re.compile(r"^\| `([^`]+)` \| .+ \| ([^|]*) \|$")
-# Rooms that do not lie in src/.
-FOLDERS = {"headway": "include/headway/", "sim": "sim/"}
+ROW = re.compile(r"^\| `([^`]+)` \|.*\|$")
 
 
-def check(text: str, table: Mapping[str, set[str]]) -> Iterator[str]:
-    """One message for each row of `text` that says something else than `table`, and for each room
+def check(text: str, *tables: Mapping[str, Room]) -> Iterator[str]:
+    """One message for each row of `text` that is not as the tables have it, and for each room
     without a row.
     """
-    wanted = {FOLDERS.get(room, f"src/{room}/"): used for room, used in table.items()}
+    wanted = {room.folder: rooms.row(room) for table in tables for room in table.values()}
     found = dict(_rows(text))
-    for folder in sorted(wanted.keys() - found.keys()):
-        yield f"{PAPER}: the table of rooms has no row for `{folder}`, which rooms.py knows"
-    for folder, (number, used) in found.items():
+    for folder in [folder for folder in wanted if folder not in found]:
+        yield f"{PAPER}: the tables of rooms have no row for `{folder}`: {wanted[folder]}"
+    for folder, (number, row) in found.items():
         if folder not in wanted:
-            yield f"{PAPER}:{number}: `{folder}` is no room that rooms.py knows"
-        elif used != (expected := ", ".join(sorted(wanted[folder])) or "none"):
-            yield f"{PAPER}:{number}: `{folder}` may use {used!r} here, and {expected!r} in rooms.py"
+            yield f"{PAPER}:{number}: `{folder}` is no room that room_list.py knows"
+        elif row != wanted[folder]:
+            yield f"{PAPER}:{number}: room_list.py has the row of `{folder}` as: {wanted[folder]}"
 
 
 def _rows(text: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Folder, line number and last column of each row below the heading."""
+    """Folder, line number and text of each row below the heading."""
     below = False
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith("## "):
             below = line == HEADING
         elif below and (row := ROW.match(line)):
-            yield row[1], (number, row[2].strip())
+            yield row[1], (number, line)
 
 
 def main() -> int:
     """Checks the tree that this script lies in."""
     root = Path(__file__).resolve().parents[2]
-    violations = list(check((root / PAPER).read_text(), rooms.ROOMS))
+    violations = list(check((root / PAPER).read_text(), CPP, PYTHON))
     for violation in violations:
         print(violation)
     return 1 if violations else 0

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import python_rooms
 import rooms
-from room_table import CPP, PYTHON, Room
+from room_list import CPP, PYTHON, Room
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = {

@@ -1,4 +1,6 @@
-"""Modules without a file: older and longer names of modules, and what pickles of earlier versions name."""
+"""Modules without a file: older and longer names of modules, and what pickles of earlier versions
+name.
+"""
 
 import importlib
 import os

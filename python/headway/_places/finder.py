@@ -1,7 +1,9 @@
-"""The one way to answer an import without a file: a finder in front of all others, for the names that it knows.
+"""The one way to answer an import without a file: a finder in front of all others, for the names
+that it knows.
 
-The table's is there from ``import headway`` on, so workers and other processes have it too, forked or not. It does
-without the base classes of ``importlib.abc``, whose import takes longer than all of this package.
+The table's is there from ``import headway`` on, so workers and other processes have it too, forked
+or not. It does without the base classes of ``importlib.abc``, whose import takes longer than all of
+this package.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ class PlaceLoader(Protocol):
 
 
 class PlacesFinder:
-    """Answers with what ``loader_of`` gives for a module's full name; None leaves the name to other finders.
+    """Answers with what ``loader_of`` gives for a module's full name; None leaves the name to other
+    finders.
 
     Args:
         loader_of: From a full name to its loader.
@@ -44,7 +47,9 @@ class PlacesFinder:
         return spec_from_loader(fullname, loader) if loader is not None else None  # type: ignore[arg-type]
 
     def install(self) -> None:
-        """Puts it first, once: neither an installed package nor an old folder is taken for the module."""
+        """Puts it first, once: neither an installed package nor an old folder is taken for the
+        module.
+        """
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 

@@ -10,7 +10,8 @@ class Place(NamedTuple):
 
     Attributes:
         summary: What the module has, the first words of its docstring.
-        names: By the module that they come from, names with spaces between; ``A=B`` is ``A`` under the name ``B``.
+        names: By the module that they come from, names with spaces between; ``A=B`` is ``A`` under
+            the name ``B``.
     """
 
     summary: str

@@ -1,4 +1,6 @@
-"""What Headway does when the process ends, in order: runs end before the storage that they write to."""
+"""What Headway does when the process ends, in order: runs end before the storage that they write
+to.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _steps: dict[int, Callable[[], None]] = {}
 
 
 def at_end(order: int, step: Callable[[], None]) -> None:
-    """Has ``step`` called when the process ends: those of a lower ``order`` before it, and one for each order."""
+    """Has ``step`` called when the process ends: those of a lower ``order`` before it, and one for
+    each order.
+    """
     _steps[order] = step
     # It comes before what libraries have registered until now, such as Arrow's own end.
     atexit.unregister(_end)

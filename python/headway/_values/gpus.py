@@ -6,7 +6,9 @@ import os
 
 
 def visible_gpus() -> list[str]:
-    """The devices that this process sees, as CUDA_VISIBLE_DEVICES names them, in the order of their indices."""
+    """The devices that this process sees, as CUDA_VISIBLE_DEVICES names them, in the order of their
+    indices.
+    """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return [gpu for gpu in named.split(",") if gpu]

@@ -1,4 +1,5 @@
-"""What training shares with tuning: callbacks, loggers, stop conditions and progress reporters of ``RunConfig``.
+"""What training shares with tuning: callbacks, loggers, stop conditions and progress reporters of
+``RunConfig``.
 
 Tuning itself (``Tuner``, search spaces, schedulers) is not there yet.
 """

@@ -27,8 +27,8 @@ class WorkerGroupError(TrainingFailedError):
 
     Attributes:
         error_message: All of the message.
-        worker_failures: By rank, the exception that its training function raised, or one that says how its process
-            ended.
+        worker_failures: By rank, the exception that its training function raised, or one that says
+            how its process ended.
 
     Example:
         >>> from headway import train
@@ -53,7 +53,8 @@ class WorkerGroupError(TrainingFailedError):
 class NCCLHangError(WorkerGroupError):
     """Ranks were held up in a collective of torch until ``FailureConfig.hang_fail_s`` had passed.
 
-    Whatever the group's backend is, Gloo too. The message names who has not entered which collective, with stacks.
+    Whatever the group's backend is, Gloo too. The message names who has not entered which
+    collective, with stacks.
 
     Example:
         >>> from headway import train
@@ -119,8 +120,8 @@ def to_exception(
     """How a run's end is raised: the exception, and the training function's own one as its cause.
 
     Args:
-        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and ``in_collective``, and
-            ``preemption`` where that ended it.
+        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and
+            ``in_collective``, and ``preemption`` where that ended it.
         exceptions: What ranks had raised, as far as it could be pickled.
         path: The run's folder.
     """
@@ -131,7 +132,8 @@ def to_exception(
         return FileExistsError(message), None
     if kind in ("unavailable", "refused", "corrupted") and end["attempts"] == 0:
         return OSError(message), None
-    if kind in ("internal", "superseded") or (kind == "user_code" and not end["ranks"]):  # A defect, or a callback.
+    # A defect, or a callback.
+    if kind in ("internal", "superseded") or (kind == "user_code" and not end["ranks"]):
         return ControllerError(RuntimeError(message)), None
     if kind == "not_found":
         return ControllerError(FileNotFoundError(message)), None

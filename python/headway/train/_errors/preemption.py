@@ -12,7 +12,8 @@ class PreemptionInfo:
     """What is known of the nodes of this group that are being taken away.
 
     Attributes:
-        deadline_ms: When the first of them goes, in milliseconds since 1970; None when that is not known.
+        deadline_ms: When the first of them goes, in milliseconds since 1970; None when that is not
+            known.
         preempted_node_to_ranks: By the node's id, the ranks that are there, ascending.
 
     Example:

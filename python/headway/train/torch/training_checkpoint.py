@@ -1,4 +1,6 @@
-"""A training's whole state as a checkpoint: model, optimizer, scheduler and whatever else, sharded or not."""
+"""A training's whole state as a checkpoint: model, optimizer, scheduler and whatever else, sharded
+or not.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from headway._arguments import refuse
-from headway._worker import session as worker_session
-from headway.train._checkpoint import Checkpoint
+from headway import _session as worker_session
+from headway._checkpoint.checkpoint import Checkpoint
+from headway._values.arguments import refuse
 from headway.train.torch.model import unwrap_model
 
 if TYPE_CHECKING:
@@ -29,21 +31,23 @@ def save_checkpoint(
     scheduler: Any = None,
     **state: Any,
 ) -> Checkpoint | None:
-    """Writes a training's state into a folder, for ``report``. All ranks call it, whatever the model is.
+    """Writes a training's state into a folder, for ``report``. All ranks call it, whatever the
+    model is.
 
-    The model decides who writes. A plain model and one wrapped in DDP are written by rank 0. A model that FSDP or
-    ``fully_shard`` has sharded is written by all ranks, each its own shards, by ``torch.distributed.checkpoint``; no
-    rank ever holds the whole model. :func:`load_checkpoint` reads both kinds into both kinds of models, with any number
-    of ranks.
+    The model decides who writes. A plain model and one wrapped in DDP are written by rank 0. A
+    model that FSDP or ``fully_shard`` has sharded is written by all ranks, each its own shards, by
+    ``torch.distributed.checkpoint``; no rank ever holds the whole model. :func:`load_checkpoint`
+    reads both kinds into both kinds of models, with any number of ranks.
 
     Args:
         folder: An existing directory of this rank.
-        model: The model, as ``prepare_model`` returned it or before. ``model.pt`` has the names of the model itself,
-            without DDP's prefix, so ``TorchCheckpoint.get_model`` reads it too (unless it is sharded).
+        model: The model, as ``prepare_model`` returned it or before. ``model.pt`` has the names of
+            the model itself, without DDP's prefix, so ``TorchCheckpoint.get_model`` reads it too
+            (unless it is sharded).
         optimizer: Its optimizer.
         scheduler: A learning-rate scheduler, or anything else with ``state_dict``.
-        **state: Whatever else belongs to it, such as ``epoch=3``. Of objects with ``state_dict`` (a ``GradScaler``, an
-            averaged model) that is saved, of others the value, pickled.
+        **state: Whatever else belongs to it, such as ``epoch=3``. Of objects with ``state_dict`` (a
+            ``GradScaler``, an averaged model) that is saved, of others the value, pickled.
 
     Returns:
         The checkpoint to report, or None in a rank that has written nothing.
@@ -90,24 +94,28 @@ def load_checkpoint(
     scheduler: Any = None,
     **state: Any,
 ) -> dict[str, Any]:
-    """Loads what :func:`save_checkpoint` wrote into a model, an optimizer and whatever else is named.
+    """Loads what :func:`save_checkpoint` wrote into a model, an optimizer and whatever else is
+    named.
 
-    All ranks call it, with any number of ranks and any strategy: a checkpoint of two ranks under FSDP loads into four,
-    or into a plain model in one process outside of a training function.
+    All ranks call it, with any number of ranks and any strategy: a checkpoint of two ranks under
+    FSDP loads into four, or into a plain model in one process outside of a training function.
 
     Args:
-        checkpoint: What ``train.get_checkpoint()`` returned, or a checkpoint's directory. None: nothing is loaded.
+        checkpoint: What ``train.get_checkpoint()`` returned, or a checkpoint's directory. None:
+            nothing is loaded.
         model: The model, as ``prepare_model`` returned it.
         optimizer: Its optimizer, made after ``prepare_model``.
         scheduler: The scheduler, or whatever was saved as one.
         **state: Objects with ``load_state_dict`` by the names under which they were saved.
 
     Returns:
-        The values that were saved under other names, such as ``{"epoch": 3}``; empty when ``checkpoint`` is None.
+        The values that were saved under other names, such as ``{"epoch": 3}``; empty when
+        ``checkpoint`` is None.
 
     Raises:
         TypeError: a bad argument, named.
-        KeyError: something is to be loaded that the checkpoint does not have; the message lists what it has.
+        KeyError: something is to be loaded that the checkpoint does not have; the message lists
+            what it has.
         RuntimeError: parameters of another name or shape, as ``load_state_dict`` raises it.
 
     Note:
@@ -207,7 +215,8 @@ def _save_shards(folder: str, model: torch.nn.Module, optimizer: Any) -> None:
     parts: dict[str, Any] = {"model": get_model_state_dict(model)}
     if optimizer is not None:
         parts["optimizer"] = get_optimizer_state_dict(model, _plain(optimizer))
-    os.makedirs(folder, exist_ok=True)  # Each rank has a folder; the report brings their files together.
+    # Each rank has a folder; the report brings their files together.
+    os.makedirs(folder, exist_ok=True)
     sharded.save(parts, checkpoint_id=folder)
 
 
@@ -225,7 +234,8 @@ def _load_shards(folder: str, model: torch.nn.Module | None, optimizer: Any) -> 
         if "optimizer" not in there:
             raise _missing("optimizer", there)
         parts["optimizer"] = parts_of.get_optimizer_state_dict(model, _plain(optimizer))
-    # Flattening drops the names of tensors of which a rank has no shard, which torch then takes for an old format.
+    # Flattening drops the names of tensors of which a rank has no shard, which torch then takes for
+    # an old format.
     sharded.load(parts, checkpoint_id=folder, planner=sharded.DefaultLoadPlanner(flatten_sharded_tensors=False))
     parts_of.set_model_state_dict(model, parts["model"])
     if optimizer is not None:
@@ -255,7 +265,9 @@ def _load_whole(folder: str, model: torch.nn.Module | None, optimizer: Any) -> N
 
 
 def _by_name(state: dict[str, Any], names: list[str | None] | None) -> dict[str, Any]:
-    """An optimizer's state by the model's names instead of by numbers, as sharded models load it."""
+    """An optimizer's state by the model's names instead of by numbers, as sharded models load
+    it.
+    """
     if names is None or None in names:
         raise ValueError(
             "the checkpoint's optimizer has parameters that its model does not have, so it cannot be sharded; "

@@ -1,4 +1,6 @@
-"""The rooms of the tree, in C++ and in Python: what is in each, and which rooms it may use. The one table of them."""
+"""The rooms of the tree, in C++ and in Python: what is in each, and which rooms it may use. The one
+table of them.
+"""
 
 from __future__ import annotations
 
@@ -88,8 +90,9 @@ CPP: dict[str, Room] = {
     ),
 }
 
-#: By dotted name below the package `headway`; a module belongs to the room with the longest name that
-#: begins its own. The last row is the package's own `__init__`, and the program behind `python -m`.
+#: By dotted name below the package `headway`; a module belongs to the room with the longest name
+#: that begins its own. The last row is the package's own `__init__`, and the program behind `python
+#: -m`.
 PYTHON: dict[str, Room] = {
     "_core": _room("python/headway/_core", "the bindings' module"),
     "_values": _room(
