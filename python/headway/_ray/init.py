@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headway._runtime import runtime
+from headway._values import log
 from headway._values.arguments import check_bool
 
 _WITHOUT_EFFECT = (
@@ -114,10 +114,7 @@ def init(
         runtime_env=runtime_env,
     )
     if address == "auto":
-        print(
-            'headway: ray.init\'s address is "auto": Headway is started on this machine, and others may join it',
-            file=sys.stderr,
-        )
+        log.notice('ray.init\'s address is "auto": Headway is started on this machine, and others may join it')
     if idle:
-        print(f"headway: without effect here: ray.init's {', '.join(sorted(idle))}", file=sys.stderr)
+        log.notice(f"without effect here: ray.init's {', '.join(sorted(idle))}")
     return RayContext()

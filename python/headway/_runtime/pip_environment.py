@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headway._values import log
+
 _WHOLE = ".headway-complete"
 _TOLD_LINES_MAX = 20
 
@@ -129,7 +131,7 @@ def _make(folder: Path, request: PipRequest) -> None:
     if folder.exists():  # What a process left that died over it.
         shutil.rmtree(folder)
     wanted = _shown(request.packages)
-    print(f"headway: installing {wanted} for the workers (once)", file=sys.stderr, flush=True)
+    log.notice(f"installing {wanted} for the workers (once)")
     import venv  # Here: few programs need it, and all would wait for it.
 
     # This interpreter's pip does it, through the import path below, where it has one.

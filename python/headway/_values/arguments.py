@@ -1,4 +1,6 @@
-"""Type checks of public arguments: every refusal names the argument, what was given, and what is allowed."""
+"""Type checks of public arguments: every refusal names the argument, what was given, and what is
+allowed.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def check_texts(argument: str, value: object, allowed: str) -> list[str]:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether text can be written as UTF-8: bytes of file names that are none come as halves of surrogate pairs."""
+    """Whether text can be written as UTF-8: bytes of file names that are none come as halves of
+    surrogate pairs.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,6 @@
-"""Metrics and metadata on their way from a user to JSON: what may be in them, and what is refused by its key."""
+"""Metrics and metadata on their way from a user to JSON: what may be in them, and what is refused
+by its key.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ _SIGNS = ("attempt", "report_index", "time_since_restore", "trial_id")
 def without_automatic(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
     """Of a run's ``Result.metrics`` the user's own; any others as they are.
 
-    A validation that returns those of a trainer of its own means what that one reported: not when it ran, nor where.
+    A validation that returns those of a trainer of its own means what that one reported: not when
+    it ran, nor where.
     """
     if not all(name in metrics for name in _SIGNS):
         return metrics
@@ -61,7 +64,8 @@ def to_json(metrics: object, argument: str = "metrics") -> str:
     try:
         plain = _plain(metrics, argument, 0)
     except ValueError as error:
-        raise error.with_traceback(None) from None  # The way through nested values tells the user nothing.
+        # The way through nested values tells the user nothing.
+        raise error.with_traceback(None) from None
     return json.dumps(plain)
 
 

@@ -1,4 +1,6 @@
-"""Functions on their way to workers; when one can't go, the error names the object at fault and the path to it."""
+"""Functions on their way to workers; when one can't go, the error names the object at fault and the
+path to it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def dumps_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _find_culprit(value: Any, path: str) -> tuple[str, Any]:
-    """The innermost object below ``value`` that fails on its own. Of what is nested without end, one not too far in."""
+    """The innermost object below ``value`` that fails on its own. Of what is nested without end,
+    one not too far in.
+    """
     seen: set[int] = set()
     while id(value) not in seen and len(seen) < _DEPTH_MAX:
         seen.add(id(value))

@@ -19,6 +19,7 @@ import cloudpickle
 from headway import _core
 from headway import _session as worker_session
 from headway._storage import locations
+from headway._values import log
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
 from headway._worker.threads import set_threads
@@ -81,7 +82,7 @@ def _settle_in(session: _core.Session) -> None:
     try:
         os.chdir(setup["cwd"])
     except OSError as error:
-        print(f"the driver's working directory cannot be entered: {error}", file=sys.stderr)
+        log.warn(f"the driver's working directory cannot be entered: {error}")
     is_rank = context["validation"] is None and not context["carries_artifacts"]
     if is_rank:
         session.settle_in()

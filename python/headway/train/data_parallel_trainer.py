@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -18,7 +17,7 @@ from headway._checkpoint.checkpoint import Checkpoint
 from headway._runtime.environment import without_secrets
 from headway._runtime.runtime import get_runtime, preload_modules, worker_environment
 from headway._storage import locations
-from headway._values import pickling
+from headway._values import log, pickling
 from headway._values.arguments import check_instance
 from headway._values.metrics import to_json
 from headway._worker.in_context import InContext
@@ -267,7 +266,7 @@ class DataParallelTrainer(BaseTrainer):
             loop.abort(error)
             if isinstance(error, KeyboardInterrupt):
                 told = f"what was reported so far is in {locations.shown(run.path)}"
-                print(f"headway: stopped by Ctrl-C; {told}; the same name and storage path go on", file=sys.stderr)
+                log.notice(f"stopped by Ctrl-C; {told}; the same name and storage path go on")
             raise
         if loop.callback_error is not None:
             failure = loop.callback_error.failure

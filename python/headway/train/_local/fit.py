@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
+from headway._values import log
 from headway.train._config.config import RunConfig, ScalingConfig
 from headway.train._errors.exceptions import ControllerError, to_exception
 from headway.train._local import ranks
@@ -129,7 +129,7 @@ def _lead(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls 
         if not isinstance(error, Exception):
             if interrupted:
                 told = f"what was reported so far is in {locations.shown(run.path)}"
-                print(f"headway: stopped by Ctrl-C; {told}", file=sys.stderr)
+                log.notice(f"stopped by Ctrl-C; {told}")
             raise
         refusal = error
     end = served.wait()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from headway._callbacks.progress_reporter import CLIReporter
+from headway._values import log
 from headway.train._config.config import RunConfig
 from headway.train._config.run_options import LoggingConfig
-from headway.train._run.table import Table, columns_that_fit, fill_lines, make_table
+from headway.train._run.table import Table, columns_that_fit, make_table
 
 # What Headway adds to each report; the table shows the user's own.
 _OWN_KEYS = frozenset(
@@ -29,9 +31,9 @@ _TEXT_MAX = 24
 class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
-    Reports are rows of a table: its columns are the metrics of the first report, and those that later ones bring while
-    there is room. The first 20 reports are shown all; after that a row comes at most every half second, and the last
-    one always. A notebook's is drawn in place.
+    Reports are rows of a table: its columns are the metrics of the first report, and those that
+    later ones bring while there is room. The first 20 reports are shown all; after that a row comes
+    at most every half second, and the last one always. A notebook's is drawn in place.
 
     Args:
         config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
@@ -72,12 +74,11 @@ class Display:
             self._write(f"(validation of {checkpoint}) {_as_seen(line)}")
 
     def say(self, kind: str, text: str) -> None:
-        """A warning or a notice of the run itself, on the error stream."""
+        """A warning or a notice of the run itself: a record of the logger ``headway``."""
         self.flush()
         wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
         if not self._muted and wanted:
-            text = f"headway: {'warning: ' if kind == 'warning' else ''}{text.rstrip()}"
-            print(fill_lines(text, sys.stderr), file=sys.stderr, flush=True)
+            log.say(logging.WARNING if kind == "warning" else logging.INFO, text.rstrip())
 
     def report(self, line: dict[str, Any]) -> None:
         """An accepted report."""
@@ -98,7 +99,8 @@ class Display:
     def flush(self) -> None:
         """What was printed is seen now."""
         if not self._muted:
-            print(end="", flush=True)  # Not sys.stdout.flush(): it is None where standard output is closed.
+            # Not sys.stdout.flush(): it is None where standard output is closed.
+            print(end="", flush=True)
 
     def finish(self) -> None:
         """The end: the last report's row if it was held back."""
@@ -128,7 +130,9 @@ class Display:
         self._rows += 1
 
     def _choose_columns(self, line: dict[str, Any]) -> dict[str, str]:
-        """Those that are there, and what this report brings beside them. Nested metrics are named as ``eval/loss``."""
+        """Those that are there, and what this report brings beside them. Nested metrics are named
+        as ``eval/loss``.
+        """
         wanted = self._reporter.metric_columns
         if wanted is not None:
             return wanted
@@ -148,13 +152,16 @@ class Display:
             return
         try:
             print(f"{text}\n", end="")  # In one piece: under torchrun other ranks write as well.
-        except UnicodeEncodeError:  # A terminal of another encoding: what it does not have is escaped.
+        except UnicodeEncodeError:
+            # A terminal of another encoding: what it does not have is escaped.
             encoding = getattr(sys.stdout, "encoding", None) or "ascii"
             print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n", end="")
 
 
 def _as_seen(line: bytes) -> str:
-    """A line as a terminal ends up with it: a progress bar draws itself anew over what it was, and over any prefix."""
+    """A line as a terminal ends up with it: a progress bar draws itself anew over what it was, and
+    over any prefix.
+    """
     return line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace")
 
 
@@ -184,7 +191,9 @@ def _one_line(text: str) -> str:
 
 
 def _cell(value: object) -> str:
-    """Five digits or so; values of a like size get the same decimals, so that a column can be compared."""
+    """Five digits or so; values of a like size get the same decimals, so that a column can be
+    compared.
+    """
     if not isinstance(value, float):
         text = _one_line(str(value))
         return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 3] + "..."

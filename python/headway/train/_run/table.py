@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from headway._values.log import is_terminal
+
 # Of a column: most numbers, and so most columns, take no more.
 _WIDTH_MIN = 8
 
@@ -113,7 +115,7 @@ def make_table(write: Callable[[str], None]) -> Table:
 
 def columns_that_fit(titles: list[str], fixed: int) -> int:
     """How many metrics' columns a terminal has room for, beside ``fixed`` characters; all of them elsewhere."""
-    if not _is_terminal(sys.stdout):
+    if not is_terminal(sys.stdout):
         return len(titles)
     left = shutil.get_terminal_size().columns - fixed
     for count, title in enumerate(titles):
@@ -121,38 +123,6 @@ def columns_that_fit(titles: list[str], fixed: int) -> int:
         if left < 0:
             return max(1, count)
     return len(titles)
-
-
-def fill_lines(text: str, stream: object) -> str:
-    """Text with each line but the first set in; on a terminal, words that do not fit go to the next line."""
-    first, *rest = text.split("\n")
-    lines = [first, *(f"  {line}" for line in rest)]
-    if _is_terminal(stream):
-        width = shutil.get_terminal_size().columns
-        lines = [part for line in lines for part in _wrapped(line, width)]
-    return "\n".join(lines)
-
-
-def _is_terminal(stream: object) -> bool:
-    """What a program has put in place of a standard stream may have little more than ``write``."""
-    isatty = getattr(stream, "isatty", None)
-    return isatty is not None and bool(isatty())
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    if len(line) <= width:
-        return [line]
-    import textwrap  # Here: few notices are that long.
-
-    depth = len(line) - len(line.lstrip(" ")) + 4
-    return textwrap.wrap(
-        line,
-        max(width, 40),
-        subsequent_indent=" " * depth,
-        drop_whitespace=True,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def text_width(text: str) -> int:
