@@ -44,15 +44,15 @@ void RunFolder::close_files() {
 std::string RunFolder::checkpoint_path(const std::string& name) const { return join_location(path_, name); }
 
 /// Files on a local (or mounted) file system can be locked.
-Result<void> RunFolder::take_lease(Owner owner, std::vector<std::string>& warnings) {
+Result<void> RunFolder::take_lock(Owner owner, std::vector<std::string>& warnings) {
   const auto made = storage::make_directories(path_);
-  Result<Lease> lease = made ? Lease::take(path_, std::move(owner)) : made.error();
-  if (!lease && lease.error().kind == ErrorKind::already_exists) return lease.error();
+  Result<RunLock> lock = made ? RunLock::take(path_, std::move(owner)) : made.error();
+  if (!lock && lock.error().kind == ErrorKind::already_exists) return lock.error();
   // A folder that can't be written is told as such, before anything else that is wrong with it.
   if (auto probed = storage::probe(path_); !probed) return probed;
-  if (!lease) return lease.error();
-  lease_.emplace(std::move(*lease));
-  if (const auto& reason = lease_->unlocked_reason()) {
+  if (!lock) return lock.error();
+  lock_.emplace(std::move(*lock));
+  if (const auto& reason = lock_->unlocked_reason()) {
     warnings.push_back("the file system of " + path_ + " cannot lock files (" + *reason +
                        "): a second driver on this run would be noticed at a commit only");
   }
@@ -64,7 +64,7 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
   Prepared prepared;
   owner_ = to_text(owner);
   // Remote storage that can't be reached is found out soonest by the probe, which has little patience.
-  if (auto ok = is_staged() ? storage::probe(path_) : take_lease(std::move(owner), prepared.warnings); !ok)
+  if (auto ok = is_staged() ? storage::probe(path_) : take_lock(std::move(owner), prepared.warnings); !ok)
     return ok.error();
   Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings);
   if (!found) return found.error();
@@ -83,7 +83,7 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
 }
 
 Result<void> RunFolder::check_in_place() const {
-  if (!lease_ || lease_->in_place()) return {};
+  if (!lock_ || lock_->in_place()) return {};
   return Error{
       ErrorKind::not_found,
       "the run's folder " + path_ + " was deleted or moved while the run went on: nothing that it reports can be kept"};
@@ -156,7 +156,7 @@ std::vector<std::string> RunFolder::close(bool bring) {
   }
   sync_.reset();
   staging_.reset();
-  lease_.reset();
+  lock_.reset();
   return warnings;
 }
 

@@ -5,8 +5,8 @@
 #include "core/worker.hpp"
 #include "driver/append_file.hpp"
 #include "driver/folder_sync.hpp"
-#include "driver/lease.hpp"
 #include "driver/report_views.hpp"
+#include "driver/run_lock.hpp"
 #include "driver/staging.hpp"
 #include "wire/frame.hpp"
 
@@ -82,11 +82,11 @@ class RunFolder {
   std::vector<std::string> close(bool bring);
 
  private:
-  Result<void> take_lease(Owner owner, std::vector<std::string>& warnings);
+  Result<void> take_lock(Owner owner, std::vector<std::string>& warnings);
   Result<void> check_owner(std::int64_t epoch) const;
   void close_files();
 
-  std::optional<Lease> lease_;
+  std::optional<RunLock> lock_;
   std::string owner_;             ///< This driver, as run.json names it.
   std::int64_t owner_epoch_ = 0;  ///< As this driver's newest journal has it.
   std::string path_;

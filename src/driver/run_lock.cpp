@@ -1,4 +1,4 @@
-#include "driver/lease.hpp"
+#include "driver/run_lock.hpp"
 
 #include "core/fault_point.hpp"
 #include "driver/unix_time.hpp"
@@ -102,11 +102,11 @@ std::string to_text(const Owner& owner) {
   return "pid " + std::to_string(owner.driver.pid) + " on " + owner.host + " since " + date.data();
 }
 
-Lease::~Lease() {
+RunLock::~RunLock() {
   if (file_.is_open()) wire::keep_in_children(file_.descriptor());
 }
 
-Result<Lease> Lease::take(const std::string& run_directory, Owner owner) {
+Result<RunLock> RunLock::take(const std::string& run_directory, Owner owner) {
   const std::string path = storage::join(run_directory, file_name);
   Result<storage::File> file = storage::open_file(path, O_RDWR | O_CREAT);
   if (!file) return file.error();
@@ -116,23 +116,23 @@ Result<Lease> Lease::take(const std::string& run_directory, Owner owner) {
   if (failure == EWOULDBLOCK) return owned_by(run_directory, read_owner(*file), owner);
   if (failure != 0) unlocked_reason = std::strerror(failure);
   wire::drop_in_children(file->descriptor());
-  Lease lease(std::move(*file));
-  lease.unlocked_reason_ = std::move(unlocked_reason);
+  RunLock taken(std::move(*file));
+  taken.unlocked_reason_ = std::move(unlocked_reason);
   fault_point("lease.taken");
-  if (!lease.in_place()) {
+  if (!taken.in_place()) {
     return Error{ErrorKind::unavailable, "the run's folder " + run_directory + " was removed while it was opened"};
   }
-  if (const std::optional<Owner> former = read_owner(lease.file_)) {
+  if (const std::optional<Owner> former = read_owner(taken.file_)) {
     if (Result<void> gone = wait_for_leftovers(run_directory, *former, owner); !gone) return gone.error();
   }
   const std::string text = to_json_text(owner) + "\n";
-  if (::ftruncate(lease.file_.descriptor(), 0) != 0) return storage::system_error("write", path, errno);
-  if (Result<void> written = lease.file_.write_at(std::as_bytes(std::span(text)), 0, text.size()); !written)
+  if (::ftruncate(taken.file_.descriptor(), 0) != 0) return storage::system_error("write", path, errno);
+  if (Result<void> written = taken.file_.write_at(std::as_bytes(std::span(text)), 0, text.size()); !written)
     return written.error();
   fault_point("lease.written");
-  return lease;
+  return taken;
 }
 
-bool Lease::in_place() const { return is_same_file(file_.descriptor(), file_.path()); }
+bool RunLock::in_place() const { return is_same_file(file_.descriptor(), file_.path()); }
 
 }  // namespace headway::driver

@@ -1,4 +1,4 @@
-#include "driver/lease.hpp"
+#include "driver/run_lock.hpp"
 #include "storage/scratch.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -51,55 +51,55 @@ void write_owner(const std::string& directory, const Owner& owner) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(lease_suite)
+BOOST_AUTO_TEST_SUITE(run_lock_suite)
 
 BOOST_AUTO_TEST_CASE(a_folder_has_one_owner_and_the_next_hears_who) {
   const Scratch scratch;
   {
-    const Result<Lease> first = Lease::take(scratch.run, this_owner({}));
+    const Result<RunLock> first = RunLock::take(scratch.run, this_owner({}));
     BOOST_REQUIRE(first.has_value());
     BOOST_TEST(!first->unlocked_reason().has_value());
-    const Result<Lease> second = Lease::take(scratch.run, this_owner({}));
+    const Result<RunLock> second = RunLock::take(scratch.run, this_owner({}));
     BOOST_REQUIRE(!second.has_value());
     BOOST_TEST((second.error().kind == ErrorKind::already_exists));
     BOOST_TEST(second.error().message.find("is under way in this process already") != std::string::npos);
     Owner other = this_owner({});
     other.driver.pid = 1;
-    const Result<Lease> third = Lease::take(scratch.run, other);
+    const Result<RunLock> third = RunLock::take(scratch.run, other);
     BOOST_REQUIRE(!third.has_value());
     BOOST_TEST(third.error().message.find("has a driver already: pid " + std::to_string(getpid())) !=
                std::string::npos);
   }
-  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value(), "it was given up");
+  BOOST_TEST(RunLock::take(scratch.run, this_owner({})).has_value(), "it was given up");
 }
 
 BOOST_AUTO_TEST_CASE(a_forked_child_does_not_keep_the_folder) {
   const Scratch scratch;
-  std::optional<Lease> lease;
+  std::optional<RunLock> lock;
   {
-    Result<Lease> taken = Lease::take(scratch.run, this_owner({}));
+    Result<RunLock> taken = RunLock::take(scratch.run, this_owner({}));
     BOOST_REQUIRE(taken.has_value());
-    lease.emplace(std::move(*taken));
+    lock.emplace(std::move(*taken));
   }
   const Child child;
-  lease.reset();
-  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+  lock.reset();
+  BOOST_TEST(RunLock::take(scratch.run, this_owner({})).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_was_moved_deleted_or_replaced_is_noticed) {
   const Scratch scratch;
   const std::string folder = scratch.run + "/run";
   BOOST_REQUIRE(mkdir(folder.c_str(), 0755) == 0);
-  const Result<Lease> lease = Lease::take(folder, this_owner({}));
-  BOOST_REQUIRE(lease.has_value());
-  BOOST_TEST(lease->in_place());
+  const Result<RunLock> lock = RunLock::take(folder, this_owner({}));
+  BOOST_REQUIRE(lock.has_value());
+  BOOST_TEST(lock->in_place());
   BOOST_REQUIRE(rename(folder.c_str(), (scratch.run + "/moved").c_str()) == 0);
-  BOOST_TEST(!lease->in_place());
+  BOOST_TEST(!lock->in_place());
   BOOST_REQUIRE(mkdir(folder.c_str(), 0755) == 0);
-  const Result<Lease> another = Lease::take(folder, this_owner({}));
+  const Result<RunLock> another = RunLock::take(folder, this_owner({}));
   BOOST_REQUIRE(another.has_value());
   BOOST_TEST(another->in_place());
-  BOOST_TEST(!lease->in_place());
+  BOOST_TEST(!lock->in_place());
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_is_waited_for) {
@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_is_waited_for) {
     kill(guard.pid(), SIGKILL);
     _exit(0);
   }
-  const Result<Lease> lease = Lease::take(scratch.run, this_owner({}));
-  BOOST_TEST(lease.has_value());
+  const Result<RunLock> lock = RunLock::take(scratch.run, this_owner({}));
+  BOOST_TEST(lock.has_value());
   BOOST_TEST(!node::is_alive(former.guards.front()));
   waitpid(ender, nullptr, 0);
 }
@@ -129,13 +129,13 @@ BOOST_AUTO_TEST_CASE(the_guards_of_a_driver_that_lives_are_no_reason_to_wait) {
   Owner former = this_owner({guard.pid()});
   former.driver = node::identity_of(driver.pid());
   write_owner(scratch.run, former);
-  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+  BOOST_TEST(RunLock::take(scratch.run, this_owner({})).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_that_died_while_it_wrote_who_it_is_is_nobody) {
   const Scratch scratch;
   std::ofstream(scratch.run + "/.headway.owner") << R"({"host": "a", "dri)";
-  BOOST_TEST(Lease::take(scratch.run, this_owner({})).has_value());
+  BOOST_TEST(RunLock::take(scratch.run, this_owner({})).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_pid_that_was_given_again_is_another_process) {

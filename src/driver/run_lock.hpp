@@ -26,25 +26,25 @@ std::string to_text(const Owner& owner);
 
 /// The right to be the only driver of a run: an flock on a file in its folder. The system gives it up when the process ends, however
 /// it ends. File systems shared by machines keep it between them where they keep flock (NFS from version 4 on does).
-class Lease {
+class RunLock {
  public:
-  Lease(Lease&&) = default;
-  Lease& operator=(Lease&&) = delete;
-  ~Lease();
+  RunLock(RunLock&&) = default;
+  RunLock& operator=(RunLock&&) = delete;
+  ~RunLock();
 
   /// Takes the folder, which must be there. When its last owner has died, the end of the processes that it left is waited for: its
   /// guards kill them. Blocks 10 s at most.
   /// Errors: `already_exists`, at once, naming the owner when somebody has it; `unavailable`.
-  static Result<Lease> take(const std::string& run_directory, Owner owner);
+  static Result<RunLock> take(const std::string& run_directory, Owner owner);
 
-  /// Whether the folder is still where it was, with this lease's file in it.
+  /// Whether the folder is still where it was, with this lock's file in it.
   bool in_place() const;
 
   /// Why the file system could not lock, where it can't: nothing keeps a second driver away then.
   const std::optional<std::string>& unlocked_reason() const { return unlocked_reason_; }
 
  private:
-  explicit Lease(storage::File file) : file_(std::move(file)) {}
+  explicit RunLock(storage::File file) : file_(std::move(file)) {}
 
   storage::File file_;
   std::optional<std::string> unlocked_reason_;
