@@ -38,6 +38,8 @@ class Invariants {
   void says(const control::Command& command);
   /// After all commands of an event.
   void settled(const control::RunController& controller);
+  /// Whenever somebody looks, after all commands of an event.
+  void sees(const control::RunView& view) const;
   /// After everything is over: nothing is under way any more.
   void over() const;
 
@@ -125,6 +127,8 @@ class Invariants {
   void count_restart(Time now);
   void check_reports_counted() const;
   void forget_validations(const std::string& name);
+  void check_view_of_reports(const control::RunView& view) const;
+  void check_view_of_ranks(const control::RunView& view) const;
   void check_validations(const std::vector<control::KeptCheckpoint>& book) const;
   void settle_validation(const std::string& checkpoint, const JsonObject* metrics);
   Retention::Reports settled_by(const control::Journal& journal) const;

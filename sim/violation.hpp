@@ -34,6 +34,7 @@ inline constexpr const char* validations =
 inline constexpr const char* artifacts =
     "working directories are copied once at a time, and go only when all of them is copied";
 inline constexpr const char* callbacks = "ranks are no further ahead of the callbacks than they may be";
+inline constexpr const char* views = "who looks at a run sees what has happened";
 inline constexpr const char* order_of_commits = "commits follow one another in the order of their reports";
 }  // namespace invariant
 

@@ -30,6 +30,7 @@ int attempt_of(const Event& event) {
 
 World::World(std::uint64_t seed)
     : stage_(seed),
+      looks_(seed),
       scenario_(make_scenario(stage_.random)),
       storage_(stage_, scenario_),
       workers_(stage_, scenario_, storage_),
@@ -124,6 +125,7 @@ void World::hand_in(const Event& event) {
   }
   if (stage_.trace.on()) stage_.trace.state(to_string(controller_->state()));
   invariants_.settled(*controller_);
+  if (looks_.one_in(8)) invariants_.sees(controller_->view(stage_.schedule.now()));
   remember(event);
   if (const auto* exit = std::get_if<WorkerExited>(&event)) hooks_.rank_is_gone(exit->attempt);
   if (invariants_.finished()) return;

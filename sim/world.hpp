@@ -5,6 +5,7 @@
 #include "sim/hooks.hpp"
 #include "sim/invariants.hpp"
 #include "sim/nodes.hpp"
+#include "sim/random.hpp"
 #include "sim/scenario.hpp"
 #include "sim/stage.hpp"
 #include "sim/storage.hpp"
@@ -89,6 +90,7 @@ class World {
   void carry_out(const control::Finish&) {}
 
   Stage stage_;
+  Random looks_;  ///< Chance of its own, so that looking changes no run.
   Scenario scenario_;
   Storage storage_;
   Workers workers_;

@@ -36,6 +36,7 @@ std::string CheckpointBook::next_name() {
 std::vector<std::string> CheckpointBook::take_up(const std::vector<Manifest>& checkpoints,
                                                  const std::vector<KeptCheckpoint>& known, std::int64_t names_given,
                                                  const std::vector<std::string>& names) {
+  shared_.reset();
   for (const Manifest& manifest : checkpoints) {
     KeptCheckpoint kept{manifest.checkpoint, commits_++, manifest.metrics, manifest.index, {}};
     if (manifest.validation) kept.status = CheckpointStatus::PENDING_VALIDATION;
@@ -70,6 +71,7 @@ bool CheckpointBook::worse(const KeptCheckpoint& a, const KeptCheckpoint& b) con
 CheckpointBook::Verdict CheckpointBook::commit(std::string name, JsonObject metrics, std::int64_t report,
                                                bool pending) {
   Verdict verdict;
+  shared_.reset();
   // A directory of the user's may be reported again: it is then the newest, with its new metrics.
   std::erase_if(kept_, [&](const KeptCheckpoint& kept) { return kept.name == name; });
   kept_.push_back({std::move(name), commits_++, std::move(metrics), report, {}});
@@ -89,6 +91,7 @@ CheckpointBook::Verdict CheckpointBook::settle(const std::string& name, std::int
   });
   Verdict verdict;
   if (found == kept_.end()) return verdict;
+  shared_.reset();
   found->status = status;
   for (const auto& metric : metrics) found->metrics[metric.key()] = metric.value();
   verdict.warning = score_warning(*found);
@@ -122,6 +125,11 @@ std::vector<std::string> CheckpointBook::retire() {
     return std::find(retired.begin(), retired.end(), kept.name) != retired.end();
   });
   return retired;
+}
+
+std::shared_ptr<const std::vector<KeptCheckpoint>> CheckpointBook::shared() const {
+  if (!shared_) shared_ = std::make_shared<const std::vector<KeptCheckpoint>>(kept_);
+  return shared_;
 }
 
 std::optional<std::string> CheckpointBook::newest() const {

@@ -4,6 +4,7 @@
 #include "core/config.hpp"
 #include "core/manifest.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ class CheckpointBook {
                                    std::int64_t names_given, const std::vector<std::string>& names);
 
   const std::vector<KeptCheckpoint>& kept() const { return kept_; }
+  /// The same as a list that never changes: the one that the last call returned, unless the book has changed.
+  std::shared_ptr<const std::vector<KeptCheckpoint>> shared() const;
   std::optional<std::string> newest() const;
 
  private:
@@ -51,6 +54,7 @@ class CheckpointBook {
 
   CheckpointConfig config_;
   std::vector<KeptCheckpoint> kept_;  ///< In order of commit.
+  mutable std::shared_ptr<const std::vector<KeptCheckpoint>> shared_;  ///< None since the last change.
   std::int64_t names_given_ = 0;
   std::int64_t commits_ = 0;
   bool warned_ = false;

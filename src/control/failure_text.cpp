@@ -19,8 +19,19 @@ std::string plural_s(const std::vector<int>& ranks) { return ranks.size() == 1 ?
 
 }  // namespace
 
+RankFailure rank_failure(const WorkerGroup& group, int rank, RankFailureKind kind, std::string text, int attempt) {
+  const RankState& state = group.at(rank);
+  RankFailure failure{rank, std::move(text), kind, attempt};
+  if (state.pid != 0) failure.pid = state.pid;
+  failure.hostname = state.plan.slot.hostname;
+  failure.node_id = state.plan.slot.node_id;
+  return failure;
+}
+
 RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& error, int attempt, Time now) {
-  RunFailure failure{ErrorKind::user_code, "", {{rank, to_text(error)}}};
+  RunFailure failure{ErrorKind::user_code, "", {}};
+  failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::exception, to_text(error), attempt));
+  failure.ranks.back().exception = error;
   failure.message = to_text(error) + "\n" + error.traceback;
   if (failure.message.back() != '\n') failure.message += '\n';
   failure.message += "Raised by the training function in " + group.name_of(rank) + ", attempt " +
@@ -30,9 +41,13 @@ RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& e
 
 RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& status, const std::string& log_tail,
                          int attempt, Time now) {
-  RunFailure failure{ErrorKind::worker_died, "", {{rank, to_text(status)}}};
-  const std::string before =
-      group.at(rank).phase == RankPhase::starting ? "it was ready" : "its training function had returned";
+  RunFailure failure{ErrorKind::worker_died, "", {}};
+  const bool starting = group.at(rank).phase == RankPhase::starting;
+  const RankFailureKind kind = starting ? RankFailureKind::start : RankFailureKind::death;
+  failure.ranks.push_back(rank_failure(group, rank, kind, to_text(status), attempt));
+  failure.ranks.back().exit = status;
+  failure.ranks.back().last_lines = log_tail;
+  const std::string before = starting ? "it was ready" : "its training function had returned";
   failure.message = group.name_of(rank) + " " + to_text({status.signaled, status.code, ""}) + " before " + before +
                     ", in attempt " + std::to_string(attempt) + (status.detail.empty() ? "" : ": " + status.detail) +
                     "\n";
@@ -55,7 +70,8 @@ RunFailure describe_lost_node(const WorkerGroup& group, const std::string& node_
     if (rank.plan.slot.node_id != node_id) continue;
     there.push_back(rank.plan.rank);
     hostname = rank.plan.slot.hostname;
-    failure.ranks.push_back({rank.plan.rank, "its node " + node_id + " is lost: " + reason});
+    failure.ranks.push_back(rank_failure(group, rank.plan.rank, RankFailureKind::lost_node,
+                                         "its node " + node_id + " is lost: " + reason, attempt));
   }
   failure.message = "node " + node_id + " (" + hostname + ") is lost, and " + rank_list(there) + " with it: " + reason +
                     ", in attempt " + std::to_string(attempt) + "\nWhat the ranks were doing:\n" +
@@ -88,7 +104,10 @@ RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, 
   for (const auto& [node_id, ranks] : preemption.info.preempted_node_to_ranks) {
     const std::string& hostname = group.at(ranks.front()).plan.slot.hostname;
     nodes += (nodes.empty() ? "node " : ", node ") + node_id + " (" + hostname + ") with " + rank_list(ranks);
-    for (const int rank : ranks) failure.ranks.push_back({rank, "its node " + node_id + " was taken away"});
+    for (const int rank : ranks) {
+      failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::preemption,
+                                           "its node " + node_id + " was taken away", attempt));
+    }
   }
   std::sort(failure.ranks.begin(), failure.ranks.end(),
             [](const RankFailure& one, const RankFailure& other) { return one.rank < other.rank; });
@@ -107,9 +126,11 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
                     " never called (attempt " + std::to_string(attempt) + ")\n" +
                     "Every rank must call report() equally often: it is a barrier of all ranks.\n";
   for (int rank : returned) {
-    failure.ranks.push_back({rank, "finished after " + std::to_string(group.at(rank).reports) + " reports, while " +
-                                       rank_list(waiting) + " wait" + plural_s(waiting) + " in report #" +
-                                       std::to_string(index + 1)});
+    failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::unmatched_report,
+                                         "finished after " + std::to_string(group.at(rank).reports) +
+                                             " reports, while " + rank_list(waiting) + " wait" + plural_s(waiting) +
+                                             " in report #" + std::to_string(index + 1),
+                                         attempt));
   }
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
@@ -126,7 +147,10 @@ RunFailure describe_unmatched_collective(const WorkerGroup& group, const Collect
       " never called (attempt " + std::to_string(attempt) + ")\n" +
       "Every rank must make the same collective calls (barriers, broadcasts, questions for preemption info), "
       "in the same order.\n";
-  for (const int rank : returned) failure.ranks.push_back({rank, "finished while " + what});
+  for (const int rank : returned) {
+    failure.ranks.push_back(
+        rank_failure(group, rank, RankFailureKind::unmatched_collective, "finished while " + what, attempt));
+  }
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);
   return failure;
 }
@@ -139,7 +163,8 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
     return "rank " + std::to_string(rank) + " called " + call.kind + "()" + from;
   };
   const std::string both = text(waiting.waiting_ranks().front()) + " and " + text(different);
-  RunFailure failure{ErrorKind::user_code, "", {{different, both}}};
+  RunFailure failure{ErrorKind::user_code, "", {}};
+  failure.ranks.push_back(rank_failure(group, different, RankFailureKind::different_collective, both, attempt));
   failure.message =
       both + " as their collective call #" + std::to_string(waiting.index() + 1) + " (attempt " +
       std::to_string(attempt) + ")\n" +
@@ -151,6 +176,8 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt) {
   RunFailure failure{ErrorKind::user_code, to_text(error) + "\n" + error.traceback, {}};
+  failure.source = FailureSource::setup;
+  failure.exception = error;
   if (failure.message.back() != '\n') failure.message += '\n';
   failure.message += "Raised while the backend set up the group of " + std::to_string(group.size()) +
                      " workers, attempt " + std::to_string(attempt) + "\n";

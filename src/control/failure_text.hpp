@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
-/// The words of failures. Their first lines are the user's own failure; then who and where; then what the others were doing.
+/// The words of failures, and what programs need to know of them. The first lines of the words are the
+/// user's own failure; then who and where; then what the others were doing.
 namespace headway::control {
+
+/// A rank's part in a failure, with its place and process as the group knows them.
+RankFailure rank_failure(const WorkerGroup& group, int rank, RankFailureKind kind, std::string text, int attempt);
 
 RunFailure describe_raise(const WorkerGroup& group, int rank, const RankError& error, int attempt, Time now);
 

@@ -1,5 +1,7 @@
 #include "control/hang_text.hpp"
 
+#include "control/failure_text.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -114,7 +116,10 @@ RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scen
   failure.message = hang_headline(scene, now) + ", in attempt " + std::to_string(scene.attempt) + "\n" +
                     "FailureConfig.hang_fail_s ends an attempt in which somebody is waited for this long (" +
                     seconds_text(from_seconds(hang_fail_s)) + ").\n" + details(group, scene, seen, now);
-  for (int rank : scene.awaited) failure.ranks.push_back({rank, hang_headline(scene, now)});
+  for (int rank : scene.awaited) {
+    failure.ranks.push_back(
+        rank_failure(group, rank, RankFailureKind::hang, hang_headline(scene, now), scene.attempt));
+  }
   failure.in_collective = scene.wait.kind == WaitKind::collective;
   return failure;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/config.hpp"
+#include "core/json.hpp"
 #include "core/time.hpp"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ enum class WaitKind {
   teardown,    ///< The backend's hook on_shutdown.
   exit         ///< Processes that were told to end.
 };
+
+BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, collective, callback, teardown, exit)
 
 /// One wait. Two with equal members are the same.
 struct Wait {

@@ -33,6 +33,7 @@ struct Journal {
   std::vector<std::string> to_delete;  ///< Checkpoints that are kept no longer and may still be there.
   std::optional<std::string> failure;  ///< All words of the failure that ended the run.
   std::optional<std::string> failure_kind;
+  std::optional<FailureSource> failure_source;
   std::optional<std::vector<RankFailure>> failed_ranks;
   std::optional<bool> failed_in_collective;
   std::optional<Preemption> preemption;  ///< When that ended the run.
@@ -46,7 +47,7 @@ struct Journal {
 };
 BOOST_DESCRIBE_STRUCT(Journal, (),
                       (version, state, attempt, failures, start_failures, preemptions, attempt_ends, reports,
-                       names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failed_ranks,
+                       names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failure_source, failed_ranks,
                        failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner, written_unix_s,
                        spec))
 

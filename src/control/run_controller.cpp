@@ -8,22 +8,6 @@
 
 namespace headway::control {
 
-const char* to_string(RunState state) {
-  switch (state) {
-    case RunState::created: return "created";
-    case RunState::preparing: return "preparing";
-    case RunState::scheduling: return "scheduling";
-    case RunState::starting: return "starting";
-    case RunState::running: return "running";
-    case RunState::restarting: return "restarting";
-    case RunState::shutting_down: return "shutting_down";
-    case RunState::validating: return "validating";
-    case RunState::closing: return "closing";
-    case RunState::over: return "over";
-  }
-  return "over";
-}
-
 RunController::RunController(RunSpec spec)
     : spec_(std::move(spec)),
       book_(spec_.checkpoint),
@@ -38,12 +22,14 @@ RunController::RunController(RunSpec spec)
 
 Commands RunController::handle(Time now, const Event& event) {
   now_ = now;
+  const RunState before = state_;
   out_.clear();
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
   end_bereaved_group();
   consider_growing();
   watch_hangs();
+  if (state_ != before) state_since_ = now_;
   return std::exchange(out_, {});
 }
 
@@ -58,7 +44,7 @@ void RunController::on(const StoragePrepared& event) {
   if (state_ != RunState::preparing) return;
   if (event.error) {
     HEADWAY_MARK(storage_refused);
-    failure_ = RunFailure{event.error->kind, event.error->message, {}};
+    failure_ = failure_of(FailureSource::storage, event.error->kind, event.error->message);
     state_ = RunState::over;  // Nothing was written, so there is no journal to close.
     out_.push_back(Finish{{"errored", failure_, {}, 0}});
     return;
@@ -82,7 +68,7 @@ void RunController::on(const NodesGranted& event) {
 void RunController::on(const NodesRefused& event) {
   if (state_ != RunState::scheduling) return;
   HEADWAY_MARK(nodes_refused);
-  failure_ = RunFailure{event.error.kind, event.error.message, {}};
+  failure_ = failure_of(FailureSource::nodes, event.error.kind, event.error.message);
   // Before the first attempt nothing has been begun, and nothing is.
   if (attempt_ == attempts_before_) {
     close_run();
@@ -160,8 +146,8 @@ void RunController::finish_when_all_returned() {
   if (state_ != RunState::running || !pending_.empty() || unheard_ > 0 || !group_.all_in(RankPhase::returned)) return;
   if (upload_error_) {
     HEADWAY_MARK(failure_at_the_end);
-    fail_attempt(
-        {ErrorKind::unavailable, *upload_error_ + "\nNo report came after it that could have told the ranks.\n", {}});
+    fail_attempt(failure_of(FailureSource::storage, ErrorKind::unavailable,
+                            *upload_error_ + "\nNo report came after it that could have told the ranks.\n"));
     return;
   }
   state_ = RunState::shutting_down;

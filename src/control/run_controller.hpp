@@ -13,6 +13,8 @@
 #include "control/preemption_watch.hpp"
 #include "control/report_barrier.hpp"
 #include "control/run_outcome.hpp"
+#include "control/run_state.hpp"
+#include "control/run_view.hpp"
 #include "control/stop_conditions.hpp"
 #include "control/sync_schedule.hpp"
 #include "control/validation_queue.hpp"
@@ -25,20 +27,6 @@
 #include <vector>
 
 namespace headway::control {
-
-enum class RunState {
-  created,
-  preparing,
-  scheduling,
-  starting,
-  running,
-  restarting,
-  shutting_down,
-  validating,
-  closing,
-  over
-};
-const char* to_string(RunState state);
 
 /// Decides for one run. A function of its state, the time and an event: no I/O, no clock, no threads. The driver feeds it events
 /// one at a time and carries out the commands it returns, in order.
@@ -57,6 +45,10 @@ class RunController {
   explicit RunController(RunSpec spec);
 
   Commands handle(Time now, const Event& event);
+
+  /// What the run looks like at `now`, which is not before the last event's time. Copies no more than the ranks and the last
+  /// report: under a millisecond for 1 000 ranks.
+  RunView view(Time now) const;
 
   RunState state() const { return state_; }
   int attempt() const { return attempt_; }
@@ -240,16 +232,24 @@ class RunController {
   std::optional<Wait> wait_of_reports() const;
   std::optional<Wait> wait_of_storage() const;
   WaitScene scene_of(const Wait& wait) const;
+  std::vector<RankView> view_of_ranks(Time now) const;
+  ReportsView view_of_reports(Time now) const;
+  std::vector<PendingView> view_of_pending() const;
+  std::vector<ValidationView> view_of_validations(Time now) const;
+  std::optional<WaitView> view_of_wait(Time now) const;
+
   void watch_hangs();
   void watch_collectives();
   void examine(std::int64_t examination, const Wait& wait);
 
   RunSpec spec_;
   RunState state_ = RunState::created;
+  Time state_since_{};
   Time now_{};
   Time started_{};
   Time attempt_started_{};
   Time last_report_{};
+  std::optional<ReportLine> last_line_;  ///< The last report that was recorded.
   Duration earlier_{};            ///< How long earlier drivers of the run took.
   bool taken_up_ = false;         ///< The folder held the run already.
   int attempts_before_ = 0;       ///< Those of earlier drivers.

@@ -69,7 +69,7 @@ void RunController::on(const FrontFailed& event) {
   if (abort_reason_ || state_ == RunState::closing) return;
   HEADWAY_MARK(callback_failed);
   callback_failed_ = true;
-  RunFailure failure{ErrorKind::user_code, event.message, {}};
+  RunFailure failure = failure_of(FailureSource::callback, ErrorKind::user_code, event.message);
   if (at_work()) {
     fail_attempt(std::move(failure));
     group_is_over();

@@ -26,6 +26,7 @@ void RunController::write_journal() {
   if (failure_ && state_ == RunState::closing) {
     journal.failure = failure_->message;
     journal.failure_kind = to_string(failure_->kind);
+    journal.failure_source = failure_->source;
     journal.failed_ranks = failure_->ranks;
     if (failure_->in_collective) journal.failed_in_collective = true;
     journal.preemption = failure_->preemption;
@@ -63,7 +64,7 @@ void RunController::finish() {
   RunOutcome outcome;
   outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
   if (abort_reason_) {
-    outcome.failure = RunFailure{ErrorKind::aborted, *abort_reason_, {}};
+    outcome.failure = failure_of(FailureSource::asked, ErrorKind::aborted, *abort_reason_);
   } else {
     outcome.failure = failure_;
   }
@@ -185,7 +186,7 @@ void RunController::lose_run(const Error& error) {
   if (std::exchange(lost_, true)) return;
   HEADWAY_MARK(folder_lost);
   stop_validations(error.message);  // What they find could not be written.
-  const RunFailure failure{error.kind, error.message, {}};
+  const RunFailure failure = failure_of(FailureSource::storage, error.kind, error.message);
   if (at_work()) {
     fail_attempt(failure);
     group_is_over();  // Its processes may be gone already, and callbacks be waited for.

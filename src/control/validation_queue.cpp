@@ -93,6 +93,7 @@ ValidationQueue::Exit ValidationQueue::exit(std::int64_t number) {
   if (exit.again) {
     found->number = 0;
     found->timer.reset();
+    found->since.reset();
   } else {
     entries_.erase(found);
   }

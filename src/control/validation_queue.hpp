@@ -41,7 +41,7 @@ class ValidationQueue {
     int deaths = 0;
     bool ending = false;  ///< What became of it is known, or does not count; its process is still there.
     std::optional<std::int64_t> timer = {};  ///< Of its time limit, or of its exit.
-    Time since{};                            ///< When its function began.
+    std::optional<Time> since = {};          ///< When its function began.
   };
   /// One that runs; nullptr when the number is none's, or its outcome is known.
   Validation* running(std::int64_t number);
@@ -71,6 +71,8 @@ class ValidationQueue {
   /// "2 of checkpoint_000003 and checkpoint_000004", for messages: those whose outcome is open.
   std::string words() const;
   const ValidationSpec& config() const { return config_; }
+  /// All that wait or have a process, in order of their reports.
+  const std::vector<Validation>& entries() const { return entries_; }
 
  private:
   ValidationSpec config_;

@@ -25,6 +25,7 @@ std::string ranks_have(const std::vector<int>& ranks);
 
 /// Where one rank of an attempt stands.
 enum class RankPhase { starting, ready, training, reporting, gathering, returned, raised, exited };
+BOOST_DESCRIBE_ENUM(RankPhase, starting, ready, training, reporting, gathering, returned, raised, exited)
 
 struct RankState {
   WorkerPlan plan;

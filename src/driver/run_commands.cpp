@@ -253,6 +253,10 @@ void Run::carry_out(const control::Finish& command) {
   end["attempts"] = command.outcome.attempts;
   end["checkpoints"] = boost::json::value_from(command.outcome.checkpoints);
   end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
+  if (command.outcome.failure) {
+    end["source"] = boost::json::value_from(command.outcome.failure->source);
+    end["exception"] = boost::json::value_from(command.outcome.failure->exception);
+  }
   end["in_collective"] = command.outcome.failure && command.outcome.failure->in_collective;
   end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
   if (command.outcome.failure && command.outcome.failure->preemption) {

@@ -1,0 +1,7 @@
+#include "control/run_state.hpp"
+
+namespace headway::control {
+
+const char* to_string(RunState state) { return boost::describe::enum_to_string(state, "over"); }
+
+}  // namespace headway::control

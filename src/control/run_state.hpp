@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/json.hpp"
+
+namespace headway::control {
+
+/// Where a run stands. RunController says which state follows which.
+enum class RunState {
+  created,
+  preparing,
+  scheduling,
+  starting,
+  running,
+  restarting,
+  shutting_down,
+  validating,
+  closing,
+  over
+};
+BOOST_DESCRIBE_ENUM(RunState, created, preparing, scheduling, starting, running, restarting, shutting_down, validating,
+                    closing, over)
+
+/// The state's name as journals and views write it.
+const char* to_string(RunState state);
+
+}  // namespace headway::control
