@@ -48,8 +48,8 @@ void Invariants::check_view_of_ranks(const RunView& view) const {
     require(rank.gone == gone_.contains(rank.rank), invariant::views, [&] { return what(" is seen as gone"); });
     require(rank.phase != RankPhase::returned || returned_.contains(rank.rank), invariant::views,
             [&] { return what(" is seen as returned"); });
-    const auto made = std::ranges::count_if(
-        reports_, [&](const auto& report) { return report.second.made_by.contains(rank.rank); });
+    const auto made =
+        std::ranges::count_if(reports_, [&](const auto& report) { return report.second.made_by.contains(rank.rank); });
     require(rank.reports <= made, invariant::views, [&] { return what(" is seen with reports that it never made"); });
     const bool waits = view.state == RunState::running && rank.phase == RankPhase::reporting && !rank.gone;
     require(!waits || !rank.waits_for.empty(), invariant::views, [&] { return what(" waits for nothing"); });

@@ -53,7 +53,7 @@ class CheckpointBook {
   std::optional<std::string> score_warning(const KeptCheckpoint& checkpoint);
 
   CheckpointConfig config_;
-  std::vector<KeptCheckpoint> kept_;  ///< In order of commit.
+  std::vector<KeptCheckpoint> kept_;                                   ///< In order of commit.
   mutable std::shared_ptr<const std::vector<KeptCheckpoint>> shared_;  ///< None since the last change.
   std::int64_t names_given_ = 0;
   std::int64_t commits_ = 0;

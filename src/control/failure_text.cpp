@@ -105,8 +105,8 @@ RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, 
     const std::string& hostname = group.at(ranks.front()).plan.slot.hostname;
     nodes += (nodes.empty() ? "node " : ", node ") + node_id + " (" + hostname + ") with " + rank_list(ranks);
     for (const int rank : ranks) {
-      failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::preemption,
-                                           "its node " + node_id + " was taken away", attempt));
+      failure.ranks.push_back(
+          rank_failure(group, rank, RankFailureKind::preemption, "its node " + node_id + " was taken away", attempt));
     }
   }
   std::sort(failure.ranks.begin(), failure.ranks.end(),

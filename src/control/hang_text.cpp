@@ -117,8 +117,7 @@ RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scen
                     "FailureConfig.hang_fail_s ends an attempt in which somebody is waited for this long (" +
                     seconds_text(from_seconds(hang_fail_s)) + ").\n" + details(group, scene, seen, now);
   for (int rank : scene.awaited) {
-    failure.ranks.push_back(
-        rank_failure(group, rank, RankFailureKind::hang, hang_headline(scene, now), scene.attempt));
+    failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::hang, hang_headline(scene, now), scene.attempt));
   }
   failure.in_collective = scene.wait.kind == WaitKind::collective;
   return failure;

@@ -47,9 +47,9 @@ struct Journal {
 };
 BOOST_DESCRIBE_STRUCT(Journal, (),
                       (version, state, attempt, failures, start_failures, preemptions, attempt_ends, reports,
-                       names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failure_source, failed_ranks,
-                       failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner, written_unix_s,
-                       spec))
+                       names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failure_source,
+                       failed_ranks, failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner,
+                       written_unix_s, spec))
 
 /// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer version.
 Result<Journal> parse_journal(std::string_view text, std::string_view subject);

@@ -250,11 +250,11 @@ class RunController {
   Time attempt_started_{};
   Time last_report_{};
   std::optional<ReportLine> last_line_;  ///< The last report that was recorded.
-  Duration earlier_{};            ///< How long earlier drivers of the run took.
-  bool taken_up_ = false;         ///< The folder held the run already.
-  int attempts_before_ = 0;       ///< Those of earlier drivers.
-  std::int64_t owner_epoch_ = 1;  ///< See Journal.
-  bool lost_ = false;             ///< The folder is gone or somebody else's: nothing more is written to it.
+  Duration earlier_{};                   ///< How long earlier drivers of the run took.
+  bool taken_up_ = false;                ///< The folder held the run already.
+  int attempts_before_ = 0;              ///< Those of earlier drivers.
+  std::int64_t owner_epoch_ = 1;         ///< See Journal.
+  bool lost_ = false;                    ///< The folder is gone or somebody else's: nothing more is written to it.
   int attempt_ = 0;
   std::int64_t iteration_ = 0;
   std::int64_t attempt_iterations_ = 0;

@@ -7,10 +7,10 @@ namespace headway::control {
 void RunController::on(const RankArrived& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
   if (!collectives_.arrive(event.rank, event.index, {event.kind, event.root})) {
-    fail_attempt(
-        failure_of(FailureSource::controller, ErrorKind::internal,
-                   "rank " + std::to_string(event.rank) + " came to collective #" + std::to_string(event.index + 1) +
-                       " while #" + std::to_string(collectives_.index() + 1) + " is open"));
+    fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
+                            "rank " + std::to_string(event.rank) + " came to collective #" +
+                                std::to_string(event.index + 1) + " while #" +
+                                std::to_string(collectives_.index() + 1) + " is open"));
     return;
   }
   if (collectives_.waiting_ranks().size() == 1) collectives_since_ = now_;

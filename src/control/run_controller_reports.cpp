@@ -16,10 +16,9 @@ void RunController::on(const RankReported& event) {
   if (!current(event.attempt, event.rank) || state_ != RunState::running || stop_reason_) return;
   if (barrier_.empty()) barrier_since_ = now_;
   if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation})) {
-    fail_attempt(
-        failure_of(FailureSource::controller, ErrorKind::internal,
-                   "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
-                       " while report #" + std::to_string(barrier_.index() + 1) + " is open"));
+    fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
+                            "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
+                                " while report #" + std::to_string(barrier_.index() + 1) + " is open"));
     return;
   }
   ++group_.at(event.rank).reports;

@@ -61,8 +61,8 @@ void RunController::on(const ValidationFinished& event) {
   const ValidationQueue::Validation* running = validations_.running(event.number);
   if (running == nullptr) return;
   const ValidationQueue::Validation validation = *running;
-  out_.push_back(Notify{validation.checkpoint + " is validated after " + seconds_text(now_ - validation.since.value_or(now_)) + ": " +
-                        short_metrics(event.metrics)});
+  out_.push_back(Notify{validation.checkpoint + " is validated after " +
+                        seconds_text(now_ - validation.since.value_or(now_)) + ": " + short_metrics(event.metrics)});
   settle_validation(validation, CheckpointStatus::VALIDATED, event.metrics);
 }
 

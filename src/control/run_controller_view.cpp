@@ -117,10 +117,10 @@ std::vector<PendingView> RunController::view_of_pending() const {
     view.checkpoint = checkpoint.name;
     view.asynchronous = checkpoint.asynchronous;
     view.uploading.assign(checkpoint.uploading.begin(), checkpoint.uploading.end());
-    view.stage = checkpoint.committing            ? PendingStage::committing
-                 : !checkpoint.begun              ? PendingStage::beginning
+    view.stage = checkpoint.committing           ? PendingStage::committing
+                 : !checkpoint.begun             ? PendingStage::beginning
                  : !checkpoint.uploading.empty() ? PendingStage::uploading
-                                                  : PendingStage::uploaded;
+                                                 : PendingStage::uploaded;
   }
   return views;
 }

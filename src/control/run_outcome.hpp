@@ -59,8 +59,7 @@ struct RankFailure {
   std::optional<ExitStatus> exit = {};
   std::optional<std::string> last_lines = {};  ///< What it printed last; empty when it printed nothing.
 };
-BOOST_DESCRIBE_STRUCT(RankFailure, (),
-                      (rank, text, kind, attempt, pid, hostname, node_id, exception, exit, last_lines))
+BOOST_DESCRIBE_STRUCT(RankFailure, (), (rank, text, kind, attempt, pid, hostname, node_id, exception, exit, last_lines))
 
 /// A node was taken away from a run.
 struct Preemption {

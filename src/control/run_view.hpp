@@ -124,8 +124,8 @@ struct RunView {
 
   RunState state = RunState::created;
   double state_for_s = 0;
-  double time_total_s = 0;  ///< Over all drivers, without the time between them.
-  int attempt = 0;          ///< Attempts begun, over all drivers.
+  double time_total_s = 0;              ///< Over all drivers, without the time between them.
+  int attempt = 0;                      ///< Attempts begun, over all drivers.
   std::optional<double> attempt_for_s;  ///< Unset until this driver has begun an attempt.
   std::vector<AttemptView> ended;       ///< The last attempts that have ended, at most 20.
   int failures = 0;                     ///< Of the worker group, under this driver, as the next two.
