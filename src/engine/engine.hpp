@@ -3,6 +3,7 @@
 #include "core/config.hpp"
 #include "core/worker.hpp"
 #include "engine/placement.hpp"
+#include "node/resource_ledger.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +31,13 @@ struct Grant {
   std::vector<std::string> warnings;
 };
 
-/// Where nodes come from. An engine gives and takes; it never judges whether a node is alive. Used on the driver's loop alone;
+/// Where agents of other machines join this driver.
+struct JoinAddress {
+  std::string address;  ///< "host:port", as other machines reach it.
+  std::string token;    ///< What an agent proves to have.
+};
+
+/// Where slots come from. An engine gives and takes; it never judges whether a node is alive. Used on the driver's loop alone;
 /// verbs are idempotent and answer through callbacks, at once or later.
 class Engine {
  public:
@@ -59,6 +66,21 @@ class Engine {
 
   virtual Resources total() const = 0;
   virtual Resources available() const = 0;
+
+  // The nodes of this driver. An engine that gives slots of another driver's nodes has none.
+
+  virtual void add(node::NodeResources node) = 0;
+  /// Nothing is given on it any more, and what was is not given back to it.
+  virtual void remove(const std::string& node_id) = 0;
+  /// Nothing new is given on it; what holders have there they keep.
+  virtual void drain(const std::string& node_id) = 0;
+  virtual std::vector<node::NodeResources> nodes() const = 0;
+  /// Called whenever holders may be able to have more than before.
+  virtual void on_change(std::function<void()> changed) = 0;
+  /// From now on nodes can join there. Called at most once.
+  virtual void open(const JoinAddress&) {}
+  /// The runtime ends: no answer is given after this. Called once, before the loop stops.
+  virtual void close() {}
 };
 
 }  // namespace headway::engine

@@ -4,21 +4,22 @@
 #include "node/host_link.hpp"
 
 #include <map>
+#include <memory>
 
 namespace headway::engine {
 
 /// The host's engine, as a runtime inside one of its workers sees it: one ledger for both, so that no CPU and no GPU is given out twice.
 class HostedEngine : public Engine {
  public:
-  explicit HostedEngine(node::HostLink& host) : host_(&host) {
-    host.on_granted = [this](wire::HostGranted granted) {
+  explicit HostedEngine(std::unique_ptr<node::HostLink> host) : host_(std::move(host)) {
+    host_->on_granted = [this](wire::HostGranted granted) {
       answer(granted.holder, Grant{std::move(granted.slots), std::move(granted.warnings)});
     };
-    host.on_pending = [this](const wire::HostPending& pending) {
+    host_->on_pending = [this](const wire::HostPending& pending) {
       const auto waiting = waiting_.find(pending.holder);
       if (waiting != waiting_.end() && waiting->second.pending) waiting->second.pending(pending.reason);
     };
-    host.on_refused = [this](const wire::HostRefused& refused) {
+    host_->on_refused = [this](const wire::HostRefused& refused) {
       answer(refused.holder, Error{ErrorKind::invalid_argument, refused.reason});
     };
   }
@@ -41,13 +42,21 @@ class HostedEngine : public Engine {
   Resources total() const override { return host_->total(); }
   Resources available() const override { return host_->available(); }
 
+  // Nodes are the host's business.
+  void add(node::NodeResources) override {}
+  void remove(const std::string&) override {}
+  void drain(const std::string&) override {}
+  std::vector<node::NodeResources> nodes() const override { return {}; }
+  void on_change(std::function<void()>) override {}
+  void close() override { host_->close(); }
+
  private:
   void answer(std::int64_t holder, Result<Grant> grant) {
     const auto node = waiting_.extract(holder);
     if (!node.empty()) node.mapped().granted(std::move(grant));
   }
 
-  node::HostLink* host_;
+  std::unique_ptr<node::HostLink> host_;
   std::map<std::int64_t, Answers> waiting_;
 };
 

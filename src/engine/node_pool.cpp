@@ -30,11 +30,6 @@ std::string wanted_text(const Wanted& wanted) {
   return text;
 }
 
-double cpus_of(const Resources& resources) {
-  const auto cpus = resources.find("CPU");
-  return cpus == resources.end() ? 0 : cpus->second;
-}
-
 /// Slots that are sorted by node, in the order of the workers that they are for.
 std::vector<Slot> in_order(std::vector<Slot> slots, const std::vector<int>& node_of) {
   std::vector<std::size_t> workers(node_of.size());
@@ -54,69 +49,28 @@ void add_to(Resources& sum, const Resources& more) {
 
 void NodePool::add(node::NodeResources node) {
   nodes_.push_back({node::ResourceLedger(std::move(node)), false});
-  serve_queue();
+  nodes_changed();
   changed();
 }
 
 /// Who waited for what was there now waits for nodes to join, and keeps nobody else from what is left.
 void NodePool::remove(const std::string& node_id) {
   std::erase_if(nodes_, [&](const Node& node) { return node.ledger.node().node_id == node_id; });
-  serve_queue();
+  nodes_changed();
 }
 
 void NodePool::drain(const std::string& node_id) {
   for (Node& node : nodes_) node.draining |= node.ledger.node().node_id == node_id;
+  nodes_changed();
+}
+
+void NodePool::nodes_changed() {
+  for (const Request& request : queue_) request.placeable.reset();
   serve_queue();
 }
 
 void NodePool::changed() const {
   if (changed_) changed_();
-}
-
-NodePool::Rooms NodePool::rooms(const Wanted& wanted) const {
-  Rooms rooms;
-  for (const Node& node : nodes_) {
-    Room room;
-    const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
-    if (allowed && !node.draining) {
-      room.hard = node.ledger.room_now(wanted.workers_max, wanted.claim);
-      room.cpus = static_cast<int>(cpus_of(node.ledger.node().total));
-    }
-    rooms.push_back(room);
-  }
-  return rooms;
-}
-
-std::optional<NodePool::Places> NodePool::places(const Rooms& rooms, const Wanted& wanted, int workers) const {
-  const std::vector<Labels>& selectors = wanted.claim.selectors;
-  if (selectors.size() < 2 || static_cast<int>(selectors.size()) != workers) {
-    auto counts = place(rooms, workers, wanted.placement);
-    if (!counts) return std::nullopt;
-    return Places{std::move(*counts), {}};
-  }
-  std::vector<std::vector<bool>> allowed;
-  for (const Labels& selector : selectors) {
-    std::vector<bool>& own = allowed.emplace_back();
-    for (const Node& node : nodes_) own.push_back(matches(node.ledger.node().labels, selector));
-  }
-  auto node_of = assign(rooms, allowed, wanted.placement);
-  if (!node_of) return std::nullopt;
-  Places places{std::vector<int>(rooms.size(), 0), std::move(*node_of)};
-  for (const int node : places.node_of) ++places.workers[static_cast<std::size_t>(node)];
-  return places;
-}
-
-/// As many workers as there is room for.
-std::optional<NodePool::Places> NodePool::best(const Rooms& rooms, const Wanted& wanted) const {
-  // A group of any size shares CPUs when it has to; only one that may be smaller stays within them.
-  Rooms within = rooms;
-  if (wanted.claim.advised_cpus > 0) {
-    for (Room& room : within) room.hard = std::min(room.hard, room.cpus);
-  }
-  for (int workers = wanted.workers_max; workers > wanted.workers_min; --workers) {
-    if (auto placed = places(within, wanted, workers)) return placed;
-  }
-  return places(rooms, wanted, wanted.workers_min);
 }
 
 std::string NodePool::there_is() const {
@@ -132,11 +86,28 @@ std::string NodePool::there_is() const {
   return text + " in all";
 }
 
+std::optional<Plan> NodePool::look(const Views& views, const Wanted& wanted) const {
+  ++plans_made_;
+  return plan(views, wanted);
+}
+
+NodePool::Views NodePool::views_now() const {
+  Views views;
+  for (const Node& node : nodes_) views.push_back({&node.ledger, &node.ledger.free(), node.draining});
+  return views;
+}
+
+NodePool::Views NodePool::views_if_all_released() const {
+  Views views;
+  for (const Node& node : nodes_) views.push_back({&node.ledger, &node.ledger.free_if_all_released(), node.draining});
+  return views;
+}
+
 Result<void> NodePool::check_possible(const Wanted& wanted) const {
   if (may_grow_ && wanted.node_id.empty()) return {};
-  NodePool empty;
-  for (const Node& node : nodes_) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
-  if (empty.grant(0, wanted)) return {};
+  Views views = views_if_all_released();
+  for (NodeView& view : views) view.closed = false;  // A node that is drained may be as before, some day.
+  if (look(views, wanted)) return {};
   return Error{ErrorKind::invalid_argument, wanted_text(wanted) + " can never be placed: there is " + there_is()};
 }
 
@@ -146,136 +117,189 @@ void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answer
     return;
   }
   const bool gave_back = give_back(holder);
+  std::list<Request> own_validations;
+  for (auto request = queue_.begin(); request != queue_.end();) {
+    const auto next = std::next(request);
+    if (request->wanted.validates == holder) own_validations.splice(own_validations.end(), queue_, request);
+    request = next;
+  }
   const auto behind = [](const Request& request) { return !request.wanted.ahead; };
-  const auto others = [&](const Request& request) { return request.wanted.validates != holder; };
-  const auto own_validations = std::stable_partition(queue_.begin(), queue_.end(), others);
-  const auto position = wanted.ahead ? std::find_if(queue_.begin(), queue_.end(), behind) : own_validations;
-  queue_.insert(position, Request{holder, wanted, std::move(answers), false});
+  const auto position = wanted.ahead ? std::find_if(queue_.begin(), queue_.end(), behind) : queue_.end();
+  queue_.insert(position, Request{holder, wanted, std::move(answers)});
+  ++untold_;
+  queue_.splice(queue_.end(), own_validations);
   serve_queue();
   if (gave_back) changed();
 }
 
 void NodePool::release(std::int64_t holder) {
-  std::erase_if(queue_, [&](const Request& request) { return request.holder == holder; });
+  std::erase_if(queue_, [&](const Request& request) {
+    if (request.holder != holder) return false;
+    if (!request.told_pending) --untold_;
+    return true;
+  });
   give_back(holder);
   serve_queue();
   changed();
 }
 
-/// Whether there was anything.
+/// Whether there was anything. What was granted and not yet answered is granted no more.
 bool NodePool::give_back(std::int64_t holder) {
+  std::erase_if(answers_, [&](const Answer& answer) { return answer.holder == holder; });
   bool any = false;
   for (Node& node : nodes_) any |= node.ledger.release(holder);
   return any;
 }
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
-  const auto before = [&](const Request& request) { return goes_before(request, holder); };
-  if (std::any_of(queue_.begin(), queue_.end(), before)) return 0;
-  NodePool then;
-  then.nodes_ = nodes_;
-  then.give_back(holder);
-  const auto granted = then.grant(holder, wanted);
-  return granted ? static_cast<int>(granted->slots.size()) : 0;
-}
-
-/// What is beside the workers goes to the first node that leaves room enough for them.
-std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) {
-  if (wanted.beside.empty()) return grant_workers(holder, wanted);
-  for (Node& node : nodes_) {
-    const bool allowed = wanted.node_id.empty() || node.ledger.node().node_id == wanted.node_id;
-    if (!allowed || node.draining || !node.ledger.claim(holder, 1, {wanted.beside, 0})) continue;
-    if (auto granted = grant_workers(holder, wanted)) return granted;
-    give_back(holder);
+  // A validation of its own that has no place beside it would have none either if it did not grow.
+  std::deque<node::Share> shares;
+  Views beside_holder;
+  const auto has_place_beside = [&](const Request& request) {
+    for (std::size_t i = beside_holder.size(); i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      shares.push_back(node.ledger.free_if_others_released(holder));
+      beside_holder.push_back({&node.ledger, &shares.back(), node.draining});
+    }
+    return look(beside_holder, request.wanted).has_value();
+  };
+  const auto goes_before = [&](const Request& request) {
+    return request.wanted.validates == holder ? has_place_beside(request) : is_placeable(request);
+  };
+  if (std::any_of(queue_.begin(), queue_.end(), goes_before)) return 0;
+  Views views = views_now();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    auto free = nodes_[i].ledger.free_if_released(holder);
+    if (free) views[i].free = &shares.emplace_back(std::move(*free));
   }
-  return std::nullopt;
+  const auto planned = look(views, wanted);
+  return planned ? planned->workers : 0;
 }
 
-std::optional<Grant> NodePool::grant_workers(std::int64_t holder, const Wanted& wanted) {
-  const auto placed = best(rooms(wanted), wanted);
-  if (!placed) return std::nullopt;
+std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) {
+  const auto planned = look(views_now(), wanted);
+  if (!planned) return std::nullopt;
+  if (planned->beside_node >= 0) {
+    nodes_[static_cast<std::size_t>(planned->beside_node)].ledger.claim(holder, 1, {wanted.beside, 0});
+  }
   Grant grant;
   double cpus = 0;
-  int workers = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (placed->workers[i] == 0) continue;
-    auto slots = nodes_[i].ledger.claim(holder, placed->workers[i], wanted.claim);
+    if (planned->counts[i] == 0) continue;
+    auto slots = nodes_[i].ledger.claim(holder, planned->counts[i], wanted.claim);
     if (!slots) {
       // Cannot be: there was room.
       give_back(holder);
       return std::nullopt;
     }
-    cpus += cpus_of(nodes_[i].ledger.node().total);
-    workers += placed->workers[i];
+    const Resources& total = nodes_[i].ledger.node().total;
+    if (const auto here = total.find("CPU"); here != total.end()) cpus += here->second;
     std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
   }
-  if (!placed->node_of.empty()) grant.slots = in_order(std::move(grant.slots), placed->node_of);
-  if (wanted.claim.advised_cpus * workers > cpus) {
+  if (!planned->node_of.empty()) grant.slots = in_order(std::move(grant.slots), planned->node_of);
+  if (wanted.claim.advised_cpus * planned->workers > cpus) {
     grant.warnings.push_back(
-        std::to_string(workers) + " workers share " + std::to_string(static_cast<int>(cpus)) +
+        std::to_string(planned->workers) + " workers share " + std::to_string(static_cast<int>(cpus)) +
         (cpus == 1 ? " CPU" : " CPUs") +
         "; they run, but slower than with a CPU each (resources_per_worker={\"CPU\": n} makes CPUs a hard limit)");
   }
   return grant;
 }
 
+bool NodePool::is_placeable(const Request& request) const {
+  if (!request.placeable) request.placeable = look(views_if_all_released(), request.wanted).has_value();
+  return *request.placeable;
+}
+
 /// True when it has its slots.
 bool NodePool::serve(Request& request) {
   auto granted = grant(request.holder, request.wanted);
   if (!granted) return false;
-  request.answers.granted(std::move(*granted));
+  answers_.push_back({request.holder, [give = std::move(request.answers.granted), grant = std::move(*granted)]() mutable {
+                        give(std::move(grant));
+                      }});
   return true;
 }
 
-/// Whether it had its place, were nothing given out. Nodes that are leaving give nothing any more.
-bool NodePool::placeable(const Wanted& wanted) const {
-  NodePool empty;
-  for (const Node& node : nodes_) {
-    if (!node.draining) empty.nodes_.push_back({node::ResourceLedger(node.ledger.node()), false});
-  }
-  return empty.grant(0, wanted).has_value();
+/// `others`: it, or somebody before it, waits for what others hold.
+void NodePool::tell_pending(Request& request, bool others) {
+  if (std::exchange(request.told_pending, true)) return;
+  --untold_;
+  if (!request.answers.pending) return;
+  std::string words = wanted_text(request.wanted) +
+                      (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
+                      there_is();
+  answers_.push_back({request.holder, [tell = request.answers.pending, words = std::move(words)] { tell(words); }});
 }
 
-/// The same beside what this holder has.
-bool NodePool::placeable_beside(std::int64_t holder, const Wanted& wanted) const {
-  NodePool then;
-  for (const Node& node : nodes_) {
-    if (node.draining) continue;
-    then.nodes_.push_back(node);
-    then.nodes_.back().ledger.keep_only(holder);
-  }
-  return then.grant(0, wanted).has_value();
-}
-
-/// Whether one that waits has its place before this holder would have more. A validation of its own that has none beside it would have
-/// none either if it did not grow.
-bool NodePool::goes_before(const Request& request, std::int64_t holder) const {
-  const bool own = request.wanted.validates == holder;
-  return own ? placeable_beside(holder, request.wanted) : placeable(request.wanted);
-}
-
-/// In order. Who has to wait for nodes to join keeps nobody waiting for whom there is room already: a run's training must not
-/// stand behind its own validation that wants a node which is gone.
+/// In order, up to the first one that waits for what others hold. A run's training must not stand behind its own validation that
+/// wants a node which is gone, so those that wait for nodes to join are passed over.
 void NodePool::serve_queue() {
-  std::size_t passed = 0;
-  bool others = false;  // Somebody before waits for what others hold.
-  while (passed < queue_.size()) {
-    // Taken out first: who is granted may release, and so come here again.
-    const auto place = queue_.begin() + static_cast<std::ptrdiff_t>(passed);
-    Request request = std::move(*place);
-    queue_.erase(place);
-    if (!others && serve(request)) {
-      passed = 0;
-      continue;
+  bool others = false;
+  for (auto request = queue_.begin(); request != queue_.end() && !(others && untold_ == 0);) {
+    if (!others && is_placeable(*request)) {
+      if (serve(*request)) {
+        if (!request->told_pending) --untold_;
+        request = queue_.erase(request);
+        continue;
+      }
+      others = true;
     }
-    others = others || placeable(request.wanted);
-    if (!std::exchange(request.told_pending, true) && request.answers.pending) {
-      request.answers.pending(wanted_text(request.wanted) +
-                              (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
-                              there_is());
-    }
-    queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(passed++), std::move(request));
+    tell_pending(*request, others);
+    ++request;
   }
+  give_answers();
+  if (supply_changed_) supply_changed_();
+}
+
+/// After all is decided, since who is answered may ask and give back at once. That is answered in turn.
+void NodePool::give_answers() {
+  if (gives_answers_) return;
+  struct Guard {
+    explicit Guard(bool& flag) : flag(flag) { flag = true; }
+    ~Guard() { flag = false; }
+    bool& flag;
+  } const guard(gives_answers_);
+  while (!answers_.empty()) {
+    Answer answer = std::move(answers_.front());
+    answers_.pop_front();
+    answer.give();
+  }
+}
+
+Demand NodePool::demand() const {
+  Demand demand;
+  for (const Request& request : queue_) {
+    const Wanted& wanted = request.wanted;
+    if (!wanted.node_id.empty() || is_placeable(request)) continue;
+    NodeRequest wish{wanted.workers_min,
+                     wanted.workers_max,
+                     wanted.claim.hard,
+                     wanted.claim.advised_cpus,
+                     wanted.claim.selectors,
+                     wanted.placement,
+                     wanted.beside};
+    if (!demand.parts.empty() && demand.parts.back().request == wish) {
+      ++demand.parts.back().times;
+    } else {
+      demand.parts.push_back({std::move(wish), 1});
+    }
+  }
+  return demand;
+}
+
+std::vector<std::string> NodePool::idle_nodes() const {
+  std::vector<std::string> idle;
+  for (const Node& node : nodes_) {
+    if (node.draining || !node.ledger.is_idle()) continue;
+    const auto is_of_use = [&](const Request& request) {
+      const node::Share& free = node.ledger.free();
+      const bool holds_beside = !request.wanted.beside.empty() && free.room(1, request.wanted.beside) > 0;
+      return holds_beside || node.ledger.room(free, 1, request.wanted.claim) > 0;
+    };
+    if (std::none_of(queue_.begin(), queue_.end(), is_of_use)) idle.push_back(node.ledger.node().node_id);
+  }
+  return idle;
 }
 
 Resources NodePool::total() const {

@@ -1,35 +1,48 @@
 #pragma once
 
+#include "engine/demand.hpp"
 #include "engine/engine.hpp"
+#include "engine/plan.hpp"
 #include "node/resource_ledger.hpp"
 
 #include <deque>
 #include <functional>
+#include <list>
 
 namespace headway::engine {
 
 /// The nodes that there are: this machine, and those whose agents have joined. Runs that do not fit beside each other wait their turn,
-/// first come, first served: a large request is not starved by small ones behind it.
+/// first come, first served: a large request is not starved by small ones behind it. Who has to wait for nodes to join keeps nobody
+/// waiting for whom there is room.
+///
+/// What a call costs grows with the nodes. It does not grow with the number of workers that a request asks for, and requests that
+/// wait are looked at again only when there is something new for them (see `plans_made`).
 class NodePool : public Engine {
  public:
   /// `may_grow`: nodes may join, so that what is too large for those that are there waits for more.
   explicit NodePool(bool may_grow = false) : may_grow_(may_grow) {}
 
-  void add(node::NodeResources node);
-  /// Nothing is given on it any more, and what was is not given back to it.
-  void remove(const std::string& node_id);
-  /// Nothing new is given on it; what holders have there they keep.
-  void drain(const std::string& node_id);
-  /// Called whenever holders may be able to have more than before.
-  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
-
+  void add(node::NodeResources node) override;
+  void remove(const std::string& node_id) override;
+  void drain(const std::string& node_id) override;
+  void on_change(std::function<void()> changed) override { changed_ = std::move(changed); }
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override;
   void release(std::int64_t holder) override;
   int possible(std::int64_t holder, const Wanted& wanted) const override;
   Result<void> check_possible(const Wanted& wanted) const override;
   Resources total() const override;
   Resources available() const override;
-  std::vector<node::NodeResources> nodes() const;
+  std::vector<node::NodeResources> nodes() const override;
+
+  /// What waits for nodes to join, in the order in which it will be served.
+  Demand demand() const;
+  /// Nodes of which nobody has anything, and which are of no use to what waits. Those that are drained are not among them.
+  std::vector<std::string> idle_nodes() const;
+  /// Called after each change that `demand` or `idle_nodes` may show.
+  void on_supply_change(std::function<void()> changed) { supply_changed_ = std::move(changed); }
+
+  /// How often it has looked for places: what its calls cost, for tests.
+  std::int64_t plans_made() const { return plans_made_; }
 
  private:
   struct Node {
@@ -41,32 +54,39 @@ class NodePool : public Engine {
     Wanted wanted;
     Answers answers;
     bool told_pending = false;
+    /// Whether it had its place, were nothing given out. Unset: the nodes have changed since it was known.
+    mutable std::optional<bool> placeable = {};
   };
-  using Rooms = std::vector<Room>;
-  struct Places {
-    std::vector<int> workers;  ///< By node, how many.
-    std::vector<int> node_of;  ///< By worker; empty when it does not matter which goes where.
+  /// An answer that is decided and not yet given.
+  struct Answer {
+    std::int64_t holder = 0;
+    std::function<void()> give;
   };
+  using Views = std::vector<NodeView>;
 
-  /// The room that each node has now for a claim.
-  Rooms rooms(const Wanted& wanted) const;
-  std::optional<Places> places(const Rooms& rooms, const Wanted& wanted, int workers) const;
-  std::optional<Places> best(const Rooms& rooms, const Wanted& wanted) const;
+  std::optional<Plan> look(const Views& views, const Wanted& wanted) const;
+  Views views_now() const;
+  Views views_if_all_released() const;
   std::optional<Grant> grant(std::int64_t holder, const Wanted& wanted);
-  std::optional<Grant> grant_workers(std::int64_t holder, const Wanted& wanted);
   bool give_back(std::int64_t holder);
+  bool is_placeable(const Request& request) const;
   bool serve(Request& request);
-  bool placeable(const Wanted& wanted) const;
-  bool placeable_beside(std::int64_t holder, const Wanted& wanted) const;
-  bool goes_before(const Request& request, std::int64_t holder) const;
+  void tell_pending(Request& request, bool others);
   void serve_queue();
+  void give_answers();
+  void nodes_changed();
   void changed() const;
   std::string there_is() const;
 
   bool may_grow_ = false;
-  std::vector<Node> nodes_;  ///< In the order of their joining.
-  std::deque<Request> queue_;
+  std::deque<Node> nodes_;  ///< In the order of their joining.
+  std::list<Request> queue_;
+  int untold_ = 0;  ///< Requests in the queue that have not been told why they wait.
+  std::deque<Answer> answers_;
+  bool gives_answers_ = false;
   std::function<void()> changed_;
+  std::function<void()> supply_changed_;
+  mutable std::int64_t plans_made_ = 0;
 };
 
 }  // namespace headway::engine

@@ -1,71 +1,180 @@
 #include "engine/placement.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <queue>
+#include <set>
+#include <utility>
 
 namespace headway::engine {
 namespace {
 
-/// The node where one more worker does least harm, among those with room; -1 when there is none.
-int next_node(const std::vector<Room>& rooms, const std::vector<int>& placed, Placement placement) {
+using Counts = std::vector<int>;
+
+double load_of(int workers, const Room& room) { return static_cast<double>(workers) / std::max(room.cpus, 1); }
+
+/// The greatest number from 0 to `limit` that `fits`; all below it fit too, and 0 always does.
+template <class Fits>
+int greatest(int limit, Fits fits) {
+  int low = 0;
+  while (low < limit) {
+    const int middle = limit - (limit - low) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      limit = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// On the first node where each has a CPU, else on the one that has most.
+Counts pack_on_one(const std::vector<Room>& rooms, int workers) {
+  auto best = rooms.end();
+  for (auto room = rooms.begin(); room != rooms.end(); ++room) {
+    if (room->hard < workers) continue;
+    if (best == rooms.end() || (best->cpus < workers && room->cpus > best->cpus)) best = room;
+  }
+  Counts placed(rooms.size(), 0);
+  placed[static_cast<std::size_t>(best - rooms.begin())] = workers;
+  return placed;
+}
+
+/// As many on each node as on the others, as far as there is room; what remains goes to the first ones.
+Counts spread_evenly(const std::vector<Room>& rooms, int workers, int each_max) {
+  const int level = greatest(std::min(workers, each_max), [&](int each) {
+    std::int64_t sum = 0;
+    for (const Room& room : rooms) sum += std::min(room.hard, each);
+    return sum <= workers;
+  });
+  Counts placed;
+  int left = workers;
+  for (const Room& room : rooms) left -= placed.emplace_back(std::min(room.hard, level));
+  for (std::size_t node = 0; node < rooms.size() && left > 0; ++node) {
+    if (rooms[node].hard <= level || level >= each_max) continue;
+    ++placed[node];
+    --left;
+  }
+  return placed;
+}
+
+/// Nodes that have shared CPUs take one more in turn, always where there are fewest for a CPU.
+void share_cpus(const std::vector<Room>& rooms, int workers, Counts& placed) {
+  const auto at_level = [&](std::size_t node, int each_cpu) {
+    const std::int64_t full = std::int64_t{each_cpu} * std::max(rooms[node].cpus, 1);
+    return static_cast<int>(std::clamp<std::int64_t>(full, placed[node], rooms[node].hard));
+  };
+  // All whole rounds at once …
+  const int level = greatest(workers, [&](int each_cpu) {
+    std::int64_t sum = 0;
+    for (std::size_t node = 0; node < rooms.size(); ++node) sum += at_level(node, each_cpu) - placed[node];
+    return sum <= workers;
+  });
+  using LoadedNode = std::pair<double, std::size_t>;
+  std::priority_queue<LoadedNode, std::vector<LoadedNode>, std::greater<>> open;
+  for (std::size_t node = 0; node < rooms.size(); ++node) {
+    workers -= at_level(node, level) - placed[node];
+    placed[node] = at_level(node, level);
+    if (placed[node] < rooms[node].hard) open.emplace(load_of(placed[node], rooms[node]), node);
+  }
+  // … and what is less than one, worker by worker.
+  for (; workers > 0; --workers) {
+    const std::size_t node = open.top().second;
+    open.pop();
+    if (++placed[node] < rooms[node].hard) open.emplace(load_of(placed[node], rooms[node]), node);
+  }
+}
+
+Counts pack(const std::vector<Room>& rooms, int workers) {
+  Counts placed;
+  for (const Room& room : rooms) workers -= placed.emplace_back(std::min({workers, room.hard, room.cpus}));
+  if (workers > 0) share_cpus(rooms, workers, placed);
+  return placed;
+}
+
+/// The node where one more worker does least harm, among those `allowed` with room; -1 when there is none.
+int next_node(const std::vector<Room>& rooms, const std::vector<bool>& allowed, const Counts& placed,
+              Placement placement) {
   int best = -1;
   const auto has_cpu = [&](int node) { return placed[node] < rooms[node].cpus; };
-  const auto load = [&](int node) { return static_cast<double>(placed[node]) / std::max(rooms[node].cpus, 1); };
+  const auto load = [&](int node) { return load_of(placed[node], rooms[node]); };
   const auto better = [&](int node) {
     if (placement != Placement::pack) return placed[node] < placed[best];
     return !has_cpu(best) && (has_cpu(node) || load(node) < load(best));
   };
   for (int node = 0; node < static_cast<int>(rooms.size()); ++node) {
     const bool taken = placement == Placement::strict_spread && placed[node] > 0;
-    if (placed[node] >= rooms[node].hard || taken) continue;
+    if (!allowed[node] || placed[node] >= rooms[node].hard || taken) continue;
     if (best < 0 || better(node)) best = node;
   }
   return best;
 }
 
-std::vector<Room> only(std::vector<Room> rooms, const std::vector<bool>& allowed) {
-  for (std::size_t node = 0; node < rooms.size(); ++node) {
-    if (!allowed[node]) rooms[node].hard = 0;
-  }
-  return rooms;
-}
-
-/// Workers with nodes of their own, placed one after the other.
+/// Workers with nodes of their own, placed one after the other. Workers that may go to the same nodes are of one kind.
 class Assignment {
  public:
   Assignment(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed, Placement placement)
-      : rooms_(rooms),
-        allowed_(allowed),
-        placement_(placement),
-        placed_(rooms.size(), 0),
-        node_of_(allowed.size(), -1) {}
+      : rooms_(rooms), placement_(placement), placed_(rooms.size(), 0), node_of_(allowed.size(), -1) {
+    std::map<std::vector<bool>, std::size_t> kinds;
+    for (const std::vector<bool>& own : allowed) {
+      const auto [kind, added] = kinds.emplace(own, kinds.size());
+      if (added) allowed_.push_back(own);
+      kind_of_.push_back(kind->second);
+    }
+    there_.resize(rooms.size());
+  }
 
-  /// Finds a place for one more worker; those that have one may change it. `tried` has the nodes that were asked to make way.
-  bool find(std::size_t worker, std::vector<bool>& tried) {
-    if (const int node = next_node(only(rooms_, allowed_[worker]), placed_, placement_); node >= 0) {
+  /// False when they do not all fit.
+  bool find_all() {
+    for (std::size_t worker = 0; worker < node_of_.size(); ++worker) {
+      tried_nodes_.clear();
+      tried_kinds_.clear();
+      if (!find(worker)) return false;
+    }
+    return true;
+  }
+
+  const std::vector<int>& nodes() const { return node_of_; }
+
+ private:
+  /// Finds a place for one more worker; those that have one may change it, and each node is asked once to make way. Where one
+  /// of a kind finds nothing, the others of it find nothing either.
+  bool find(std::size_t worker) {
+    const std::size_t kind = kind_of_[worker];
+    if (!tried_kinds_.insert(kind).second) return false;
+    if (const int node = next_node(rooms_, allowed_[kind], placed_, placement_); node >= 0) {
       ++placed_[static_cast<std::size_t>(node)];
-      node_of_[worker] = node;
+      put(worker, static_cast<std::size_t>(node));
       return true;
     }
     for (std::size_t node = 0; node < rooms_.size(); ++node) {
-      if (!allowed_[worker][node] || tried[node]) continue;
-      tried[node] = true;
-      for (std::size_t other = 0; other < node_of_.size(); ++other) {
-        if (node_of_[other] != static_cast<int>(node) || !find(other, tried)) continue;
-        node_of_[worker] = static_cast<int>(node);  // Its place is free now.
+      if (!allowed_[kind][node] || !tried_nodes_.insert(node).second) continue;
+      for (auto& [other_kind, others] : there_[node]) {
+        if (others.empty() || !find(others.back())) continue;
+        others.pop_back();  // It has moved; its place is free now.
+        put(worker, node);
         return true;
       }
     }
     return false;
   }
 
-  const std::vector<int>& nodes() const { return node_of_; }
+  void put(std::size_t worker, std::size_t node) {
+    node_of_[worker] = static_cast<int>(node);
+    there_[node][kind_of_[worker]].push_back(worker);
+  }
 
- private:
   const std::vector<Room>& rooms_;
-  const std::vector<std::vector<bool>>& allowed_;
   Placement placement_;
-  std::vector<int> placed_;
-  std::vector<int> node_of_;  ///< By worker; -1: none yet.
+  std::vector<std::vector<bool>> allowed_;  ///< By kind and node.
+  std::vector<std::size_t> kind_of_;        ///< By worker.
+  Counts placed_;
+  std::vector<int> node_of_;                                          ///< By worker; -1: none yet.
+  std::vector<std::map<std::size_t, std::vector<std::size_t>>> there_;  ///< By node and kind, the workers.
+  std::set<std::size_t> tried_nodes_;
+  std::set<std::size_t> tried_kinds_;
 };
 
 }  // namespace
@@ -87,42 +196,44 @@ std::string_view to_text(Placement placement) {
   return "PACK";
 }
 
+int most(const std::vector<Room>& rooms, Placement placement) {
+  std::int64_t sum = 0;
+  int largest = 0;
+  for (const Room& room : rooms) {
+    sum += placement == Placement::strict_spread ? std::min(room.hard, 1) : room.hard;
+    largest = std::max(largest, room.hard);
+  }
+  if (placement == Placement::strict_pack) return largest;
+  return static_cast<int>(std::min<std::int64_t>(sum, std::numeric_limits<int>::max()));
+}
+
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement) {
-  std::vector<int> placed(rooms.size(), 0);
-  if (placement == Placement::strict_pack) {
-    // The first one where each has a CPU, else the one that has most.
-    auto best = rooms.end();
-    for (auto room = rooms.begin(); room != rooms.end(); ++room) {
-      if (room->hard < workers) continue;
-      if (best == rooms.end() || (best->cpus < workers && room->cpus > best->cpus)) best = room;
-    }
-    if (best == rooms.end()) return std::nullopt;
-    placed[static_cast<std::size_t>(best - rooms.begin())] = workers;
-    return placed;
+  if (workers > most(rooms, placement)) return std::nullopt;
+  switch (placement) {
+    case Placement::strict_pack: return pack_on_one(rooms, workers);
+    case Placement::strict_spread: return spread_evenly(rooms, workers, 1);
+    case Placement::spread: return spread_evenly(rooms, workers, std::numeric_limits<int>::max());
+    case Placement::pack: break;
   }
-  for (int worker = 0; worker < workers; ++worker) {
-    const int node = next_node(rooms, placed, placement);
-    if (node < 0) return std::nullopt;
-    ++placed[static_cast<std::size_t>(node)];
-  }
-  return placed;
+  return pack(rooms, workers);
 }
 
 std::optional<std::vector<int>> assign(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
                                        Placement placement) {
   if (placement == Placement::strict_pack) {
     std::vector<Room> shared = rooms;
-    for (const std::vector<bool>& own : allowed) shared = only(std::move(shared), own);
+    for (const std::vector<bool>& own : allowed) {
+      for (std::size_t node = 0; node < shared.size(); ++node) {
+        if (!own[node]) shared[node].hard = 0;
+      }
+    }
     const auto placed = place(shared, static_cast<int>(allowed.size()), placement);
     if (!placed) return std::nullopt;
     const auto node = std::max_element(placed->begin(), placed->end()) - placed->begin();
     return std::vector<int>(allowed.size(), static_cast<int>(node));
   }
   Assignment assignment(rooms, allowed, placement);
-  for (std::size_t worker = 0; worker < allowed.size(); ++worker) {
-    std::vector<bool> tried(rooms.size(), false);
-    if (!assignment.find(worker, tried)) return std::nullopt;
-  }
+  if (!assignment.find_all()) return std::nullopt;
   return assignment.nodes();
 }
 

@@ -25,8 +25,11 @@ struct Room {
   int cpus = 0;  ///< So many have a CPU of their own; beyond that they share.
 };
 
+/// The largest number of workers that `place` finds room for.
+int most(const std::vector<Room>& rooms, Placement placement);
+
 /// How many of `workers` go to each node; nullopt when they do not all fit. Nodes' CPUs are shared only when all are taken, and
-/// then evenly.
+/// then evenly. The cost grows with the nodes and their CPUs, not with `workers`.
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement);
 
 /// The node of each worker, where each has nodes of its own: `allowed[worker][node]`. nullopt when they do not all fit. Workers are

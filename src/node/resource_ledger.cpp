@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headway::node {
 namespace {
@@ -13,31 +14,94 @@ double amount_of(const Resources& resources, const std::string& name) {
   return found == resources.end() ? 0 : found->second;
 }
 
+/// How often `amount` goes into `free`.
+double times(double free, double amount) { return std::floor((free + slack) / amount + slack); }
+
 int worker_threads(const NodeResources& node, int workers, const WorkerClaim& claim) {
   const auto named = claim.hard.find("CPU");
   const double cpus = named != claim.hard.end() ? named->second : amount_of(node.total, "CPU") / workers;
   return std::max(1, static_cast<int>(cpus));
 }
 
+/// Calls `use(device, workers)` for the devices that serve workers of which each wants less than one, until `workers` are served.
+template <class Use>
+int share_gpus(const std::vector<double>& free, int workers, double amount, Use use) {
+  int served = 0;
+  for (std::size_t device = 0; device < free.size() && served < workers; ++device) {
+    const int here = static_cast<int>(std::clamp<double>(times(free[device], amount), 0, workers - served));
+    use(device, here);
+    served += here;
+  }
+  return served;
+}
+
+/// The same for workers that want whole devices; `use(device, worker)`.
+template <class Use>
+int give_gpus(const std::vector<double>& free, int workers, double amount, Use use) {
+  const double each = std::ceil(amount);
+  const auto whole = std::count_if(free.begin(), free.end(), [](double part) { return part >= 1 - slack; });
+  const int served = static_cast<int>(std::min<double>(workers, std::floor(static_cast<double>(whole) / each)));
+  double given = 0;
+  for (std::size_t device = 0; device < free.size() && given < served * each; ++device) {
+    if (free[device] < 1 - slack) continue;
+    use(device, static_cast<int>(given / each));
+    ++given;
+  }
+  return served;
+}
+
 }  // namespace
 
-ResourceLedger::ResourceLedger(NodeResources node)
-    : node_(std::move(node)), free_(node_.total), gpus_free_(node_.gpu_ids.size(), 1.0) {}
-
-int ResourceLedger::room_now(int workers, const WorkerClaim& claim) const {
-  if (!is_meant(claim)) return 0;
+int Share::room(int workers, const Resources& each) const {
   int room = workers;
-  for (const auto& [name, amount] : claim.hard) {
+  for (const auto& [name, amount] : each) {
     if (amount <= 0) continue;
-    const double times = std::floor((amount_of(free_, name) + slack) / amount + slack);
-    if (times < room) room = static_cast<int>(std::max(times, 0.0));
+    const double fit = times(amount_of(amounts, name), amount);
+    if (fit < room) room = static_cast<int>(std::max(fit, 0.0));
   }
-  const double wanted = amount_of(claim.hard, "GPU");
+  const double wanted = amount_of(each, "GPU");
   if (wanted <= 0) return room;
-  std::vector<double> gpus = gpus_free_;
-  int placed = 0;
-  while (placed < room && pick_gpus(wanted, gpus)) ++placed;
-  return placed;
+  const auto ignore = [](std::size_t, int) {};
+  return wanted < 1 ? share_gpus(gpus, room, wanted, ignore) : give_gpus(gpus, room, wanted, ignore);
+}
+
+void Share::add(const Share& other) {
+  for (const auto& [name, amount] : other.amounts) amounts[name] += amount;
+  for (std::size_t device = 0; device < other.gpus.size(); ++device) gpus[device] += other.gpus[device];
+}
+
+void Share::subtract(const Share& other) {
+  for (const auto& [name, amount] : other.amounts) amounts[name] -= amount;
+  for (std::size_t device = 0; device < other.gpus.size(); ++device) gpus[device] -= other.gpus[device];
+}
+
+std::optional<TakenShare> take(Share& free, int workers, const Resources& each) {
+  if (free.room(workers, each) < workers) return std::nullopt;
+  TakenShare taken{{{}, std::vector<double>(free.gpus.size(), 0)}, {}};
+  taken.gpus_of.resize(static_cast<std::size_t>(workers));
+  for (const auto& [name, amount] : each) taken.share.amounts[name] = amount * workers;
+  const double wanted = amount_of(each, "GPU");
+  if (wanted > 0 && wanted < 1) {
+    std::size_t worker = 0;
+    share_gpus(free.gpus, workers, wanted, [&](std::size_t device, int served) {
+      taken.share.gpus[device] = wanted * served;
+      for (int i = 0; i < served; ++i) taken.gpus_of[worker++] = {device};
+    });
+  } else if (wanted >= 1) {
+    give_gpus(free.gpus, workers, wanted, [&](std::size_t device, int worker) {
+      taken.share.gpus[device] = free.gpus[device];
+      taken.gpus_of[static_cast<std::size_t>(worker)].push_back(device);
+    });
+  }
+  free.subtract(taken.share);
+  return taken;
+}
+
+ResourceLedger::ResourceLedger(NodeResources node)
+    : node_(std::move(node)), all_{node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0)}, free_(all_) {}
+
+int ResourceLedger::room(const Share& free, int workers, const WorkerClaim& claim) const {
+  return is_meant(claim) ? free.room(workers, claim.hard) : 0;
 }
 
 bool ResourceLedger::is_meant(const WorkerClaim& claim) const {
@@ -46,65 +110,39 @@ bool ResourceLedger::is_meant(const WorkerClaim& claim) const {
                      [this](const Labels& selector) { return matches(node_.labels, selector); });
 }
 
-std::optional<std::vector<std::size_t>> ResourceLedger::pick_gpus(double amount, std::vector<double>& free) {
-  std::vector<std::size_t> picked;
-  if (amount < 1) {
-    for (std::size_t i = 0; i < free.size(); ++i) {
-      if (free[i] + slack < amount) continue;
-      free[i] -= amount;
-      return std::vector<std::size_t>{i};
-    }
-    return std::nullopt;
-  }
-  for (std::size_t i = 0; i < free.size() && static_cast<double>(picked.size()) < amount; ++i) {
-    if (free[i] < 1 - slack) continue;
-    free[i] = 0;
-    picked.push_back(i);
-  }
-  if (static_cast<double>(picked.size()) < amount) return std::nullopt;
-  return picked;
-}
-
 std::optional<std::vector<Slot>> ResourceLedger::claim(std::int64_t holder, int workers, const WorkerClaim& claim) {
-  for (const auto& [name, amount] : claim.hard) {
-    if (amount * workers > amount_of(free_, name) + slack) return std::nullopt;
-  }
-  std::vector<double> gpus = gpus_free_;
+  auto taken = take(free_, workers, claim.hard);
+  if (!taken) return std::nullopt;
+  const int threads = worker_threads(node_, workers, claim);
   std::vector<Slot> slots;
-  for (int i = 0; i < workers; ++i) {
-    Slot slot{node_.node_id, node_.hostname, node_.node_ip, worker_threads(node_, workers, claim), {}};
-    if (const double wanted = amount_of(claim.hard, "GPU"); wanted > 0) {
-      const auto picked = pick_gpus(wanted, gpus);
-      if (!picked) return std::nullopt;
-      for (std::size_t device : *picked) slot.gpu_ids.push_back(node_.gpu_ids[device]);
-    }
-    slots.push_back(std::move(slot));
+  for (const std::vector<std::size_t>& devices : taken->gpus_of) {
+    Slot& slot = slots.emplace_back(Slot{node_.node_id, node_.hostname, node_.node_ip, threads, {}});
+    for (const std::size_t device : devices) slot.gpu_ids.push_back(node_.gpu_ids[device]);
   }
-  Hold& hold = holds_[holder];
-  hold.gpus.resize(gpus.size());
-  for (std::size_t i = 0; i < gpus.size(); ++i) hold.gpus[i] += gpus_free_[i] - gpus[i];
-  gpus_free_ = std::move(gpus);
-  for (const auto& [name, amount] : claim.hard) {
-    hold.amounts[name] += amount * workers;
-    free_[name] -= amount * workers;
-  }
+  const auto [hold, first] = holds_.emplace(holder, taken->share);
+  if (!first) hold->second.add(taken->share);
   return slots;
 }
 
-void ResourceLedger::keep_only(std::int64_t holder) {
-  const std::map<std::int64_t, Hold> holds = holds_;
-  for (const auto& [other, hold] : holds) {
-    if (other != holder) release(other);
-  }
+bool ResourceLedger::release(std::int64_t holder) {
+  const auto hold = holds_.extract(holder);
+  if (hold.empty()) return false;
+  free_.add(hold.mapped());
+  return true;
 }
 
-bool ResourceLedger::release(std::int64_t holder) {
+std::optional<Share> ResourceLedger::free_if_released(std::int64_t holder) const {
   const auto hold = holds_.find(holder);
-  if (hold == holds_.end()) return false;
-  for (const auto& [name, amount] : hold->second.amounts) free_[name] += amount;
-  for (std::size_t i = 0; i < hold->second.gpus.size(); ++i) gpus_free_[i] += hold->second.gpus[i];
-  holds_.erase(hold);
-  return true;
+  if (hold == holds_.end()) return std::nullopt;
+  Share free = free_;
+  free.add(hold->second);
+  return free;
+}
+
+Share ResourceLedger::free_if_others_released(std::int64_t holder) const {
+  Share free = all_;
+  if (const auto hold = holds_.find(holder); hold != holds_.end()) free.subtract(hold->second);
+  return free;
 }
 
 }  // namespace headway::node

@@ -27,41 +27,60 @@ BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu
 NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra,
                                Labels labels = {});
 
+/// A part of what a node has.
+struct Share {
+  Resources amounts;
+  std::vector<double> gpus;  ///< The part of each device.
+
+  /// How many workers, up to `workers`, could have `each` out of it at once.
+  int room(int workers, const Resources& each) const;
+  void add(const Share& other);
+  void subtract(const Share& other);
+};
+
+/// What some workers were given.
+struct TakenShare {
+  Share share;
+  std::vector<std::vector<std::size_t>> gpus_of;  ///< By worker, its devices.
+};
+
+/// Takes it out of `free`; nullopt when not all can have `each`, and then nothing is taken.
+std::optional<TakenShare> take(Share& free, int workers, const Resources& each);
+
 /// Who holds how much of a node. Named resources are hard; the CPU that a worker implies is advice and never refused.
 class ResourceLedger {
  public:
   explicit ResourceLedger(NodeResources node);
 
   /// How many claims, up to `workers`, could be met at once now.
-  int room_now(int workers, const WorkerClaim& claim) const;
+  int room_now(int workers, const WorkerClaim& claim) const { return room(free_, workers, claim); }
+  /// The same if `free` were what is free here.
+  int room(const Share& free, int workers, const WorkerClaim& claim) const;
 
   /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more than once.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);
 
   /// Gives back what `holder` has; false when that is nothing.
   bool release(std::int64_t holder);
-  /// All others give back what they have.
-  void keep_only(std::int64_t holder);
 
   const NodeResources& node() const { return node_; }
-  const Resources& available() const { return free_; }
+  const Resources& available() const { return free_.amounts; }
+  bool is_idle() const { return holds_.empty(); }
+
+  const Share& free() const { return free_; }
+  const Share& free_if_all_released() const { return all_; }
+  /// nullopt: as now, since this holder has nothing here.
+  std::optional<Share> free_if_released(std::int64_t holder) const;
+  Share free_if_others_released(std::int64_t holder) const;
 
  private:
-  struct Hold {
-    Resources amounts;
-    std::vector<double> gpus;  ///< Amount by device.
-  };
-
   /// Whether any worker may come here.
   bool is_meant(const WorkerClaim& claim) const;
 
-  /// Devices for one worker out of `free`; nullopt when there are none.
-  static std::optional<std::vector<std::size_t>> pick_gpus(double amount, std::vector<double>& free);
-
   NodeResources node_;
-  Resources free_;
-  std::vector<double> gpus_free_;
-  std::map<std::int64_t, Hold> holds_;
+  Share all_;
+  Share free_;
+  std::map<std::int64_t, Share> holds_;  ///< By holder, what it has taken.
 };
 
 }  // namespace headway::node

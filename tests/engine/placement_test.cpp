@@ -2,12 +2,36 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <utility>
+
 /// Which node each worker goes to.
 namespace headway::engine {
 
 namespace {
 
 using Counts = std::vector<int>;
+
+/// The same worker by worker: each goes where it does least harm.
+std::optional<Counts> one_by_one(const std::vector<Room>& rooms, int workers, Placement placement) {
+  Counts placed(rooms.size(), 0);
+  for (int worker = 0; worker < workers; ++worker) {
+    std::optional<std::size_t> best;
+    const auto rank = [&](std::size_t node) {
+      const double load = static_cast<double>(placed[node]) / std::max(rooms[node].cpus, 1);
+      if (placement == Placement::spread) return std::pair<bool, double>(false, placed[node]);
+      return placed[node] < rooms[node].cpus ? std::pair(false, 0.0) : std::pair(true, load);
+    };
+    for (std::size_t node = 0; node < rooms.size(); ++node) {
+      if (placed[node] < rooms[node].hard && (!best || rank(node) < rank(*best))) best = node;
+    }
+    if (!best) return std::nullopt;
+    ++placed[*best];
+  }
+  return placed;
+}
 
 Counts placed(const std::vector<Room>& rooms, int workers, Placement placement) {
   return place(rooms, workers, placement).value_or(Counts());
@@ -26,6 +50,42 @@ BOOST_AUTO_TEST_CASE(packed_workers_fill_a_node_before_they_take_the_next) {
 BOOST_AUTO_TEST_CASE(cpus_are_shared_when_all_are_taken_and_then_evenly) {
   BOOST_TEST(placed({{99, 2}, {99, 4}}, 9, Placement::pack) == (Counts{3, 6}));
   BOOST_TEST(placed({{99, 0}, {99, 4}}, 3, Placement::pack) == (Counts{0, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(workers_go_where_they_would_go_one_by_one) {
+  std::mt19937 chance(7);
+  const auto below = [&](int limit) { return static_cast<int>(chance() % static_cast<unsigned>(limit)); };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Room> rooms(static_cast<std::size_t>(1 + below(5)));
+    for (Room& room : rooms) room = {below(3) == 0 ? 1000 : below(12), below(9)};
+    const int workers = below(60);
+    for (const Placement placement : {Placement::pack, Placement::spread}) {
+      const bool same = place(rooms, workers, placement) == one_by_one(rooms, workers, placement);
+      BOOST_TEST(same, "round " << round << ", " << to_text(placement));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_billion_workers_are_counted_and_not_placed_one_by_one) {
+  constexpr int many = 1'000'000'000;
+  const std::vector<Room> rooms{{many, 4}, {many, 8}, {5, 4}};
+  BOOST_TEST(placed(rooms, many, Placement::spread) == (Counts{499999998, 499999997, 5}));
+  BOOST_TEST(placed(rooms, many, Placement::pack) == (Counts{333333332, 666666663, 5}));
+  BOOST_TEST(placed(rooms, many, Placement::strict_pack) == (Counts{0, many, 0}));
+  BOOST_TEST(!place(rooms, many, Placement::strict_spread).has_value());
+  BOOST_TEST(most({{many, 4}, {many, 4}, {many, 4}}, Placement::pack) == std::numeric_limits<int>::max());
+}
+
+BOOST_AUTO_TEST_CASE(thousands_of_workers_with_nodes_of_their_own_are_placed_at_once) {
+  // The first half fills the nodes of the second half, and has to make way.
+  constexpr std::size_t half = 2000;
+  std::vector<std::vector<bool>> allowed(half, {true, true});
+  allowed.resize(2 * half, {true, false});
+  const auto nodes = assign({{2000, 2000}, {2000, 2000}}, allowed, Placement::pack);
+  BOOST_REQUIRE(nodes.has_value());
+  for (std::size_t worker = 0; worker < 2 * half; ++worker) BOOST_TEST((*nodes)[worker] == (worker < half ? 1 : 0));
+  allowed.push_back({true, false});
+  BOOST_TEST(!assign({{2000, 2000}, {9000, 2000}}, allowed, Placement::pack).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(workers_with_nodes_of_their_own_make_way_for_each_other) {

@@ -141,14 +141,24 @@ BOOST_AUTO_TEST_CASE(what_there_is_room_for_is_also_granted) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_all_but_one_hold_is_given_back) {
+BOOST_AUTO_TEST_CASE(what_would_be_free_is_known_without_a_release) {
   ResourceLedger ledger(node_of({{"CPU", 4}}, {"0", "1"}));
   for (const int holder : {1, 2, 3}) BOOST_TEST(ledger.claim(holder, 1, hard({{"CPU", 1}, {"GPU", 0.5}})).has_value());
-  ledger.keep_only(2);
-  BOOST_TEST(ledger.available().at("CPU") == 3.0);
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 3);
-  ledger.release(2);
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 1}})) == 2);
+  const Share others_gone = ledger.free_if_others_released(2);
+  BOOST_TEST(others_gone.amounts.at("CPU") == 3.0);
+  BOOST_TEST(ledger.room(others_gone, 9, hard({{"GPU", 0.5}})) == 3);
+  const auto gone = ledger.free_if_released(3);
+  BOOST_REQUIRE(gone.has_value());
+  BOOST_TEST(gone->amounts.at("CPU") == 2.0);
+  BOOST_TEST(ledger.room(*gone, 9, hard({{"GPU", 1}})) == 1);
+  BOOST_TEST(!ledger.free_if_released(4).has_value());
+  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_of_tiny_parts_is_counted_at_once) {
+  ResourceLedger ledger(node_of({{"licence", 1e6}}, {"0", "1"}));
+  BOOST_TEST(ledger.room_now(2'000'000'000, hard({{"GPU", 1e-9}, {"licence", 1e-4}})) == 2'000'000'000);
+  BOOST_TEST(ledger.room_now(2'000'000'000, hard({{"licence", 1}})) == 1'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(giving_back_what_nobody_holds_changes_nothing) {
