@@ -45,35 +45,26 @@ Result<void> validate(const RuntimeConfig& config) {
   return {};
 }
 
-namespace {
-
-/// How other machines reach what listens at `host`.
 std::string reachable_ip(const std::string& host) {
   return host == "0.0.0.0" || host == "::" ? cluster::own_ip() : host;
 }
+
+namespace {
 
 /// How long the word that it is over may take to remote nodes. Those that it does not reach see the connection end.
 constexpr auto farewell_limit = std::chrono::milliseconds(200);
 
 }  // namespace
 
-Runtime::Runtime(RuntimeConfig config)
-    : config_(std::move(config)), work_(asio::make_work_guard(loop_)), engine_(config_.join.has_value()) {
-  if (config_.host_fd >= 0) {
-    host_ = std::move(node::HostLink::open(loop_, config_.host_fd).value());
-    hosted_engine_ = std::make_unique<engine::HostedEngine>(*host_);
-    node_id_ = host_->node_id();
-    nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this, host_.get()));
-  } else {
-    node::NodeResources here =
-        node::detect_resources(config_.num_cpus, config_.num_gpus, config_.resources, config_.labels);
-    // Ranks of other machines must reach what listens here.
-    if (config_.join) here.node_ip = reachable_ip(config_.join->listen.host);
-    node_id_ = here.node_id;
-    nodes_.add(node_id_, std::make_unique<node::Agent>(loop_, config_.factory, *this));
-    engine_.add(std::move(here));
-  }
-  engine_.on_change([this] { room_changed(); });
+Runtime::Runtime(RuntimeConfig config) : Runtime(config, default_engine(config)) {}
+
+Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
+    : config_(std::move(config)), work_(asio::make_work_guard(loop_)) {
+  EngineParts parts = engine(loop_, config_, *this);
+  engine_ = std::move(parts.engine);
+  node_id_ = parts.node_id;
+  nodes_.add(node_id_, std::move(parts.agent));
+  engine_->on_change([this] { room_changed(); });
   nodes_.add(guests_node, std::make_unique<node::GuestAgent>(loop_, *this));
   thread_ = std::thread([this] { run_loop(); });
 }
@@ -98,7 +89,7 @@ void Runtime::shutdown() {
     const bool farewells = desk_ != nullptr;
     desk_.reset();
     nodes_.clear();
-    if (host_) host_->close();
+    engine_->close();
     work_.reset();
     auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
     farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
@@ -135,7 +126,9 @@ Result<std::string> Runtime::listen() {
       return;
     }
     desk_ = std::move(*desk);
-    answer.set_value(reachable_ip(config_.join->listen.host) + ":" + std::to_string(desk_->port()));
+    const std::string address = reachable_ip(config_.join->listen.host) + ":" + std::to_string(desk_->port());
+    engine_->open({address, config_.join->token});
+    answer.set_value(address);
   });
   return answer.get_future().get();
 }
@@ -154,13 +147,13 @@ void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::Sec
   for (const auto& [id, run] : runs_) {
     run->notify(node.node_id + " (" + node.hostname + ") has joined with " + resources_text(node.total));
   }
-  engine_.add(std::move(node));
+  engine_->add(std::move(node));
 }
 
 /// Runs hear of it at once. Its workers are out of reach but may live until the agent's lease has run out: only then are they gone.
 void Runtime::node_lost(const std::string& node_id, const std::string& reason,
                         std::chrono::steady_clock::time_point fenced_until) {
-  engine_.remove(node_id);
+  engine_->remove(node_id);
   const std::vector<std::int64_t> workers = nodes_.remove(node_id);
   // A copy: a run that hears of it may end.
   for (const auto& [id, run] : std::map(runs_)) run->node_lost(node_id, reason);
@@ -173,7 +166,7 @@ void Runtime::node_lost(const std::string& node_id, const std::string& reason,
 
 /// What runs there goes on; where to, and when, each run's controller decides.
 void Runtime::node_preempted(const std::string& node_id, double grace_s) {
-  engine_.drain(node_id);
+  engine_->drain(node_id);
   for (const auto& [id, run] : std::map(runs_)) run->node_preempted(node_id, grace_s);
 }
 
@@ -218,7 +211,7 @@ Resources Runtime::available_resources() {
 }
 
 std::vector<node::NodeResources> Runtime::node_resources() {
-  return ask_loop([this] { return engine_.nodes(); });
+  return ask_loop([this] { return engine_->nodes(); });
 }
 
 std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {

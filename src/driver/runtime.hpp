@@ -2,10 +2,10 @@
 
 #include "cluster/join_desk.hpp"
 #include "core/config.hpp"
+#include "driver/engines.hpp"
 #include "driver/guest.hpp"
 #include "driver/nodes.hpp"
-#include "engine/hosted_engine.hpp"
-#include "engine/node_pool.hpp"
+#include "engine/engine.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
 
@@ -40,12 +40,17 @@ struct RuntimeConfig {
 /// Errors: `invalid_argument`, naming the argument of headway.init().
 Result<void> validate(const RuntimeConfig& config);
 
+/// How other machines reach what listens at `host`.
+std::string reachable_ip(const std::string& host);
+
 /// One per driver process: the I/O thread, the nodes' agents, the engine, the storage threads, and the runs. Its public functions
 /// may be called from any thread.
 class Runtime : public node::AgentSink {
  public:
   /// `config` has passed validate().
   explicit Runtime(RuntimeConfig config);
+  /// The same with an engine of the caller's.
+  Runtime(RuntimeConfig config, const EngineFactory& engine);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -78,7 +83,7 @@ class Runtime : public node::AgentSink {
   Nodes& nodes() { return nodes_; }
   /// Whether workers tell their stacks themselves.
   bool own_stacks() const { return config_.factory.own_stacks; }
-  engine::Engine& engine() { return hosted_engine_ ? static_cast<engine::Engine&>(*hosted_engine_) : engine_; }
+  engine::Engine& engine() { return *engine_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
   /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
@@ -108,9 +113,7 @@ class Runtime : public node::AgentSink {
   std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  std::unique_ptr<node::HostLink> host_;
-  std::unique_ptr<engine::HostedEngine> hosted_engine_;
-  engine::NodePool engine_;
+  std::unique_ptr<engine::Engine> engine_;
   std::string node_id_;
   Nodes nodes_{loop_};
   std::unique_ptr<cluster::JoinDesk> desk_;

@@ -215,9 +215,8 @@ bool NodePool::is_placeable(const Request& request) const {
 bool NodePool::serve(Request& request) {
   auto granted = grant(request.holder, request.wanted);
   if (!granted) return false;
-  answers_.push_back({request.holder, [give = std::move(request.answers.granted), grant = std::move(*granted)]() mutable {
-                        give(std::move(grant));
-                      }});
+  answers_.push_back({request.holder, [give = std::move(request.answers.granted),
+                                       grant = std::move(*granted)]() mutable { give(std::move(grant)); }});
   return true;
 }
 
@@ -272,13 +271,8 @@ Demand NodePool::demand() const {
   for (const Request& request : queue_) {
     const Wanted& wanted = request.wanted;
     if (!wanted.node_id.empty() || is_placeable(request)) continue;
-    NodeRequest wish{wanted.workers_min,
-                     wanted.workers_max,
-                     wanted.claim.hard,
-                     wanted.claim.advised_cpus,
-                     wanted.claim.selectors,
-                     wanted.placement,
-                     wanted.beside};
+    NodeRequest wish{wanted.workers_min,     wanted.workers_max, wanted.claim.hard, wanted.claim.advised_cpus,
+                     wanted.claim.selectors, wanted.placement,   wanted.beside};
     if (!demand.parts.empty() && demand.parts.back().request == wish) {
       ++demand.parts.back().times;
     } else {

@@ -171,7 +171,7 @@ class Assignment {
   std::vector<std::vector<bool>> allowed_;  ///< By kind and node.
   std::vector<std::size_t> kind_of_;        ///< By worker.
   Counts placed_;
-  std::vector<int> node_of_;                                          ///< By worker; -1: none yet.
+  std::vector<int> node_of_;                                            ///< By worker; -1: none yet.
   std::vector<std::map<std::size_t, std::vector<std::size_t>>> there_;  ///< By node and kind, the workers.
   std::set<std::size_t> tried_nodes_;
   std::set<std::size_t> tried_kinds_;

@@ -18,7 +18,9 @@ node::NodeResources node_with(const std::string& name, Resources total, Labels l
   return node;
 }
 
-Wanted workers_of(int workers_min, int workers_max, Resources each) { return {workers_min, workers_max, {std::move(each), 0}}; }
+Wanted workers_of(int workers_min, int workers_max, Resources each) {
+  return {workers_min, workers_max, {std::move(each), 0}};
+}
 
 struct Crowd {
   void ask(std::int64_t holder, const Wanted& wanted) {
@@ -95,11 +97,12 @@ BOOST_FIXTURE_TEST_CASE(who_gives_back_what_another_was_just_granted_is_obeyed, 
   const auto keep = [this](std::int64_t holder) {
     return [this, holder](const Result<Grant>&) { granted.push_back(holder); };
   };
-  pool.acquire(1, workers_of(1, 1, {{"CPU", 1}}), {[&](const Result<Grant>&) {
-                                                    granted.push_back(1);
-                                                    pool.release(2);
-                                                  },
-                                                  nullptr});
+  pool.acquire(1, workers_of(1, 1, {{"CPU", 1}}),
+               {[&](const Result<Grant>&) {
+                  granted.push_back(1);
+                  pool.release(2);
+                },
+                nullptr});
   pool.acquire(2, workers_of(1, 1, {{"CPU", 1}}), {keep(2), nullptr});
   pool.acquire(3, workers_of(1, 1, {{"CPU", 1}}), {keep(3), nullptr});
   pool.add(node_with("a", {{"CPU", 2}}));
