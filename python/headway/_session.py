@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 from collections.abc import Callable
@@ -93,6 +94,12 @@ def leave() -> NoReturn:
 def in_worker() -> bool:
     """Whether this process is a worker of a run: a rank, or one that validates."""
     return _active is not None or _validating is not None
+
+
+def driver_directory() -> str | None:
+    """The directory in which ``fit()`` was called, in a rank that has been started by a driver; else None."""
+    setup = _active.context.get("setup") if _active is not None and not _active.local else None
+    return json.loads(setup["json"]).get("cwd") if setup else None
 
 
 def check_may_fit() -> None:

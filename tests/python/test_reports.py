@@ -182,14 +182,24 @@ def test_one_rank_has_a_bad_metric_and_nobody_hangs(fail, storage):
         assert [json.loads(line)["loss"] for line in lines] == [1.0], "the second report is not recorded for any rank"
 
 
-def test_tensors_are_named_with_a_way_out(fit):
+def test_tensors_and_arrays_without_dimensions_are_numbers(fit):
     def loop():
+        import numpy
         import torch
 
+        weight = torch.ones((), requires_grad=True)
+        arrays = {"array": numpy.array(3), "scalar": numpy.float32(0.5), "nan": torch.tensor(float("nan"))}
+        nested = {"ok": [torch.tensor(True), torch.tensor(2)]}
+        train.report({"loss": weight * 2, "half": torch.tensor(0.5, dtype=torch.bfloat16), **arrays, **nested})
         with pytest.raises(ValueError, match=r"metrics\['loss'\] is a torch.Tensor; .*use \.item\(\)"):
-            train.report({"loss": torch.ones(())})
+            train.report({"loss": torch.ones(2)})
+        with pytest.raises(ValueError, match=r"metrics\['loss'\] is a complex"):
+            train.report({"loss": torch.tensor(1j)})
 
-    fit(loop, workers=1)
+    metrics = fit(loop, workers=1).metrics
+    assert (metrics["loss"], metrics["half"], metrics["array"], metrics["scalar"]) == (2.0, 0.5, 3, 0.5)
+    assert metrics["nan"] != metrics["nan"]
+    assert metrics["ok"] == [True, 2]
 
 
 def test_bad_arguments_of_report(fit, tmp_path):

@@ -198,6 +198,31 @@ def test_ranks_can_stay_in_the_driver_s_directory(script, name):
     assert "artifact: here" in output
 
 
+def test_a_relative_path_of_the_driver_s_directory_is_explained(script):
+    (script.folder / "data.txt").write_text("some data")
+    code = """
+        from headway import train
+
+        def loop(config):
+            try:
+                open(config["path"])
+            except OSError as error:
+                raise ValueError("no data") from error
+
+        for path in ("data.txt", "other.txt"):
+            try:
+                train.DataParallelTrainer(loop, train_loop_config={"path": path}).fit()
+            except train.WorkerGroupError as error:
+                print(error)
+    """
+    status, output = script.run(code)
+    assert status == 0, output
+    notes = [line for line in output.splitlines() if "Note:" in line]
+    assert len(notes) == 1, "only a file that is in the driver's directory is explained"
+    assert f"data.txt is in {script.folder}, where fit() was called; ranks work in" in notes[0]
+    assert "set HEADWAY_CHDIR_TO_TRIAL_DIR=0" in notes[0]
+
+
 def test_modules_beside_the_script_are_found_from_ranks_and_from_what_they_start(script):
     (script.folder / "beside.py").write_text("value = 42")
     (script.folder / "below").mkdir()

@@ -52,12 +52,13 @@ def to_json(metrics: object, argument: str = "metrics") -> str:
     """Metrics as JSON text (NaN and infinities as Python writes them).
 
     Args:
-        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
+        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name. Scalars of numpy, and tensors
+            and arrays without dimensions (such as a loss), are numbers too.
         argument: The argument that they were given as, for messages.
 
     Raises:
         TypeError: ``metrics`` is no dict.
-        ValueError: a value that JSON does not have, such as a tensor; the message names its key.
+        ValueError: a value that JSON does not have, such as a tensor of several numbers; the message names its key.
     """
     if not isinstance(metrics, Mapping):
         refuse(argument, metrics, "a dict from names to " + _ALLOWED)
@@ -90,6 +91,8 @@ def _plain(value: Any, where: str, depth: int) -> Any:
             return _plain(item, where, depth + 1)
         if value.dtype.kind == "f":
             return float(value)
+    elif _is_single(value):
+        return _plain(value.item(), where, depth + 1)
     raise ValueError(_refusal(value, where))
 
 
@@ -110,6 +113,11 @@ def _text(text: str, where: str) -> str:
 def _is_numpy_scalar(value: object) -> bool:
     """Told by name: numpy is not imported for it."""
     return any(kind.__module__ == "numpy" and kind.__name__ == "generic" for kind in type(value).__mro__)
+
+
+def _is_single(value: object) -> bool:
+    """Whether this is an array or a tensor without dimensions, of whatever library."""
+    return getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None))
 
 
 def _refusal(value: Any, where: str) -> str:

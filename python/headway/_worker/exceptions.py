@@ -90,10 +90,26 @@ def _frames(error: BaseException, seen: set[int]) -> str:
     seen.add(id(error))
     text = "".join(_formatted(_skip_own_frames(error.__traceback__)))
     text += "".join(f"Note: {_words(note)}\n" for note in _listed(error, "__notes__"))
+    text += _place_of_a_relative_path(error)
     for member in _listed(error, "exceptions"):
         if isinstance(member, BaseException) and id(member) not in seen and len(seen) < _TOLD_MAX:
             text += f"In the group, {_headline(member)}\n" + _frames(member, seen)
     return text
+
+
+def _place_of_a_relative_path(error: BaseException) -> str:
+    """A note where a file that is not here is in the directory of the driver; else nothing."""
+    path = getattr(error, "filename", None)
+    driver_directory = worker_session.driver_directory()
+    if not isinstance(error, FileNotFoundError) or not isinstance(path, str) or driver_directory is None:
+        return ""
+    here, there = os.path.abspath(path), os.path.join(driver_directory, path)
+    if os.path.isabs(path) or here == there or not os.path.exists(there):
+        return ""
+    return (
+        f"Note: {path} is in {driver_directory}, where fit() was called; ranks work in {os.getcwd()}. "
+        "Use the absolute path, or set HEADWAY_CHDIR_TO_TRIAL_DIR=0, with which ranks work where fit() was called\n"
+    )
 
 
 def _formatted(tb: TracebackType | None) -> list[str]:
