@@ -178,7 +178,7 @@ void bind_driver(nb::module_& module) {
             std::string json;
             {
               const nb::gil_scoped_release released;
-              json = json_text(boost::json::value_from(self.runtime->node_resources()));
+              json = json_text(to_json(self.runtime->node_resources()));
             }
             return json;
           },

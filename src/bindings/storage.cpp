@@ -26,7 +26,7 @@ std::string list_checkpoints(const std::string& run_directory) {
     const nb::gil_scoped_release released;
     return storage::list_checkpoints(run_directory);
   }();
-  return json_text(boost::json::value_from(unwrap(listed)));
+  return json_text(to_json(unwrap(listed)));
 }
 
 nb::bytes read_file(const std::string& location) {

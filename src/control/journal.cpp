@@ -1,7 +1,6 @@
 #include "control/journal.hpp"
 
 #include "control/failure_text.hpp"
-#include "core/json_shape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,11 +24,12 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
                                            "): use that one, or another RunConfig.name"};
   }
   // An older version may have stored it.
-  fill_missing(json->get_object(), boost::json::value_from(Journal{}).get_object());
-  Result<Journal> journal = from_json<Journal>(*json, subject);
-  if (journal) return journal;
-  const std::optional<Misfit> wrong = misfit<Journal>(*json);
-  return refuse(wrong ? "expected " + wrong->expected + ", found " + wrong->found : journal.error().message);
+  fill_missing(json->get_object(), to_json(Journal{}).get_object());
+  Journal journal;
+  if (const auto wrong = codec::read(codec::of<Journal>, *json, &journal)) {
+    return refuse("expected " + wrong->expected + ", found " + wrong->found);
+  }
+  return journal;
 }
 
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }

@@ -114,7 +114,6 @@ BOOST_DESCRIBE_STRUCT(AttemptView, (), (attempt, end))
 /// The checkpoints that are kept, in order of commit. Views share the list with the run, which
 /// replaces the list when it changes.
 using KeptCheckpoints = std::shared_ptr<const std::vector<KeptCheckpoint>>;
-void tag_invoke(boost::json::value_from_tag, Json& json, const KeptCheckpoints& checkpoints);
 
 struct RunView {
   std::string name;
@@ -152,8 +151,5 @@ BOOST_DESCRIBE_STRUCT(RunView, (),
                        attempt_for_s, ended, failures, start_failures, preemptions, workers, workers_min, workers_max,
                        ranks, reports, checkpoints, pending, validations, wait, preemption, failure, stop_reason,
                        abort_reason, folder_lost))
-
-/// As `boost::json::value_from`, compiled once.
-Json to_json(const RunView& view);
 
 }  // namespace headway::control

@@ -1,4 +1,5 @@
-#include "core/json_shape.hpp"
+#include "core/json.hpp"
+
 #include "core/text.hpp"
 
 #include <boost/json/src.hpp>
@@ -14,7 +15,6 @@ Result<Json> parse_json(std::string_view text, std::string_view subject) {
   // The default mode may be off by a bit in the last place: a metric would not come back as it was.
   options.numbers = boost::json::number_precision::precise;
   options.max_depth = 128;
-  options.numbers = boost::json::number_precision::precise;
   boost::system::error_code failure;
   boost::json::stream_parser parser({}, options);
   const std::size_t read = parser.write_some(text.data(), text.size(), failure);
@@ -31,6 +31,10 @@ std::string json_text(const Json& value) {
   boost::json::serialize_options options;
   options.allow_infinity_and_nan = true;
   return boost::json::serialize(value, options);
+}
+
+Error misfit_error(const Misfit& wrong, std::string_view subject) {
+  return {ErrorKind::corrupted, std::string(subject) + ": expected " + wrong.expected + ", found " + wrong.found};
 }
 
 void fill_missing(JsonObject& object, const JsonObject& defaults) {

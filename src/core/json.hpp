@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/json_codec.hpp"
 #include "core/json_text.hpp"
 
 #include <headway/result.hpp>
@@ -11,25 +12,33 @@
 #include <string_view>
 
 /// JSON as every journal line and message is written: Boost.JSON, with NaN and infinities allowed (metrics have them).
-/// Described structs (BOOST_DESCRIBE_STRUCT) convert both ways; optional members may be missing.
+/// Described structs (BOOST_DESCRIBE_STRUCT) convert both ways; optional members may be missing, and
+/// what else an object has is ignored.
 namespace headway {
 
-using Json = boost::json::value;
-using JsonObject = boost::json::object;
-using JsonArray = boost::json::array;
-
-/// A described struct as JSON text.
+/// A value as JSON: a described struct, or a list, map or optional of such.
 template <class T>
-std::string to_json_text(const T& value) {
-  return json_text(boost::json::value_from(value));
+Json to_json(const T& value) {
+  Json json;
+  codec::of<T>.write(&value, json);
+  return json;
 }
 
-/// JSON to a described struct. Errors: `corrupted`, naming `subject` and what does not fit.
+template <class T>
+std::string to_json_text(const T& value) {
+  return json_text(to_json(value));
+}
+
+/// The error of `from_json`: "<subject>: expected <…>, found <…>".
+Error misfit_error(const Misfit& wrong, std::string_view subject);
+
+/// JSON to such a value. Errors: `corrupted`, naming `subject` and the first member that does not
+/// fit.
 template <class T>
 Result<T> from_json(const Json& json, std::string_view subject) {
-  auto converted = boost::json::try_value_to<T>(json);
-  if (converted.has_value()) return std::move(*converted);
-  return Error{ErrorKind::corrupted, std::string(subject) + ": " + converted.error().message()};
+  T value{};
+  if (const auto wrong = codec::read(codec::of<T>, json, &value)) return misfit_error(*wrong, subject);
+  return value;
 }
 
 /// Gives `object` the members of `defaults` that it lacks, in objects below it too.

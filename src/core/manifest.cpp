@@ -1,6 +1,6 @@
 #include "core/manifest.hpp"
 
-#include "core/json_shape.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -109,9 +109,11 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view subject)
   }
   // The first manifests had no owner.
   if (json->is_object()) json->as_object().emplace("owner_epoch", 0);
-  Result<Manifest> manifest = from_file_json<Manifest>(*json, subject);
-  if (!manifest) return manifest;
-  if (Result<void> valid = check_manifest(*manifest, subject, ErrorKind::corrupted); !valid) return valid.error();
+  Manifest manifest;
+  if (const auto wrong = codec::read(codec::of<Manifest>, *json, &manifest)) {
+    return misfit_error(*wrong, std::string(subject) + " is damaged");
+  }
+  if (Result<void> valid = check_manifest(manifest, subject, ErrorKind::corrupted); !valid) return valid.error();
   return manifest;
 }
 

@@ -25,7 +25,7 @@ std::string absolute_checkpoint(const RunFolder& folder, const std::string& chec
 node::FactoryChoice take_factory(JsonObject& setup) {
   node::FactoryChoice choice;
   if (const Json* factory = setup.if_contains("factory")) {
-    choice = boost::json::value_to<node::FactoryChoice>(*factory);
+    choice = from_json<node::FactoryChoice>(*factory, "the set-up's factory").value();
     setup.erase("factory");
   }
   return choice;
@@ -57,7 +57,7 @@ Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire
 /// What of the set-up is for this process.
 void Run::take_setup() {
   if (const Json* guests = setup_.if_contains("guests")) {
-    guests_ = boost::json::value_to<std::vector<int>>(*guests);
+    guests_ = from_json<std::vector<int>>(*guests, "the set-up's guests").value();
     setup_.erase("guests");
   }
 }
@@ -182,8 +182,7 @@ void Run::on_message(int rank, const wire::SessionReady& message, const wire::Bl
 
 void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& blob) {
   std::erase(workers_[static_cast<std::size_t>(rank)].open_calls, message.call_id);
-  tell_front("executed",
-             {{"call_id", message.call_id}, {"rank", rank}, {"error", boost::json::value_from(message.error)}}, blob);
+  tell_front("executed", {{"call_id", message.call_id}, {"rank", rank}, {"error", to_json(message.error)}}, blob);
   handle(control::CallAnswered{attempt_, rank});
 }
 
@@ -243,7 +242,7 @@ void Run::fail_calls(Worker& worker, int rank) {
 
 void Run::fail_call(std::int64_t call_id, int rank) {
   const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
-  tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", boost::json::value_from(error)}});
+  tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", to_json(error)}});
 }
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {

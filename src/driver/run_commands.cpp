@@ -178,7 +178,7 @@ void Run::carry_out(const control::AppendResult& command) {
     fault_point("result.end");
     self->front_->push_report(text);
     if (command.rank_metrics) {
-      self->tell_front("reported", {{"line", line}, {"metrics", boost::json::value_from(*command.rank_metrics)}});
+      self->tell_front("reported", {{"line", line}, {"metrics", to_json(*command.rank_metrics)}});
     }
     for (const std::string& warning : self->folder_->views().append(command.line, line, now)) self->warn(warning);
   });
@@ -188,7 +188,7 @@ void Run::carry_out(const control::AppendResult& command) {
 void Run::carry_out(const control::TellFailure& command) {
   tell_front("failed", {{"attempt", command.failed_attempt},
                         {"message", command.failure.message},
-                        {"ranks", boost::json::value_from(command.failure.ranks)}});
+                        {"ranks", to_json(command.failure.ranks)}});
 }
 
 void Run::carry_out(const control::RunTeardown& command) { tell_front("teardown", {{"attempt", command.attempt}}); }
@@ -251,18 +251,18 @@ void Run::carry_out(const control::Finish& command) {
   JsonObject end;
   end["state"] = command.outcome.state;
   end["attempts"] = command.outcome.attempts;
-  end["checkpoints"] = boost::json::value_from(command.outcome.checkpoints);
+  end["checkpoints"] = to_json(command.outcome.checkpoints);
   end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
   if (command.outcome.failure) {
-    end["source"] = boost::json::value_from(command.outcome.failure->source);
-    end["exception"] = boost::json::value_from(command.outcome.failure->exception);
+    end["source"] = to_json(command.outcome.failure->source);
+    end["exception"] = to_json(command.outcome.failure->exception);
   }
   end["in_collective"] = command.outcome.failure && command.outcome.failure->in_collective;
   end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
   if (command.outcome.failure && command.outcome.failure->preemption) {
-    end["preemption"] = boost::json::value_from(*command.outcome.failure->preemption);
+    end["preemption"] = to_json(*command.outcome.failure->preemption);
   }
-  end["ranks"] = command.outcome.failure ? boost::json::value_from(command.outcome.failure->ranks) : Json(JsonArray{});
+  end["ranks"] = command.outcome.failure ? to_json(command.outcome.failure->ranks) : Json(JsonArray{});
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.

@@ -258,8 +258,7 @@ Result<std::vector<ToldCheckpoint>> worker_checkpoints(bool validated, std::opti
   if (!told) return told.error();
   std::vector<ToldCheckpoint> checkpoints;
   for (const wire::ToldCheckpoint& each : *told) {
-    checkpoints.push_back(
-        {each.checkpoint, json_text(each.metrics), std::string(boost::json::value_from(each.status).as_string())});
+    checkpoints.push_back({each.checkpoint, json_text(each.metrics), std::string(to_json(each.status).as_string())});
   }
   return checkpoints;
 }

@@ -19,4 +19,31 @@ Result<void> check_header(const FrameHeader& header) {
                                          std::to_string(header.blob_size) + " bytes is beyond the bounds"};
 }
 
+Frame frame_of(std::string_view is, Json fields, Blob blob) {
+  JsonObject json;
+  json["is"] = is;
+  json["fields"] = std::move(fields);
+  return {json_text(json), std::move(blob), {}};
+}
+
+Result<void> read_message(const Frame& frame, std::span<const MessageKind> kinds, void* variant) {
+  const Result<Json> json = parse_json(frame.json, "a message");
+  if (!json) return json.error();
+  const JsonObject* object = json->if_object();
+  const Json* is = object == nullptr ? nullptr : object->if_contains("is");
+  const Json* fields = object == nullptr ? nullptr : object->if_contains("fields");
+  if (is == nullptr || !is->is_string() || fields == nullptr) {
+    return Error{ErrorKind::corrupted, "a message without a kind"};
+  }
+  const std::string_view name = is->get_string();
+  const auto kind = std::ranges::find(kinds, name, &MessageKind::is);
+  if (kind == kinds.end()) {
+    return Error{ErrorKind::corrupted, "a message of unknown kind \"" + std::string(name) + "\""};
+  }
+  if (const auto wrong = codec::read(*kind->codec, *fields, kind->emplace_in(variant))) {
+    return misfit_error(*wrong, name);
+  }
+  return {};
+}
+
 }  // namespace headway::wire

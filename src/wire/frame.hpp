@@ -2,9 +2,13 @@
 
 #include "core/json.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,40 +44,44 @@ FrameHeader header_of(const Frame& frame);
 /// `corrupted` when a header's numbers are beyond the bounds.
 Result<void> check_header(const FrameHeader& header);
 
+Frame frame_of(std::string_view is, Json fields, Blob blob);
+
 /// A described message struct with a static `is` (its name on the wire) becomes a frame.
 template <class M>
 Frame to_frame(const M& message, Blob blob = nullptr) {
-  JsonObject json;
-  json["is"] = M::is;
-  json["fields"] = boost::json::value_from(message);
-  return {json_text(json), std::move(blob), {}};
+  return frame_of(M::is, to_json(message), std::move(blob));
 }
 
-/// The frame as one of the messages of `Variant`; `corrupted` when it is none of them.
-template <class Variant, std::size_t I = 0>
-Result<Variant> match_message(const Json& fields, std::string_view is) {
-  if constexpr (I == std::variant_size_v<Variant>) {
-    return Error{ErrorKind::corrupted, "a message of unknown kind \"" + std::string(is) + "\""};
-  } else {
-    using M = std::variant_alternative_t<I, Variant>;
-    if (is != M::is) return match_message<Variant, I + 1>(fields, is);
-    Result<M> message = from_json<M>(fields, M::is);
-    if (!message) return message.error();
-    return Variant(std::in_place_index<I>, std::move(*message));
-  }
+/// One of the messages that a variant may hold.
+struct MessageKind {
+  std::string_view is;
+  const codec::Codec* codec;
+  void* (*emplace_in)(void* variant);  ///< Makes it the variant's value.
+};
+
+template <class Variant, std::size_t I>
+void* emplace_in(void* variant) {
+  return &static_cast<Variant*>(variant)->template emplace<I>();
+}
+
+template <class Variant, std::size_t... I>
+constexpr std::array<MessageKind, sizeof...(I)> kinds_of(std::index_sequence<I...>) {
+  return {MessageKind{std::variant_alternative_t<I, Variant>::is, &codec::of<std::variant_alternative_t<I, Variant>>,
+                      &emplace_in<Variant, I>}...};
 }
 
 template <class Variant>
+inline constexpr auto message_kinds = kinds_of<Variant>(std::make_index_sequence<std::variant_size_v<Variant>>());
+
+/// Reads the frame's message into `variant`; `corrupted` when it is of none of these kinds.
+Result<void> read_message(const Frame& frame, std::span<const MessageKind> kinds, void* variant);
+
+/// The frame as one of the messages of `Variant`; `corrupted` when it is none of them.
+template <class Variant>
 Result<Variant> from_frame(const Frame& frame) {
-  Result<Json> json = parse_json(frame.json, "a message");
-  if (!json) return json.error();
-  const JsonObject* object = json->if_object();
-  const Json* is = object == nullptr ? nullptr : object->if_contains("is");
-  const Json* fields = object == nullptr ? nullptr : object->if_contains("fields");
-  if (is == nullptr || !is->is_string() || fields == nullptr) {
-    return Error{ErrorKind::corrupted, "a message without a kind"};
-  }
-  return match_message<Variant>(*fields, is->get_string());
+  Variant message;
+  if (Result<void> read = read_message(frame, message_kinds<Variant>, &message); !read) return read.error();
+  return message;
 }
 
 }  // namespace headway::wire

@@ -13,7 +13,7 @@ RunSpec keep_one() {
   return spec;
 }
 
-Json to_delete(const Rig& run) { return boost::json::value_from(run.last<WriteJournal>().snapshot.to_delete); }
+Json to_delete(const Rig& run) { return to_json(run.last<WriteJournal>().snapshot.to_delete); }
 
 std::size_t deletions_of(const Rig& run, std::string_view name) {
   const auto all = run.all<DeleteCheckpoint>();

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(the_journal_keeps_what_kind_of_failure_it_was) {
 
 BOOST_AUTO_TEST_CASE(a_journal_of_an_older_version_has_failed_ranks_without_their_kinds) {
   Journal journal;
-  JsonObject json = boost::json::value_from(journal).get_object();
+  JsonObject json = to_json(journal).get_object();
   json["failed_ranks"] = JsonArray{JsonObject{{"rank", 1}, {"text", "ValueError: bad batch"}}};
   json.erase("failure_source");
   const auto read = parse_journal(json_text(json), "run.json");

@@ -15,6 +15,23 @@ struct Sample {
 };
 BOOST_DESCRIBE_STRUCT(Sample, (), (count, name, share))
 
+enum class Colour { red, green = 5 };
+BOOST_DESCRIBE_ENUM(Colour, red, green)
+
+struct Everything {
+  bool flag = false;
+  std::uint64_t size = 0;
+  std::int64_t index = 0;
+  Colour colour = Colour::red;
+  std::vector<Sample> samples = {};
+  std::map<std::string, double> shares = {};
+  std::optional<std::vector<Colour>> colours = {};
+  Json any = {};
+  JsonObject object = {};
+  JsonArray array = {};
+};
+BOOST_DESCRIBE_STRUCT(Everything, (), (flag, size, index, colour, samples, shares, colours, any, object, array))
+
 BOOST_AUTO_TEST_SUITE(json_suite)
 
 BOOST_AUTO_TEST_CASE(numbers_that_are_none_go_out_and_come_back_as_python_writes_them) {
@@ -89,6 +106,46 @@ BOOST_AUTO_TEST_CASE(a_struct_that_does_not_fit_is_corrupted_and_named) {
     BOOST_TEST((read.error().kind == ErrorKind::corrupted));
     BOOST_TEST(read.error().message.find("journal line 4") == 0u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_struct_of_every_kind_of_member_goes_out_in_order_and_comes_back) {
+  const std::string text =
+      R"({"flag":true,"size":18446744073709551615,"index":-3,"colour":"green","samples":[{"count":1,"name":"a","share":null},)"
+      R"({"count":2,"name":"b","share":1.5E0}],"shares":{"x":2.5E-1},"colours":["red"],"any":[1,null],"object":{"k":"v"},)"
+      R"("array":[true]})";
+  const Result<Everything> read = from_json_text<Everything>(text, "test");
+  BOOST_REQUIRE(read.has_value());
+  BOOST_TEST(read->size == std::numeric_limits<std::uint64_t>::max());
+  BOOST_TEST((read->colour == Colour::green));
+  BOOST_TEST(read->samples.at(1).share.value() == 1.5);
+  BOOST_TEST(to_json_text(*read) == text);
+  BOOST_TEST(to_json_text(std::optional<Sample>()) == "null");
+  BOOST_TEST(to_json_text(std::shared_ptr<const std::vector<int>>()) == "[]");
+  BOOST_TEST(to_json_text(std::make_shared<const std::vector<int>>(2, 7)) == "[7,7]");
+  BOOST_TEST(to_json_text(Everything{.colour = static_cast<Colour>(9)}).find(R"("colour":9)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_member_that_does_not_fit_is_named_with_its_place) {
+  const auto said = [](std::string_view member, const char* value) {
+    Json json = to_json(Everything{.samples = {Sample{}, Sample{}}});
+    Json* at = &json;
+    if (member.starts_with("samples[1].")) at = &json.at("samples").at(1);
+    at->as_object()[member.substr(member.rfind('.') + 1)] = parse_json(value, "test").value();
+    return from_json<Everything>(json, "here").error().message;
+  };
+  BOOST_TEST(said("flag", "1") == "here: expected true or false as \"flag\", found 1");
+  BOOST_TEST(said("size", "-1") == "here: expected a whole number that is not negative as \"size\", found -1");
+  BOOST_TEST(said("index", "1.5") == "here: expected a whole number as \"index\", found 1.5");
+  BOOST_TEST(said("colour", "\"blue\"") ==
+             "here: expected one of the values that there are as \"colour\", found \"blue\"");
+  BOOST_TEST(said("colours", "[\"red\",3]") ==
+             "here: expected one of the values that there are as \"colours[1]\", found 3");
+  BOOST_TEST(said("samples", "7") == "here: expected a list as \"samples\", found 7");
+  BOOST_TEST(said("samples[1].name", "7") == "here: expected text as \"samples[1].name\", found 7");
+  BOOST_TEST(said("shares", "{\"x\":\"y\"}") == "here: expected a number as \"shares.x\", found \"y\"");
+  BOOST_TEST(said("object", "[]") == "here: expected an object as \"object\", found a list");
+  BOOST_TEST(from_json_text<Everything>("{}", "here").error().message ==
+             "here: expected true or false as \"flag\", found none");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
