@@ -1,12 +1,16 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo test soak bench lint sanitize wheel docs build clean
+.PHONY: demo test test-all soak bench lint sanitize wheel docs build clean
 
-demo: build
-	@.venv/bin/python examples/digits.py
+demo:
+	@scripts/demo.sh
 
-test: build
+test:
 	@scripts/test.sh
+
+# Everything: see CONTRIBUTING.md.
+test-all:
+	@scripts/test.sh all
 
 bench: build
 	@scripts/bench.sh $(ARGS)
@@ -29,7 +33,7 @@ docs: build
 	@.venv/bin/python scripts/docs.py build/docs
 
 build:
-	@scripts/bootstrap.sh build runtime torch test
+	@scripts/bootstrap.sh build runtime torch demo test
 	@scripts/build.sh
 
 # The environment in .venv stays; `rm -rf .venv` removes it too.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv and installs the named sets of requirements/ into it: scripts/bootstrap.sh build runtime torch test lint
+# Makes .venv and installs the named sets of requirements/ into it: scripts/bootstrap.sh build runtime torch demo test lint
 #
 # A set is installed again when its file changes: .venv/.installed keeps a copy of each file as it was installed.
 # PYTHON names the interpreter to use (default: python3), CXX the compiler (default: g++), VENV the environment (default: .venv).
@@ -79,8 +79,18 @@ make_environment() {
   "$(find_python)" -m venv "$venv"
 }
 
+# pip_install [--attempt] WHAT argument...: prints every few seconds what pip does; all of its output only when it fails.
+# Modules are compiled when they are first imported: of most packages only a part ever is.
 pip_install() {
-  "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --quiet "$@"
+  local progress=(scripts/progress.py)
+  if [ "$1" = --attempt ]; then
+    progress+=("$1")
+    shift
+  fi
+  progress+=("$1")
+  shift
+  "$venv/bin/python" "${progress[@]}" \
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-compile --progress-bar off "$@"
 }
 
 has_gpu() {
@@ -92,17 +102,25 @@ install_torch() {
   local torch
   torch=$(grep '^torch==' requirements/torch.txt)
   if ! has_gpu; then
-    pip_install "$torch+cpu" 2>/dev/null && return
-    pip_install --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu "$torch+cpu" 2>/dev/null && return
+    pip_install --attempt "installing torch" "$torch+cpu" && return
+    pip_install --attempt "installing torch" --retries 1 \
+      --extra-index-url https://download.pytorch.org/whl/cpu "$torch+cpu" && return
   fi
-  pip_install "$torch"
+  pip_install "installing torch" "$torch"
 }
 
-install_set() {
-  echo "Installing requirements/$1.txt"
-  if [ "$1" = torch ]; then install_torch; else pip_install -r "requirements/$1.txt"; fi
+# Several sets by one call of pip, which resolves and starts once.
+install_sets() {
+  local set arguments=() names=()
+  for set in "$@"; do
+    if [ "$set" = torch ]; then continue; fi
+    names+=("$set")
+    arguments+=(-r "requirements/$set.txt")
+  done
+  if [ ${#names[@]} -gt 0 ]; then pip_install "installing requirements (${names[*]})" "${arguments[@]}"; fi
+  if [ ${#names[@]} -lt $# ]; then install_torch; fi
   mkdir -p "$venv/.installed"
-  cp "requirements/$1.txt" "$venv/.installed/$1.txt"
+  for set in "$@"; do cp "requirements/$set.txt" "$venv/.installed/$set.txt"; done
 }
 
 # Makes `import headway` in .venv mean the tree's python/ folder.
@@ -113,12 +131,13 @@ link_tree() {
 }
 
 main() {
-  local set
+  local set wanted=()
   if [ ! -e "$venv/.installed/build.txt" ]; then check_system; fi
   make_environment
   for set in "$@"; do
-    is_current "$set" || install_set "$set"
+    is_current "$set" || wanted+=("$set")
   done
+  if [ ${#wanted[@]} -gt 0 ]; then install_sets "${wanted[@]}"; fi
   link_tree
 }
 

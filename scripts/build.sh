@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# The development build: C++ objects and tests in build/, the Python module and the guard program in python/headway/.
+# The development build: scripts/build.sh [target...]. C++ objects and tests go to build/, the Python module and the guard program to
+# python/headway/. Without targets it builds everything that is tested; what was built before is not compiled again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# ccache, where CMake has found it: these two make it see through precompiled headers.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+
 scripts/configure.sh build -DHEADWAY_TESTS=ON
-.venv/bin/cmake --build build --parallel "$(scripts/jobs.sh)"
+exec .venv/bin/python scripts/progress.py compiling \
+  .venv/bin/ninja -C build -j "$(scripts/jobs.sh)" "$@"

@@ -23,9 +23,12 @@ check() {
   "${fixed_addresses[@]}" .venv/bin/ctest --test-dir "$1" --output-on-failure --no-tests=error
 }
 
+export HEADWAY_TEST_HEAVY=1  # Of the C++ examples, digits is.
+
 # check_examples FOLDER: s3, against a server of moto's, and digits, with workers that are forked and that are started by exec.
 check_examples() {
   local start
+  .venv/bin/cmake --build "$1" --parallel "$(scripts/jobs.sh)" --target example_digits
   for start in fork exec; do
     HEADWAY_WORKER_START=$start HEADWAY_TEST_EXAMPLES=$PWD/$1/tests/examples \
       .venv/bin/python -m pytest tests/python/test_cpp_storage.py tests/python/test_cpp_digits.py

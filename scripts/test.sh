@@ -1,42 +1,115 @@
 #!/usr/bin/env bash
-# All tests of a tree that is built: C++ by ctest, then Python by pytest. Workers are forked in one pass and started afresh in
-# the next, a few files at once. The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
-set -uo pipefail
+# The tests, from a fresh clone on: scripts/test.sh [all]. CONTRIBUTING.md says what `all` has beside the others.
+#
+# The C++ tests and those of lint and packaging run beside the Python tests, which wait for processes more than they compute.
+# The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
+set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/steps.sh
 
 readonly logs=build/test-logs
 readonly summary=build/test-summary.txt
-failed=0
+readonly pytest_end='^=+ .* in [0-9.]+s'
+readonly everything=$([ "${1:-}" = all ] && echo yes || true)
 
-# run HEADING LOG PATTERN command...: runs a test runner, and keeps the last line of its output that matches PATTERN.
-run() {
-  local heading=$1 log=$logs/$2 pattern=$3
-  shift 3
-  printf '\n=== %s\n' "$heading"
-  "$@" 2>&1 | tee "$log"
-  local status=${PIPESTATUS[0]}
-  if [ "$status" -ne 0 ]; then failed=1; fi
+# summed_up HEADING LOG PATTERN STATUS: keeps the last line of a runner's output that matches PATTERN.
+summed_up() {
   {
-    echo "$heading"
-    grep -E "$pattern" "$log" | tail -n 1 || echo "no summary; exit status $status"
+    echo "$1"
+    grep -E "$3" "$logs/$2" | tail -n 1 || echo "no summary; exit status $4"
   } >>"$summary"
 }
 
-pytest() {
-  .venv/bin/python -m pytest --color=no "$@"
+# run HEADING LOG PATTERN command...: runs a test runner and shows its output.
+run() {
+  local heading=$1 log=$2 pattern=$3 status=0 started=$SECONDS
+  shift 3
+  printf '\n=== %s\n' "$heading"
+  "$@" 2>&1 | tee "$logs/$log" || status=$?
+  summed_up "$heading" "$log" "$pattern" "$status"
+  steps_taken+=("$heading: $((SECONDS - started)) s")
+  if [ "$status" -ne 0 ]; then failed=1; fi
 }
 
-# Most tests wait for processes more than they compute. A file's tests stay together, as they share what it has set up.
-readonly at_once=(-n "$(($(nproc) + 1))" --dist loadfile)
+pytest() {
+  .venv/bin/python -m pytest --color=no --durations=25 "$@"
+}
 
-mkdir -p "$logs"
-: >"$summary"
-run "C++" cpp.log '% tests passed' \
-  .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)"
-HEADWAY_WORKER_START=fork run "Python, workers forked" python-fork.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/python
-HEADWAY_WORKER_START=exec run "Python, workers started by exec" python-exec.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/python
-run "Lint checks and packaging" lint-package.log '^=+ .* in [0-9.]+s' pytest "${at_once[@]}" tests/lint tests/package
+# python_tests START argument...: tests move to the process that has none left.
+python_tests() {
+  local start=$1
+  shift
+  HEADWAY_WORKER_START=$start pytest -n "$(($(nproc) + 1))" --dist worksteal --budget "$@" tests/python
+}
 
-printf '\n=== Summary\n'
-cat "$summary"
-exit "$failed"
+cpp() {
+  local heavy=(--label-exclude heavy)
+  if [ -n "$everything" ]; then heavy=(); fi
+  .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${heavy[@]}"
+}
+
+# In the background: their output is shown when they are done.
+beside() {
+  local status=0 started=$SECONDS
+  cpp >"$logs/cpp.log" 2>&1 || status=$?
+  printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/cpp.status"
+  status=0 started=$SECONDS
+  pytest tests/lint tests/package >"$logs/lint-package.log" 2>&1 || status=$?
+  printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/lint-package.status"
+}
+
+show_beside() {
+  local heading=$1 log=$2 pattern=$3 status seconds
+  read -r status seconds <"$logs/$log.status"
+  printf '\n=== %s\n' "$heading"
+  cat "$logs/$log.log"
+  summed_up "$heading" "$log.log" "$pattern" "$status"
+  steps_taken+=("$heading: $seconds s, beside the others")
+  if [ "$status" -ne 0 ]; then failed=1; fi
+}
+
+# Whatever ends the script ends the tests in the background.
+end_beside() {
+  if [ -n "$others" ]; then kill -- "-$others" 2>/dev/null || true; fi
+}
+
+failed=0
+others=
+
+main() {
+  step "install into .venv" scripts/bootstrap.sh build runtime torch demo test
+  step "build" scripts/build.sh
+  if [ -n "$everything" ]; then
+    export HEADWAY_TEST_HEAVY=1
+    step "build what is heavy" scripts/build.sh heavy
+  fi
+  mkdir -p "$logs"
+  rm -f "$logs"/*.status
+  : >"$summary"
+
+  set -m
+  beside </dev/null &
+  others=$!
+  set +m
+  trap end_beside EXIT
+  run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork
+  if [ -n "$everything" ]; then
+    run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec
+  else
+    run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec -m both_starts
+  fi
+  wait "$others" || failed=1
+  others=
+  show_beside "C++" cpp '% tests passed'
+  show_beside "Lint checks and packaging" lint-package "$pytest_end"
+  if [ -n "$everything" ]; then
+    run "Sanitizers" sanitize.log '% tests passed' scripts/sanitize.sh
+    run "Simulation of 200 000 seeds" soak.log . build/sim/headway_sim --seeds 200000 --first 1000000
+  fi
+  print_steps
+  printf '\n=== Summary\n'
+  cat "$summary"
+  exit "$failed"
+}
+
+main

@@ -31,12 +31,13 @@ check "paths in papers" "$bin/python" scripts/lint/paths.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
+check "patterns in tests" "$bin/python" scripts/lint/patterns.py
 check "clang-format" format_cpp
 check "ruff" "$bin/ruff" check --quiet
 check "ruff format" "$bin/ruff" format --check --quiet
 check "mypy" "$bin/mypy"
 check "mypy of the tests" "$bin/mypy" --config-file tests/mypy.ini
-check "configure" configure
+if [ "${HEADWAY_LINT_CONFIGURES:-yes}" = yes ]; then check "configure" configure; fi
 check "clang-tidy" "$bin/python" scripts/lint/tidy.py build
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -57,6 +57,7 @@ auto make(const c10::intrusive_ptr<c10d::Store>& store) {
 TORCH_INCLUDES = (TORCH / "include", TORCH / "include/torch/csrc/api/include")
 
 
+@pytest.mark.heavy
 def test_a_group_over_nccl_compiles_against_what_libtorch_declares() -> None:
     done = compiled(NCCL, STAND_INS, *TORCH_INCLUDES, define=("USE_C10D_NCCL",))
     assert done.returncode == 0, done.stderr
@@ -142,7 +143,8 @@ def test_a_libtorch_with_cuda_has_nccl_by_the_headers_beside_it(tmp_path: Path) 
     assert "INTERFACE_COMPILE_DEFINITIONS: value-NOTFOUND" in output
 
 
-def test_the_program_of_the_benchmarks_compiles() -> None:
-    command = [TOOLS / "cmake", "--build", ROOT / "build", "--target", "bench_cpp"]
+@pytest.mark.heavy
+def test_the_programs_of_the_benchmarks_compile() -> None:
+    command = [TOOLS / "cmake", "--build", ROOT / "build", "--target", "bench_cpp", "simulated_agents"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout

@@ -159,6 +159,7 @@ def test_a_consumer_trains(consumer: Path, tmp_path: Path, start: str, monkeypat
     assert (status, lines[-1]) == (0, "the sum is 3")
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not TORCH, reason="there is no PyTorch here")
 def test_a_consumer_trains_with_libtorch(prefix: Path, tmp_path: Path) -> None:
     output_of(*configuring("consumer_torch", tmp_path / "build", prefix, f"-DHEADWAY_TORCH_DIR={TORCH}"))

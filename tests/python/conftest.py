@@ -21,11 +21,6 @@ PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(headway.__file__)))
 TEST_LIMIT_S = 120
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "fork_only: what is tested exists only when workers are forked")
-    config.addinivalue_line("markers", "gpu: needs a CUDA device")
-
-
 def pytest_collection_modifyitems(items):
     by_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
     for item in items:

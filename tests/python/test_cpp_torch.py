@@ -3,23 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-BUILD = Path(__file__).parents[2] / "build"
-PROGRAM = BUILD / "tests/library_test_torch"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def program():
-    """Built here: it takes long, and nothing else needs it."""
-    cmake = Path(sys.executable).parent / "cmake"
-    done = subprocess.run([cmake, "--build", BUILD, "--target", PROGRAM.name], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+PROGRAM = Path(__file__).parents[2] / "build/tests/library_test_torch"
 
 
 def run(mode, storage):

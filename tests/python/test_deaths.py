@@ -3,7 +3,10 @@
 import os
 import re
 
+import pytest
 from headway import train
+
+pytestmark = pytest.mark.both_starts
 
 
 def end_in_rank_1(end):

@@ -1,32 +1,44 @@
 """Every Python block of the README and the guides runs as it stands there."""
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import page as page_blocks
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
 
-def blocks():
-    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for number, code in enumerate(
-            re.findall(r"^```python\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
-        ):
-            yield pytest.param(code, id=f"{document.relative_to(ROOT)}-{number}")
+PAGES = [
+    page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if list(page_blocks.blocks(page))
+]
 
 
-@pytest.mark.skipif(os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough")
-@pytest.mark.parametrize("code", list(blocks()))
-def test_a_block_runs(code, tmp_path):
-    script = tmp_path / "block.py"
-    script.write_text(code)
-    env = dict(os.environ, HEADWAY_STORAGE=str(tmp_path / "results"))
-    done = subprocess.run([sys.executable, script], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+def run_page(page, folder):
+    """One process for all of its blocks: page.py."""
+    return subprocess.run(
+        [sys.executable, page_blocks.__file__, page, folder], capture_output=True, text=True, timeout=110, cwd=folder
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_blocks_of_a_page_run(page, tmp_path):
+    done = run_page(page, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_block_that_fails_is_named_by_its_line(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page\n\n```python\nx = 1\nraise ValueError(x)\n```\n\n```python\nprint(x)\n```\n```python\nx = 2\n```\n"
+    )
+    done = run_page(page, tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-2:] == ["page.md:4 failed", "page.md:9 failed"]
+    assert f'File "{page}", line 5, in <module>' in done.stderr
+    assert "NameError: name 'x' is not defined" in done.stderr
 
 
 def test_the_readme_begins_with_its_two_commands():

@@ -9,6 +9,8 @@ import processes
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 def report_doubled(config):
     train.report({"doubled": 2 * config["x"]})

@@ -8,6 +8,8 @@ import time
 import processes
 import pytest
 
+pytestmark = pytest.mark.both_starts
+
 BUSY = """
 import os, signal, subprocess, sys, tempfile, threading
 from headway import train

@@ -8,6 +8,8 @@ import processes
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 # Each rank has a child of a DataLoader's kind, a grandchild in a session of its own, and one whose parent has gone.
 BUSY = """
 import multiprocessing, os, signal, subprocess, sys, threading

@@ -2,6 +2,10 @@
 
 import os
 
+import pytest
+
+pytestmark = pytest.mark.both_starts
+
 
 def log_of(result, rank):
     with open(os.path.join(result.path, "logs", f"rank_{rank}.log"), "rb") as log:

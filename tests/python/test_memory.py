@@ -8,6 +8,8 @@ import headway
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 ROUNDS, BLOCKS, BLOCK_BYTES = 20, 40, 1 << 20
 PAGES = ROUNDS * BLOCKS * BLOCK_BYTES // 4096
 

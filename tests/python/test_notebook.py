@@ -8,6 +8,8 @@ import processes
 import pytest
 from conftest import PACKAGES
 
+pytestmark = pytest.mark.both_starts
+
 jupyter_client = pytest.importorskip("jupyter_client")
 pytest.importorskip("ipykernel")
 

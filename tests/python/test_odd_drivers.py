@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 def script(code, tmp_path, **kwargs):
     """Runs a driver of its own."""

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 class WithSlots:
     __slots__ = ("lock",)

@@ -9,6 +9,8 @@ import pytest
 from headway import train
 from headway.train.torch import TorchTrainer
 
+pytestmark = pytest.mark.both_starts
+
 FORKED = os.environ.get("HEADWAY_WORKER_START", "fork") != "exec"
 
 

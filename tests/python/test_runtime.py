@@ -8,6 +8,8 @@ import processes
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 @pytest.fixture(autouse=True)
 def a_runtime_of_its_own():

@@ -10,6 +10,8 @@ import headway
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 @pytest.fixture(autouse=True)
 def a_fresh_runtime():

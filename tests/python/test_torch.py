@@ -16,6 +16,7 @@ def gather(value):
     return values
 
 
+@pytest.mark.both_starts
 def test_plain_pytorch_code_finds_what_torchrun_would_give_it(fit_torch):
     def loop():
         import torch

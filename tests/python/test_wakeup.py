@@ -8,6 +8,8 @@ import threading
 import pytest
 from headway.train._run.wakeup import signals_wake
 
+pytestmark = pytest.mark.both_starts
+
 
 @pytest.fixture
 def poll():

@@ -12,6 +12,8 @@ import processes
 import pytest
 from headway import train
 
+pytestmark = pytest.mark.both_starts
+
 
 def fit_in(tmp_path, loop, workers=2, sync=None, config=None, **options):
     return train.DataParallelTrainer(
