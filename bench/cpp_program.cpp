@@ -2,7 +2,8 @@
 //
 //   bench_cpp load | first_step | report COUNT | recovery | training_time
 //
-// Run by run.py, as those are: BENCH_STARTED is the time at which this process was asked for, BENCH_FOLDER a folder of its own.
+// Run by run.py, as those are: BENCH_STARTED is the time at which this process was asked for,
+// BENCH_FOLDER a separate folder.
 
 #include <headway/torch.hpp>
 #include <headway/train.hpp>

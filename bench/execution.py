@@ -1,4 +1,4 @@
-"""Runs a bench program in a process and a folder of its own, and sees to it that nothing stays behind."""
+"""Runs a bench program in a separate process and folder, and removes both afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_program(library: str, command: list[str], python: str, storage: Path) ->
         env = {
             **os.environ,
             "BENCH_FOLDER": folder,
-            "OMP_NUM_THREADS": "1",  # The same for all; Ray would choose a number of its own.
+            "OMP_NUM_THREADS": "1",  # The same for all; Ray would choose another number.
             "RAY_TRAIN_V2_ENABLED": "1",
             "PYTHONUNBUFFERED": "1",
         }
@@ -73,7 +73,9 @@ def _run(arguments: list[str], env: dict[str, str]) -> dict[str, Any]:
 
 
 def _kill_leftovers(folder: str) -> None:
-    """Ends each process that has the program's folder in its environment: only what the program has started."""
+    """Ends each process that has the program's folder in its environment: only what the program has
+    started.
+    """
     own = f"BENCH_FOLDER={folder}".encode()
     killed = []
     for process in Path("/proc").glob("[0-9]*"):

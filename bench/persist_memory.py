@@ -1,10 +1,12 @@
-"""What a worker's memory grows by while a report() stores a checkpoint that is larger than memory should be.
+"""What a worker's memory grows by while a report() stores a checkpoint that is larger than memory
+should be.
 
 persist_memory.py FILES_PER_RANK MEGABYTES_PER_FILE local|s3
 
-For two ranks, 10 and 512 are 10 GB. The growth is the peak of the resident set during the report, less what it was
-before: libraries that are loaded meanwhile, and stacks of threads, are counted. The S3 server is moto's, which takes
-half a minute to join the parts of eight files of 512 MB, longer than a server may be silent: give it smaller ones.
+For two ranks, 10 and 512 are 10 GB. The growth is the peak of the resident set during the report,
+less what it was before: libraries that are loaded meanwhile, and stacks of threads, are counted.
+The S3 server is moto's, which takes half a minute to join the parts of eight files of 512 MB,
+longer than a server may be silent: give it smaller ones.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def loop(config):
 
 @contextlib.contextmanager
 def storage(kind: str, folder: Path) -> Iterator[str]:
-    """Where the run's folder lies: in a directory, or on a server of its own."""
+    """Where the run's folder lies: in a directory, or on a server made for it."""
     if kind == "local":
         yield str(folder)
         return

@@ -1,7 +1,9 @@
-"""What the bench programs share: a library got by its name, a run with it, notes of times, the result at the end.
+"""What the bench programs share: a library got by its name, a run with it, notes of times, the
+result at the end.
 
-A program is run by ``run.py``, which sets ``BENCH_STARTED`` (the time it was started) and ``BENCH_FOLDER`` (a folder of
-its own, deleted afterwards). Times are those of ``time.time()``, so that processes can be compared.
+A program is run by ``run.py``, which sets ``BENCH_STARTED`` (the time it was started) and
+``BENCH_FOLDER`` (a separate folder, deleted afterwards). Times are those of ``time.time()``, so
+that processes can be compared.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def trainer_class(library: str, kind: str) -> Any:
 
 
 def fit(library: str, kind: str, loop: Any, config: dict[str, Any], folder: Path, **run_settings: Any) -> None:
-    """One run of ``loop``; its configuration has the library's name and the folder beside what is given."""
+    """One run of ``loop``; its configuration has the library's name and the folder beside what is
+    given.
+    """
     train = train_module(library)
     folder.mkdir(parents=True, exist_ok=True)
     trainer_class(library, kind)(

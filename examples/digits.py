@@ -1,7 +1,9 @@
-"""Handwritten digits: train a small network on two workers and use it, then lose a worker and see training recover.
+"""Handwritten digits: train a small network on two workers and use it, then lose a worker and see
+training recover.
 
-Run it with ``make demo``, or ``python examples/digits.py`` where headway, torch and scikit-learn are installed.
-The data are the 1 797 digits of 8x8 pixels that scikit-learn ships; nothing is downloaded.
+Run it with ``make demo``, or ``python examples/digits.py`` where headway, torch and scikit-learn
+are installed. The data are the 1 797 digits of 8x8 pixels that scikit-learn ships; nothing is
+downloaded.
 """
 
 import os
@@ -24,7 +26,9 @@ ACCURACY_WANTED = 0.97
 
 
 def load_data():
-    """The digits as (training, test) data sets of (1x8x8 image, label) pairs, the same in every process."""
+    """The digits as (training, test) data sets of (1x8x8 image, label) pairs, the same in every
+    process.
+    """
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
     labels = torch.tensor(digits.target)
@@ -49,7 +53,9 @@ def make_model():
 
 
 def train_digits(config):
-    """Trains for ``config["epochs"]`` epochs, from the run's checkpoint if it has one, with a report each."""
+    """Trains for ``config["epochs"]`` epochs, from the run's checkpoint if it has one, with a
+    report each.
+    """
     torch.manual_seed(0)
     training_data, test_data = load_data()
     loader = prepare_data_loader(DataLoader(training_data, batch_size=32, shuffle=True))
@@ -90,7 +96,9 @@ def accuracy(model, test_data):
 
 
 def report(metrics, model, optimizer, epoch):
-    """Reports the metrics, and what it takes to go on from here. Rank 0 saves for all: the models are the same."""
+    """Reports the metrics, and what is needed to resume from here. Rank 0 saves for all: the models
+    are the same.
+    """
     if train.get_context().get_world_rank() != 0:
         train.report(metrics)
         return
@@ -101,7 +109,7 @@ def report(metrics, model, optimizer, epoch):
 
 
 def resume(model, optimizer):
-    """Loads the checkpoint to go on from, if there is one. Returns the epoch to start with."""
+    """Loads the checkpoint to resume from, if there is one. Returns the epoch to start with."""
     checkpoint = train.get_checkpoint()
     if checkpoint is None:
         return 1
@@ -117,7 +125,9 @@ def load_state(checkpoint):
 
 
 def lose_a_worker():
-    """Kills the last worker, once in a run, as a machine's failure would: without a chance to say or save anything."""
+    """Kills the last worker, once in a run, as a machine's failure would: without a chance to say
+    or save anything.
+    """
     context = train.get_context()
     last = context.get_world_rank() == context.get_world_size() - 1
     if last and not Path(context.get_storage().trial_fs_path, "killed").exists():
@@ -179,7 +189,8 @@ def times_noted(result, name):
 
 def main():
     started = time.perf_counter()
-    headway.init(preload=["sklearn.datasets"])  # Imported once for all workers, and not again when they restart.
+    # Imported once for all workers, and not again when they restart.
+    headway.init(preload=["sklearn.datasets"])
 
     print(f"Training on {WORKERS} workers:\n")
     result = fit({"epochs": 10})
@@ -191,7 +202,7 @@ def main():
 
     epoch = load_state(best)["epoch"]
     print(
-        f"\nTraining goes on from that checkpoint, of epoch {epoch}. After epoch {epoch + 3}, one worker is killed:\n"
+        f"\nTraining resumes from that checkpoint, of epoch {epoch}. After epoch {epoch + 3}, one worker is killed:\n"
     )
     config = {"epochs": epoch + 6, "lose_a_worker_after_epoch": epoch + 3}
     recovered = fit(config, resume_from_checkpoint=best)

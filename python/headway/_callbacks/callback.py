@@ -9,10 +9,12 @@ from headway._checkpoint.checkpoint import Checkpoint
 
 
 class Callback:
-    """Hears of a run's start, reports and end. Subclass it, override what is wanted, and give it to ``RunConfig``.
+    """Hears of a run's start, reports and end. Subclass it, override what is wanted, and give it to
+    ``RunConfig``.
 
-    The methods are called in the driver, on the thread that called ``fit()``. One that raises fails the run, and
-    ``fit()`` raises :class:`headway.train.ControllerError` that names it. ``iteration`` counts the run's reports.
+    The methods are called in the driver, on the thread that called ``fit()``. One that raises fails
+    the run, and ``fit()`` raises :class:`headway.train.ControllerError` that names it.
+    ``iteration`` counts the run's reports.
 
     Example:
         >>> from headway import train, tune
@@ -28,16 +30,16 @@ class Callback:
         """Before anything else. Called with ``RunConfig.stop``, and 1 and 1."""
 
     def on_step_begin(self, iteration: int, trials: list[Trial], **info: Any) -> None:
-        """Before a report is told."""
+        """Before a report is passed on."""
 
     def on_step_end(self, iteration: int, trials: list[Trial], **info: Any) -> None:
-        """After a report was told."""
+        """After a report was passed on."""
 
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         """The run starts."""
 
     def on_trial_restore(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
-        """A new attempt goes on from a checkpoint."""
+        """A new attempt resumes from a checkpoint."""
 
     def on_trial_save(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         """A checkpoint is committed."""
@@ -45,7 +47,9 @@ class Callback:
     def on_trial_result(
         self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **info: Any
     ) -> None:
-        """A report is accepted; ``result`` has rank 0's metrics, the automatic ones, and ``config``."""
+        """A report is accepted; ``result`` has rank 0's metrics, the automatic ones, and
+        ``config``.
+        """
 
     def on_checkpoint(
         self, iteration: int, trials: list[Trial], trial: Trial, checkpoint: Checkpoint, **info: Any

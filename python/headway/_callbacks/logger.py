@@ -28,7 +28,7 @@ class LoggerCallback(Callback):
         """The run starts."""
 
     def log_trial_restore(self, trial: Trial) -> None:
-        """A new attempt goes on from a checkpoint."""
+        """A new attempt resumes from a checkpoint."""
 
     def log_trial_save(self, trial: Trial) -> None:
         """A checkpoint is committed."""
@@ -43,7 +43,7 @@ class LoggerCallback(Callback):
         """
 
     def log_trial_end(self, trial: Trial, failed: bool = False) -> None:
-        """The run is over; ``failed``: by a failure, or by Ctrl-C."""
+        """The run has ended; ``failed``: by a failure, or by Ctrl-C."""
 
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
         """Calls ``log_trial_start``."""
@@ -83,7 +83,8 @@ class CSVLoggerCallback(LoggerCallback):
 
 
 class JsonLoggerCallback(LoggerCallback):
-    """Asks for result.json and params.json, which every run writes into its folder: giving it changes nothing.
+    """Asks for result.json and params.json, which every run writes into its folder: giving it
+    changes nothing.
 
     Example:
         >>> from headway import train
@@ -93,7 +94,8 @@ class JsonLoggerCallback(LoggerCallback):
 
 
 class TBXLoggerCallback(LoggerCallback):
-    """Asks for TensorBoard's events.out.tfevents.*, which every run writes into its folder: giving it changes nothing.
+    """Asks for TensorBoard's events.out.tfevents.*, which every run writes into its folder: giving
+    it changes nothing.
 
     Example:
         >>> from headway import train

@@ -11,7 +11,7 @@ from headway._values.arguments import check_number, refuse
 
 
 class ProgressReporter:
-    """Shows a run's progress in a way of its own, in place of the table. Subclass it.
+    """Shows a run's progress in its own way, in place of the table. Subclass it.
 
     Example:
         >>> from headway import train, tune
@@ -25,7 +25,9 @@ class ProgressReporter:
         """Before the run starts."""
 
     def should_report(self, trials: list[Trial], done: bool = False) -> bool:
-        """Whether ``report`` is called now; asked after each report of the run and, with ``done``, at its end."""
+        """Whether ``report`` is called now; asked after each report of the run and, with ``done``,
+        at its end.
+        """
         return True
 
     def report(self, trials: list[Trial], done: bool, *sys_info: str) -> None:
@@ -33,7 +35,7 @@ class ProgressReporter:
 
         Args:
             trials: The run, with its ``last_result`` and ``status``.
-            done: Whether it is over.
+            done: Whether the run has ended.
             sys_info: Nothing now.
         """
         raise NotImplementedError(f"{type(self).__name__} has no report(trials, done, *sys_info)")
@@ -43,12 +45,14 @@ class CLIReporter(ProgressReporter):
     """Says what the table of reports shows.
 
     Args:
-        metric_columns: Metrics to show: names, or a dict from names to titles. Default: those of the first report.
-        parameter_columns: Entries of the training function's configuration, shown once above the table: names, or a
-            dict from names to titles.
-        max_report_frequency: Seconds between two rows at least, from 0 on; the last report is shown always.
-        settings: What is about several trials (``max_progress_rows``, ``sort_by_metric``, ...): without effect, since a
-            run is one.
+        metric_columns: Metrics to show: names, or a dict from names to titles. Default: those of
+            the first report.
+        parameter_columns: Entries of the training function's configuration, shown once above the
+            table: names, or a dict from names to titles.
+        max_report_frequency: Seconds between two rows at least, from 0 on; the last report is shown
+            always.
+        settings: What is about several trials (``max_progress_rows``, ``sort_by_metric``, ...):
+            without effect, since a run is one.
 
     Example:
         >>> from headway import train, tune
@@ -82,7 +86,8 @@ class CLIReporter(ProgressReporter):
 
 
 class JupyterNotebookReporter(CLIReporter):
-    """The same for notebooks, where the table is drawn in place anyway; ``overwrite`` changes nothing.
+    """The same for notebooks, where the table is drawn in place anyway; ``overwrite`` changes
+    nothing.
 
     Example:
         >>> from headway import train, tune

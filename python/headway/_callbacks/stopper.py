@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Stopper(abc.ABC):
-    """Says after each report whether the run is over. Subclass it; its state is its own.
+    """Says after each report whether the run ends. Subclass it; its state is its own.
 
     Example:
         >>> class Falls(Stopper):
@@ -101,7 +101,8 @@ class CombinedStopper(Stopper):
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         """Whether one of them says so."""
-        said = [stopper(trial_id, result) for stopper in self._stoppers]  # Each is asked: it may count.
+        # Each is asked: it may count.
+        said = [stopper(trial_id, result) for stopper in self._stoppers]
         return any(said)
 
     def stop_all(self) -> bool:
@@ -162,7 +163,7 @@ class TimeoutStopper(Stopper):
         return False
 
     def stop_all(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time is up."""
         now = time.monotonic()
         self._first = now if self._first is None else self._first
         return now - self._first >= self._seconds
@@ -185,7 +186,7 @@ class TrialPlateauStopper(Stopper):
 
     Args:
         metric: A reported metric.
-        std: The run is over when the standard deviation of the newest values is below it.
+        std: The run ends when the standard deviation of the newest values is below it.
         num_results: How many newest values count.
         grace_period: Reports before the first judgement.
         metric_threshold: Only when the metric has come to this value, as ``mode`` says.

@@ -18,19 +18,22 @@ if TYPE_CHECKING:
 
 
 class Checkpoint:
-    """A directory with whatever a training function needs to go on from: a path on a filesystem.
+    """A directory with whatever a training function needs to resume: a path on a filesystem.
 
-    A checkpoint that was given to :func:`headway.train.report` is durable when ``report`` has returned. It can be
-    pickled, compared, and used in any process, also after the run.
+    A checkpoint that was given to :func:`headway.train.report` is durable when ``report`` has
+    returned. It can be pickled, compared, and used in any process, also after the run.
 
     Args:
-        path: The directory: a path, or a URL (``s3://``, ``gs://``, ``hdfs://``, ``file://``). S3's settings may stand
-            in it: ``s3://bucket/path?region=...&endpoint_override=...``. With ``filesystem`` a path on that.
+        path: The directory: a path, or a URL (``s3://``, ``gs://``, ``hdfs://``, ``file://``). S3's
+            settings may stand in it: ``s3://bucket/path?region=...&endpoint_override=...``. With
+            ``filesystem`` a path on that.
         filesystem: A ``pyarrow.fs.FileSystem``; default: the URL's, or the local one.
 
     Attributes:
-        path: The directory on its filesystem: an absolute path, or ``bucket/path`` of ``s3://bucket/path?...``.
-        filesystem: The ``pyarrow.fs.FileSystem`` that it is on. pyarrow is imported when it is asked for.
+        path: The directory on its filesystem: an absolute path, or ``bucket/path`` of
+            ``s3://bucket/path?...``.
+        filesystem: The ``pyarrow.fs.FileSystem`` that it is on. pyarrow is imported when it is
+            asked for.
 
     Raises:
         TypeError, ValueError: a bad argument, named.
@@ -86,7 +89,8 @@ class Checkpoint:
         return checkpoint
 
     def to_directory(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Copies the files to ``path`` (default: a new temporary directory, which is the caller's to remove).
+        """Copies the files to ``path`` (default: a new temporary directory, which is the caller's
+        to remove).
 
         The files of a committed checkpoint are compared with their checksums on the way.
 
@@ -96,8 +100,8 @@ class Checkpoint:
         Raises:
             TypeError, ValueError: ``path`` is no local directory's.
             FileNotFoundError: there is no such checkpoint.
-            OSError: a file is damaged: it is named, with what was expected and found, and the newest good checkpoint
-                of the same run; or the storage could not be read.
+            OSError: a file is damaged: it is named, with what was expected and found, and the
+                newest good checkpoint of the same run; or the storage could not be read.
         """
         made = path is None
         if path is None:
@@ -118,9 +122,9 @@ class Checkpoint:
     def as_directory(self) -> Iterator[str]:
         """A context whose value is a directory with the files, for reading.
 
-        Of a local checkpoint it is its own directory, not a copy. A remote one is downloaded once on this machine: the
-        first process downloads, those that come meanwhile wait, all share the files, and the last one to leave removes
-        them. They lie below ``$TMPDIR`` (else ``/tmp``).
+        Of a local checkpoint it is its own directory, not a copy. A remote one is downloaded once
+        on this machine: the first process downloads, those that come meanwhile wait, all share the
+        files, and the last one to leave removes them. They lie below ``$TMPDIR`` (else ``/tmp``).
 
         Raises:
             FileNotFoundError, OSError: as :meth:`to_directory`.
@@ -139,7 +143,8 @@ class Checkpoint:
             shared.release()
 
     def get_metadata(self) -> dict[str, Any]:
-        """The trainer's ``metadata``, and over it what :meth:`set_metadata` has stored with the checkpoint.
+        """The trainer's ``metadata``, and over it what :meth:`set_metadata` has stored with the
+        checkpoint.
 
         Raises:
             ValueError: the metadata file is no JSON object; it is named.
@@ -147,9 +152,11 @@ class Checkpoint:
         return metadata_file.read(self._location)
 
     def set_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Stores metadata with the checkpoint, in place of what there was: JSON in its file ``.metadata.json``.
+        """Stores metadata with the checkpoint, in place of what there was: JSON in its file
+        ``.metadata.json``.
 
-        It may be written before the checkpoint is reported, which keeps it in the stored copy, and at any time later.
+        It may be written before the checkpoint is reported, which keeps it in the stored copy, and
+        at any time later.
 
         Args:
             metadata: Numbers, strings, booleans, None, and lists and dicts of them, by name.
@@ -165,11 +172,13 @@ class Checkpoint:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Checkpoint:
-        """A checkpoint of a dict. The older form: write files into a directory and use :meth:`from_directory`.
+        """A checkpoint of a dict. The older form: write files into a directory and use
+        :meth:`from_directory`.
 
-        The dict is pickled into a temporary directory of this process, which goes with the checkpoint object, at the
-        latest at the process's end. Tensors are stored on the CPU, and state dicts of a model that is wrapped in
-        ``DistributedDataParallel`` without their ``module.`` prefix.
+        The dict is pickled into a temporary directory of this process, which goes with the
+        checkpoint object, at the latest at the process's end. Tensors are stored on the CPU, and
+        state dicts of a model that is wrapped in ``DistributedDataParallel`` without their
+        ``module.`` prefix.
 
         Raises:
             TypeError: no dict, or something in it cannot be pickled.

@@ -61,8 +61,8 @@ def check_texts(argument: str, value: object, allowed: str) -> list[str]:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether text can be written as UTF-8: bytes of file names that are none come as halves of
-    surrogate pairs.
+    """Whether text can be written as UTF-8: bytes of file names that are not UTF-8 come as halves
+    of surrogate pairs.
     """
     try:
         text.encode()

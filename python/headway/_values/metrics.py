@@ -40,7 +40,7 @@ _SIGNS = ("attempt", "report_index", "time_since_restore", "trial_id")
 def without_automatic(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
     """Of a run's ``Result.metrics`` the user's own; any others as they are.
 
-    A validation that returns those of a trainer of its own means what that one reported: not when
+    A validation that returns those of a nested trainer means what that one reported: not when
     it ran, nor where.
     """
     if not all(name in metrics for name in _SIGNS):
@@ -52,13 +52,14 @@ def to_json(metrics: object, argument: str = "metrics") -> str:
     """Metrics as JSON text (NaN and infinities as Python writes them).
 
     Args:
-        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name. Scalars of numpy, and tensors
-            and arrays without dimensions (such as a loss), are numbers too.
+        metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name. Scalars of
+            numpy, and tensors and arrays without dimensions (such as a loss), are numbers too.
         argument: The argument that they were given as, for messages.
 
     Raises:
         TypeError: ``metrics`` is no dict.
-        ValueError: a value that JSON does not have, such as a tensor of several numbers; the message names its key.
+        ValueError: a value that JSON does not have, such as a tensor of several numbers; the
+            message names its key.
     """
     if not isinstance(metrics, Mapping):
         refuse(argument, metrics, "a dict from names to " + _ALLOWED)

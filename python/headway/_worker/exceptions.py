@@ -1,4 +1,6 @@
-"""An exception of a user's on its way from a worker to the driver. Whatever it is, its type and its frames arrive."""
+"""An exception of a user's on its way from a worker to the driver. Whatever it is, its type and its
+frames arrive.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ import cloudpickle
 
 from headway import _session as worker_session
 
-#: How many exceptions are told of one: causes, and members of groups.
+#: How many exceptions are described for one: causes, and members of groups.
 _TOLD_MAX = 100
-#: Of how many frames a traceback is told whole. Python's limit of recursion is 1000, unless a program raises it.
+#: Up to how many frames a traceback is complete. Python's limit of recursion is 1000, unless a
+#: program raises it.
 _FRAMES_MAX = 2000
 
 
@@ -29,9 +32,11 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def pickle_exception(error: BaseException) -> bytes | None:
-    """The exception without its frames, if it survives a round trip: many with required arguments do not.
+    """The exception without its frames, if it survives a round trip: many with required arguments
+    do not.
 
-    What ends a program (KeyboardInterrupt, a cancelled task) is told in words alone: it is not to end the driver's.
+    What ends a program (KeyboardInterrupt, a cancelled task) is sent as text alone: it must not end
+    the driver's.
     """
     if not isinstance(error, Exception):
         return None
@@ -72,7 +77,9 @@ def _headline(error: BaseException) -> str:
 
 
 def _user_traceback(error: BaseException) -> str:
-    """The frames below Headway's own, the innermost last; then the exceptions that led to this one, newest first."""
+    """The frames below Headway's own, the innermost last; then the exceptions that led to this one,
+    newest first.
+    """
     seen: set[int] = set()
     text = "Traceback (most recent call last):\n" + _frames(error, seen)
     while True:
@@ -129,7 +136,9 @@ def _formatted(tb: TracebackType | None) -> list[str]:
 
 
 def _listed(error: BaseException, name: str) -> Iterator[Any]:
-    """What stands in an attribute that has a list in some exceptions, and may be anything in a user's own."""
+    """What stands in an attribute that has a list in some exceptions, and may be anything in a
+    user's own.
+    """
     try:
         value = getattr(error, name, None)
     except Exception:

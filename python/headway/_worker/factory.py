@@ -1,4 +1,4 @@
-"""The worker factory: imports the heavy modules once, then forks a worker whenever it is told."""
+"""The worker factory: imports the heavy modules once, then forks a worker for each order."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from headway._worker.loading import collector_at_rest
 
 
 def main() -> None:
-    """``python -c ... CONTROL_FD MODULE...``: serves until the agent is gone. Returns in no process."""
+    """``python -c ... CONTROL_FD MODULE...``: serves until the agent is gone. Returns in no
+    process.
+    """
     control_fd = int(sys.argv[1])
     always_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
     exec_command = [sys.executable, "-c", code + "from headway._worker.main import main; main()"]
-    # Before the imports: a thread that one of them starts must not take the signals that tell of workers' ends.
+    # Before the imports: a thread that one of them starts must not take the signals that tell of
+    # workers' ends.
     server = _core.FactoryServer(control_fd, exec_command, always_exec)
     with collector_at_rest():
         problems = [] if always_exec else _import_all(sys.argv[2:])
-    # What is there now is there for good: the collector need not touch (and so copy) its pages in every child.
+    # What is there now is there for good: the collector need not touch (and so copy) its pages in
+    # every child.
     gc.freeze()
     server.announce(problems)
     worker = server.serve()

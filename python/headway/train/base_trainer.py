@@ -21,12 +21,13 @@ __all__ = ["BaseTrainer", "TrainingFailedError"]
 
 
 class BaseTrainer(abc.ABC):
-    """A trainer: it has a configuration, and ``fit()`` runs it. To be used as one of its subclasses.
+    """A trainer: it has a configuration, and ``fit()`` runs it. To be used as one of its
+    subclasses.
 
     Attributes:
         scaling_config: How many workers with what.
         run_config: Where results go, failures, checkpoints.
-        resume_from_checkpoint: Where training goes on from, or None.
+        resume_from_checkpoint: Where training resumes from, or None.
 
     Example:
         >>> from headway import train
@@ -41,7 +42,8 @@ class BaseTrainer(abc.ABC):
 
     @classmethod
     def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> bool:
-        """Whether ``path`` is the folder of a run that ``restore`` can go on with. False when there is nothing.
+        """Whether ``path`` is the folder of a run that ``restore`` can resume. False when there is
+        nothing.
 
         Args:
             path: The run's folder: ``RunConfig.storage_path`` and ``name`` joined; a path or a URL.
@@ -58,7 +60,8 @@ class BaseTrainer(abc.ABC):
 
     @classmethod
     def restore(cls, path: str | os.PathLike[str]) -> Self:
-        """The trainer of the run in a folder; to be called on the class of the trainer that the run had.
+        """The trainer of the run in a folder; to be called on the class of the trainer that the run
+        had.
 
         Args:
             path: The run's folder.
@@ -67,7 +70,7 @@ class BaseTrainer(abc.ABC):
             NotImplementedError: on a class that trains nothing itself, as this one.
         """
         raise NotImplementedError(
-            f"{cls.__name__}.restore() has no training of its own; call restore() of the trainer that the run had, "
+            f"{cls.__name__}.restore() has no training function; call restore() of the trainer that the run had, "
             "such as headway.train.torch.TorchTrainer"
         )
 

@@ -1,4 +1,6 @@
-"""What a run is asked to do. Types are checked here; ranges and combinations by the core, as for C++."""
+"""What a run is asked to do. Types are checked here; ranges and combinations by the core, as for
+C++.
+"""
 
 from __future__ import annotations
 
@@ -46,24 +48,30 @@ class ScalingConfig(ScalingAmounts):
     """How many workers, and what each may use.
 
     Attributes:
-        num_workers: Worker processes, one rank each. 0 is local mode: the training function runs in this very process
-            (under a debugger, in a notebook), or, under ``torchrun``, in its processes as their ranks. A pair,
-            ``(2, 8)``, is an elastic group: it starts with as many workers as there is room for within that range,
-            shrinks when a node goes, and grows when there is room for more; each time from the newest checkpoint.
-        use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how many).
-        resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard limits: a run waits until
-            they are free, and one that can never have them is refused. Without ``"CPU"``, a worker counts as one CPU,
-            as advice only: more workers than CPUs start with a warning.
-        trainer_resources: What the run holds beside its workers, for work that this process does; nothing by default.
-            Hard limits too.
-        placement_strategy: ``"PACK"`` (default): as few nodes as it takes; ``"SPREAD"``: one worker a node in turn;
-            ``"STRICT_PACK"``: one node, or none; ``"STRICT_SPREAD"``: no two workers on one node.
-        accelerator_type: Workers go to nodes with GPUs of this type, such as ``"A100"``: those that have the resource
-            ``"accelerator_type:A100"``.
-        label_selector: Workers go to nodes whose labels match: ``{"region": "eu"}``, with values ``"eu"``, ``"!eu"``,
-            ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one for each worker, by rank.
-        elastic_resize_monitor_interval_s: Of an elastic group: seconds, at least, from its start until it is ended so
-            that a larger one goes on. It then ends with its next committed checkpoint, or after another such interval.
+        num_workers: Worker processes, one rank each. 0 is local mode: the training function runs in
+            this very process (under a debugger, in a notebook), or, under ``torchrun``, in its
+            processes as their ranks. A pair, ``(2, 8)``, is an elastic group: it starts with as
+            many workers as there is room for within that range, shrinks when a node goes, and grows
+            when there is room for more; each time from the newest checkpoint.
+        use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how
+            many).
+        resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard
+            limits: a run waits until they are free, and one that can never have them is refused.
+            Without ``"CPU"``, a worker counts as one CPU, as advice only: more workers than CPUs
+            start with a warning.
+        trainer_resources: What the run holds beside its workers, for work that this process does;
+            nothing by default. Hard limits too.
+        placement_strategy: ``"PACK"`` (default): as few nodes as it takes; ``"SPREAD"``: one worker
+            a node in turn; ``"STRICT_PACK"``: one node, or none; ``"STRICT_SPREAD"``: no two
+            workers on one node.
+        accelerator_type: Workers go to nodes with GPUs of this type, such as ``"A100"``: those that
+            have the resource ``"accelerator_type:A100"``.
+        label_selector: Workers go to nodes whose labels match: ``{"region": "eu"}``, with values
+            ``"eu"``, ``"!eu"``, ``"in(eu, us)"`` or ``"!in(eu, us)"``. A list has one for each
+            worker, by rank.
+        elastic_resize_monitor_interval_s: Of an elastic group: seconds, at least, from its start
+            until it is ended so that a larger one goes on. It then ends with its next committed
+            checkpoint, or after another such interval.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -121,24 +129,29 @@ def _check_workers(given: Any) -> int | tuple[int, int]:
 class FailureConfig:
     """How many failures of each kind a run survives, and how long somebody may be waited for.
 
-    Each restart goes on from the newest committed checkpoint. An elastic group that grows has not failed.
+    Each restart resumes from the newest committed checkpoint. An elastic group that grows has not
+    failed.
 
     Attributes:
-        max_failures: Restarts after the training function raised, a worker process ended or a node was lost, before the
-            run is given up: 0 (none) by default, -1 for no limit.
-        fail_fast: True says once more that there is no restart, and goes with ``max_failures=0`` alone. ``"raise"``
-            has ``fit()`` raise what the training function raised, as it was, instead of a ``WorkerGroupError``.
-        hang_warn_s: Seconds after which a warning names whom others wait for (in ``report``, in a collective, in a
-            hook), at which call, and with which stack; None or 0: never. Default: ``HEADWAY_HANG_WARN_S`` of the
-            environment, else 30. A long step alone is no reason. Headway's own, like the next.
-        hang_fail_s: Seconds after which the attempt is ended for it, which counts as a failure; None or 0: never.
+        max_failures: Restarts after the training function raised, a worker process ended or a node
+            was lost, before the run is given up: 0 (none) by default, -1 for no limit.
+        fail_fast: True says once more that there is no restart, and goes with ``max_failures=0``
+            alone. ``"raise"`` has ``fit()`` raise what the training function raised, as it was,
+            instead of a ``WorkerGroupError``.
+        hang_warn_s: Seconds after which a warning names whom others wait for (in ``report``, in a
+            collective, in a hook), at which call, and with which stack; None or 0: never. Default:
+            ``HEADWAY_HANG_WARN_S`` of the environment, else 30. A long step alone is no reason.
+            Headway's own, like the next.
+        hang_fail_s: Seconds after which the attempt is ended for it, which counts as a failure;
+            None or 0: never.
             Default: ``HEADWAY_HANG_FAIL_S`` of the environment, else None.
-        controller_failure_limit: Restarts, in a run that has trained already, of groups that came to no training again:
-            a worker ended, or a node went, while they started. -1 (default) for no limit; they wait longer each time.
+        controller_failure_limit: Restarts, in a run that has trained already, of groups that came
+            to no training again: a worker ended, or a node went, while they started. -1 (default)
+            for no limit; they wait longer each time.
         max_preemption_failures: Restarts because nodes were taken away with notice (see
             :func:`headway.train.get_preemption_info`): -1 (default) for no limit, 0 for none.
-        preemption_grace_s: Seconds that ranks on other nodes may go on after the deadline of a node that is taken away,
-            to store what they have; 0 (default): none.
+        preemption_grace_s: Seconds that ranks on other nodes may go on after the deadline of a node
+            that is taken away, to store what they have; 0 (default): none.
 
     Example:
         >>> FailureConfig(max_failures=3, hang_warn_s=60, hang_fail_s=600).hang_fail_s
@@ -177,13 +190,15 @@ class CheckpointConfig:
     """Which checkpoints are kept.
 
     Attributes:
-        num_to_keep: How many; None keeps all. The newest is kept beside them whatever its score, since a restart goes
-            on from it. A checkpoint is deleted only after a newer one is committed.
-        checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys (``"eval/loss"``);
-            None ranks the newer higher. A missing or NaN score ranks last.
+        num_to_keep: How many; None keeps all. The newest is kept beside them whatever its score,
+            since a restart resumes from it. A checkpoint is deleted only after a newer one is
+            committed.
+        checkpoint_score_attribute: The reported metric that ranks them, ``/`` between nested keys
+            (``"eval/loss"``); None ranks the newer higher. A missing or NaN score ranks last.
         checkpoint_score_order: ``"max"`` (default) or ``"min"``.
-        checkpoint_frequency: For trainers that run the training loop themselves: a checkpoint every so many iterations;
-            0 (default) or None: none. A trainer with a training function refuses it: that function reports its own.
+        checkpoint_frequency: For trainers that run the training loop themselves: a checkpoint every
+            so many iterations; 0 (default) or None: none. A trainer with a training function
+            refuses it: that function reports its own.
         checkpoint_at_end: For the same trainers: a checkpoint of the end, too.
 
     Example:
@@ -226,31 +241,38 @@ class RunConfig:
     """Where a run's results go, and how it deals with failures and checkpoints.
 
     Attributes:
-        name: The run's folder below ``storage_path``; default: the trainer's name with date and time.
-        storage_path: Where runs lie: a folder on a local or mounted file system (stored as an absolute path), or a URL
-            (``s3://bucket/path?region=...``, ``gs://``, ``hdfs://``); default: ``HEADWAY_STORAGE`` or ``RAY_STORAGE``
-            of the environment, else ``~/headway_results``. With ``storage_filesystem`` a path on it, without ``s3://``.
+        name: The run's folder below ``storage_path``; default: the trainer's name with date and
+            time.
+        storage_path: Where runs lie: a folder on a local or mounted file system (stored as an
+            absolute path), or a URL (``s3://bucket/path?region=...``, ``gs://``, ``hdfs://``);
+            default: ``HEADWAY_STORAGE`` or ``RAY_STORAGE`` of the environment, else
+            ``~/headway_results``. With ``storage_filesystem`` a path on it, without ``s3://``.
         storage_filesystem: A ``pyarrow.fs.FileSystem``, also one around fsspec's
-            (``PyFileSystem(FSSpecHandler(...))``); it is sent to the workers pickled. Default: what the path says.
+            (``PyFileSystem(FSSpecHandler(...))``); it is sent to the workers pickled. Default: what
+            the path says.
         failure_config: See :class:`FailureConfig`.
         checkpoint_config: See :class:`CheckpointConfig`.
         sync_config: See :class:`SyncConfig`.
-        verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's output, and what
-            happens to the run. 2 shows reports in full instead of the table: a line a metric, the automatic ones too;
-            so does 3, which older scripts have.
-        log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by default. A name ``x`` keeps
-            it in ``logs/rank_<r>.x``; a pair of names keeps standard output and standard error apart.
-        callbacks: Objects of :class:`headway.train.UserCallback` and :class:`headway.tune.Callback` (loggers are some);
-            they hear what happens, in this process.
+        verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's
+            output, and what happens to the run. 2 shows reports in full instead of the table: a
+            line a metric, the automatic ones too; so does 3, which older scripts have.
+        log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by
+            default. A name ``x`` keeps it in ``logs/rank_<r>.x``; a pair of names keeps standard
+            output and standard error apart.
+        callbacks: Objects of :class:`headway.train.UserCallback` and :class:`headway.tune.Callback`
+            (loggers are some); they hear what happens, in this process.
         logging_config: How much the run says of itself; see :class:`LoggingConfig`.
-        stop: When the run has got far enough: it ends as finished. A dict from metrics (``/`` between nested keys, the
-            automatic ones too) to numbers: over at the first report in which one of them is at least that. Or a
-            function of the trial's id and of a report, or a :class:`headway.tune.Stopper`: over when it says True;
-            ranks wait in ``report`` for its word. The ranks get SIGTERM, and half a second to leave.
-        progress_reporter: How reports are shown: :class:`headway.tune.CLIReporter` says which columns the table has, a
-            subclass of :class:`headway.tune.ProgressReporter` shows them in its own way.
-        worker_runtime_env: What workers' environment has that this process's has not: a dict with ``env_vars``,
-            ``working_dir``, ``py_modules`` and ``pip``, over that of :func:`headway.init`.
+        stop: When the run has got far enough: it ends as finished. A dict from metrics (``/``
+            between nested keys, the automatic ones too) to numbers: over at the first report in
+            which one of them is at least that. Or a function of the trial's id and of a report, or
+            a :class:`headway.tune.Stopper`: over when it says True; ranks wait in ``report`` for
+            its word. The ranks get SIGTERM, and half a second to leave.
+        progress_reporter: How reports are shown: :class:`headway.tune.CLIReporter` says which
+            columns the table has, a subclass of :class:`headway.tune.ProgressReporter` shows them
+            in its own way.
+        worker_runtime_env: What workers' environment has that this process's has not: a dict with
+            ``env_vars``, ``working_dir``, ``py_modules`` and ``pip``, over that of
+            :func:`headway.init`.
         local_dir: Of an older API, to be left out: ``storage_path`` says where results go.
 
     Example:

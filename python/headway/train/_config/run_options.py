@@ -1,4 +1,6 @@
-"""What a run is told beside its storage and its failures: callbacks, stop conditions, logging."""
+"""What a run is configured with beside its storage and its failures: callbacks, stop conditions,
+logging.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ class LoggingConfig:
     """How much a run says of itself on the error stream.
 
     Attributes:
-        log_level: ``"INFO"`` (default) shows notices, such as why a group is restarted; ``"WARNING"`` shows warnings
-            only, ``"ERROR"`` and ``"CRITICAL"`` neither; ``"DEBUG"`` is like ``"INFO"``. Ranks' output and the table
-            of reports are ``RunConfig.verbose``'s.
+        log_level: ``"INFO"`` (default) shows notices, such as why a group is restarted;
+            ``"WARNING"`` shows warnings only, ``"ERROR"`` and ``"CRITICAL"`` neither; ``"DEBUG"``
+            is like ``"INFO"``. Ranks' output and the table of reports are ``RunConfig.verbose``'s.
 
     Raises:
         TypeError, ValueError: no such level.
@@ -69,7 +71,9 @@ def check_callbacks(callbacks: object) -> list[TrainCallback | Callback]:
 
 
 def check_stop(stop: object) -> dict[str, float] | None:
-    """``RunConfig.stop``: the limits that it has, by metric; None when it is a function, or nothing."""
+    """``RunConfig.stop``: the limits that it has, by metric; None when it is a function, or
+    nothing.
+    """
     allowed = (
         "None, a dict from metrics to values, a function of the trial's id and a report, or a tune.stopper.Stopper"
     )
@@ -80,9 +84,7 @@ def check_stop(stop: object) -> dict[str, float] | None:
     limits = {}
     for name, value in stop.items():
         check_str("a metric in RunConfig.stop", name, allowed)
-        limits[name] = check_number(
-            f"RunConfig.stop[{name!r}]", value, "a number: the run is over when the metric has it"
-        )
+        limits[name] = check_number(f"RunConfig.stop[{name!r}]", value, "a number: the run ends when the metric has it")
         if math.isnan(limits[name]):
             raise ValueError(f"RunConfig.stop[{name!r}] is nan; allowed: a number")
     return limits

@@ -20,7 +20,7 @@ class ScalingAmounts:
 
     @property
     def min_workers(self) -> int:
-        """The fewest workers that the run goes on with."""
+        """The fewest workers that the run continues with."""
         return self.num_workers[0] if isinstance(self.num_workers, tuple) else self.num_workers
 
     @property
@@ -52,7 +52,9 @@ class ScalingAmounts:
 
     @property
     def total_resources(self) -> dict[str, float]:
-        """What the run claims in all, ``trainer_resources`` too, by name; an elastic one at its largest."""
+        """What the run claims in all, ``trainer_resources`` too, by name; an elastic one at its
+        largest.
+        """
         total = {name: amount * self.max_workers for name, amount in self._of_a_worker().items()}
         for name, amount in (self.trainer_resources or {}).items():
             total[name] = total.get(name, 0.0) + amount

@@ -1,4 +1,6 @@
-"""``trainer.pkl`` in a run's folder: what a trainer was made of, for :meth:`restore` and for nothing else."""
+"""``trainer.pkl`` in a run's folder: what a trainer was made of, for :meth:`restore` and for
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _VERSION = 1
 
 
 def dumps(trainer: str, parts: dict[str, Any]) -> bytes:
-    """A trainer's name and its arguments, each pickled by itself: one that can't be loaded later is in nobody's way."""
+    """A trainer's name and its arguments, each pickled by itself: one that can't be loaded later is
+    in nobody's way.
+    """
     pickled: dict[str, bytes] = {}
     failures: dict[str, str] = {}
     for name, value in parts.items():
@@ -31,10 +35,11 @@ class SavedTrainer:
 
     Args:
         location: The folder's.
-        trainer: The name of the class that is to go on with the run.
+        trainer: The name of the class that is to resume the run.
 
     Raises:
-        FileNotFoundError: there is no run in the folder, or none that a trainer of this version can be made from.
+        FileNotFoundError: there is no run in the folder, or none that a trainer of this version can
+            be made from.
         ValueError: another trainer's run, or one of a newer Headway.
         OSError: the folder can't be read, or its ``run.json`` is none of Headway's.
     """
@@ -49,7 +54,7 @@ class SavedTrainer:
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"the run in {self._folder} has no {FILE_NAME}: make its trainer anew, with that RunConfig.name and "
-                "storage_path, and fit() goes on with the run"
+                "storage_path, and fit() resumes the run"
             ) from None
         except (pickle.UnpicklingError, EOFError) as error:
             raise OSError(f"{file} cannot be read: {error}") from error

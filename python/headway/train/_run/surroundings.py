@@ -1,4 +1,6 @@
-"""What of the driver's surroundings its workers get: environment, import path, arguments, working directory."""
+"""What of the driver's surroundings its workers get: environment, import path, arguments, working
+directory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from headway._worker.threads import own_variables
 def surroundings() -> dict[str, Any]:
     """For a worker's set-up.
 
-    Ranks work in another directory: entries of the import path that are relative to the driver's become absolute.
+    Ranks work in another directory: entries of the import path that are relative to the driver's
+    become absolute.
     """
     try:
         cwd = os.getcwd()
@@ -21,7 +24,8 @@ def surroundings() -> dict[str, Any]:
             "the working directory of this process is gone, and workers would look there for the script's modules; "
             "os.chdir() to one that exists"
         ) from error
-    # A trainer within a validation function: how many threads the function was given is nothing to its workers.
+    # A trainer within a validation function: how many threads the function was given is nothing to
+    # its workers.
     env = {name: value for name, value in os.environ.items() if name not in own_variables}
     if "PYTHONPATH" in env:
         env["PYTHONPATH"] = os.pathsep.join(_absolute(entry) for entry in env["PYTHONPATH"].split(os.pathsep))
@@ -29,5 +33,6 @@ def surroundings() -> dict[str, Any]:
 
 
 def _absolute(entry: str) -> str:
-    # What is no path (the finders of editable installs stand there by a name of their own) stays as it is.
+    # What is no path (the finders of editable installs stand there by a special name) stays as it
+    # is.
     return os.path.abspath(entry) if not entry or os.path.exists(entry) else entry

@@ -1,4 +1,4 @@
-"""Who a worker is, and what it goes on from."""
+"""Who a worker is, and what it resumes from."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class TrainContext:
     def get_trial_dir(self) -> str:
         """The directory that the ranks of this node share.
 
-        It is the current directory when the training function begins, unless ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``. What is
-        written there are the run's artifacts.
+        It is the current directory when the training function begins, unless
+        ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``. What is written there are the run's artifacts.
         """
         return self._context["working_directory"]
 
@@ -89,8 +89,8 @@ class TrialResources:
     """What a run's workers may use.
 
     Attributes:
-        bundles: By rank, amounts by name, such as ``{"CPU": 1.0, "GPU": 1.0}``. A CPU that was not asked for counts as
-            one.
+        bundles: By rank, amounts by name, such as ``{"CPU": 1.0, "GPU": 1.0}``. A CPU that was not
+            asked for counts as one.
         strategy: ``ScalingConfig.placement_strategy``.
     """
 
@@ -156,7 +156,8 @@ def get_context() -> TrainContext:
 
 
 def get_checkpoint() -> Checkpoint | None:
-    """The checkpoint to go on from: the newest committed one, the trainer's ``resume_from_checkpoint``, or None.
+    """The checkpoint to resume from: the newest committed one, the trainer's
+    ``resume_from_checkpoint``, or None.
 
     Raises:
         RuntimeError: called outside of a training function.

@@ -49,41 +49,49 @@ def report(
     validate_fn: Callable[..., Mapping[str, Any]] | None = None,
     validate_config: Mapping[str, Any] | None = None,
 ) -> None:
-    """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often.
+    """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally
+    often.
 
-    Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make one, and a file name
-    that several give is taken from the lowest of them. When ``report`` returns, the checkpoint is committed: files,
-    then a manifest with their sizes and checksums, all of it fsynced.
+    Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make
+    one, and a file name that several give is taken from the lowest of them. When ``report``
+    returns, the checkpoint is committed: files, then a manifest with their sizes and checksums, all
+    of it fsynced.
 
     Args:
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
         checkpoint: A checkpoint of local files, which are copied to the run's folder.
-        checkpoint_dir_name: The checkpoint's name in the run's folder; default: ``checkpoint_000000`` and so on. A rank
-            without a checkpoint may give it too, so that all ranks can make the same call.
-        checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns as soon as every
-            rank has reported, and the files are stored while training goes on: leave the directory alone from then on.
-            Commits keep the order of the reports; with two under way, the next report waits. ``fit()`` waits for them.
-            One that fails is told by the next ``report``, in every rank, or by ``fit()`` when none follows.
-            ``NO_UPLOAD`` records a directory that lies right in the run's folder
-            (``get_context().get_storage().build_checkpoint_path_from_name(name)``) with what is in it, be it nothing
-            yet.
-        delete_local_checkpoint_after_upload: True hands the local directory over: its files are moved where they can
-            be, and the directory is removed. None means True for ``ASYNC``, else False. A committed checkpoint, and a
-            directory that holds the run's folder or the current one, are copied and stay.
-        checkpoint_upload_fn: Called in each rank that gives a checkpoint, with it and with the checkpoint's name, in
-            place of Headway's own upload. It puts the files into the run's folder and returns the checkpoint there,
-            the same directory in all ranks; its files are recorded without checksums. With ``ASYNC`` it is called on
-            a thread of its own while training goes on.
-        validation: True has the checkpoint validated by the trainer's ``validation_config``, beside the training; a
-            ``ValidationTaskConfig`` does so with arguments and a time limit of its own. Rank 0's counts, other
-            ranks may give it too. ``report`` does not wait for it.
-        validate_fn: The older form: a function ``validate_fn(checkpoint, config)`` that returns metrics.
+        checkpoint_dir_name: The checkpoint's name in the run's folder; default:
+            ``checkpoint_000000`` and so on. A rank without a checkpoint may give it too, so that
+            all ranks can make the same call.
+        checkpoint_upload_mode: ``SYNC`` returns when the checkpoint is committed. ``ASYNC`` returns
+            as soon as every rank has reported, and the files are stored while training goes on:
+            leave the directory alone from then on. Commits keep the order of the reports; with two
+            under way, the next report waits. ``fit()`` waits for them. If one fails, the next
+            ``report`` raises in every rank, or ``fit()`` when none follows. ``NO_UPLOAD`` records a
+            directory that lies right in the run's folder
+            (``get_context().get_storage().build_checkpoint_path_from_name(name)``) as is, even if
+            still empty.
+        delete_local_checkpoint_after_upload: True hands the local directory over: its files are
+            moved where they can be, and the directory is removed. None means True for ``ASYNC``,
+            else False. A committed checkpoint, and a directory that holds the run's folder or the
+            current one, are copied and stay.
+        checkpoint_upload_fn: Called in each rank that gives a checkpoint, with it and with the
+            checkpoint's name, in place of Headway's own upload. It puts the files into the run's
+            folder and returns the checkpoint there, the same directory in all ranks; its files are
+            recorded without checksums. With ``ASYNC`` it is called on a separate thread while
+            training continues.
+        validation: True has the checkpoint validated by the trainer's ``validation_config``, beside
+            the training; a ``ValidationTaskConfig`` does so with other arguments and another time
+            limit. Rank 0's counts, other ranks may give it too. ``report`` does not wait for it.
+        validate_fn: The older form: a function ``validate_fn(checkpoint, config)`` that returns
+            metrics.
         validate_config: Its second argument; default: an empty dict.
 
     Raises:
         RuntimeError: called outside of a training function.
         TypeError, ValueError: a bad argument or metric, named; nothing was reported.
-        OSError: the checkpoint could not be stored. It is raised in every rank, and nothing of the report is recorded.
+        OSError: the checkpoint could not be stored. It is raised in every rank, and nothing of the
+            report is recorded.
 
     Example:
         >>> from headway import train

@@ -39,7 +39,7 @@ class ValidationFn(Protocol):
     """
 
     def __call__(self, checkpoint: Checkpoint, **kwargs: Any) -> Mapping[str, Any]:
-        """Called in a process of its own; returns metrics by name."""
+        """Called in a separate process; returns metrics by name."""
 
 
 @dataclass
@@ -47,10 +47,12 @@ class ValidationTaskConfig:
     """One validation: what its function gets, and how long it may take.
 
     Attributes:
-        fn_kwargs: Keyword arguments by name, beside the checkpoint: whatever can be pickled. Those that ``report`` is
-            given go over those of the trainer, and are kept with its checkpoint: keep them small.
-        timeout_s: Seconds that the function may take, above 0; None: as long as it likes. A validation whose
-            ``report`` names a ``ValidationTaskConfig`` has the limit of that one alone.
+        fn_kwargs: Keyword arguments by name, beside the checkpoint: whatever can be pickled. Those
+            that ``report`` is given go over those of the trainer, and are kept with its checkpoint:
+            keep them small.
+        timeout_s: Seconds that the function may take, above 0; None: as long as it likes. A
+            validation whose ``report`` names a ``ValidationTaskConfig`` has the limit of that one
+            alone.
 
     Raises:
         TypeError, ValueError: naming the argument, what was given, what is allowed.
@@ -78,16 +80,19 @@ class ValidationTaskConfig:
 
 @dataclass
 class ValidationConfig:
-    """How a trainer's checkpoints are validated beside its training, where ``report(..., validation=...)`` asks for it.
+    """How a trainer's checkpoints are validated beside its training, where ``report(...,
+    validation=...)`` asks for it.
 
     Attributes:
-        fn: ``fn(checkpoint, **fn_kwargs)``, called in a process of its own; it returns a dict of metrics.
+        fn: ``fn(checkpoint, **fn_kwargs)``, called in a separate process; it returns a dict of
+            metrics.
         task_config: What every validation has, unless its ``report`` says otherwise.
-        ray_remote_kwargs: What each validation claims and how stubborn it is, in the words of ``ray.remote``:
-            ``num_cpus``, ``num_gpus``, ``memory`` (bytes), ``resources`` (amounts by name), ``accelerator_type``
-            (``"A10G"``, say) and ``max_retries`` (0 to 100; how often one whose process has died is begun again;
-            default 3). Named resources are hard limits: a validation waits until they are free. Without ``num_cpus``
-            it computes with one thread.
+        ray_remote_kwargs: What each validation claims and how stubborn it is, in the words of
+            ``ray.remote``: ``num_cpus``, ``num_gpus``, ``memory`` (bytes), ``resources`` (amounts
+            by name), ``accelerator_type`` (for example ``"A10G"``) and ``max_retries`` (0 to 100;
+            how often one whose process has died is begun again; default 3). Named resources are
+            hard limits: a validation waits until they are free. Without ``num_cpus`` it computes
+            with one thread.
         max_concurrent: Validations that run at once, 1 to 1000. Further ones wait.
         order: Which of those that wait is next: ``"oldest"`` or ``"newest"``.
 
@@ -186,7 +191,9 @@ def _check_names(arguments: object) -> None:
 
 
 def check_call(argument: str, function: Callable[..., Any], allowed: str, given: int) -> Iterable[inspect.Parameter]:
-    """Refuses a function that can't be called with so many arguments by place. Its parameters, where it tells them."""
+    """Refuses a function that can't be called with so many arguments by place. Its parameters,
+    where it tells them.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # Built-in functions may have no signature.

@@ -1,4 +1,6 @@
-"""Batches on their way to a device, the next one while the present one is in use. Imports torch: imported on use."""
+"""Batches on their way to a device, the next one while the present one is in use. Imports torch:
+imported on use.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class DeviceLoader(DataLoader[Any]):
     Args:
         loader: The one that it stands for.
         device: Where batches go.
-        auto_transfer: Whether to copy one batch ahead, on a stream of its own; for CUDA devices.
+        auto_transfer: Whether to copy one batch ahead, on a separate stream; for CUDA devices.
     """
 
     def __init__(self, loader: DataLoader[Any], device: torch.device, auto_transfer: bool):
@@ -57,7 +59,7 @@ def _one_ahead(batches: Iterator[Any], device: torch.device) -> Iterator[Any]:
     ahead = _send(batches, device, side)
     while ahead is not None:
         batch, copied = ahead
-        # On the stream that computes now: the loop may use one of its own.
+        # On the stream that computes now: the loop may use another one.
         stream = torch.cuda.current_stream(device)
         stream.wait_event(copied)
         batch = _rebuild(batch, partial(_arrive, device=device, stream=stream))
@@ -87,7 +89,8 @@ def _send_leaf(leaf: Any, device: torch.device) -> Any:
 
 def _arrive(leaf: Any, device: torch.device, stream: torch.cuda.Stream) -> Any:
     """Tells the allocator who else uses memory of the copying stream."""
-    # What moves itself is moved only now: what it holds is its own affair and could not be kept for this stream.
+    # What moves itself is moved only now: what it holds is its own affair and could not be kept for
+    # this stream.
     if not isinstance(leaf, torch.Tensor):
         return _move_leaf(leaf, device)
     leaf.record_stream(stream)

@@ -9,10 +9,11 @@ import torch
 
 
 class LossScale:
-    """A ``GradScaler`` whose scale moves between iterations, whatever number of losses and optimizers they have.
+    """A ``GradScaler`` whose scale moves between iterations, whatever number of losses and
+    optimizers they have.
 
-    The scale is adapted when the next loss comes, not after a step: a second optimizer's gradients, which are scaled
-    already, would be divided by another number than they were multiplied with.
+    The scale is adapted when the next loss comes, not after a step: a second optimizer's gradients,
+    which are scaled already, would be divided by another number than they were multiplied with.
 
     Args:
         device_type: ``"cuda"`` or ``"cpu"``.
@@ -44,7 +45,8 @@ class ScaledOptimizer(torch.optim.Optimizer):
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, scale: LossScale):
-        # No super().__init__: parameters and state are the other's. Learning rate schedulers find them through here.
+        # No super().__init__: parameters and state are the other's. Learning rate schedulers find
+        # them through here.
         object.__setattr__(self, "_optimizer", optimizer)
         object.__setattr__(self, "_scale", scale)
 
@@ -61,7 +63,9 @@ class ScaledOptimizer(torch.optim.Optimizer):
             setattr(self._optimizer, name, value)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step of the optimizer; a closure, which would have to scale its loss by itself, is refused."""
+        """One step of the optimizer; a closure, which would have to scale its loss by itself, is
+        refused.
+        """
         if closure is not None:
             raise ValueError("closure is given to an optimizer of scaled losses; allowed: None")
         return self._scale.step(self._optimizer)
@@ -75,7 +79,7 @@ class ScaledOptimizer(torch.optim.Optimizer):
         return self._optimizer.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes over a state of the optimizer's own."""
+        """Takes over a state of the wrapped optimizer."""
         self._optimizer.load_state_dict(state_dict)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:

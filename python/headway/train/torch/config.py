@@ -37,12 +37,15 @@ class TorchConfig(BackendConfig):
 
     Attributes:
         backend: ``"nccl"``, ``"gloo"`` or another that torch has, or one for each kind of device
-            (``"cpu:gloo,cuda:nccl"``); None (default) takes NCCL when every worker has a GPU of its own, else Gloo.
-        init_method: ``"env"`` or ``"tcp"``; both meet at a store that rank 0 opens on a port of the system's choice.
+            (``"cpu:gloo,cuda:nccl"``); None (default) takes NCCL when every worker has a separate
+            GPU, else Gloo.
+        init_method: ``"env"`` or ``"tcp"``; both meet at a store that rank 0 opens on a port of the
+            system's choice.
         timeout_s: Seconds that a collective may take; default 1800.
 
     Raises:
-        TypeError, ValueError: a bad argument, named; a backend that torch does not have, which it is imported for.
+        TypeError, ValueError: a bad argument, named; a backend that torch does not have, which it
+        is imported for.
 
     Example:
         >>> from headway.train.torch import TorchConfig, TorchTrainer
@@ -112,7 +115,8 @@ class TorchBackend(Backend):
 
 
 def _check_backends(asked: str, allowed: str) -> None:
-    """Refuses a backend that torch does not know in this process; imports torch for names other than the usual two.
+    """Refuses a backend that torch does not know in this process; imports torch for names other
+    than the usual two.
 
     Raises:
         ValueError: such a name, with those that torch knows.
@@ -134,13 +138,14 @@ def _check_backends(asked: str, allowed: str) -> None:
 
 
 def choose_backend(asked: str | None, gpus_of_rank: list[str], gpus_shared: bool) -> str:
-    """NCCL where each rank has a GPU of its own, else Gloo.
+    """NCCL where each rank has a separate GPU, else Gloo.
 
     Raises:
         ValueError: NCCL was asked for ranks that share a GPU, or have none.
     """
     own_gpu = bool(gpus_of_rank) and not gpus_shared
-    # A list says what GPUs' tensors would go by: ranks without GPUs have none, those that share one meet in NCCL.
+    # A list says what GPUs' tensors would go by: ranks without GPUs have none, those that share one
+    # meet in NCCL.
     by_nccl = asked == "nccl" or (bool(gpus_of_rank) and "nccl" in re.split("[:,]", asked or ""))
     if by_nccl and not own_gpu:
         why = "share a GPU" if gpus_of_rank else "have no GPU (use_gpu=False)"
@@ -156,7 +161,9 @@ _store: Any = None
 
 
 def interface_of(ip: str) -> str:
-    """The name of the network interface with this address, such as ``"eth0"``; ``"lo"`` when there is none."""
+    """The name of the network interface with this address, such as ``"eth0"``; ``"lo"`` when there
+    is none.
+    """
     get_address = 0x8915  # SIOCGIFADDR (linux/sockios.h)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
@@ -171,7 +178,8 @@ def interface_of(ip: str) -> str:
 
 
 def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
-    """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come between.
+    """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come
+    between.
 
     A group that is all on one node meets where no other machine can reach it.
     """
@@ -201,7 +209,9 @@ def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
 
 
 def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> None:
-    """In every rank. The variables are those of torchrun, so that plain PyTorch code works as well."""
+    """In every rank. The variables are those of torchrun, so that plain PyTorch code works as
+    well.
+    """
     from datetime import timedelta
 
     import torch
@@ -256,7 +266,8 @@ def _leave_group() -> None:
     import torch.distributed as dist
 
     if dist.is_initialized():
-        # Kept: its destructor would wait 20 ms for timers of Gloo's threads, and the process's end closes its sockets.
+        # Kept: its destructor would wait 20 ms for timers of Gloo's threads, and the process's end
+        # closes its sockets.
         local = worker_session.current("the torch backend").local
         _left_group = None if local else dist.group.WORLD
         dist.destroy_process_group()
@@ -266,7 +277,9 @@ def _leave_group() -> None:
 
 
 def _keep_operators() -> None:
-    """Has the process end without torch taking back its 170 libraries of operators first, one by one, in 25 ms."""
+    """Has the process end without torch taking back its 170 libraries of operators first, one by
+    one, in 25 ms.
+    """
     take_back = getattr(sys.modules.get("torch.library"), "_del_library", None)
     for finalizer in list(getattr(weakref.finalize, "_registry", ())):
         alive = finalizer.peek()
@@ -275,7 +288,9 @@ def _keep_operators() -> None:
 
 
 def _is_echo(error: BaseException) -> bool:
-    """A collective that broke because its peer went away: somebody else's failure, seen from here."""
+    """A collective that broke because its peer went away: somebody else's failure, seen from
+    here.
+    """
     if "torch.distributed" not in sys.modules:
         return False
     import torch.distributed as dist

@@ -25,29 +25,33 @@ def prepare_data_loader(
 ) -> DataLoader[Any]:
     """A loader whose rank sees its own share of the data set, on its device.
 
-    The same loop runs with 0, 1 and any number of workers: the loader that this returns always has ``set_epoch``.
+    The same loop runs with 0, 1 and any number of workers: the loader that this returns always has
+    ``set_epoch``.
 
     Args:
-        data_loader: A ``torch.utils.data.DataLoader`` or a subclass of it; all of its settings are kept.
-        add_dist_sampler: Whether to replace its sampler by a ``DistributedSampler`` (which shuffles if the loader
-            did) when there is more than one rank. A loader with a sampler or batch sampler of its own kind, or over an
-            iterable data set, is left as it is.
-        move_to_device: Whether batches come on this rank's device. Tensors are found in lists, tuples and mappings; an
-            object with a method ``to`` of its own is asked to move itself.
-        auto_transfer: Whether the next batch is copied to a GPU while the present one is computed with, through pinned
-            memory and on a stream of its own. A batch is then loaded one step earlier than it is needed. Without
-            ``move_to_device``, or on a CPU, it changes nothing.
-        even: True (default): all ranks get equally many samples, as training needs it; a data set whose size is no
-            multiple of the number of ranks is padded, so up to ``ranks - 1`` samples come twice in an epoch. False:
-            each sample comes exactly once, as an evaluation needs it; the first ranks may get one more than the others,
-            so do not call collectives (DDP's backward is one) once a batch.
+        data_loader: A ``torch.utils.data.DataLoader`` or a subclass of it; all of its settings are
+            kept.
+        add_dist_sampler: Whether to replace its sampler by a ``DistributedSampler`` (which shuffles
+            if the loader did) when there is more than one rank. A loader with a custom sampler or
+            batch sampler, or over an iterable data set, is left as it is.
+        move_to_device: Whether batches come on this rank's device. Tensors are found in lists,
+            tuples and mappings; an object with a method ``to`` is asked to move itself.
+        auto_transfer: Whether the next batch is copied to a GPU while the present one is computed
+            with, through pinned memory and on a separate stream. A batch is then loaded one step
+            earlier than it is needed. Without ``move_to_device``, or on a CPU, it changes nothing.
+        even: True (default): all ranks get equally many samples, as training needs it; a data set
+            whose size is no multiple of the number of ranks is padded, so up to ``ranks - 1``
+            samples come twice in an epoch. False: each sample comes exactly once, as an evaluation
+            needs it; the first ranks may get one more than the others, so do not call collectives
+            (DDP's backward is one) once a batch.
 
     Returns:
-        A loader with ``set_epoch(epoch)``, also as ``.sampler.set_epoch`` for samplers that Headway set or that torch
-        made. It names the epoch before a pass over the loader; the order is then fixed by the seed and the epoch. If
-        nobody calls it, each pass is one epoch later than the pass before. With one rank a loader shuffles by torch's
-        random numbers, and ``set_epoch`` changes nothing. On a loader that is left as it is ``set_epoch`` is passed on
-        to its own sampler, batch sampler and data set where they have that method.
+        A loader with ``set_epoch(epoch)``, also as ``.sampler.set_epoch`` for samplers that Headway
+        set or that torch made. It names the epoch before a pass over the loader; the order is then
+        fixed by the seed and the epoch. If nobody calls it, each pass is one epoch later than the
+        pass before. With one rank a loader shuffles by torch's random numbers, and ``set_epoch``
+        changes nothing. On a loader that is left as it is ``set_epoch`` is passed on to its own
+        sampler, batch sampler and data set where they have that method.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -88,7 +92,9 @@ def prepare_data_loader(
 
 
 def _plain_sampler(loader: DataLoader[Any]) -> Any:
-    """The loader's sampler if it is one of those that ``DataLoader(...)`` makes by itself; None when it is another."""
+    """The loader's sampler if it is one of those that ``DataLoader(...)`` makes by itself; None
+    when it is another.
+    """
     from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
     batches = loader.batch_sampler
@@ -101,7 +107,9 @@ def _plain_sampler(loader: DataLoader[Any]) -> Any:
 
 
 def _with_sampler(loader: DataLoader[Any], sampler: Any) -> DataLoader[Any]:
-    """A copy, so that it is of the same class and has all that the user's own has, whatever a subclass may add."""
+    """A copy, so that it is of the same class and has all that the user's own has, whatever a
+    subclass may add.
+    """
     from torch.utils.data import BatchSampler
 
     changed: dict[str, Any] = {"sampler": sampler, "_iterator": None}
@@ -110,13 +118,16 @@ def _with_sampler(loader: DataLoader[Any], sampler: Any) -> DataLoader[Any]:
         changed["batch_sampler"] = BatchSampler(sampler, batches.batch_size, batches.drop_last)
     prepared = copy.copy(loader)
     for name, value in changed.items():
-        # A loader refuses a new sampler, since its iterators would not know of it; the copy has none yet.
+        # A loader refuses a new sampler, since its iterators would not know of it; the copy has
+        # none yet.
         object.__setattr__(prepared, name, value)
     return prepared
 
 
 def _offer_set_epoch(loader: DataLoader[Any]) -> None:
-    """Gives the loader, and a sampler that torch made, a ``set_epoch``; one that is there already stays."""
+    """Gives the loader, and a sampler that torch made, a ``set_epoch``; one that is there already
+    stays.
+    """
     sampler = _plain_sampler(loader)
     if sampler is not None and not hasattr(sampler, "set_epoch"):
         sampler.set_epoch = _no_epoch

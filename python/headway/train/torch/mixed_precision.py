@@ -1,4 +1,5 @@
-"""Automatic mixed precision of the older API: ``accelerate(amp=True)``, ``prepare_optimizer``, ``backward``.
+"""Automatic mixed precision of the older API: ``accelerate(amp=True)``, ``prepare_optimizer``,
+``backward``.
 
 New code is as well served by ``torch.autocast`` and ``torch.amp.GradScaler`` themselves.
 """
@@ -16,23 +17,25 @@ if TYPE_CHECKING:
     from headway.train.torch._scaled_optimizer import LossScale
 
 _amp: bool | None = None
-"""What accelerate() was told; None before."""
+"""What accelerate() was called with; None before."""
 _prepared = False
 _scale: LossScale | None = None
 
 
 def accelerate(amp: bool = False) -> None:
-    """Says, before any other function of ``headway.train.torch``, whether to train in mixed precision.
+    """Says, before any other function of ``headway.train.torch``, whether to train in mixed
+    precision.
 
-    With ``amp=True`` the model of :func:`prepare_model` computes its ``forward`` under autocast: in float16 on GPUs,
-    where :func:`backward` and the optimizer of :func:`prepare_optimizer` scale the loss; in bfloat16 on CPUs, which
-    needs no scaling.
+    With ``amp=True`` the model of :func:`prepare_model` computes its ``forward`` under autocast: in
+    float16 on GPUs, where :func:`backward` and the optimizer of :func:`prepare_optimizer` scale the
+    loss; in bfloat16 on CPUs, which needs no scaling.
 
     Args:
         amp: Whether to use mixed precision; default False, full precision.
 
     Raises:
-        RuntimeError: called outside of a training function, twice, or after ``prepare_model`` or ``prepare_optimizer``.
+        RuntimeError: called outside of a training function, twice, or after ``prepare_model`` or
+            ``prepare_optimizer``.
         TypeError: ``amp`` is no bool.
 
     Example:
@@ -56,14 +59,15 @@ def accelerate(amp: bool = False) -> None:
 
 
 def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
-    """An optimizer that fits what :func:`accelerate` was told.
+    """An optimizer that fits the arguments of :func:`accelerate`.
 
     Args:
         optimizer: Made of the prepared model's parameters.
 
     Returns:
-        The same, unless ``accelerate(amp=True)`` was called and this rank has a GPU: then one whose ``step`` takes the
-        loss's scale out of the gradients first, and skips the step when they are not finite.
+        The same, unless ``accelerate(amp=True)`` was called and this rank has a GPU: then one whose
+        ``step`` takes the loss's scale out of the gradients first, and skips the step when they are
+        not finite.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -96,7 +100,8 @@ def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer
 
 
 def backward(tensor: torch.Tensor) -> None:
-    """Computes gradients as ``tensor.backward()`` does, of the scaled loss where :func:`accelerate` asks for that.
+    """Computes gradients as ``tensor.backward()`` does, of the scaled loss where :func:`accelerate`
+    asks for that.
 
     Args:
         tensor: The loss: a tensor of one element.
@@ -126,7 +131,7 @@ def backward(tensor: torch.Tensor) -> None:
 
 
 def check_strategy(parallel_strategy: str | None, world_size: int) -> None:
-    """For prepare_model(): the sharded strategies have a mixed precision of their own.
+    """For prepare_model(): the sharded strategies have their own mixed precision.
 
     Raises:
         ValueError: naming what to use.
@@ -142,7 +147,9 @@ def check_strategy(parallel_strategy: str | None, world_size: int) -> None:
 
 
 def wrap_forward(model: torch.nn.Module, device: torch.device) -> torch.nn.Module:
-    """For prepare_model(): has ``model.forward`` run under autocast where accelerate() asked for it."""
+    """For prepare_model(): has ``model.forward`` run under autocast where accelerate() asked for
+    it.
+    """
     if _amp:
         import torch
 
@@ -152,7 +159,8 @@ def wrap_forward(model: torch.nn.Module, device: torch.device) -> torch.nn.Modul
 
 
 class AutocastForward:
-    """A model's ``forward`` under autocast. An object, so that the model can still be pickled and copied.
+    """A model's ``forward`` under autocast. An object, so that the model can still be pickled and
+    copied.
 
     Args:
         forward: The model's own, bound method.
@@ -174,7 +182,9 @@ class AutocastForward:
 
 
 def _loss_scale() -> LossScale | None:
-    """The scale that all losses and optimizers of this process share; None where the loss is not scaled."""
+    """The scale that all losses and optimizers of this process share; None where the loss is not
+    scaled.
+    """
     global _scale
     from headway.train.torch.devices import get_device
 

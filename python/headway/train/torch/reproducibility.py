@@ -9,15 +9,17 @@ from headway._values.arguments import check_int
 
 
 def enable_reproducibility(seed: int = 0) -> None:
-    """Seeds all generators and takes away what else makes two runs differ. Call it first in the training function.
+    """Seeds all generators and takes away what else makes two runs differ. Call it first in the
+    training function.
 
-    It seeds Python's, NumPy's and torch's generators (the latter on all devices), the same in every rank; has torch use
-    deterministic algorithms, and raise where an operation has none; and turns cuDNN's choice by measurement off. A data
-    loader's worker processes are seeded by torch from its generator, so they follow. Training is slower for it.
+    It seeds Python's, NumPy's and torch's generators (the latter on all devices), the same in every
+    rank; has torch use deterministic algorithms, and raise where an operation has none; and turns
+    cuDNN's choice by measurement off. A data loader's worker processes are seeded by torch from its
+    generator, so they follow. Training is slower for it.
 
-    What is to differ between ranks must be made so: ``torch.manual_seed(seed + rank)`` afterwards gives each rank
-    dropout of its own, for example. PyTorch's notes on randomness tell what remains: other versions, devices or numbers
-    of threads give other numbers.
+    What is to differ between ranks must be made so: ``torch.manual_seed(seed + rank)`` afterwards
+    gives each rank different dropout, for example. PyTorch's notes on randomness tell what remains:
+    other versions, devices or numbers of threads give other numbers.
 
     Args:
         seed: 0 (default) to 2**31 - 1.
@@ -39,7 +41,8 @@ def enable_reproducibility(seed: int = 0) -> None:
     import numpy
     import torch
 
-    # Read when cuBLAS is first used; without it deterministic algorithms are refused for matrix products on GPUs.
+    # Read when cuBLAS is first used; without it deterministic algorithms are refused for matrix
+    # products on GPUs.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     random.seed(seed)
     numpy.random.seed(seed)

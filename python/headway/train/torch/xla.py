@@ -1,4 +1,4 @@
-"""XLA devices (TPUs, Trainium): named, so that a script that asks for them is told, and not there."""
+"""XLA devices (TPUs, Trainium): named, so that a script that asks for them gets an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ __all__ = ["TorchXLAConfig"]
 
 
 class TorchXLAConfig(TorchConfig):
-    """Ray Train's settings for ``torch_xla``. Headway trains on CPUs and CUDA devices: making one raises.
+    """Ray Train's settings for ``torch_xla``. Headway trains on CPUs and CUDA devices: making one
+    raises.
 
     Raises:
         ImportError: torch_xla is not installed, as is usual.
