@@ -11,6 +11,6 @@ case " $* " in
 esac
 case " $* " in
   *" --help "* | *" -h "*) ;;
-  *) .venv/bin/cmake --build build --target bench_cpp ;;
+  *) .venv/bin/cmake --build build --target bench_cpp simulated_agents ;;
 esac
 exec .venv/bin/python bench/run.py "$@"
