@@ -15,7 +15,7 @@
 namespace headway::driver {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_field(std::string_view text) {
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string field = "\"";
   for (const char letter : text) field.append(letter == '"' ? 2 : 1, letter);
@@ -34,9 +34,9 @@ std::string float_text(double number) {
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_bool()) return value.get_bool() ? "True" : "False";
-  if (value.is_string()) return quoted(value.get_string());
+  if (value.is_string()) return quoted_field(value.get_string());
   if (value.is_double()) return float_text(value.get_double());
-  return value.is_number() ? json_text(value) : quoted(json_text(value));
+  return value.is_number() ? json_text(value) : quoted_field(json_text(value));
 }
 
 std::string joined(const std::vector<std::string>& fields, std::size_t count) {
@@ -78,7 +78,7 @@ std::vector<std::string> ProgressCsv::fields_of(const JsonObject& line) {
 
 std::string ProgressCsv::header() const {
   std::vector<std::string> fields;
-  for (const std::string& column : columns_) fields.push_back(quoted(column));
+  for (const std::string& column : columns_) fields.push_back(quoted_field(column));
   return joined(fields, fields.size());
 }
 
