@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import texts
 from headway import train
 from headway.train import DataParallelTrainer, RunConfig, ScalingConfig, WorkerGroupError, collective
 
@@ -79,9 +80,8 @@ def test_a_rank_that_has_returned_is_named_by_those_that_wait(tmp_path):
 
     with pytest.raises(WorkerGroupError) as failure:
         run(loop, tmp_path)
-    assert str(failure.value).startswith(
-        "rank 1 finished the training function while rank 0 waits in barrier(), which rank 1 never called"
-    )
+    assert str(failure.value).startswith(texts.finished_early(1, 0, "barrier()"))
+    assert failure.value.worker_failures[1].call == "collective"
 
 
 def test_ranks_that_call_different_things_are_named(tmp_path):
@@ -93,6 +93,7 @@ def test_ranks_that_call_different_things_are_named(tmp_path):
 
     with pytest.raises(WorkerGroupError) as failure:
         run(loop, tmp_path)
+    assert [each.call for each in failure.value.worker_failures.values()] == ["collective"]
     message = str(failure.value)
     assert "called barrier()" in message
     assert "called broadcast() from rank 0" in message

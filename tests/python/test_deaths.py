@@ -2,8 +2,11 @@
 
 import os
 import re
+import signal
+import socket
 
 import pytest
+import texts
 from headway import train
 
 pytestmark = pytest.mark.both_starts
@@ -21,14 +24,18 @@ def end_in_rank_1(end):
     return loop
 
 
-def assert_died(error, how):
-    assert re.match(
-        rf"rank 1 \(pid \d+ on .+\) {how} before its training function had returned, in attempt 1\n", str(error)
-    ), str(error)
+def assert_died(error, *, signal=None, exit_code=None, last_lines=("one last word",)):
     assert set(error.worker_failures) == {1}
-    assert re.search(how, str(error.worker_failures[1]))
+    died = error.worker_failures[1]
+    assert type(died) is train.WorkerDied
+    assert (died.rank, died.attempt, died.host) == (1, 1, socket.gethostname())
+    assert died.pid > 1
+    assert (died.signal, died.exit_code) == (signal, exit_code)
+    assert died.last_lines == list(last_lines)
+    how = texts.killed(signal) if signal is not None else texts.exited(exit_code)
+    assert re.match(texts.died(1, how, died.pid), str(error)), str(error)
+    assert str(died) == how
     assert "rank 0: " in str(error)
-    assert "one last word" in str(error)
 
 
 def test_a_rank_is_killed(fail):
@@ -37,7 +44,7 @@ def test_a_rank_is_killed(fail):
 
         os.kill(os.getpid(), signal.SIGKILL)
 
-    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGKILL \(signal 9\)")
+    assert_died(fail(end_in_rank_1(end)), signal=signal.SIGKILL)
 
 
 def test_a_rank_is_asked_to_end_as_a_scheduler_does(fail):
@@ -46,7 +53,7 @@ def test_a_rank_is_asked_to_end_as_a_scheduler_does(fail):
 
         os.kill(os.getpid(), signal.SIGTERM)
 
-    assert_died(fail(end_in_rank_1(end)), r"exited with code 143 \(SIGTERM\)")
+    assert_died(fail(end_in_rank_1(end)), exit_code=143)
 
 
 def test_a_rank_is_killed_by_a_signal_of_the_users_own(fail):
@@ -55,7 +62,7 @@ def test_a_rank_is_killed_by_a_signal_of_the_users_own(fail):
 
         os.kill(os.getpid(), signal.SIGUSR1)
 
-    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGUSR1 \(signal 10\)")
+    assert_died(fail(end_in_rank_1(end)), signal=signal.SIGUSR1)
 
 
 def test_a_rank_reads_where_nothing_is(fail):
@@ -64,15 +71,15 @@ def test_a_rank_reads_where_nothing_is(fail):
 
         ctypes.string_at(0)
 
-    assert_died(fail(end_in_rank_1(end)), r"was killed by SIGSEGV \(signal 11\)")
+    assert_died(fail(end_in_rank_1(end)), signal=signal.SIGSEGV)
 
 
 def test_a_rank_aborts(fail):
-    assert_died(fail(end_in_rank_1(lambda: os.abort())), r"was killed by SIGABRT \(signal 6\)")
+    assert_died(fail(end_in_rank_1(lambda: os.abort())), signal=signal.SIGABRT)
 
 
 def test_a_rank_leaves_at_once(fail):
-    assert_died(fail(end_in_rank_1(lambda: os._exit(3))), "exited with code 3")
+    assert_died(fail(end_in_rank_1(lambda: os._exit(3))), exit_code=3)
 
 
 def test_a_rank_exits_with_a_code(fail):
@@ -81,7 +88,7 @@ def test_a_rank_exits_with_a_code(fail):
 
         sys.exit(3)
 
-    assert_died(fail(end_in_rank_1(end)), "exited with code 3")
+    assert_died(fail(end_in_rank_1(end)), exit_code=3)
 
 
 def test_a_rank_exits_with_0_before_it_has_finished(fail):
@@ -90,7 +97,7 @@ def test_a_rank_exits_with_0_before_it_has_finished(fail):
 
         sys.exit(0)
 
-    assert_died(fail(end_in_rank_1(end)), "exited with code 0")
+    assert_died(fail(end_in_rank_1(end)), exit_code=0)
 
 
 def test_a_rank_exits_with_words(fail):
@@ -99,9 +106,7 @@ def test_a_rank_exits_with_words(fail):
 
         sys.exit("out of ideas")
 
-    error = fail(end_in_rank_1(end))
-    assert_died(error, "exited with code 1")
-    assert "out of ideas" in str(error)
+    assert_died(fail(end_in_rank_1(end)), exit_code=1, last_lines=("one last word", "out of ideas"))
 
 
 def test_the_error_has_the_last_lines_of_the_log_and_the_log_has_all(fail, storage):
@@ -115,16 +120,19 @@ def test_the_error_has_the_last_lines_of_the_log_and_the_log_has_all(fail, stora
         os._exit(7)
 
     error = fail(loop, workers=1, name="run")
-    text = str(error)
-    assert "exited with code 7" in text
-    assert "line 99\nwithout a newline\n" in text
-    assert "line 5\n" not in text, "only the last lines"
+    died = error.worker_failures[0]
+    assert died.exit_code == 7
+    assert died.last_lines[-2:] == ["line 99", "without a newline"]
+    assert "line 5" not in died.last_lines, "only the last lines"
+    assert "line 99\nwithout a newline\n" in str(error)
     with open(os.path.join(storage, "run", "logs", "rank_0.log")) as log:
         assert log.read() == "".join(f"line {number}\n" for number in range(100)) + "without a newline"
 
 
 def test_a_rank_that_printed_nothing(fail):
-    assert "It had printed nothing" in str(fail(lambda: os._exit(1), workers=1))
+    error = fail(lambda: os._exit(1), workers=1)
+    assert error.worker_failures[0].last_lines == []
+    assert texts.NOTHING_PRINTED in str(error)
 
 
 def test_log_lines_that_are_no_unicode_do_not_hide_the_error(fail):
@@ -132,9 +140,9 @@ def test_log_lines_that_are_no_unicode_do_not_hide_the_error(fail):
         os.write(1, b"\xff\xfe bytes\n")
         os._exit(1)
 
-    error = fail(loop, workers=1)
-    assert "exited with code 1" in str(error)
-    assert " bytes" in str(error)
+    died = fail(loop, workers=1).worker_failures[0]
+    assert died.exit_code == 1
+    assert died.last_lines[0].endswith(" bytes")
 
 
 def test_a_rank_dies_in_an_exit_handler_after_it_has_returned(fit, capfd):
@@ -151,7 +159,7 @@ def test_a_rank_dies_in_an_exit_handler_after_it_has_returned(fit, capfd):
     assert result.metrics["x"] == 1
     warning = capfd.readouterr().err
     assert "rank 1" in warning
-    assert "exited with code 9 after its training function had returned" in warning
+    assert f"{texts.exited(9)} after its training function had returned" in warning
 
 
 def test_exit_handlers_and_buffers_are_served_at_the_end(fit, tmp_path):

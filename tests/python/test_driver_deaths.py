@@ -4,6 +4,7 @@ Nothing is lost, nothing is twice, and nothing is left.
 """
 
 import pytest
+import texts
 from dying import EPOCHS, Runs, assert_nothing_lost_and_nothing_twice
 from headway import train
 
@@ -97,10 +98,10 @@ def test_the_ranks_that_store_a_checkpoint_die_in_it(runs, writers):
     for step in UPLOAD_STEPS:
         status, output = runs.again(writers=writers, HEADWAY_FAULT_POINT=step)
         assert status == 1, f"{step}:\n{output}"
-        assert "was killed by SIGKILL" in output
+        assert texts.killed(9) in output
         assert runs.committed() == [0], step
     told = runs.goes_on(writers=writers)
-    assert "was killed by SIGKILL" in told, "why the run had not finished"
+    assert texts.killed(9) in told, "why the run had not finished"
     assert_nothing_lost_and_nothing_twice(runs, writers=writers)
 
 

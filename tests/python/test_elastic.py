@@ -155,8 +155,9 @@ def test_a_group_that_can_not_start_again_has_a_budget_of_its_own(fit, storage):
         raise ValueError("the first attempt's")
 
     failure = FailureConfig(max_failures=1, controller_failure_limit=1)
-    with pytest.raises(train.WorkerGroupError, match="was killed by SIGKILL"):
+    with pytest.raises(train.WorkerGroupError) as caught:
         fit(loop, name="run", failure=failure, backend_config=DyingConfig())
+    assert {each.signal for each in caught.value.worker_failures.values()} == {signal.SIGKILL}
     with open(os.path.join(storage, "run", "run.json")) as file:
         journal = json.load(file)
     assert (journal["attempt"], journal["failures"], journal["start_failures"]) == (3, 1, 2)

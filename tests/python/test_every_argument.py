@@ -16,6 +16,8 @@ from test_docstrings import OFFERED
 GOT = {
     "Result", "ReportedCheckpoint", "PreemptionInfo", "TrainContext", "StorageContext", "Trial", "SessionMisuseError",
     "TrainingFailedError", "WorkerGroupError", "ControllerError", "PreemptionError", "NCCLHangError",
+    "WorkerFailure", "WorkerRaised", "WorkerDied", "WorkerNotStarted", "WorkerHung", "NodeLost", "NodePreempted",
+    "UnmatchedCall",
     "CheckpointUploadMode", "CheckpointConsistencyMode", "ReportedCheckpointStatus",
 }  # fmt: skip
 # Whose methods a user writes, and Headway calls.

@@ -158,5 +158,6 @@ def test_a_hang_in_a_collective_that_ends_the_run_has_an_error_of_its_own(fit, s
         fit(in_collective(stop), trainer=TorchTrainer, failure=limit, name="hung")
     assert str(caught.value).startswith("rank 1 has not entered gloo:all_reduce")
     assert set(caught.value.worker_failures) == {1}
+    assert type(caught.value.worker_failures[1]) is train.WorkerHung
     stored = train.Result.from_path(os.path.join(storage, "hung")).error
     assert type(stored) is train.NCCLHangError

@@ -7,10 +7,12 @@ import os
 import re
 import shutil
 import signal
+import socket
 import time
 
 import processes
 import pytest
+import texts
 from headway import train
 from headway.train.backend import Backend, BackendConfig
 from hearing import awaited_pid
@@ -92,12 +94,13 @@ def test_the_limit_ends_the_run_and_its_error_names_the_rank_and_the_call(fail):
             pass
 
     error = fail(report_after(endless_loop), failure=train.FailureConfig(hang_warn_s=None, hang_fail_s=3))
-    assert re.match(
-        r"rank 1 has not come to report #1, in which rank 0 has waited for \d+\.\d s, in attempt 1\n", str(error)
-    )
-    assert "FailureConfig.hang_fail_s ends" in str(error)
+    assert re.match(rf"{texts.has_not_come(1, 0, report=1)}, in attempt 1\n", str(error))
+    assert texts.LIMIT_OF_HANGS in str(error)
     assert "endless_loop (" in str(error)
-    assert "has not come to report #1" in str(error.worker_failures[1])
+    hung = error.worker_failures[1]
+    assert type(hung) is train.WorkerHung
+    assert (hung.rank, hung.attempt, hung.host) == (1, 1, socket.gethostname())
+    assert re.match(texts.has_not_come(1, 0, report=1), str(hung))
 
 
 def test_the_limit_counts_as_a_failure_and_the_next_attempt_goes_on(fit, tmp_path):

@@ -6,6 +6,7 @@ import signal
 
 import processes
 import pytest
+import texts
 from headway import train
 
 pytestmark = pytest.mark.both_starts
@@ -97,7 +98,7 @@ def test_a_worker_is_killed(busy):
     kill(worker)
     status, output = busy.finish(20)
     assert status == 0, output
-    assert re.search(rf"FAILED: rank \d \(pid {worker} on .+\) was killed by SIGKILL", output)
+    assert re.search(rf"FAILED: {texts.named('[0-9]', worker)} {re.escape(texts.killed(9))}", output)
     assert processes.wait_gone(busy.processes, 5) == {}
 
 

@@ -8,6 +8,7 @@ import time
 
 import network
 import pytest
+import texts
 
 import cluster
 
@@ -144,7 +145,7 @@ def test_a_node_behind_a_cut_link_ends_its_ranks_before_others_begin(lab, nodes,
     links[0].mend()
     status, output = nodes.script.finish()
     assert status == 0, said + output
-    assert re.search(r"node node-1 \(\S+\) is lost, and rank 1 with it: it gave no sign of life for 2 s", said), said
+    assert re.search(texts.lost("node-1", 1) + "it gave no sign of life for 2 s", said), said
     assert "RESULT 3 3" in output
     assert "NODES ['local', 'node-2', 'node-3']" in output
     check_one_group_at_a_time(tmp_path)
@@ -158,7 +159,7 @@ def test_an_agent_is_killed_and_another_one_stopped(lab, nodes, tmp_path):
     agents[1].signal(signal.SIGSTOP)
     status, output = nodes.script.finish()
     assert status == 0, output
-    assert re.search(r"node node-1 \(\S+\) is lost", output), output
+    assert re.search(texts.lost("node-1"), output), output
     assert "RESULT 2 3" in output
     check_one_group_at_a_time(tmp_path)
     agents[1].signal(signal.SIGCONT)

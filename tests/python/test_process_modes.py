@@ -239,6 +239,18 @@ def test_the_driver_did_not_import_torch(script):
     assert (status, output) == (0, "False False False\n")
 
 
+def test_the_factory_s_own_modules_bring_no_large_library(script):
+    """They would start threads, and every worker would have them; pyarrow for a run without remote storage, too."""
+    status, output = script.run(
+        """
+        import sys
+        import headway._worker.factory, headway._worker.main, headway.train, headway.tune
+        print(sorted({"numpy", "pandas", "pyarrow", "torch", "tqdm"} & sys.modules.keys()))
+        """
+    )
+    assert (status, output) == (0, "[]\n")
+
+
 def test_a_configuration_of_a_train_function_is_each_ranks_own(fit):
     def loop(config):
         config["seen"].append(train.get_context().get_world_rank())

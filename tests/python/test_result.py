@@ -66,7 +66,7 @@ print(error)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     kind, failures, text = done.stdout.split("\n", 2)
     assert kind == "WorkerGroupError"
-    assert "bad batch 17" in failures
+    assert failures == "{0: WorkerRaised('ValueError: bad batch 17')}"
     assert text.rstrip("\n") == str(caught.value)
 
 

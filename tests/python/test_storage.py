@@ -14,6 +14,7 @@ from pathlib import Path
 import headway
 import processes
 import pytest
+import texts
 from headway import train
 
 
@@ -283,7 +284,7 @@ print("names:", names)
 def test_an_unfinished_checkpoint_is_swept_at_a_restart(script):
     status, output = script.run(SCRIPT_THAT_DIES_IN_AN_UPLOAD, HEADWAY_FAULT_POINT="upload.file_copied:2")
     assert status == 0, output
-    assert "was killed by SIGKILL" in output
+    assert texts.killed(9) in output
     assert re.search("newest: .*/first\n", output)
     names = re.search("names: (.*)", output)[1]
     assert "first" in names

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import texts
 from headway import train
 from headway.train import (
     Checkpoint,
@@ -292,7 +293,7 @@ def test_a_process_that_is_killed_is_begun_again(fit, tmp_path, capsys):
 
     result = fit(loop, workers=1, config={"values": [1]}, validation_config=ValidationConfig(validate))
     assert kept(result) == [{"value": 1, "checked": True}]
-    assert "validates checkpoint_000000 was killed by SIGKILL (signal 9); it is begun again" in capsys.readouterr().err
+    assert f"validates checkpoint_000000 {texts.killed(9)}; it is begun again" in capsys.readouterr().err
 
 
 def test_one_that_is_always_killed_is_given_up(fit, capsys):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 
-
-class Place(NamedTuple):
+class Place:
     """A module without a file.
 
     Attributes:
@@ -14,8 +12,9 @@ class Place(NamedTuple):
             the name ``B``.
     """
 
-    summary: str
-    names: dict[str, str]
+    def __init__(self, summary: str, names: dict[str, str]):
+        self.summary = summary
+        self.names = names
 
     def source(self) -> str:
         """What the module's file would say."""

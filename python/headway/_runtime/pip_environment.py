@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -107,6 +105,8 @@ def _cache() -> Path:
 
 def _fingerprint(request: PipRequest) -> str:
     about = (_FORM, sys.version, sys.executable, sysconfig.get_path("purelib"), request.version, request.check)
+    import hashlib  # Here, as in locations.py.
+
     digest = hashlib.sha256("\n".join(map(str, about)).encode())
     for line in (*request.packages, *request.options):
         digest.update(b"\n" + line.encode())
@@ -167,6 +167,8 @@ def _without_passwords(text: str) -> str:
 
 def _run_pip(environment: PipEnvironment, step: list[str], folder: Path, wanted: str) -> None:
     command = [environment.interpreter, "-m", "pip", "--no-input", "--disable-pip-version-check", *step]
+    import subprocess  # Here: few programs need it, and all would wait for it.
+
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode == 0:
         return

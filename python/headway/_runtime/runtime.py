@@ -66,8 +66,8 @@ def init(
         listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an address of this machine,
             such as ``"0.0.0.0:0"`` (any address, any free port; :func:`join_address` says which). None: nothing
             listens.
-        token_file: What agents must have a copy of; made when it is not there. Default: ``HEADWAY_TOKEN_FILE`` of the
-            environment, else ``~/.headway/token``.
+        token_file: What agent processes must have a copy of; made when it is not there. Default:
+            ``HEADWAY_TOKEN_FILE`` of the environment, else ``~/.headway/token``.
         node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are started elsewhere
             not before. An agent that can't reach the driver for so long ends its workers and itself.
 

@@ -7,7 +7,6 @@ driver and its workers mean the same by it.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import threading
@@ -185,6 +184,8 @@ def register(filesystem: pyarrow.fs.FileSystem, *, argument: str = "filesystem")
         raise TypeError(
             f"{argument} is {filesystem!r}, which cannot be sent to the workers: it cannot be pickled ({error})"
         ) from error
+    import hashlib  # Here: it loads OpenSSL, which few runs need.
+
     scheme = _PYTHON + hashlib.blake2b(pickled, digest_size=4).hexdigest()
     _keep(scheme, filesystem, pickled)
     return scheme

@@ -20,6 +20,16 @@ from headway.train._errors.exceptions import (
     WorkerGroupError,
 )
 from headway.train._errors.preemption import PreemptionInfo
+from headway.train._errors.worker_failures import (
+    NodeLost,
+    NodePreempted,
+    UnmatchedCall,
+    WorkerDied,
+    WorkerFailure,
+    WorkerHung,
+    WorkerNotStarted,
+    WorkerRaised,
+)
 from headway.train._run.result import Result
 from headway.train._run.user_callback import UserCallback
 from headway.train._training_function.context import TrainContext, get_checkpoint, get_context
@@ -50,6 +60,8 @@ __all__ = [
     "FailureConfig",
     "LoggingConfig",
     "NCCLHangError",
+    "NodeLost",
+    "NodePreempted",
     "PreemptionError",
     "PreemptionInfo",
     "ReportedCheckpoint",
@@ -61,11 +73,17 @@ __all__ = [
     "SyncConfig",
     "TrainContext",
     "TrainingFailedError",
+    "UnmatchedCall",
     "UserCallback",
     "ValidationConfig",
     "ValidationFn",
     "ValidationTaskConfig",
+    "WorkerDied",
+    "WorkerFailure",
     "WorkerGroupError",
+    "WorkerHung",
+    "WorkerNotStarted",
+    "WorkerRaised",
     "get_all_reported_checkpoints",
     "get_checkpoint",
     "get_context",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.train._errors.preemption import PreemptionInfo
+from headway.train._errors.worker_failures import described_ranks, failure_of
 
 
 class TrainingFailedError(RuntimeError):
@@ -27,8 +28,8 @@ class WorkerGroupError(TrainingFailedError):
 
     Attributes:
         error_message: All of the message.
-        worker_failures: By rank, the exception that its training function raised, or one that says
-            how its process ended.
+        worker_failures: By rank, the exception that its training function raised, or a
+            :class:`WorkerFailure` that says how it failed.
 
     Example:
         >>> from headway import train
@@ -143,7 +144,7 @@ def to_exception(
         info = PreemptionInfo._load(end["preemption"]["info"])
         text = f"{message.rstrip()}\nThe run's folder: {path}"
         return PreemptionError(info, end["preemption"]["timed_out"], text), None
-    failures = {entry["rank"]: exceptions.get(entry["rank"]) or RuntimeError(entry["text"]) for entry in end["ranks"]}
+    failures = {each.rank: failure_of(each, exceptions.get(each.rank)) for each in described_ranks(end["ranks"])}
     cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
     kind_of_error = NCCLHangError if end.get("in_collective") else WorkerGroupError
     return kind_of_error(f"{message.rstrip()}\nThe run's folder: {path}", failures), cause

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import hmac
 import json
 import os
 import queue
@@ -113,6 +112,8 @@ def gather(place: Place) -> list[int]:
     if place.world_size == 1:
         return []
     one_node = place.local_world_size == place.world_size
+    import hmac  # Here: it loads OpenSSL, which only torchrun's ranks need.
+
     listener = socket.create_server(("127.0.0.1" if one_node else "", 0), backlog=place.world_size)
     host = "127.0.0.1" if one_node else os.environ["MASTER_ADDR"]
     token = os.urandom(_TOKEN_CHARACTERS // 2).hex()

@@ -13,6 +13,7 @@ import cloudpickle
 from headway import _core
 from headway._values import pickling
 from headway._worker.exceptions import describe
+from headway.train._errors.worker_failures import described_ranks, failure_of
 from headway.train._run.callback_calls import CallbackCalls, CallbackError
 from headway.train._run.display import Display
 from headway.train._run.hook_watch import HookWatch
@@ -108,7 +109,7 @@ class RunLoop:
         if error is None:
             return cloudpickle.loads(value) if value is not None else None
         text = f"rank {rank}: {error['type']}: {error['message']}\n{error['traceback']}"
-        raise RuntimeError(text) from (self._load_exception(value) if value else None)
+        raise RuntimeError(text) from _load_exception(value)
 
     def _wait(self) -> None:
         if not self._events:
@@ -144,16 +145,12 @@ class RunLoop:
             self._hooks.append(lambda: self._tear_down(event["attempt"]))
         elif kind == "return_value":
             self.return_value = blob
-        elif kind == "exception" and blob:
-            self.exceptions[event["rank"]] = self._load_exception(blob)
+        elif kind == "exception":
+            exception = _load_exception(blob)
+            if exception is not None:
+                self.exceptions[event["rank"]] = exception
         elif kind == "finished":
             self.end = event
-
-    def _load_exception(self, blob: bytes) -> Exception:
-        try:
-            return cloudpickle.loads(blob)
-        except Exception as error:  # Its class is not importable here; its words are in the message all the same.
-            return RuntimeError(f"an exception that cannot be loaded here: {error}")
 
     def load_return_value(self) -> Any:
         """What rank 0 returned; None, with a warning, when it can't be loaded in this process."""
@@ -176,7 +173,7 @@ class RunLoop:
 
     def _hearing_failure(self, event: dict[str, Any]) -> Callable[[], None]:
         exceptions = {
-            each["rank"]: self.exceptions.get(each["rank"]) or RuntimeError(each["text"]) for each in event["ranks"]
+            each.rank: failure_of(each, self.exceptions.get(each.rank)) for each in described_ranks(event["ranks"])
         }
         return lambda: self._call_back(lambda calls: calls.failed(exceptions))
 
@@ -214,6 +211,16 @@ class RunLoop:
             self._display.say("warning", f"the backend's on_shutdown failed; the run's result stands: {error}")
         finally:
             self._run.teardown_finished(attempt)
+
+
+def _load_exception(pickled: bytes | None) -> Exception | None:
+    """None where its class cannot be imported here: its text is in the failure all the same."""
+    if not pickled:
+        return None
+    try:
+        return cloudpickle.loads(pickled)
+    except Exception:
+        return None
 
 
 class DriverWorkerGroup:

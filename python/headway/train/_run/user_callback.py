@@ -69,6 +69,7 @@ class UserCallback(TrainCallback):
 
         Args:
             run_context: The run.
-            worker_exceptions: By rank, what its training function raised, or a RuntimeError that says how its process
-                ended. Empty when no rank is to blame.
+            worker_exceptions: By rank, what its training function raised, or a
+                :class:`headway.train.WorkerFailure` that says how it failed. Empty when no rank is
+                to blame.
         """
