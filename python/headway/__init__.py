@@ -4,7 +4,14 @@
 :func:`init` is there to say what of the machine may be used, or to start early.
 """
 
-from headway._core import version as __version__
+try:
+    from headway._core import version as __version__
+except ModuleNotFoundError as missing:
+    if missing.name != "headway._core":
+        raise
+    from headway._values.built_for import why_no_core
+
+    raise ImportError(why_no_core(), name="headway._core") from None
 from headway._places.finder import TABLE_FINDER
 from headway._ray import as_ray
 from headway._runtime.nodes import nodes

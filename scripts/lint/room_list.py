@@ -171,5 +171,7 @@ PYTHON: dict[str, Room] = {
     "tune": _room(
         "python/headway/tune/", "the names that users import of what tuning shares with training", "_callbacks _places"
     ),
-    "": _room("python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime"),
+    "": _room(
+        "python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime _values"
+    ),
 }
