@@ -58,6 +58,7 @@ class Display:
         self._last_row_s = 0.0
         self._held: dict[str, Any] | None = None
         self._muted = False
+        self._output_failed = False
 
     def mute(self) -> None:
         """From now on nothing is shown."""
@@ -98,9 +99,8 @@ class Display:
 
     def flush(self) -> None:
         """What was printed is seen now."""
-        if not self._muted:
-            # Not sys.stdout.flush(): it is None where standard output is closed.
-            print(end="", flush=True)
+        # Not sys.stdout.flush(): it is None where standard output is closed.
+        self._print("", flush=True)
 
     def finish(self) -> None:
         """The end: the last report's row if it was held back."""
@@ -148,14 +148,24 @@ class Display:
             self._write("  ".join(shown))
 
     def _write(self, text: str) -> None:
-        if self._muted:
-            return
         try:
-            print(f"{text}\n", end="")  # In one piece: under torchrun other ranks write as well.
+            self._print(f"{text}\n")  # In one piece: under torchrun other ranks write as well.
         except UnicodeEncodeError:
             # A terminal of another encoding: what it does not have is escaped.
             encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-            print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n", end="")
+            self._print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+    def _print(self, text: str, *, flush: bool = False) -> None:
+        """Prints, while that is possible: neither a full disk nor a pipe that nobody reads ends a training."""
+        if self._muted or self._output_failed:
+            return
+        try:
+            print(text, end="", flush=flush)
+        except UnicodeEncodeError:
+            raise
+        except (OSError, ValueError) as failure:  # ValueError: the stream was closed.
+            self._output_failed = True
+            self.say("warning", f"standard output cannot be written ({failure}): nothing more is shown there")
 
 
 def _as_seen(line: bytes) -> str:

@@ -62,6 +62,7 @@ class RunLoop:
             while self._hooks:
                 self._hooks.pop(0)()
         self._display.finish()
+        self._group = None  # It has this loop: what both hold goes with them now, not when cycles are collected.
         self.tell_end()
         return self.end
 
@@ -88,6 +89,7 @@ class RunLoop:
         while self.end is None:
             self._wait()
         self._display.finish()
+        self._group = None  # It has this loop: what both hold goes with them now, not when cycles are collected.
         self.tell_end()
 
     def call(self, calls: dict[int, bytes]) -> list[Any]:
