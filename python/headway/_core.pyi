@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 
 version: str = '0.1.0'
@@ -37,6 +38,288 @@ def works_in_trial_dir() -> bool:
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 
+class RankError:
+    """An exception of a rank's, in words."""
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def traceback(self) -> str: ...
+
+    @property
+    def echo(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class ExitStatus:
+    """How a process ended."""
+
+    @property
+    def signaled(self) -> bool: ...
+
+    @property
+    def code(self) -> int: ...
+
+    @property
+    def detail(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class PreemptionInfo:
+    """Which nodes are taken away, with which ranks."""
+
+    @property
+    def deadline_ms(self) -> int | None: ...
+
+    @property
+    def preempted_node_to_ranks(self) -> dict[str, list[int]]: ...
+
+    def __repr__(self) -> str: ...
+
+class Preemption:
+    """A node was taken away from a run."""
+
+    @property
+    def info(self) -> PreemptionInfo: ...
+
+    @property
+    def timed_out(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class RankFailure:
+    """One rank's part in a failure."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class RunFailure:
+    """Why a run or an attempt failed."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def ranks(self) -> list[RankFailure]: ...
+
+    @property
+    def in_collective(self) -> bool: ...
+
+    @property
+    def preemption(self) -> Preemption | None: ...
+
+    def __repr__(self) -> str: ...
+
+    @staticmethod
+    def from_json(json: str) -> RunFailure: ...
+
+class KeptCheckpoint:
+    """A committed checkpoint that is kept."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def metrics(self) -> dict[str, Any]: ...
+
+    @property
+    def report(self) -> int | None: ...
+
+    @property
+    def status(self) -> str | None: ...
+
+    def __repr__(self) -> str: ...
+
+class RunOutcome:
+    """How a run ended: "finished", "errored" or "aborted"."""
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def failure(self) -> RunFailure | None: ...
+
+    @property
+    def checkpoints(self) -> list[KeptCheckpoint]: ...
+
+    @property
+    def attempts(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class RankLine:
+    """A rank printed a line."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def line(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class HelperLine:
+    """A process of the run that is no rank printed a line."""
+
+    @property
+    def helper(self) -> str: ...
+
+    @property
+    def line(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class Notice:
+    """Something to show to the user."""
+
+    @property
+    def text(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class RunWarning:
+    """The same, and the user may have to act."""
+
+    @property
+    def text(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class ReportRecorded:
+    """A report was accepted; for display."""
+
+    @property
+    def line(self) -> dict[str, Any]: ...
+
+    def __repr__(self) -> str: ...
+
+class CallbackReport:
+    """A report was accepted; for callbacks -> Run.report_heard."""
+
+    @property
+    def line(self) -> dict[str, Any]: ...
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]: ...
+
+    def __repr__(self) -> str: ...
+
+class AttemptFailed:
+    """An attempt has failed; another one may follow."""
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def failure(self) -> RunFailure: ...
+
+    def __repr__(self) -> str: ...
+
+class SetupAsked:
+    """Call the set-up hooks -> Run.setup_finished."""
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def workers(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class TeardownAsked:
+    """Call the tear-down hooks -> Run.teardown_finished."""
+
+    @property
+    def attempt(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class CallExecuted:
+    """A rank's answer to Run.execute."""
+
+    @property
+    def call_id(self) -> int: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def error(self) -> RankError | None: ...
+
+    @property
+    def value(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class FunctionReturned:
+    """Rank 0's training function has returned."""
+
+    @property
+    def value(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class FunctionRaised:
+    """A rank's training function has raised."""
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def exception(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class ExamineHook:
+    """What is the thread in the hook doing? -> Run.hook_examined."""
+
+    @property
+    def examination(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class InterruptHook:
+    """Have the hook raise an error."""
+
+    @property
+    def reason(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class Finished:
+    """The run has ended. No event follows."""
+
+    @property
+    def outcome(self) -> RunOutcome: ...
+
+    @property
+    def last_report_json(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def to_json(self) -> str: ...
+
+    @staticmethod
+    def from_json(json: str) -> Finished: ...
+
 def read_journal(run_directory: str) -> str:
     """
     A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
@@ -53,9 +336,9 @@ class Run:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[tuple[str, str, bytes | None]]:
+    def take_events(self) -> list[RankLine | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
         """
-        What happened since the last call: a list of (kind, json, bytes or None).
+        What happened since the last call, in order. The last event is Finished.
         """
 
     @property
@@ -64,24 +347,24 @@ class Run:
         A descriptor that is readable while there are alarms to take; any one thread may.
         """
 
-    def take_alarms(self) -> list[tuple[str, str, bytes | None]]:
-        """What must be heard while a hook is under way, like take_events()."""
+    def take_alarms(self) -> list[RankLine | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
+        """
+        What must be heard while a hook is under way: ExamineHook, InterruptHook, RunWarning.
+        """
 
     def hook_examined(self, examination: int, text: str) -> None: ...
 
     def abort(self, reason: str) -> None: ...
 
     def execute(self, call_id: int, ranks: Sequence[int], function: bytes) -> None:
-        """
-        Has ranks call a pickled function; each answers with an "executed" event.
-        """
+        """Has ranks call a pickled function; a CallExecuted comes for each."""
 
     def setup_finished(self, attempt: int, error_json: str | None = None) -> None: ...
 
     def teardown_finished(self, attempt: int) -> None: ...
 
     def report_heard(self) -> None:
-        """The callbacks have heard a "reported" event."""
+        """The callbacks have heard a CallbackReport."""
 
     def callback_failed(self, message: str) -> None:
         """A callback has raised: the run fails by it."""
@@ -103,7 +386,10 @@ class Runtime:
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
 
-    def start_run(self, spec_json: str, setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None) -> Run: ...
+    def start_run(self, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, local_sessions: Sequence[int] = []) -> Run:
+        """
+        Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes.
+        """
 
     def total_resources(self) -> dict[str, float]: ...
 

@@ -129,7 +129,7 @@ PYTHON: dict[str, Room] = {
     "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage"),
     "agent": _room("python/headway/agent.py", "the command `headway-agent`", "_core _runtime _values"),
     "train.backend": _room("python/headway/train/backend.py", "what a framework's integration implements"),
-    "train._errors": _room("python/headway/train/_errors/", "what `fit()` raises"),
+    "train._errors": _room("python/headway/train/_errors/", "what `fit()` raises", "_core"),
     "train._config": _room(
         "python/headway/train/_config/",
         "the configuration classes and their checks",

@@ -1,3 +1,4 @@
+#include "bindings/described.hpp"
 #include "bindings/module.hpp"
 #include "driver/found_run.hpp"
 #include "driver/run.hpp"
@@ -6,11 +7,7 @@
 
 #include <unistd.h>
 
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 namespace headway::bindings {
 
@@ -69,33 +66,31 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
   return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
 }
 
-PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& setup_json, const nb::bytes& task,
-                const std::optional<nb::bytes>& trainer, const std::optional<nb::bytes>& validation) {
-  RunSpec spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
-  Json setup = unwrap(parse_json(setup_json, "a worker's set-up"));
-  auto run = unwrap(self.runtime->start_run(std::move(spec), std::move(setup.as_object()), to_blob(task),
-                                            trainer ? to_blob(*trainer) : nullptr,
-                                            validation ? to_blob(*validation) : nullptr));
+PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& worker_setup_json,
+                const nb::bytes& task, const std::optional<nb::bytes>& trainer,
+                const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
+                std::map<std::string, std::string> factory_env, std::vector<int> local_sessions) {
+  driver::RunStart start;
+  start.spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
+  // As text within the set-up: bytes of the environment that are no UTF-8 travel as escapes.
+  start.worker_setup["json"] = worker_setup_json;
+  start.task = to_blob(task);
+  if (trainer) start.trainer = to_blob(*trainer);
+  if (validation) start.validation = to_blob(*validation);
+  start.factory = {std::move(factory_command), std::move(factory_env)};
+  start.local_sessions = std::move(local_sessions);
+  auto run = unwrap(self.runtime->start_run(std::move(start)));
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
-nb::list as_list(const std::vector<driver::FrontEvent>& events) {
-  nb::list list;
-  for (const driver::FrontEvent& event : events) {
-    nb::object blob =
-        event.blob ? nb::object(nb::bytes(event.blob->data(), event.blob->size())) : nb::object(nb::none());
-    list.append(nb::make_tuple(event.kind, event.json, blob));
-  }
-  return list;
+std::vector<driver::FrontEvent> take_events(PyRun& self) {
+  const nb::gil_scoped_release released;
+  return self.run->take_events();
 }
 
-nb::list take_events(PyRun& self) {
-  std::vector<driver::FrontEvent> events;
-  {
-    const nb::gil_scoped_release released;
-    events = self.run->take_events();
-  }
-  return as_list(events);
+std::vector<driver::FrontEvent> take_alarms(PyRun& self) {
+  const nb::gil_scoped_release released;
+  return self.run->take_alarms();
 }
 
 std::string read_journal(const std::string& run_directory) {
@@ -118,15 +113,12 @@ void bind_run(nb::module_& module) {
       .def_prop_ro(
           "event_fd", [](const PyRun& self) { return self.run->event_fd(); },
           "A descriptor that is readable while there are events to take.")
-      .def("take_events", &take_events, nb::sig("def take_events(self) -> list[tuple[str, str, bytes | None]]"),
-           "What happened since the last call: a list of (kind, json, bytes or None).")
+      .def("take_events", &take_events, "What happened since the last call, in order. The last event is Finished.")
       .def_prop_ro(
           "alarm_fd", [](const PyRun& self) { return self.run->alarm_fd(); },
           "A descriptor that is readable while there are alarms to take; any one thread may.")
-      .def(
-          "take_alarms", [](PyRun& self) { return as_list(self.run->take_alarms()); },
-          nb::sig("def take_alarms(self) -> list[tuple[str, str, bytes | None]]"),
-          "What must be heard while a hook is under way, like take_events().")
+      .def("take_alarms", &take_alarms,
+           "What must be heard while a hook is under way: ExamineHook, InterruptHook, RunWarning.")
       .def(
           "hook_examined",
           [](PyRun& self, std::int64_t examination, std::string text) {
@@ -141,14 +133,13 @@ void bind_run(nb::module_& module) {
             self.run->execute(call_id, std::move(ranks), to_blob(function));
           },
           nb::arg("call_id"), nb::arg("ranks"), nb::arg("function"),
-          "Has ranks call a pickled function; each answers with an \"executed\" event.")
+          "Has ranks call a pickled function; a CallExecuted comes for each.")
       .def("setup_finished", &setup_finished, nb::arg("attempt"), nb::arg("error_json") = nb::none())
       .def(
           "teardown_finished", [](PyRun& self, int attempt) { self.run->teardown_finished(attempt); },
           nb::arg("attempt"))
       .def(
-          "report_heard", [](PyRun& self) { self.run->report_heard(); },
-          "The callbacks have heard a \"reported\" event.")
+          "report_heard", [](PyRun& self) { self.run->report_heard(); }, "The callbacks have heard a CallbackReport.")
       .def(
           "callback_failed", [](PyRun& self, const std::string& message) { self.run->callback_failed(message); },
           nb::arg("message"), "A callback has raised: the run fails by it.")
@@ -186,8 +177,14 @@ void bind_driver(nb::module_& module) {
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")
-      .def("start_run", &start_run, nb::arg("spec_json"), nb::arg("setup_json"), nb::arg("task"),
-           nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none())
+      .def("start_run", &start_run, nb::kw_only(), nb::arg("spec_json"), nb::arg("worker_setup_json"), nb::arg("task"),
+           nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none(),
+           nb::arg("factory_command") = std::vector<std::string>{},
+           nb::arg("factory_env") = std::map<std::string, std::string>{},
+           nb::arg("local_sessions") = std::vector<int>{},
+           "Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` "
+           "is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, "
+           "which the run takes.")
       .def("total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); })
       .def(
           "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },

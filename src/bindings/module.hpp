@@ -9,6 +9,7 @@ namespace headway::bindings {
 
 void bind_errors(nanobind::module_& module);
 void bind_config(nanobind::module_& module);
+void bind_front_events(nanobind::module_& module);
 void bind_driver(nanobind::module_& module);
 void bind_worker(nanobind::module_& module);
 void bind_storage(nanobind::module_& module);

@@ -105,5 +105,6 @@ struct RunOutcome {
   std::vector<KeptCheckpoint> checkpoints;  ///< Oldest first.
   int attempts = 0;
 };
+BOOST_DESCRIBE_STRUCT(RunOutcome, (), (state, failure, checkpoints, attempts))
 
 }  // namespace headway::control

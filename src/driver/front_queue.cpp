@@ -1,6 +1,5 @@
 #include "driver/front_queue.hpp"
 
-#include "core/json.hpp"
 #include "wire/fork_guard.hpp"
 
 #include <algorithm>
@@ -29,33 +28,37 @@ void FrontQueue::push(FrontEvent event) {
 }
 
 bool FrontQueue::push_line(int rank, std::string_view line) {
-  return push_line_of("{\"rank\": " + std::to_string(rank) + "}", line);
+  return push_line(RankLine{rank, std::make_shared<const std::string>(line)}, line.size());
 }
 
-bool FrontQueue::push_validation_line(const std::string& checkpoint, std::string_view line) {
-  return push_line_of(json_text({{"validation", checkpoint}}), line);
+bool FrontQueue::push_line(const std::string& helper, std::string_view line) {
+  return push_line(HelperLine{helper, std::make_shared<const std::string>(line)}, helper.size() + line.size());
 }
 
-bool FrontQueue::push_line_of(std::string writer, std::string_view line) {
+bool FrontQueue::push_line(FrontEvent event, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  line_bytes_ += line.size() + writer.size();
-  events_.push_back({"line", std::move(writer), std::make_shared<const std::string>(line)});
+  line_bytes_ += bytes + sizeof(FrontEvent);
+  events_.push_back(std::move(event));
   full_ = line_bytes_ > line_bytes_max;
   signal();
   return !full_;
 }
 
-void FrontQueue::push_report(const std::string& json) {
+void FrontQueue::push_report(JsonObject line) {
   const std::lock_guard lock(mutex_);
   if (reports_ >= reports_max) {
-    const auto oldest =
-        std::find_if(events_.begin(), events_.end(), [](const FrontEvent& e) { return e.kind == "report"; });
-    events_.erase(oldest);
+    events_.erase(std::ranges::find_if(
+        events_, [](const FrontEvent& event) { return std::holds_alternative<ReportRecorded>(event); }));
     --reports_;
   }
   ++reports_;
-  events_.push_back({"report", json, nullptr});
-  // Reports wake nobody by themselves: `Run` wakes the display now and then, so that thousands of reports a second stay cheap.
+  events_.push_back(ReportRecorded{std::move(line)});
+  // `Run` calls `wake` now and then, so that thousands of reports a second stay cheap.
+}
+
+void FrontQueue::wake() {
+  const std::lock_guard lock(mutex_);
+  if (!events_.empty()) signal();
 }
 
 std::vector<FrontEvent> FrontQueue::take(bool& was_full) {

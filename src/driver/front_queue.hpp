@@ -1,9 +1,7 @@
 #pragma once
 
-#include "wire/frame.hpp"
+#include "driver/front_events.hpp"
 
-#include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,14 +9,7 @@
 
 namespace headway::driver {
 
-/// Something for the thread that called fit(): a hook to call, lines to print, the end.
-struct FrontEvent {
-  std::string kind;
-  std::string json;
-  wire::Blob blob;
-};
-
-/// From the driver's loop to the thread that called fit(). A descriptor becomes readable when there is something to take, so the
+/// From the driver's loop to the thread that serves a run. A descriptor becomes readable when there is something to take, so the
 /// waiting thread can wait in the way its language has for that, and Ctrl-C reaches it at once.
 class FrontQueue {
  public:
@@ -33,18 +24,20 @@ class FrontQueue {
 
   /// Adds a line of a rank's output. False when the queue is full: the writer should wait for `take`.
   bool push_line(int rank, std::string_view line);
-  /// The same of the process that validates a checkpoint.
-  bool push_validation_line(const std::string& checkpoint, std::string_view line);
+  /// The same for a process that is no rank.
+  bool push_line(const std::string& helper, std::string_view line);
 
   /// Adds an accepted report for display. The display may miss some when they come faster than it takes them (then they are
-  /// counted), never the last one.
-  void push_report(const std::string& json);
+  /// counted), never the last one. Wakes nobody.
+  void push_report(JsonObject line);
+  /// Wakes who waits, if there is something to take.
+  void wake();
 
   /// All there is, in order. `was_full` says that writers wait.
   std::vector<FrontEvent> take(bool& was_full);
 
  private:
-  bool push_line_of(std::string writer, std::string_view line);
+  bool push_line(FrontEvent event, std::size_t bytes);
   void signal();
 
   static constexpr std::size_t line_bytes_max = 1 << 20;

@@ -21,49 +21,30 @@ std::string absolute_checkpoint(const RunFolder& folder, const std::string& chec
   return checkpoint.front() == '/' || is_remote(checkpoint) ? checkpoint : folder.checkpoint_path(checkpoint);
 }
 
-/// The part of a run's set-up that says which factory its workers come from.
-node::FactoryChoice take_factory(JsonObject& setup) {
-  node::FactoryChoice choice;
-  if (const Json* factory = setup.if_contains("factory")) {
-    choice = from_json<node::FactoryChoice>(*factory, "the set-up's factory").value();
-    setup.erase("factory");
-  }
-  return choice;
-}
-
 }  // namespace
 
-Run::Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation)
+Run::Run(Runtime& runtime, RunStart start)
     : runtime_(&runtime),
       loop_(runtime.loop()),
-      spec_(std::move(spec)),
-      setup_(std::move(setup)),
-      task_(std::move(task)),
-      trainer_(std::move(trainer)),
+      spec_(std::move(start.spec)),
+      worker_setup_(std::move(start.worker_setup)),
+      task_(std::move(start.task)),
+      trainer_(std::move(start.trainer)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
       working_directories_(StagingRoot::from_environment()),
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
-      factory_(take_factory(setup_)),
-      validations_(runtime, {spec_, folder_, setup_, std::move(validation), factory_}, front_,
+      factory_(std::move(start.factory)),
+      validations_(runtime, {spec_, folder_, worker_setup_, std::move(start.validation), factory_}, front_,
                    [this](control::Event event) { post(std::move(event)); }),
       artifact_carriers_(runtime, spec_.preload, factory_),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
-      display_timer_(loop_) {
-  take_setup();
-}
+      display_timer_(loop_),
+      local_sessions_(std::move(start.local_sessions)) {}
 
-/// What of the set-up is for this process.
-void Run::take_setup() {
-  if (const Json* guests = setup_.if_contains("guests")) {
-    guests_ = from_json<std::vector<int>>(*guests, "the set-up's guests").value();
-    setup_.erase("guests");
-  }
-}
-
-void Run::close_guests() {
-  for (int& fd : guests_) {
+void Run::close_local_sessions() {
+  for (int& fd : local_sessions_) {
     if (fd >= 0) ::close(std::exchange(fd, -1));
   }
 }
@@ -117,7 +98,7 @@ void Run::stop(const std::string& reason) { post(control::StopAsked{reason}); }
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;
   // The factory imports its modules while storage is probed.
-  if (guests_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
+  if (local_sessions_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
 }
 
@@ -137,7 +118,7 @@ void Run::detach() {
   handle(control::DriverEnding{"the shutdown of Headway ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
-  close_guests();
+  close_local_sessions();
   if (artifact_sync_) artifact_sync_->stop();
 }
 
@@ -182,7 +163,7 @@ void Run::on_message(int rank, const wire::SessionReady& message, const wire::Bl
 
 void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& blob) {
   std::erase(workers_[static_cast<std::size_t>(rank)].open_calls, message.call_id);
-  tell_front("executed", {{"call_id", message.call_id}, {"rank", rank}, {"error", to_json(message.error)}}, blob);
+  front_->push(CallExecuted{message.call_id, rank, message.error, blob});
   handle(control::CallAnswered{attempt_, rank});
 }
 
@@ -201,12 +182,12 @@ void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&)
 }
 
 void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {
-  if (rank == 0) tell_front("return_value", {{"rank", rank}}, blob);
+  if (rank == 0) front_->push(FunctionReturned{blob});
   handle(control::RankReturned{attempt_, rank});
 }
 
 void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob) {
-  tell_front("exception", {{"rank", rank}, {"attempt", attempt_}}, blob);
+  front_->push(FunctionRaised{attempt_, rank, blob});
   handle(control::RankRaised{attempt_, rank, message.error});
 }
 
@@ -241,8 +222,8 @@ void Run::fail_calls(Worker& worker, int rank) {
 }
 
 void Run::fail_call(std::int64_t call_id, int rank) {
-  const RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
-  tell_front("executed", {{"call_id", call_id}, {"rank", rank}, {"error", to_json(error)}});
+  RankError error{"WorkerDied", "rank " + std::to_string(rank) + "'s process is gone", "", false};
+  front_->push(CallExecuted{call_id, rank, std::move(error), nullptr});
 }
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
@@ -251,11 +232,9 @@ bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
   return rank < 0 || front_->push_line(rank, line);
 }
 
-void Run::warn(const std::string& text) { tell_front("warning", {{"text", text}}); }
+void Run::warn(const std::string& text) { front_->push(RunWarning{text}); }
 
-void Run::tell_front(std::string kind, const Json& json, wire::Blob blob) {
-  front_->push({std::move(kind), json_text(json), std::move(blob)});
-}
+void Run::notify(const std::string& text) { front_->push(Notice{text}); }
 
 /// Shows reports ten times a second at most: the display must not cost the training its CPUs.
 void Run::wake_display() {
@@ -264,7 +243,7 @@ void Run::wake_display() {
   display_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failure) {
     if (failure) return;
     self->display_waits_ = false;
-    self->tell_front("reports_waiting", JsonObject{});
+    self->front_->wake();
   });
 }
 
@@ -284,7 +263,7 @@ wire::StartSession Run::session_start() const {
   start.metadata = spec_.metadata;
   start.resources = worker_claim(spec_.scaling).hard;
   start.resources.emplace("CPU", 1);  // The implied one.
-  start.setup = setup_;
+  start.setup = worker_setup_;
   return start;
 }
 
@@ -294,7 +273,8 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   launch.preload = spec_.preload;
   launch.factory = factory_;
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
-  if (!guests_.empty()) launch.session_fd = std::exchange(guests_.at(static_cast<std::size_t>(plan.rank)), -1);
+  if (!local_sessions_.empty())
+    launch.session_fd = std::exchange(local_sessions_.at(static_cast<std::size_t>(plan.rank)), -1);
   if (spec_.log_to_file) {
     const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});
     launch.log_path = folder_->log_path(plan.rank, names.front());

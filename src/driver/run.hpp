@@ -5,6 +5,7 @@
 #include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
+#include "driver/run_start.hpp"
 #include "driver/validation_processes.hpp"
 #include "driver/working_directories.hpp"
 #include "engine/engine.hpp"
@@ -27,34 +28,30 @@ class Runtime;
 /// The functions under "any thread" are for the front end; the others run on the driver's loop.
 class Run : public std::enable_shared_from_this<Run> {
  public:
-  /// `setup` goes to the front end's worker side as it is, and nowhere else: it may hold secrets (environment variables). But in local
-  /// mode its "guests" are kept back: by rank the descriptor of its session, which is taken. So is its "factory", the "command" and "env"
-  /// of worker factories in an environment of the run's own.
-  /// `trainer`, when there is one, is what the front end can make its trainer of again: it is stored in the run's folder.
-  /// `validation` is the trainer's validation function, if it has one.
-  Run(Runtime& runtime, RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer, wire::Blob validation);
+  /// `start.spec` has passed validate().
+  Run(Runtime& runtime, RunStart start);
 
   // Any thread:
 
   const std::string& path() const { return folder_->path(); }
   int event_fd() const { return front_->event_fd(); }
-  /// What happened since the last call; see FrontEvent. The last one has the kind "finished".
+  /// What happened since the last call. The last event of a run is Finished.
   std::vector<FrontEvent> take_events();
-  /// What must be heard while a hook holds up the thread in fit(), so it may be taken by another thread: "examine_hook" (answer
-  /// with `hook_examined`), "interrupt_hook", and warnings.
+  /// What must be heard while a hook holds up the serving thread, so another thread may take it:
+  /// ExamineHook (the answer is `hook_examined`), InterruptHook, RunWarning.
   int alarm_fd() const { return alarms_->event_fd(); }
   std::vector<FrontEvent> take_alarms();
   /// The stack of the thread in fit(), in lines.
   void hook_examined(std::int64_t examination, std::string text);
-  /// Asks for the end; "finished" comes within about a second.
+  /// Asks for the end; Finished comes within about a second.
   void abort(const std::string& reason);
-  /// Has these ranks of the current attempt call a pickled function; each answers with an "executed" event with `call_id`, a rank
-  /// whose process is gone too.
+  /// Has these ranks of the current attempt call a pickled function. A CallExecuted with `call_id` comes
+  /// for each, even if its process is gone.
   void execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function);
-  /// The hooks asked for by a "setup" or "teardown" event are through.
+  /// The hooks of a SetupAsked or TeardownAsked have returned.
   void setup_finished(int attempt, std::optional<RankError> error);
   void teardown_finished(int attempt);
-  /// The run's callbacks have heard a "reported" event; each wants one call, in order.
+  /// The run's callbacks have heard a CallbackReport; each wants one call, in order.
   void report_heard();
   /// One of them has raised: the run fails by it.
   void callback_failed(const std::string& message);
@@ -146,20 +143,18 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
-  void take_setup();
-  void close_guests();
+  void close_local_sessions();
   void finish_examination();
   int rank_of(std::int64_t worker_id) const;
   void send_to(int attempt, int rank, wire::Frame frame);
   void fail_calls(Worker& worker, int rank);
   void fail_call(std::int64_t call_id, int rank);
-  void tell_front(std::string kind, const Json& json, wire::Blob blob = nullptr);
   void wake_display();
 
   Runtime* runtime_;
   boost::asio::io_context& loop_;
   RunSpec spec_;
-  JsonObject setup_;
+  JsonObject worker_setup_;
   wire::Blob task_;
   wire::Blob trainer_;
   control::RunController controller_;
@@ -180,7 +175,7 @@ class Run : public std::enable_shared_from_this<Run> {
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.
-  std::vector<int> guests_;                     ///< By rank; -1 once its session is taken. Empty but in local mode.
+  std::vector<int> local_sessions_;             ///< By rank; -1 once it is handed on. Empty but in local mode.
   std::map<int, wire::Blob> collective_bytes_;  ///< By rank: what roots gave to the broadcast that is open.
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;

@@ -41,11 +41,11 @@ void Run::carry_out(const control::PrepareStorage&) {
 }
 
 void Run::carry_out(const control::AcquireNodes& command) {
-  if (!guests_.empty()) {  // They are there already, wherever that is.
+  if (!local_sessions_.empty()) {  // They are there already, wherever that is.
     std::array<char, 256> hostname{};
     gethostname(hostname.data(), hostname.size() - 1);
     const Slot slot{guests_node, hostname.data(), "127.0.0.1", 1, {}};
-    post(control::NodesGranted{std::vector<Slot>(guests_.size(), slot), {}});
+    post(control::NodesGranted{std::vector<Slot>(local_sessions_.size(), slot), {}});
     return;
   }
   const engine::Wanted validation{1, 1, worker_claim(spec_.validation), engine::Placement::pack};
@@ -63,7 +63,7 @@ void Run::carry_out(const control::AcquireNodes& command) {
     }
   };
   const auto pending = [weak = weak_from_this()](const std::string& reason) {
-    if (const auto self = weak.lock()) self->tell_front("notice", {{"text", reason}});
+    if (const auto self = weak.lock()) self->notify(reason);
   };
   runtime_->engine().acquire(run_id_, to_wanted(command), {granted, pending});
 }
@@ -99,7 +99,7 @@ void Run::carry_out(const control::StartWorkers& command) {
 }
 
 void Run::carry_out(const control::RunSetup& command) {
-  tell_front("setup", {{"attempt", command.attempt}, {"workers", workers_.size()}});
+  front_->push(SetupAsked{command.attempt, static_cast<int>(workers_.size())});
 }
 
 void Run::carry_out(const control::BeginTraining& command) {
@@ -176,22 +176,18 @@ void Run::carry_out(const control::AppendResult& command) {
     const std::string text = json_text(line);
     for (const std::string& warning : self->folder_->append(text)) self->warn(warning);
     fault_point("result.end");
-    self->front_->push_report(text);
-    if (command.rank_metrics) {
-      self->tell_front("reported", {{"line", line}, {"metrics", to_json(*command.rank_metrics)}});
-    }
+    self->front_->push_report(line);
+    if (command.rank_metrics) self->front_->push(CallbackReport{line, *command.rank_metrics});
     for (const std::string& warning : self->folder_->views().append(command.line, line, now)) self->warn(warning);
   });
   wake_display();
 }
 
 void Run::carry_out(const control::TellFailure& command) {
-  tell_front("failed", {{"attempt", command.failed_attempt},
-                        {"message", command.failure.message},
-                        {"ranks", to_json(command.failure.ranks)}});
+  front_->push(AttemptFailed{command.failed_attempt, command.failure});
 }
 
-void Run::carry_out(const control::RunTeardown& command) { tell_front("teardown", {{"attempt", command.attempt}}); }
+void Run::carry_out(const control::RunTeardown& command) { front_->push(TeardownAsked{command.attempt}); }
 
 void Run::carry_out(const control::EndWorkers& command) {
   for (const Worker& worker : workers_) {
@@ -239,40 +235,23 @@ void Run::carry_out(const control::WriteJournal& command) {
 
 void Run::carry_out(const control::Warn& command) {
   if (command.urgent) {
-    alarms_->push({"warning", json_text({{"text", command.text}}), nullptr});
+    alarms_->push(RunWarning{command.text});
   } else {
     warn(command.text);
   }
 }
 
-void Run::carry_out(const control::Notify& command) { tell_front("notice", {{"text", command.text}}); }
+void Run::carry_out(const control::Notify& command) { notify(command.text); }
 
 void Run::carry_out(const control::Finish& command) {
-  JsonObject end;
-  end["state"] = command.outcome.state;
-  end["attempts"] = command.outcome.attempts;
-  end["checkpoints"] = to_json(command.outcome.checkpoints);
-  end["kind"] = command.outcome.failure ? to_string(command.outcome.failure->kind) : "";
-  if (command.outcome.failure) {
-    end["source"] = to_json(command.outcome.failure->source);
-    end["exception"] = to_json(command.outcome.failure->exception);
-  }
-  end["in_collective"] = command.outcome.failure && command.outcome.failure->in_collective;
-  end["message"] = command.outcome.failure ? command.outcome.failure->message : "";
-  if (command.outcome.failure && command.outcome.failure->preemption) {
-    end["preemption"] = to_json(*command.outcome.failure->preemption);
-  }
-  end["ranks"] = command.outcome.failure ? to_json(command.outcome.failure->ranks) : Json(JsonArray{});
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
-  asio::post(storage_, [self = shared_from_this(), end, lost = command.folder_lost] {
-    for (const std::string& warning : self->folder_->close(!lost)) self->warn(warning);
-    JsonObject told = end;
-    told["last_report"] = self->folder_->last_line();
-    self->tell_front("finished", told);
+  asio::post(storage_, [self = shared_from_this(), command] {
+    for (const std::string& warning : self->folder_->close(!command.folder_lost)) self->warn(warning);
+    self->front_->push(Finished{command.outcome, self->folder_->last_line()});
   });
-  close_guests();
+  close_local_sessions();
   runtime_->forget_run(run_id_);
   detached_ = true;
 }

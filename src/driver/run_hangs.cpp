@@ -46,8 +46,7 @@ void Run::carry_out(const control::ExamineRanks& command) {
   }
   // A front end whose workers are native has no interpreter that could show its thread's stack.
   examination->hook_open = command.hook && !runtime_->own_stacks();
-  if (examination->hook_open)
-    alarms_->push({"examine_hook", json_text({{"examination", command.examination}}), nullptr});
+  if (examination->hook_open) alarms_->push(ExamineHook{command.examination});
   constexpr auto answer_limit = std::chrono::seconds(5);
   examination->limit.expires_after(answer_limit);
   examination->limit.async_wait([weak = weak_from_this(), examination](const boost::system::error_code& failure) {
@@ -98,9 +97,7 @@ void Run::on_message(int rank, const wire::CollectivesTold& message, const wire:
   handle(control::CollectivesSeen{attempt_, rank, message.look, message.positions});
 }
 
-void Run::carry_out(const control::InterruptHook& command) {
-  alarms_->push({"interrupt_hook", json_text({{"reason", command.reason}}), nullptr});
-}
+void Run::carry_out(const control::InterruptHook& command) { alarms_->push(InterruptHook{command.reason}); }
 
 std::vector<FrontEvent> Run::take_alarms() {
   bool was_full = false;

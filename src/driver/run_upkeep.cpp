@@ -52,7 +52,7 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
     } else if (*stays) {
       const char* hint =
           self->spec_.sync.sync_artifacts ? "" : " (with SyncConfig.sync_artifacts it comes to the run's folder)";
-      self->tell_front("notice", {{"text", "what the ranks wrote into their working directory is in " + path + hint}});
+      self->notify("what the ranks wrote into their working directory is in " + path + hint);
     }
   });
 }

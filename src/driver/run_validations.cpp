@@ -4,8 +4,6 @@
 /// How the commands about validations are carried out, and what ranks are told of checkpoints.
 namespace headway::driver {
 
-void Run::notify(const std::string& text) { tell_front("notice", {{"text", text}}); }
-
 void Run::carry_out(const control::StartValidation& command) { validations_.start(command, weak_from_this(), run_id_); }
 
 void Run::carry_out(const control::EndValidation& command) { validations_.end(command); }

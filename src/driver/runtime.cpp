@@ -179,13 +179,11 @@ void Runtime::room_changed() {
   });
 }
 
-Result<std::shared_ptr<Run>> Runtime::start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer,
-                                                wire::Blob validation) {
-  if (auto ok = headway::validate(spec); !ok) return ok.error();
+Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
+  if (auto ok = headway::validate(start.spec); !ok) return ok.error();
   const std::lock_guard lock(shutdown_mutex_);
   if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
-  auto run = std::make_shared<Run>(*this, std::move(spec), std::move(setup), std::move(task), std::move(trainer),
-                                   std::move(validation));
+  auto run = std::make_shared<Run>(*this, std::move(start));
   asio::post(loop_, [this, run] {
     run->start(next_run_id_);
     runs_[next_run_id_++] = run;

@@ -5,6 +5,7 @@
 #include "driver/engines.hpp"
 #include "driver/guest.hpp"
 #include "driver/nodes.hpp"
+#include "driver/run_start.hpp"
 #include "engine/engine.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
@@ -65,11 +66,8 @@ class Runtime : public node::AgentSink {
   /// Starts a worker factory for these modules in the background.
   void warm(std::vector<std::string> preload);
 
-  /// `setup` is for the front end's worker side, `task` the pickled training function with its configuration,
-  /// `trainer` what is stored for a later restore, `validation` the pickled validation function with its arguments.
-  /// Errors: `invalid_argument`.
-  Result<std::shared_ptr<Run>> start_run(RunSpec spec, JsonObject setup, wire::Blob task, wire::Blob trainer = nullptr,
-                                         wire::Blob validation = nullptr);
+  /// Errors: `invalid_argument`; then `start.local_sessions` are still the caller's.
+  Result<std::shared_ptr<Run>> start_run(RunStart start);
 
   Resources total_resources();
   Resources available_resources();

@@ -103,7 +103,7 @@ void ValidationProcesses::exited(std::int64_t worker_id, const ExitStatus& statu
 }
 
 bool ValidationProcesses::line(std::int64_t worker_id, std::string_view line) {
-  return front_->push_validation_line(processes_.at(worker_id).order.checkpoint, line);
+  return front_->push_line("validation of " + processes_.at(worker_id).order.checkpoint, line);
 }
 
 }  // namespace headway::driver

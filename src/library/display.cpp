@@ -66,8 +66,8 @@ void Display::line(int rank, std::string_view line) {
   print("(rank " + std::to_string(rank) + ") " + std::string(line));
 }
 
-void Display::validation_line(std::string_view checkpoint, std::string_view line) {
-  print("(validation of " + std::string(checkpoint) + ") " + std::string(line));
+void Display::helper_line(std::string_view helper, std::string_view line) {
+  print("(" + std::string(helper) + ") " + std::string(line));
 }
 
 void Display::say(bool warning, std::string text) {

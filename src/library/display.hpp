@@ -16,8 +16,8 @@ namespace headway::library {
 class Display {
  public:
   void line(int rank, std::string_view line);
-  /// Of the process that validates a checkpoint.
-  void validation_line(std::string_view checkpoint, std::string_view line);
+  /// Of a process that is no rank, such as a validation; by its name.
+  void helper_line(std::string_view helper, std::string_view line);
   void say(bool warning, std::string text);
   void report(const JsonObject& line);
   /// What was printed is seen now.

@@ -3,22 +3,18 @@
 #include "core/environment.hpp"
 #include "core/location.hpp"
 #include "core/score.hpp"
-#include "driver/run.hpp"
 #include "driver/run_identity.hpp"
 #include "driver/runtime.hpp"
 #include "library/arrow_libraries.hpp"
-#include "library/display.hpp"
-#include "library/exception_text.hpp"
 #include "library/interrupt.hpp"
 #include "library/program.hpp"
+#include "library/run_loop.hpp"
 #include "library/worker_setup.hpp"
 #include "storage/storage.hpp"
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <poll.h>
 
 namespace headway::library {
 namespace {
@@ -102,7 +98,7 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   if (!enters) return enters.error();
   spec.enter_working_directory = *enters;
   constexpr int lag_max = 16;
-  if (request.after_report) spec.callback_lag_max = lag_max;
+  if (request.callbacks.after_report) spec.callback_lag_max = lag_max;
   spec.resume_from_checkpoint = request.resume_from_checkpoint;
   if (request.validation) spec.validation = to_spec(*request.validation);
   // Local mode (0) is the Python front end's: there the loop may be under a debugger.
@@ -129,124 +125,28 @@ Result<RunSpec> to_spec(const RunRequest& request) {
   return spec;
 }
 
-/// Serves one run's events on the thread that called fit(), until its end.
-class RunLoop {
- public:
-  RunLoop(std::shared_ptr<driver::Run> run, const RunRequest& request) : run_(std::move(run)), request_(request) {}
-
-  const JsonObject& serve() {
-    while (!end_) {
-      std::array<pollfd, 3> watch{
-          {{run_->event_fd(), POLLIN, 0}, {run_->alarm_fd(), POLLIN, 0}, {aborted_ ? -1 : interrupt_.fd(), POLLIN, 0}}};
-      if (poll(watch.data(), watch.size(), -1) < 0) continue;  // A signal that the program handles.
-      if (!aborted_ && interrupt_.came()) {
-        aborted_ = true;
-        run_->abort("Ctrl-C");
-      }
-      // Hangs are told apart from the rest; of alarms only the warnings matter here.
-      for (const driver::FrontEvent& event : run_->take_alarms()) take(event);
-      for (const driver::FrontEvent& event : run_->take_events()) take(event);
-      display_.flush();
-    }
-    display_.finish();
-    return *end_;
-  }
-
-  /// Whether Ctrl-C came, be it too late for the run.
-  bool interrupted() const { return interrupt_.came(); }
-  const std::string& return_value() const { return return_value_; }
-
- private:
-  void take(const driver::FrontEvent& event) {
-    const JsonObject json = parse_json(event.json, "an event").value().as_object();
-    if (const Json* checkpoint = event.kind == "line" ? json.if_contains("validation") : nullptr) {
-      display_.validation_line(checkpoint->as_string(), event.blob ? *event.blob : "");
-    } else if (event.kind == "line") {
-      display_.line(static_cast<int>(json.at("rank").to_number<int>()), event.blob ? *event.blob : "");
-    } else if (event.kind == "report") {
-      display_.report(json);
-    } else if (event.kind == "warning" || event.kind == "notice") {
-      display_.say(event.kind == "warning", std::string(json.at("text").as_string()));
-    } else if (event.kind == "setup") {
-      run_->setup_finished(json.at("attempt").to_number<int>(), std::nullopt);
-    } else if (event.kind == "teardown") {
-      run_->teardown_finished(json.at("attempt").to_number<int>());
-    } else if (event.kind == "reported") {
-      call_back([&] { tell_report(json); });
-      run_->report_heard();
-    } else if (event.kind == "failed") {
-      call_back([&] { tell_failure(json); });
-    } else if (event.kind == "return_value") {
-      return_value_ = event.blob ? *event.blob : "null";
-    } else if (event.kind == "finished") {
-      end_ = json;
-    }
-  }
-
-  void tell_report(const JsonObject& json) {
-    if (!request_.after_report) return;
-    std::vector<std::string> metrics;
-    for (const Json& each : json.at("metrics").as_array()) metrics.push_back(json_text(each));
-    const Json* name = json.at("line").as_object().if_contains("checkpoint_dir_name");
-    std::optional<std::string> checkpoint;
-    if (name != nullptr && name->is_string()) checkpoint = join_location(run_->path(), name->as_string());
-    request_.after_report(metrics, checkpoint);
-  }
-
-  void tell_failure(const JsonObject& json) {
-    if (!request_.after_exception) return;
-    std::map<int, std::string> failures;
-    for (const Json& rank : json.at("ranks").as_array())
-      failures[rank.at("rank").to_number<int>()] = std::string(rank.at("text").as_string());
-    request_.after_exception(failures);
-  }
-
-  /// The run fails by what a callback throws; the others are not called any more.
-  template <class Call>
-  void call_back(Call call) {
-    if (callback_failed_) return;
-    try {
-      call();
-    } catch (...) {
-      callback_failed_ = true;
-      const RankError error = describe_current_exception();
-      run_->callback_failed(to_text(error) + "\n" + error.traceback +
-                            "Thrown by a callback of TrainerOptions.callbacks\n");
-    }
-  }
-
-  std::shared_ptr<driver::Run> run_;
-  const RunRequest& request_;
-  Display display_;
-  Interrupt interrupt_;
-  bool aborted_ = false;
-  bool callback_failed_ = false;
-  std::string return_value_ = "null";
-  std::optional<JsonObject> end_;
-};
-
-Error to_error(const JsonObject& end, const std::string& path) {
-  std::string message(end.at("message").as_string());
-  Error error{error_kind_of(end.at("kind").as_string()), message};
+Error to_error(const control::RunFailure& failure, const std::string& path) {
+  Error error{failure.kind, failure.message};
   if (error.kind == ErrorKind::user_code || error.kind == ErrorKind::worker_died ||
       error.kind == ErrorKind::preempted) {
-    while (!message.empty() && message.back() == '\n') message.pop_back();
-    error.message = message + "\nThe run's folder: " + path;
+    while (!error.message.empty() && error.message.back() == '\n') error.message.pop_back();
+    error.message += "\nThe run's folder: " + path;
   }
   return error;
 }
 
-RunEnd to_end(const JsonObject& json, const RunLoop& loop, const std::string& path, const std::string& config_json) {
+RunEnd to_end(const driver::Finished& finished, const RunLoop& loop, const std::string& path,
+              const std::string& config_json) {
   RunEnd end;
   end.path = path;
-  if (const std::string last(json.at("last_report").as_string()); !last.empty()) end.last_report_json = last;
-  end.return_value_json = loop.return_value();
-  end.attempts = json.at("attempts").to_number<int>();
+  if (!finished.last_report_json.empty()) end.last_report_json = finished.last_report_json;
+  end.return_value_json = loop.return_value_json();
+  end.attempts = finished.outcome.attempts;
   end.config_json = config_json;
-  for (const Json& entry : json.at("checkpoints").as_array()) {
-    const std::string name(entry.at("name").as_string());
-    end.checkpoints.push_back(name.starts_with('/') || is_remote(name) ? name : join_location(path, name));
-    end.checkpoint_metrics_json.push_back(json_text(entry.at("metrics")));
+  for (const control::KeptCheckpoint& kept : finished.outcome.checkpoints) {
+    const bool whole = kept.name.starts_with('/') || is_remote(kept.name);
+    end.checkpoints.push_back(whole ? kept.name : join_location(path, kept.name));
+    end.checkpoint_metrics_json.push_back(json_text(kept.metrics));
   }
   return end;
 }
@@ -264,12 +164,14 @@ Result<RunEnd> run(const RunRequest& request) {
   JsonObject task{{"loop", request.loop}, {"config", spec->config}};
   JsonObject setup = worker_setup();
   setup["validates"] = request.validation.has_value();
-  auto started = (*runtime)->start_run(std::move(*spec), std::move(setup),
-                                       std::make_shared<const std::string>(json_text(task)), nullptr, *validation);
+  driver::RunStart start{.spec = std::move(*spec), .worker_setup = std::move(setup)};
+  start.task = std::make_shared<const std::string>(json_text(task));
+  start.validation = std::move(*validation);
+  auto started = (*runtime)->start_run(std::move(start));
   if (!started) return started.error();
   const std::string path = (*started)->path();
-  RunLoop loop(*started, request);
-  const JsonObject& end = loop.serve();
+  RunLoop loop(*started, request.callbacks);
+  const driver::Finished& end = loop.serve();
   if (loop.interrupted()) {
     std::fprintf(
         stderr, "headway: stopped by Ctrl-C; what was reported so far is in %s; the same name and storage path go on\n",
@@ -277,7 +179,7 @@ Result<RunEnd> run(const RunRequest& request) {
     leave_program();
     Interrupt::end_program();
   }
-  if (end.at("state").as_string() != "finished") return to_error(end, path);
+  if (end.outcome.state != "finished") return to_error(end.outcome.failure.value(), path);
   return to_end(end, loop, path, request.config_json);
 }
 

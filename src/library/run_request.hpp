@@ -13,6 +13,14 @@
 /// A run as the public side asks for it, and its end as it gets it back. JSON as text; see worker_bridge.hpp.
 namespace headway::library {
 
+/// What they throw fails the run.
+struct RunCallbacks {
+  /// Null without callbacks.
+  std::function<void(const std::vector<std::string>& metrics_json, const std::optional<std::string>& checkpoint)>
+      after_report = nullptr;
+  std::function<void(const std::map<int, std::string>& failures)> after_exception = nullptr;
+};
+
 struct RunRequest {
   std::string loop;         ///< Its registered name.
   std::string config_json;  ///< An object.
@@ -20,10 +28,7 @@ struct RunRequest {
   ScalingConfig scaling;
   RunConfig run;
   std::optional<std::string> resume_from_checkpoint;
-  /// Null without callbacks. What they throw fails the run.
-  std::function<void(const std::vector<std::string>& metrics_json, const std::optional<std::string>& checkpoint)>
-      after_report = nullptr;
-  std::function<void(const std::map<int, std::string>& failures)> after_exception = nullptr;
+  RunCallbacks callbacks = {};
   struct Validation {
     std::string function;        ///< Its registered name.
     std::string arguments_json;  ///< An object.

@@ -42,16 +42,16 @@ Result<void> check(const Callbacks& callbacks) {
   return {};
 }
 
-void hear(const Callbacks& callbacks, library::RunRequest& request) {
-  request.after_report = [callbacks](const std::vector<std::string>& metrics_json,
-                                     const std::optional<std::string>& directory) {
+void hear(const Callbacks& callbacks, library::RunCallbacks& called) {
+  called.after_report = [callbacks](const std::vector<std::string>& metrics_json,
+                                    const std::optional<std::string>& directory) {
     std::vector<Json> metrics;
     for (const std::string& text : metrics_json) metrics.push_back(Json::parse(text).value());
     std::optional<Checkpoint> checkpoint;
     if (directory) checkpoint = open_or_name(*directory);
     for (const auto& callback : callbacks) callback->after_report(metrics, checkpoint);
   };
-  request.after_exception = [callbacks](const std::map<int, std::string>& failures) {
+  called.after_exception = [callbacks](const std::map<int, std::string>& failures) {
     for (const auto& callback : callbacks) callback->after_exception(failures);
   };
 }
@@ -76,7 +76,7 @@ Result<TrainResult> Trainer::fit() {
   request.scaling = options_.scaling;
   request.run = options_.run;
   if (options_.resume_from_checkpoint) request.resume_from_checkpoint = options_.resume_from_checkpoint->path();
-  if (!options_.callbacks.empty()) hear(options_.callbacks, request);
+  if (!options_.callbacks.empty()) hear(options_.callbacks, request.callbacks);
   if (options_.validation) {
     const Result<std::string> function = library::name_of(options_.validation->function);
     if (!function) return function.error();

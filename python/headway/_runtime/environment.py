@@ -46,20 +46,20 @@ class RuntimeEnv:
         """
         return replace(self, _installed=pip_environment(self.pip) if self.pip else None)
 
-    def setup(self, surroundings: dict[str, Any]) -> str:
-        """A run's set-up as the core takes it: the surroundings for its workers, and how their factory is started.
+    def start_arguments(self, surroundings: dict[str, Any]) -> dict[str, Any]:
+        """What ``Runtime.start_run`` takes about the environment of a run's workers.
 
         Args:
             surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers are told.
         """
         told = self._over(surroundings)
-        # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
-        setup: dict[str, Any] = {"json": json.dumps(told)}
-        # A validation's trainer has workers of the factory that is there: they set variables themselves.
+        arguments: dict[str, Any] = {"worker_setup_json": json.dumps(told)}
+        # The workers of a validation's trainer come from the existing factory and set variables themselves.
         if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
-            setup["factory"] = {"command": factory_command(interpreter, told["sys_path"]), "env": self.env_vars}
-        return json.dumps(setup)
+            arguments["factory_command"] = factory_command(interpreter, told["sys_path"])
+            arguments["factory_env"] = self.env_vars
+        return arguments
 
     def _over(self, surroundings: dict[str, Any]) -> dict[str, Any]:
         path = list(surroundings["sys_path"])

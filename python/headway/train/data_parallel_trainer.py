@@ -247,12 +247,14 @@ class DataParallelTrainer(BaseTrainer):
             return fit_here(self, spec, callbacks)
         names = ("train_loop_per_worker", "train_loop_config")
         task = pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
-        # As text within text: bytes that are no UTF-8 in the environment travel as escapes.
         environment = worker_environment(self.run_config.worker_runtime_env)
-        setup = environment.setup({**surroundings(), **self._worker_side(spec)})
-        validation = self.validation_config._dumps() if self.validation_config is not None else None
-        trainer = saved_trainer.dumps(type(self).__name__, self._parts())
-        run = get_runtime().start_run(json.dumps(spec), setup, task, trainer, validation)
+        run = get_runtime().start_run(
+            spec_json=json.dumps(spec),
+            task=task,
+            trainer=saved_trainer.dumps(type(self).__name__, self._parts()),
+            validation=self.validation_config._dumps() if self.validation_config is not None else None,
+            **environment.start_arguments({**surroundings(), **self._worker_side(spec)}),
+        )
         loop = RunLoop(
             run,
             self.backend_config.backend_cls(),
@@ -271,8 +273,9 @@ class DataParallelTrainer(BaseTrainer):
         if loop.callback_error is not None:
             failure = loop.callback_error.failure
             raise ControllerError(failure, str(loop.callback_error)) from failure
-        if end["state"] != "finished":
-            failure, cause = to_exception(end, loop.exceptions, locations.shown(run.path))
+        if end.outcome.failure is not None:
+            attempts = end.outcome.attempts
+            failure, cause = to_exception(end.outcome.failure, attempts, loop.exceptions, locations.shown(run.path))
             if cause is not None and self.run_config.failure_config.fail_fast == "raise":
                 raise cause from failure
             raise failure from cause
@@ -325,14 +328,14 @@ class DataParallelTrainer(BaseTrainer):
         spec["stop"] = self.run_config._stop_limits
         return calls if calls.lag_max() is not None else None
 
-    def _result(self, end: dict[str, Any], loop: ReturnValue, path: str) -> Result:
+    def _result(self, end: _core.Finished, loop: ReturnValue, path: str) -> Result:
         return Result._at(
             path,
-            checkpoints=[(entry["name"], entry["metrics"]) for entry in end["checkpoints"]],
+            checkpoints=[(kept.name, kept.metrics) for kept in end.outcome.checkpoints],
             config=self.train_loop_config,
             done=True,
             # As the driver has it: storage may be out of reach by now.
-            last=json.loads(end["last_report"]) if end["last_report"] else None,
+            last=json.loads(end.last_report_json) if end.last_report_json else None,
             return_value=loop.load_return_value(),
         )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from headway import _core
 from headway.train._errors.preemption import PreemptionInfo
-from headway.train._errors.worker_failures import described_ranks, failure_of
+from headway.train._errors.worker_failures import failure_of
 
 
 class TrainingFailedError(RuntimeError):
@@ -116,35 +115,35 @@ class PreemptionError(TrainingFailedError):
 
 
 def to_exception(
-    end: dict[str, Any], exceptions: dict[int, Exception], path: str
+    failure: _core.RunFailure, attempts: int, exceptions: dict[int, Exception], path: str
 ) -> tuple[Exception, Exception | None]:
-    """How a run's end is raised: the exception, and the training function's own one as its cause.
+    """How a run's failure is raised: the exception, and the training function's own one as its cause.
 
     Args:
-        end: The run's outcome, with ``kind``, ``message``, ``ranks``, ``attempts`` and
-            ``in_collective``, and ``preemption`` where that ended it.
+        failure: The run's.
+        attempts: How many the run had.
         exceptions: What ranks had raised, as far as it could be pickled.
         path: The run's folder.
     """
-    kind, message = end["kind"], end["message"]
+    kind, message = failure.kind, failure.message
     if kind == "invalid_argument":
         return ValueError(message), None
     if kind == "already_exists":
         return FileExistsError(message), None
-    if kind in ("unavailable", "refused", "corrupted") and end["attempts"] == 0:
+    if kind in ("unavailable", "refused", "corrupted") and attempts == 0:
         return OSError(message), None
     # A defect, or a callback.
-    if kind in ("internal", "superseded") or (kind == "user_code" and not end["ranks"]):
+    if kind in ("internal", "superseded") or (kind == "user_code" and not failure.ranks):
         return ControllerError(RuntimeError(message)), None
     if kind == "not_found":
         return ControllerError(FileNotFoundError(message)), None
     if kind == "aborted":
         return RuntimeError(message), None
-    if kind == "preempted":
-        info = PreemptionInfo._load(end["preemption"]["info"])
+    if failure.preemption is not None:
+        info = PreemptionInfo._of(failure.preemption.info)
         text = f"{message.rstrip()}\nThe run's folder: {path}"
-        return PreemptionError(info, end["preemption"]["timed_out"], text), None
-    failures = {each.rank: failure_of(each, exceptions.get(each.rank)) for each in described_ranks(end["ranks"])}
+        return PreemptionError(info, failure.preemption.timed_out, text), None
+    failures = {each.rank: failure_of(each, exceptions.get(each.rank)) for each in failure.ranks}
     cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
-    kind_of_error = NCCLHangError if end.get("in_collective") else WorkerGroupError
+    kind_of_error = NCCLHangError if failure.in_collective else WorkerGroupError
     return kind_of_error(f"{message.rstrip()}\nThe run's folder: {path}", failures), cause

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headway import _core
+
 
 @dataclass(frozen=True)
 class PreemptionInfo:
@@ -33,6 +35,10 @@ class PreemptionInfo:
     def preempted_ranks(self) -> list[int]:
         """The ranks of all of them, ascending."""
         return sorted({rank for ranks in self.preempted_node_to_ranks.values() for rank in ranks})
+
+    @classmethod
+    def _of(cls, told: _core.PreemptionInfo) -> PreemptionInfo:
+        return cls(told.deadline_ms, told.preempted_node_to_ranks)
 
     @classmethod
     def _load(cls, told: dict[str, Any]) -> PreemptionInfo:

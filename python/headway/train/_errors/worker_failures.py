@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal as signals
-from types import SimpleNamespace
 from typing import Any
+
+from headway import _core
 
 
 class WorkerFailure(RuntimeError):
@@ -177,18 +177,11 @@ class UnmatchedCall(WorkerFailure):
         self.call = call
 
 
-def described_ranks(ranks: list[dict[str, Any]]) -> list[Any]:
-    """Ranks' failures from JSON; what an older version has stored has a rank and a text alone."""
-    fields = ("kind", "attempt", "pid", "hostname", "node_id", "exception", "exit", "last_lines")
-    whole = [{**dict.fromkeys(fields), **each} for each in ranks]
-    return json.loads(json.dumps(whole), object_hook=lambda value: SimpleNamespace(**value))
-
-
-def failure_of(described: Any, exception: Exception | None) -> Exception:
+def failure_of(described: _core.RankFailure, exception: Exception | None) -> Exception:
     """A rank's failure as users meet it.
 
     Args:
-        described: As the core has it (``control::RankFailure``).
+        described: As the core has it.
         exception: What its training function raised, where that could be loaded here.
     """
     who: dict[str, Any] = {

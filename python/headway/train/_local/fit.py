@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from headway import _core
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
 from headway._values import log
@@ -42,7 +43,7 @@ class LocalTrainer(Protocol):
 
     def _worker_side(self, spec: dict[str, Any]) -> dict[str, Any]: ...
 
-    def _result(self, end: dict[str, Any], loop: Any, path: str) -> Result: ...
+    def _result(self, end: _core.Finished, loop: Any, path: str) -> Result: ...
 
 
 class _Served(threading.Thread):
@@ -62,7 +63,7 @@ class _Served(threading.Thread):
             self.error = error
             self._loop.abort(error)
 
-    def wait(self) -> dict[str, Any]:
+    def wait(self) -> _core.Finished:
         """How the run ended."""
         self.join()
         assert self._loop.end is not None
@@ -111,10 +112,14 @@ def _lead(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls 
     # Validations have processes of their own here, too; they are no ranks of torchrun's.
     told_workers = {**surroundings(), **trainer._worker_side(spec)}
     told_workers["env"] = ranks.without_torchrun(told_workers["env"])
-    setup = {"json": json.dumps(told_workers), "guests": [there.detach(), *ranks.gather(place)]}
-    parts = saved_trainer.dumps(type(trainer).__name__, trainer._parts())
-    validation = trainer.validation_config._dumps() if trainer.validation_config is not None else None
-    run = get_runtime().start_run(json.dumps(spec), json.dumps(setup), b"", parts, validation)
+    run = get_runtime().start_run(
+        spec_json=json.dumps(spec),
+        worker_setup_json=json.dumps(told_workers),
+        task=b"",
+        trainer=saved_trainer.dumps(type(trainer).__name__, trainer._parts()),
+        validation=trainer.validation_config._dumps() if trainer.validation_config is not None else None,
+        local_sessions=[there.detach(), *ranks.gather(place)],
+    )
     config = trainer.backend_config
     display = Display(trainer.run_config, trainer.train_loop_config)
     loop = RunLoop(run, config.backend_cls(), config, display, callbacks)
@@ -133,12 +138,12 @@ def _lead(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls 
             raise
         refusal = error
     end = served.wait()
-    ranks.tell_others(place, {"end": end, "path": run.path})
+    ranks.tell_others(place, end, run.path)
     if served.error is not None:
         raise served.error
     if outcome.error is not None:
         raise outcome.error
-    if refusal is not None and end["state"] == "aborted":
+    if refusal is not None and end.outcome.state == "aborted":
         raise refusal
     if loop.callback_error is not None:
         failure = loop.callback_error.failure
@@ -156,18 +161,18 @@ def _follow(trainer: LocalTrainer, place: ranks.Place) -> Result:
                 "rank 0 of torchrun's could not start the run, or has ended; its own error says why"
             ) from error
         outcome = ranks.Outcome()
-    said = ranks.hear_end(place)
+    end, path = ranks.hear_end(place)
     if outcome.error is not None:
         raise outcome.error
-    return _result(trainer, said["end"], outcome, said["path"])
+    return _result(trainer, end, outcome, path)
 
 
 def _take_part(trainer: LocalTrainer, fd: int, place: ranks.Place) -> ranks.Outcome:
     return ranks.take_part(fd, place, trainer._function(), trainer._args, trainer.scaling_config.use_gpu)
 
 
-def _result(trainer: LocalTrainer, end: dict[str, Any], outcome: ranks.Outcome, path: str) -> Result:
-    if end["state"] != "finished":
-        failure, cause = to_exception(end, {}, locations.shown(path))
+def _result(trainer: LocalTrainer, end: _core.Finished, outcome: ranks.Outcome, path: str) -> Result:
+    if end.outcome.failure is not None:
+        failure, cause = to_exception(end.outcome.failure, end.outcome.attempts, {}, locations.shown(path))
         raise failure from cause
     return trainer._result(end, _Returned(outcome.value), path)

@@ -305,16 +305,16 @@ class _LocalSession:
             raise
 
 
-def tell_others(place: Place, said: dict[str, Any]) -> None:
+def tell_others(place: Place, end: _core.Finished, path: str) -> None:
     """In rank 0: how the run ended. Waits until every rank has heard it, since the store may end with this process."""
     if place.world_size == 1:
         return
     from datetime import timedelta
 
-    place.store.set(f"{place.prefix}end", json.dumps(said))
+    place.store.set(f"{place.prefix}end", json.dumps([end.to_json(), path]))
     heard = [f"{place.prefix}heard/{rank}" for rank in range(1, place.world_size)]
     with contextlib.suppress(RuntimeError):  # One that has died hears nothing.
-        place.store.wait(heard, timedelta(seconds=_GOODBYE_S if said["end"]["state"] == "finished" else 1))
+        place.store.wait(heard, timedelta(seconds=_GOODBYE_S if end.outcome.state == "finished" else 1))
 
 
 def has_ended(place: Place) -> bool:
@@ -328,8 +328,8 @@ def has_ended(place: Place) -> bool:
     return True
 
 
-def hear_end(place: Place) -> dict[str, Any]:
-    """In the other ranks: what rank 0 says."""
-    said = json.loads(place.store.get(f"{place.prefix}end"))
+def hear_end(place: Place) -> tuple[_core.Finished, str]:
+    """In the other ranks: how the run ended, and its folder, as rank 0 says."""
+    end, path = json.loads(place.store.get(f"{place.prefix}end"))
     place.store.set(f"{place.prefix}heard/{place.rank}", "yes")
-    return said
+    return _core.Finished.from_json(end), path

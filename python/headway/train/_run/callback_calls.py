@@ -63,15 +63,20 @@ class CallbackCalls:
         if self._reporter is not None:
             _call(self._reporter.setup)
 
-    def reported(self, event: dict[str, Any]) -> str | None:
-        """A report is recorded. Returns why the run is over with it, if it is."""
-        line = {**event["line"], "config": self._context.train_loop_config}
+    def reported(self, line: dict[str, Any], metrics: list[dict[str, Any]]) -> str | None:
+        """A report is recorded. Returns why the run is to stop with it, if it is.
+
+        Args:
+            line: As in result.json.
+            metrics: What each rank reported.
+        """
+        line = {**line, "config": self._context.train_loop_config}
         self._iteration = line["training_iteration"]
         self._trial.last_result = line
         name = line.get("checkpoint_dir_name")
         checkpoint = Checkpoint._at(locations.join(self._location, name)) if name else None
         for user in self._user:
-            _call(user.after_report, run_context=self._context, metrics=event["metrics"], checkpoint=checkpoint)
+            _call(user.after_report, run_context=self._context, metrics=metrics, checkpoint=checkpoint)
         self._tell_older(line, checkpoint)
         self._report_progress(done=False)
         return self._reason_to_stop(line)

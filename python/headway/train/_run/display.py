@@ -69,10 +69,10 @@ class Display:
         if self._verbose > 0:
             self._write(f"(rank {rank}) {_as_seen(line)}")
 
-    def validation_line(self, checkpoint: str, line: bytes) -> None:
-        """A line of the output of the process that validates a checkpoint."""
+    def helper_line(self, helper: str, line: bytes) -> None:
+        """A line of the output of a process that is no rank, such as a validation; ``helper`` is its name."""
         if self._verbose > 0:
-            self._write(f"(validation of {checkpoint}) {_as_seen(line)}")
+            self._write(f"({helper}) {_as_seen(line)}")
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself: a record of the logger ``headway``."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import select
 import signal
@@ -69,14 +68,14 @@ class HookWatch:
 
     def take(self) -> None:
         """Hears what there is."""
-        for kind, text, _ in self._run.take_alarms():
-            event = json.loads(text)
-            if kind == "examine_hook":
-                self._run.hook_examined(event["examination"], self._describe_hook())
-            elif kind == "interrupt_hook":
-                self._interrupt()
-            else:
-                self._say("warning", event["text"])
+        for alarm in self._run.take_alarms():
+            match alarm:
+                case _core.ExamineHook():
+                    self._run.hook_examined(alarm.examination, self._describe_hook())
+                case _core.InterruptHook():
+                    self._interrupt()
+                case _core.RunWarning():
+                    self._say("warning", alarm.text)
 
     def _describe_hook(self) -> str:
         thread = self._hook_thread

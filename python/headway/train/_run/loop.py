@@ -13,7 +13,7 @@ import cloudpickle
 from headway import _core
 from headway._values import pickling
 from headway._worker.exceptions import describe
-from headway.train._errors.worker_failures import described_ranks, failure_of
+from headway.train._errors.worker_failures import failure_of
 from headway.train._run.callback_calls import CallbackCalls, CallbackError
 from headway.train._run.display import Display
 from headway.train._run.hook_watch import HookWatch
@@ -43,17 +43,17 @@ class RunLoop:
         self._poll.register(run.event_fd, select.POLLIN)
         self._poll.register(run.alarm_fd, select.POLLIN)
         self._hook_watch = HookWatch(run, display.say)
-        self._events: collections.deque[tuple[str, str, bytes | None]] = collections.deque()
+        self._events: collections.deque[Any] = collections.deque()
         self._calls = 0
-        self._answers: dict[tuple[int, int], tuple[dict[str, Any] | None, bytes | None]] = {}
+        self._answers: dict[tuple[int, int], _core.CallExecuted] = {}
         self._group: DriverWorkerGroup | None = None
         self._hooks: list[Callable[[], None]] = []
         self.return_value: bytes | None = None
         self.exceptions: dict[int, Exception] = {}
         self.callback_error: CallbackError | None = None
-        self.end: dict[str, Any] | None = None
+        self.end: _core.Finished | None = None
 
-    def serve(self) -> dict[str, Any]:
+    def serve(self) -> _core.Finished:
         """Until the end; returns what the run came to."""
         if self._callbacks is not None:
             self._call_back(lambda calls: calls.start(self._run.path))
@@ -70,15 +70,18 @@ class RunLoop:
         """Callbacks hear that the run is over: after a callback's error too, so that loggers close what they opened."""
         if self._callbacks is None:
             return
-        failed = self.end is None or self.end["state"] != "finished" or self.callback_error is not None
+        failed = not self._has_finished() or self.callback_error is not None
         try:
             with self._hook_watch.watch():
                 self._callbacks.end(failed=failed)
         except CallbackError as error:
-            if self.end is not None and self.end["state"] == "finished" and self.callback_error is None:
+            if self._has_finished() and self.callback_error is None:
                 self.callback_error = error
             else:  # The run has a failure of its own, which is the one to be told.
                 self._display.say("warning", str(error))
+
+    def _has_finished(self) -> bool:
+        return self.end is not None and self.end.outcome.state == "finished"
 
     def abort(self, error: BaseException) -> None:
         """Ends the run because ``error`` came up in this thread, and returns when its workers are gone."""
@@ -104,13 +107,13 @@ class RunLoop:
             if self.end is not None:
                 raise RuntimeError("the run ended while a backend's hook waited for the workers")
             self._wait()
-        return [self._take_answer(rank, self._answers.pop((call_id, rank))) for call_id, rank in keys]
+        return [self._value_of(self._answers.pop(key)) for key in keys]
 
-    def _take_answer(self, rank: int, answer: tuple[dict[str, Any] | None, bytes | None]) -> Any:
-        error, value = answer
+    def _value_of(self, answer: _core.CallExecuted) -> Any:
+        error, value = answer.error, answer.value
         if error is None:
             return cloudpickle.loads(value) if value is not None else None
-        text = f"rank {rank}: {error['type']}: {error['message']}\n{error['traceback']}"
+        text = f"rank {answer.rank}: {error.type}: {error.message}\n{error.traceback}"
         raise RuntimeError(text) from _load_exception(value)
 
     def _wait(self) -> None:
@@ -121,38 +124,40 @@ class RunLoop:
         self._events.extend(self._run.take_events())
         # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
         while self._events:
-            kind, text, blob = self._events.popleft()
-            self._take(kind, json.loads(text), blob)
+            self._take(self._events.popleft())
         self._display.flush()
 
-    def _take(self, kind: str, event: dict[str, Any], blob: bytes | None) -> None:
-        if kind == "line" and "validation" in event:
-            self._display.validation_line(event["validation"], blob or b"")
-        elif kind == "line":
-            self._display.line(event["rank"], blob or b"")
-        elif kind == "report":
-            self._display.report(event)
-        elif kind == "reported":
-            self._hooks.append(lambda: self._hear_report(event))
-        elif kind == "failed":
-            self._hooks.append(self._hearing_failure(event))
-        elif kind in ("warning", "notice"):
-            self._display.say(kind, event["text"])
-        elif kind == "executed":
-            self._answers[event["call_id"], event["rank"]] = (event["error"], blob)
-        elif kind == "setup":
-            self.exceptions.clear()
-            self._hooks.append(lambda: self._set_up(event["attempt"], event["workers"]))
-        elif kind == "teardown":
-            self._hooks.append(lambda: self._tear_down(event["attempt"]))
-        elif kind == "return_value":
-            self.return_value = blob
-        elif kind == "exception":
-            exception = _load_exception(blob)
-            if exception is not None:
-                self.exceptions[event["rank"]] = exception
-        elif kind == "finished":
-            self.end = event
+    def _take(self, event: Any) -> None:
+        match event:
+            case _core.RankLine():
+                self._display.line(event.rank, event.line or b"")
+            case _core.HelperLine():
+                self._display.helper_line(event.helper, event.line or b"")
+            case _core.ReportRecorded():
+                self._display.report(event.line)
+            case _core.CallbackReport():
+                self._hooks.append(lambda: self._hear_report(event))
+            case _core.AttemptFailed():
+                self._hooks.append(self._hearing_failure(event.failure))
+            case _core.RunWarning():
+                self._display.say("warning", event.text)
+            case _core.Notice():
+                self._display.say("notice", event.text)
+            case _core.CallExecuted():
+                self._answers[event.call_id, event.rank] = event
+            case _core.SetupAsked():
+                self.exceptions.clear()
+                self._hooks.append(lambda: self._set_up(event.attempt, event.workers))
+            case _core.TeardownAsked():
+                self._hooks.append(lambda: self._tear_down(event.attempt))
+            case _core.FunctionReturned():
+                self.return_value = event.value
+            case _core.FunctionRaised():
+                exception = _load_exception(event.exception)
+                if exception is not None:
+                    self.exceptions[event.rank] = exception
+            case _core.Finished():
+                self.end = event
 
     def load_return_value(self) -> Any:
         """What rank 0 returned; None, with a warning, when it can't be loaded in this process."""
@@ -166,17 +171,15 @@ class RunLoop:
             )
             return None
 
-    def _hear_report(self, event: dict[str, Any]) -> None:
-        reason = self._call_back(lambda calls: calls.reported(event))
+    def _hear_report(self, event: _core.CallbackReport) -> None:
+        reason = self._call_back(lambda calls: calls.reported(event.line, event.metrics))
         if reason is not None:
             self._run.stop(reason)
         if self.callback_error is None:
             self._run.report_heard()
 
-    def _hearing_failure(self, event: dict[str, Any]) -> Callable[[], None]:
-        exceptions = {
-            each.rank: failure_of(each, self.exceptions.get(each.rank)) for each in described_ranks(event["ranks"])
-        }
+    def _hearing_failure(self, failure: _core.RunFailure) -> Callable[[], None]:
+        exceptions = {each.rank: failure_of(each, self.exceptions.get(each.rank)) for each in failure.ranks}
         return lambda: self._call_back(lambda calls: calls.failed(exceptions))
 
     def _call_back(self, call: Callable[[CallbackCalls], _T]) -> _T | None:

@@ -187,12 +187,12 @@ def _warn_of_damage(location: str, unreadable: Sequence[str]) -> None:
 def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
     if journal.get("failure") is None:
         return None
-    end = {
+    stored = {
         "kind": journal["failure_kind"],
         "message": journal["failure"],
-        "ranks": journal["failed_ranks"],
-        "in_collective": journal.get("failed_in_collective"),
-        "attempts": journal["attempt"],
+        "ranks": journal["failed_ranks"] or [],
+        "in_collective": bool(journal.get("failed_in_collective")),
         "preemption": journal.get("preemption"),
     }
-    return to_exception(end, {}, path)[0]
+    failure = _core.RunFailure.from_json(json.dumps(stored))
+    return to_exception(failure, journal["attempt"], {}, path)[0]

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/config.hpp"
+#include "core/json.hpp"
+#include "node/node_agent.hpp"
+#include "wire/frame.hpp"
+
+#include <vector>
+
+namespace headway::driver {
+
+/// All that a front end gives to start a run.
+struct RunStart {
+  RunSpec spec;
+  /// For the front end's worker side, as is. It goes over sessions alone and is written nowhere,
+  /// because it may hold secrets (environment variables).
+  JsonObject worker_setup = {};
+  wire::Blob task = nullptr;  ///< What ranks call: in Python the pickled function with its configuration.
+  /// What the front end can make the trainer from again; kept in the run's folder for a restore.
+  wire::Blob trainer = nullptr;
+  wire::Blob validation = nullptr;   ///< The trainer's validation function with its arguments.
+  node::FactoryChoice factory = {};  ///< Where all of the run's workers come from.
+  /// Local mode alone: by rank, the descriptor of its session. The run takes them.
+  std::vector<int> local_sessions = {};
+};
+
+}  // namespace headway::driver
