@@ -92,7 +92,7 @@ class Agent {
         wire::from_frame<wire::ToWorker>(cluster::inner_frame(message.json_size, blob).value()).value();
     const auto& start = std::get<wire::StartSession>(session);
     if (figures_.started++ == 0) {
-      figures_.attempt = start.attempt;
+      figures_.attempt = std::get<wire::RankRole>(wire::to_role(start.role).value()).attempt;
       figures_.first_asked = Clock::now();
     }
     const std::int64_t id = message.launch.worker_id;

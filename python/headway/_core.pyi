@@ -100,6 +100,30 @@ class RankFailure:
     @property
     def text(self) -> str: ...
 
+    @property
+    def kind(self) -> str | None: ...
+
+    @property
+    def attempt(self) -> int | None: ...
+
+    @property
+    def pid(self) -> int | None: ...
+
+    @property
+    def hostname(self) -> str | None: ...
+
+    @property
+    def node_id(self) -> str | None: ...
+
+    @property
+    def exception(self) -> RankError | None: ...
+
+    @property
+    def exit(self) -> ExitStatus | None: ...
+
+    @property
+    def last_lines(self) -> str | None: ...
+
     def __repr__(self) -> str: ...
 
 class RunFailure:
@@ -119,6 +143,12 @@ class RunFailure:
 
     @property
     def preemption(self) -> Preemption | None: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def exception(self) -> RankError | None: ...
 
     def __repr__(self) -> str: ...
 
@@ -468,7 +498,7 @@ class Session:
 
     def settle_in(self) -> None:
         """
-        Makes the ranks' working directory and, unless it is told not to, changes into it.
+        In a rank: makes the ranks' working directory and, unless it is told not to, changes into it.
         """
 
     def announce(self) -> None: ...

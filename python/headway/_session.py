@@ -50,6 +50,16 @@ _validating: _core.Session | None = None
 _echo_tests: list[Callable[[BaseException], bool]] = []
 
 
+def context_of(core: _core.Session) -> dict[str, Any]:
+    """Who this worker is: what its first message says, and beside that the fields of its role.
+
+    ``role`` is the role's name, such as ``"RankRole"``.
+    """
+    context = json.loads(core.context_json)
+    role = context["role"]
+    return {**context, **role["fields"], "role": role["is"]}
+
+
 def begin(
     core: _core.Session, context: dict[str, Any], validates: bool = False, *, local: bool = False, store: Any = None
 ) -> None:

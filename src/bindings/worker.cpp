@@ -239,9 +239,10 @@ void bind_worker(nb::module_& module) {
       .def(
           "settle_in",
           [](const worker::Session& self) {
-            unwrap(worker::settle_in(self.context().working_directory, self.context().enter_working_directory));
+            const auto& rank = std::get<wire::RankRole>(self.role());
+            unwrap(worker::settle_in(rank.working_directory, rank.enter_working_directory));
           },
-          "Makes the ranks' working directory and, unless it is told not to, changes into it.")
+          "In a rank: makes the ranks' working directory and, unless it is told not to, changes into it.")
       .def("announce", &worker::Session::announce)
       .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),
            "`tell()` gives this rank's positions in its collectives as JSON, when the driver asks.")

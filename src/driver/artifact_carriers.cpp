@@ -1,17 +1,10 @@
 #include "driver/artifact_carriers.hpp"
 
-#include "driver/run.hpp"
-#include "driver/runtime.hpp"
-
-#include <csignal>
+#include <utility>
 
 namespace headway::driver {
 
-void ArtifactCarriers::note(const Slot& slot) {
-  if (slot.node_id != runtime_->node_id() && slot.node_id != guests_node) places_.insert_or_assign(slot.node_id, slot);
-}
-
-void ArtifactCarriers::bring(const wire::StartSession& start, const std::weak_ptr<Run>& run, Done done) {
+void ArtifactCarriers::bring(const wire::StartSession& start, const std::weak_ptr<void>& run, Done done) {
   ++number_;
   awaited_.clear();
   first_error_.reset();
@@ -21,54 +14,50 @@ void ArtifactCarriers::bring(const wire::StartSession& start, const std::weak_pt
   }
   done_ = std::move(done);
   for (const auto& [node_id, slot] : places_) awaited_.insert(node_id);
-  for (const auto& [node_id, slot] : places_) bring_from(slot, start, run);
-}
-
-void ArtifactCarriers::bring_from(const Slot& slot, wire::StartSession start, const std::weak_ptr<Run>& run) {
-  if (const auto known = process_on(slot.node_id)) {
-    send(*known);
-    return;
-  }
-  node::WorkerLaunch launch;
-  launch.worker_id = runtime_->add_worker(run);
-  launch.preload = preload_;
-  launch.factory = factory_;
-  launch.env["CUDA_VISIBLE_DEVICES"] = "";
-  start.plan.slot = slot;
-  start.plan.slot.cpus = 1;
-  start.enter_working_directory = false;
-  start.carries_artifacts = true;
-  processes_[launch.worker_id] = {slot};
-  const auto started = runtime_->nodes().start_worker(slot.node_id, launch, wire::to_frame(start));
-  if (!started) exited(launch.worker_id, {false, 127, "could not be started: " + started.error().message}, "");
-}
-
-std::optional<std::int64_t> ArtifactCarriers::process_on(const std::string& node_id) const {
-  for (const auto& [worker_id, process] : processes_) {
-    if (process.slot.node_id == node_id && !process.leaving) return worker_id;
-  }
-  return std::nullopt;
-}
-
-void ArtifactCarriers::send(std::int64_t worker_id) {
-  if (processes_.at(worker_id).ready) runtime_->nodes().send(worker_id, wire::to_frame(wire::BringArtifacts{number_}));
-}
-
-void ArtifactCarriers::message(std::int64_t worker_id, const wire::FromWorker& message) {
-  Process& process = processes_.at(worker_id);
-  if (std::holds_alternative<wire::SessionReady>(message)) {
-    process.ready = true;
-    send(worker_id);
-  } else if (const auto* brought = std::get_if<wire::ArtifactsBrought>(&message)) {
-    if (brought->number == number_) answered(process.slot.node_id, brought->error);
+  // A copy: the last answer may come within, and end it all.
+  for (const auto& [node_id, slot] : std::map(places_)) {
+    HelperProcess* process = process_on(node_id);
+    if (process == nullptr) {
+      begin(slot, start, run);
+    } else if (process->ready()) {
+      process->send(wire::to_frame(wire::BringArtifacts{number_}));
+    }
   }
 }
 
-void ArtifactCarriers::exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
-  const Process process = processes_.extract(worker_id).mapped();
-  if (!awaited_.contains(process.slot.node_id)) return;
-  answered(process.slot.node_id,
-           "the process that brings it " + to_text(status) + (log_tail.empty() ? "" : "; it said: " + log_tail));
+void ArtifactCarriers::begin(const Slot& slot, const wire::StartSession& start, const std::weak_ptr<void>& run) {
+  HelperPlan plan{"artifact carrier of " + slot.hostname, launch_, start, slot};
+  // Beside the ranks, it has one thread and no GPU.
+  Slot& own = std::get<Slot>(plan.place);
+  own.cpus = 1;
+  own.gpu_ids.clear();
+  const std::int64_t number = carriers_begun_++;
+  HelperProcess::Handlers handlers;
+  handlers.ready = [this, number] {
+    carriers_.at(number).process->send(wire::to_frame(wire::BringArtifacts{number_}));
+  };
+  handlers.message = [this, node_id = slot.node_id](const wire::FromWorker& message) {
+    const auto* brought = std::get_if<wire::ArtifactsBrought>(&message);
+    if (brought != nullptr && brought->number == number_) answered(node_id, brought->error);
+  };
+  handlers.ended = [this, number](const HelperEnd& end) { ended(number, end); };
+  const auto process = std::make_shared<HelperProcess>(services_, run, std::move(plan), std::move(handlers));
+  carriers_[number] = {slot.node_id, process};
+  process->begin();
+}
+
+HelperProcess* ArtifactCarriers::process_on(const std::string& node_id) const {
+  for (const auto& [number, carrier] : carriers_) {
+    if (carrier.node_id == node_id && !carrier.leaving) return carrier.process.get();
+  }
+  return nullptr;
+}
+
+void ArtifactCarriers::ended(std::int64_t number, const HelperEnd& end) {
+  const std::string node_id = carriers_.extract(number).mapped().node_id;
+  if (!awaited_.contains(node_id)) return;
+  answered(node_id, "the process that brings it " + to_text(end.status) +
+                        (end.log_tail.empty() ? "" : "; it said: " + end.log_tail));
 }
 
 void ArtifactCarriers::answered(const std::string& node_id, const std::optional<std::string>& error) {
@@ -78,21 +67,22 @@ void ArtifactCarriers::answered(const std::string& node_id, const std::optional<
 }
 
 void ArtifactCarriers::stop() {
-  for (auto& [worker_id, process] : processes_) {
-    if (!awaited_.contains(process.slot.node_id)) continue;
-    if (process.ready) {
-      runtime_->nodes().send(worker_id, wire::to_frame(wire::StopBringing{}));
+  // A copy: the end of one that had not begun comes at once.
+  for (const auto& [number, carrier] : std::map(carriers_)) {
+    if (!awaited_.contains(carrier.node_id)) continue;
+    if (carrier.process->ready()) {
+      carrier.process->send(wire::to_frame(wire::StopBringing{}));
     } else {
-      runtime_->nodes().signal_worker(worker_id, SIGKILL);
+      carrier.process->end(control::EndMode::kill);
     }
   }
 }
 
 void ArtifactCarriers::leave(bool synced) {
-  for (auto& [worker_id, process] : processes_) {
-    process.leaving = true;
-    if (synced) runtime_->nodes().send(worker_id, wire::to_frame(wire::RemoveWorkingDirectory{}));
-    runtime_->nodes().send(worker_id, wire::to_frame(wire::EndSession{}));
+  for (auto& [number, carrier] : carriers_) {
+    carrier.leaving = true;
+    if (synced) carrier.process->send(wire::to_frame(wire::RemoveWorkingDirectory{}));
+    carrier.process->send(wire::to_frame(wire::EndSession{}));
   }
   places_.clear();
   awaited_.clear();

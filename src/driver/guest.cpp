@@ -51,7 +51,7 @@ void Guest::on(const wire::GuestWarm& message) {
 }
 
 void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd) {
-  const std::int64_t id = runtime_->next_worker_id();
+  const std::int64_t id = runtime_->routes().add(weak_from_this());
   workers_[message.worker_id] = id;
   node::LentWorker worker;
   worker.worker_id = id;
@@ -63,16 +63,28 @@ void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd
   worker.spawned = [self = shared_from_this(), theirs = message.worker_id](std::int64_t pid) {
     self->channel_->send(wire::to_frame(wire::HostSpawned{theirs, pid}));
   };
-  worker.ended = [self = shared_from_this(), theirs = message.worker_id](const ExitStatus& status) {
-    self->worker_ended(theirs, status);
-  };
   const Result<void> lent = runtime_->nodes().lend(runtime_->node_id(), std::move(worker));
-  if (!lent) worker_ended(message.worker_id, {false, 127, "could not be started: " + lent.error().message});
+  if (lent) return;
+  runtime_->routes().remove(id);
+  worker_ended(message.worker_id, {false, 127, "could not be started: " + lent.error().message});
 }
 
-void Guest::worker_ended(std::int64_t worker_id, const ExitStatus& status) {
-  workers_.erase(worker_id);
-  channel_->send(wire::to_frame(wire::HostEnded{worker_id, status}));
+void Guest::worker_message(std::int64_t, wire::Frame frame) {
+  for (const int fd : frame.fds) ::close(fd);
+}
+
+void Guest::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string&) {
+  const auto self = shared_from_this();  // `left_` may let go of it.
+  for (const auto& [theirs, ours] : workers_) {
+    if (ours != worker_id) continue;
+    worker_ended(theirs, status);
+    return;
+  }
+}
+
+void Guest::worker_ended(std::int64_t theirs, const ExitStatus& status) {
+  workers_.erase(theirs);
+  channel_->send(wire::to_frame(wire::HostEnded{theirs, status}));
   if (gone_ && workers_.empty() && left_) std::exchange(left_, nullptr)();
 }
 
@@ -82,7 +94,8 @@ void Guest::on(const wire::GuestSignal& message) {
 }
 
 void Guest::on(const wire::GuestAcquire& message) {
-  const std::int64_t holder = -runtime_->next_worker_id();
+  // Runs claim under their own numbers, which are positive; helpers under those of their workers, too.
+  const std::int64_t holder = -runtime_->routes().number();
   holders_[message.holder] = holder;
   engine::Wanted wanted{message.workers_min,
                         message.workers_max,

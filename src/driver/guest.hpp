@@ -1,5 +1,6 @@
 #pragma once
 
+#include "driver/worker_routes.hpp"
 #include "engine/engine.hpp"
 #include "node/node_agent.hpp"
 #include "wire/channel.hpp"
@@ -16,9 +17,10 @@ namespace headway::driver {
 
 class Runtime;
 
-/// A runtime inside one of this driver's workers, as its host sees it: its claims stand in this driver's ledger, its workers come from
-/// this driver's factories. When it goes, however that is, its workers are killed and its claims given back. On the driver's loop.
-class Guest : public std::enable_shared_from_this<Guest> {
+/// A runtime inside one of this driver's helper processes, as its host sees it: its claims are in this driver's ledger, and its
+/// workers come from this driver's factories. When it ends, for whatever reason, its workers are killed and its claims released.
+/// On the driver's loop.
+class Guest : public WorkerListener, public std::enable_shared_from_this<Guest> {
  public:
   /// Takes `fd`. Its workers come from `factory`, as those of the run that it is in. `left` is called once, when the guest and all its
   /// workers are gone.
@@ -28,6 +30,11 @@ class Guest : public std::enable_shared_from_this<Guest> {
   /// This driver's runtime ends.
   void close();
 
+  // Of its workers. What they say and print goes to the guest itself.
+  void worker_message(std::int64_t, wire::Frame frame) override;
+  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
+  bool worker_line(std::int64_t, std::string_view) override { return true; }
+
  private:
   void take(wire::Frame frame);
   void on(const wire::GuestWarm& message);
@@ -36,7 +43,7 @@ class Guest : public std::enable_shared_from_this<Guest> {
   void on(const wire::GuestRelease& message);
   void spawn(const wire::GuestSpawn& message, int session_fd, int output_fd);
   void answer(std::int64_t holder, const Result<engine::Grant>& grant);
-  void worker_ended(std::int64_t worker_id, const ExitStatus& status);
+  void worker_ended(std::int64_t theirs, const ExitStatus& status);
   void tell_resources();
   void leave();
 

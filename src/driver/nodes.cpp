@@ -37,10 +37,6 @@ Result<void> Nodes::start_worker(const std::string& node_id, const node::WorkerL
 
 Result<void> Nodes::lend(const std::string& node_id, node::LentWorker worker) {
   const std::int64_t id = worker.worker_id;
-  worker.ended = [this, id, ended = std::move(worker.ended)](const ExitStatus& status) {
-    places_.erase(id);
-    ended(status);
-  };
   places_[id] = node_id;
   const Result<void> lent = agents_.at(node_id)->lend(std::move(worker));
   if (!lent) places_.erase(id);

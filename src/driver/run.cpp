@@ -36,9 +36,9 @@ Run::Run(Runtime& runtime, RunStart start)
       front_(std::make_shared<FrontQueue>()),
       alarms_(std::make_shared<FrontQueue>()),
       factory_(std::move(start.factory)),
-      validations_(runtime, {spec_, folder_, worker_setup_, std::move(start.validation), factory_}, front_,
-                   [this](control::Event event) { post(std::move(event)); }),
-      artifact_carriers_(runtime, spec_.preload, factory_),
+      validations_(runtime.helper_services(), {spec_, folder_, worker_setup_, std::move(start.validation), factory_},
+                   front_, [this](control::Event event) { post(std::move(event)); }),
+      artifact_carriers_(runtime.helper_services(), launch()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       display_timer_(loop_),
       local_sessions_(std::move(start.local_sessions)) {}
@@ -131,27 +131,11 @@ int Run::rank_of(std::int64_t worker_id) const {
 
 void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const int rank = rank_of(worker_id);
-  const bool validates = validations_.has(worker_id);
-  const bool carries = artifact_carriers_.has(worker_id);
-  if (rank < 0 && !validates && !carries) return;
-  Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
+  const Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
+  for (const int fd : frame.fds) ::close(fd);  // No rank's message has one.
+  if (rank < 0) return;
   if (!message) {
-    const std::string who = validates ? "a validation"
-                            : carries ? "what brings artifacts"
-                                      : "rank " + std::to_string(rank);
-    warn(who + " sent what cannot be read: " + message.error().message);
-    return;
-  }
-  if (std::holds_alternative<wire::OpenRuntime>(*message) && frame.fds.size() == 1) {
-    runtime_->take_guest(frame.fds.front(), factory_);
-    return;
-  }
-  if (validates) {
-    validations_.message(worker_id, *message);
-    return;
-  }
-  if (carries) {
-    artifact_carriers_.message(worker_id, *message);
+    warn("rank " + std::to_string(rank) + " sent what cannot be read: " + message.error().message);
     return;
   }
   std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
@@ -192,8 +176,6 @@ void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::
 }
 
 void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
-  if (validations_.has(worker_id)) validations_.exited(worker_id, status, log_tail);
-  if (artifact_carriers_.has(worker_id)) artifact_carriers_.exited(worker_id, status, log_tail);
   const int rank = rank_of(worker_id);
   if (rank < 0) return;
   Worker& worker = workers_[static_cast<std::size_t>(rank)];
@@ -227,7 +209,6 @@ void Run::fail_call(std::int64_t call_id, int rank) {
 }
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
-  if (validations_.has(worker_id)) return validations_.line(worker_id, line);
   const int rank = rank_of(worker_id);
   return rank < 0 || front_->push_line(rank, line);
 }
@@ -252,14 +233,11 @@ void Run::send_to(int attempt, int rank, wire::Frame frame) {
     runtime_->nodes().send(workers_.at(static_cast<std::size_t>(rank)).worker_id, std::move(frame));
 }
 
-/// What is the same for all ranks of an attempt.
+/// What is the same for all workers of an attempt, but for their roles.
 wire::StartSession Run::session_start() const {
   wire::StartSession start;
-  start.attempt = attempt_;
   start.run_name = spec_.run.name;
   start.run_directory = folder_->path();
-  start.working_directory = working_directory_;
-  start.enter_working_directory = spec_.enter_working_directory;
   start.metadata = spec_.metadata;
   start.resources = worker_claim(spec_.scaling).hard;
   start.resources.emplace("CPU", 1);  // The implied one.
@@ -267,11 +245,27 @@ wire::StartSession Run::session_start() const {
   return start;
 }
 
-void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
+wire::RankRole Run::rank_role(const control::StartWorkers& command) const {
+  wire::RankRole role;
+  role.world_size = static_cast<int>(command.plans.size());
+  role.attempt = attempt_;
+  if (command.checkpoint) role.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
+  role.working_directory = working_directory_;
+  role.enter_working_directory = spec_.enter_working_directory;
+  return role;
+}
+
+/// The factory of the run's workers.
+node::WorkerLaunch Run::launch() const {
   node::WorkerLaunch launch;
-  launch.worker_id = runtime_->add_worker(weak_from_this());
   launch.preload = spec_.preload;
   launch.factory = factory_;
+  return launch;
+}
+
+void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
+  node::WorkerLaunch launch = this->launch();
+  launch.worker_id = runtime_->routes().add(weak_from_this());
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
   if (!local_sessions_.empty())
     launch.session_fd = std::exchange(local_sessions_.at(static_cast<std::size_t>(plan.rank)), -1);
@@ -282,10 +276,10 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   }
   wire::StartSession start = session_start();
   start.plan = plan;
-  start.world_size = static_cast<int>(command.plans.size());
   start.trial_id = command.trial_id;
-  if (command.checkpoint) start.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
-  artifact_carriers_.note(plan.slot);
+  start.role = wire::role_json(rank_role(command));
+  const std::string& node_id = plan.slot.node_id;
+  if (node_id != runtime_->node_id() && node_id != guests_node) artifact_carriers_.note(plan.slot);
   workers_.push_back({launch.worker_id, false, {}});
   auto started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
   if (started) return;

@@ -7,6 +7,7 @@
 #include "driver/run_folder.hpp"
 #include "driver/run_start.hpp"
 #include "driver/validation_processes.hpp"
+#include "driver/worker_routes.hpp"
 #include "driver/working_directories.hpp"
 #include "engine/engine.hpp"
 #include "wire/frame.hpp"
@@ -26,7 +27,7 @@ class Runtime;
 /// One run: feeds its controller with events and carries out what it commands. Decides nothing.
 ///
 /// The functions under "any thread" are for the front end; the others run on the driver's loop.
-class Run : public std::enable_shared_from_this<Run> {
+class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
  public:
   /// `start.spec` has passed validate().
   Run(Runtime& runtime, RunStart start);
@@ -61,16 +62,15 @@ class Run : public std::enable_shared_from_this<Run> {
   // On the loop:
 
   void start(std::int64_t run_id);
-  void worker_message(std::int64_t worker_id, wire::Frame frame);
-  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail);
-  bool worker_line(std::int64_t worker_id, std::string_view line);
+  // Of its ranks; helper processes hear of themselves.
+  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
+  bool worker_line(std::int64_t worker_id, std::string_view line) override;
   /// The exits of its workers are told later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
   void node_preempted(const std::string& node_id, double grace_s);
   /// The engine may have more room than before.
   void room_changed();
-  /// What a validation's worker has claimed is free, or can never be had.
-  void validation_granted(std::int64_t worker_id, const Result<Slot>& slot);
   void warn(const std::string& text);
   void notify(const std::string& text);
   /// The runtime ends: nothing may be called on it from here any more.
@@ -127,6 +127,8 @@ class Run : public std::enable_shared_from_this<Run> {
 
   void remove_halves_of_artifacts();
   wire::StartSession session_start() const;
+  wire::RankRole rank_role(const control::StartWorkers& command) const;
+  node::WorkerLaunch launch() const;
   engine::Wanted to_wanted(const control::AcquireNodes& command) const;
   void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);
   void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
@@ -135,9 +137,10 @@ class Run : public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Arrived& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
   void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
+  // These are of other roles.
   void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}
-  void on_message(int, const wire::Validated&, const wire::Blob&) {}         // A rank validates nothing …
-  void on_message(int, const wire::ArtifactsBrought&, const wire::Blob&) {}  // … and carries nothing.
+  void on_message(int, const wire::Validated&, const wire::Blob&) {}
+  void on_message(int, const wire::ArtifactsBrought&, const wire::Blob&) {}
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);

@@ -34,7 +34,10 @@ void Run::carry_out(const control::SyncArtifacts& command) {
   artifact_sync_->start([loop = &loop_, ended](std::optional<std::string> error) {
     asio::post(*loop, [ended, error = std::move(error)] { ended(error); });
   });
-  artifact_carriers_.bring(session_start(), weak_from_this(), ended);
+  wire::StartSession start = session_start();
+  start.trial_id = spec_.trial_id;
+  start.role = wire::role_json(wire::ArtifactRole{working_directory_});
+  artifact_carriers_.bring(start, weak_from_this(), ended);
 }
 
 void Run::carry_out(const control::StopSync&) {

@@ -8,10 +8,6 @@ void Run::carry_out(const control::StartValidation& command) { validations_.star
 
 void Run::carry_out(const control::EndValidation& command) { validations_.end(command); }
 
-void Run::validation_granted(std::int64_t worker_id, const Result<Slot>& slot) {
-  if (!detached_ && validations_.has(worker_id)) validations_.granted(worker_id, slot);
-}
-
 void Run::carry_out(const control::TellCheckpoints& command) {
   wire::CheckpointsTold told{command.question, {}};
   for (const control::KeptCheckpoint& kept : command.checkpoints) {

@@ -212,9 +212,9 @@ std::vector<node::NodeResources> Runtime::node_resources() {
   return ask_loop([this] { return engine_->nodes(); });
 }
 
-std::int64_t Runtime::add_worker(std::weak_ptr<Run> run) {
-  worker_runs_[next_worker_id_] = std::move(run);
-  return next_worker_id_++;
+HelperServices Runtime::helper_services() {
+  return {&routes_, &nodes_, &engine(),
+          [this](int fd, node::FactoryChoice factory) { take_guest(fd, std::move(factory)); }};
 }
 
 void Runtime::take_guest(int fd, node::FactoryChoice factory) {
@@ -228,19 +228,18 @@ void Runtime::take_guest(int fd, node::FactoryChoice factory) {
 void Runtime::forget_run(std::int64_t run_id) { runs_.erase(run_id); }
 
 void Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
-  if (auto run = worker_runs_[worker_id].lock()) run->worker_message(worker_id, std::move(frame));
+  if (const auto listener = routes_.find(worker_id)) listener->worker_message(worker_id, std::move(frame));
 }
 
 void Runtime::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
-  const auto run = worker_runs_[worker_id].lock();
-  worker_runs_.erase(worker_id);
+  const auto listener = routes_.remove(worker_id);
   nodes_.forget(worker_id);
-  if (run) run->worker_exited(worker_id, status, log_tail);
+  if (listener) listener->worker_exited(worker_id, status, log_tail);
 }
 
 bool Runtime::worker_line(std::int64_t worker_id, std::string_view line) {
-  const auto run = worker_runs_[worker_id].lock();
-  return !run || run->worker_line(worker_id, line);
+  const auto listener = routes_.find(worker_id);
+  return !listener || listener->worker_line(worker_id, line);
 }
 
 void Runtime::notice(const std::string& text) {

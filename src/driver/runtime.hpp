@@ -4,8 +4,10 @@
 #include "core/config.hpp"
 #include "driver/engines.hpp"
 #include "driver/guest.hpp"
+#include "driver/helper_process.hpp"
 #include "driver/nodes.hpp"
 #include "driver/run_start.hpp"
+#include "driver/worker_routes.hpp"
 #include "engine/engine.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
@@ -86,8 +88,8 @@ class Runtime : public node::AgentSink {
   const std::string& node_id() const { return node_id_; }
   /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
   void take_guest(int fd, node::FactoryChoice factory);
-  std::int64_t next_worker_id() { return next_worker_id_++; }
-  std::int64_t add_worker(std::weak_ptr<Run> run);
+  WorkerRoutes& routes() { return routes_; }
+  HelperServices helper_services();
   void forget_run(std::int64_t run_id);
 
  private:
@@ -117,11 +119,10 @@ class Runtime : public node::AgentSink {
   std::unique_ptr<cluster::JoinDesk> desk_;
   std::set<std::vector<std::string>>
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
-  std::map<std::int64_t, std::weak_ptr<Run>> worker_runs_;
+  WorkerRoutes routes_;
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
   std::map<std::int64_t, std::shared_ptr<Guest>> guests_;
   std::int64_t next_guest_id_ = 1;
-  std::int64_t next_worker_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
   bool room_told_ = true;      ///< Else runs are about to be told that there may be more room.

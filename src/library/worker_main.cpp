@@ -42,21 +42,23 @@ std::vector<std::string> visible_gpus() {
   return gpus;
 }
 
-Context to_context(const wire::StartSession& start) {
+Context to_context(const wire::StartSession& start, const wire::WorkerRole& role) {
   Context context;
-  context.world_size = start.world_size;
+  if (const auto* rank = std::get_if<wire::RankRole>(&role)) {
+    context.world_size = rank->world_size;
+    context.attempt = rank->attempt;
+    context.trial_dir = rank->working_directory;
+  }
   context.world_rank = start.plan.rank;
   context.local_world_size = start.plan.local_world_size;
   context.local_rank = start.plan.local_rank;
   context.node_rank = start.plan.node_rank;
-  context.attempt = start.attempt;
   context.cpus = start.plan.slot.cpus;
   context.gpu_ids = start.plan.slot.gpu_ids;
   context.visible_gpus = visible_gpus();
   context.run_name = start.run_name;
   context.run_directory = start.run_directory;
   context.trial_id = start.trial_id;
-  context.trial_dir = start.working_directory;
   context.metadata_json = json_text(start.metadata);
   return context;
 }
@@ -79,7 +81,7 @@ Result<void> settle_in(const wire::StartSession& start) {
   set_threads(start.plan.slot.cpus);
   enter_depth();
   worker::keep_freed_memory();
-  context_of_worker = to_context(start);
+  context_of_worker = to_context(start, session->role());
   validates = start.setup.at("validates").as_bool();
   // The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
@@ -87,8 +89,8 @@ Result<void> settle_in(const wire::StartSession& start) {
   tell_crashes();
   prepare_stacks();
   session->tell_stacks_by(stacks_of_threads);
-  if (!start.is_rank()) return {};
-  return worker::settle_in(start.working_directory, start.enter_working_directory);
+  const auto* rank = std::get_if<wire::RankRole>(&session->role());
+  return rank == nullptr ? Result<void>() : worker::settle_in(rank->working_directory, rank->enter_working_directory);
 }
 
 void train(const wire::Blob& task) {
@@ -115,8 +117,10 @@ Result<JsonObject> to_metrics(const std::string& returned) {
                                                 "; allowed: an object of metrics, such as {{\"accuracy\", 0.9}}"};
 }
 
-/// A worker that is no rank: one checkpoint is validated by the trainer's function, with the trainer's arguments and this one's over them.
-void validate(const wire::ValidationOrder& order, const wire::Blob& function) {
+void run_task(const wire::RankRole&, const wire::Blob& task) { train(task); }
+
+/// One checkpoint is validated by the trainer's function, with the trainer's arguments and this one's over them.
+void run_task(const wire::ValidationRole& order, const wire::Blob& function) {
   try {
     if (order.older_form) {
       throw BadResult({ErrorKind::invalid_argument, "a Python program has asked for it, with a function of its own"});
@@ -141,6 +145,9 @@ void validate(const wire::ValidationOrder& order, const wire::Blob& function) {
   }
 }
 
+/// The session itself carries artifacts.
+void run_task(const wire::ArtifactRole&, const wire::Blob&) {}
+
 [[noreturn]] void leave(int code) {
   std::cout.flush();
   std::fflush(nullptr);
@@ -164,11 +171,7 @@ void work(int session_fd, const std::map<std::string, std::string>& env) {
   while (true) {
     const worker::Task task = session->next_task();
     if (task.kind == worker::Task::Kind::train) {
-      if (const auto& order = session->context().validation) {
-        validate(*order, task.function);
-      } else {
-        train(task.function);
-      }
+      std::visit([&](const auto& role) { run_task(role, task.function); }, session->role());
     }
     if (task.kind == worker::Task::Kind::execute) {
       session->answer_call(task.call_id, RankError{"TypeError", "a C++ worker calls no pickled functions", "", false},
@@ -180,7 +183,7 @@ void work(int session_fd, const std::map<std::string, std::string>& env) {
   leave(0);
 }
 
-bool in_validation() { return session != nullptr && session->context().validation.has_value(); }
+bool in_validation() { return session != nullptr && std::holds_alternative<wire::ValidationRole>(session->role()); }
 
 const Context* worker_context() { return session == nullptr || in_validation() ? nullptr : &context_of_worker; }
 

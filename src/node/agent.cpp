@@ -119,7 +119,7 @@ Result<void> Agent::lend(LentWorker worker) {
     close(worker.output_fd);
     return factory.error();
   }
-  lent_[worker.worker_id] = {key_of(launch), std::move(worker.spawned), std::move(worker.ended)};
+  lent_[worker.worker_id] = {key_of(launch), std::move(worker.spawned)};
   (*factory)->spawn(worker.worker_id, worker.env, worker.session_fd, worker.output_fd, -1);
   return {};
 }
@@ -224,7 +224,7 @@ std::vector<pid_t> Agent::guards() const {
 }
 
 void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
-  if (auto lent = lent_.extract(worker_id); !lent.empty()) lent.mapped().ended(status);
+  if (lent_.erase(worker_id) > 0) sink_.worker_exited(worker_id, status, "");
   const auto worker = workers_.find(worker_id);
   if (worker == workers_.end()) return;
   worker->second.exit = status;

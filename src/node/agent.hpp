@@ -52,7 +52,6 @@ class Agent : public NodeAgent {
   struct Lent {
     std::string factory_key;
     std::function<void(std::int64_t pid)> spawned;
-    std::function<void(const ExitStatus& status)> ended;
   };
 
   Result<WorkerSource*> factory_for(const WorkerLaunch& launch);

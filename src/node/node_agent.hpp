@@ -57,7 +57,6 @@ struct LentWorker {
   int session_fd = -1;
   int output_fd = -1;
   std::function<void(std::int64_t pid)> spawned;
-  std::function<void(const ExitStatus& status)> ended;  ///< Once.
 };
 
 /// What a driver asks of one node, be it its own machine (`Agent`) or another one. Used on the driver's loop alone.
@@ -75,8 +74,8 @@ class NodeAgent {
   /// processes left); then nothing of it exists. Whatever fails later is told by `worker_exited`.
   virtual Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) = 0;
 
-  /// Starts a worker for a guest on the driver's own machine, and takes its descriptors. Errors: `unavailable`; `ended` is not called
-  /// then.
+  /// Starts a worker for a guest on the driver's own machine, and takes its descriptors. Its end comes as
+  /// `worker_exited`. Errors: `unavailable`; then it does not.
   virtual Result<void> lend(LentWorker worker);
 
   virtual void send(std::int64_t worker_id, wire::Frame frame) = 0;

@@ -29,9 +29,13 @@ Frame frame_of(std::string_view is, Json fields, Blob blob) {
 Result<void> read_message(const Frame& frame, std::span<const MessageKind> kinds, void* variant) {
   const Result<Json> json = parse_json(frame.json, "a message");
   if (!json) return json.error();
-  const JsonObject* object = json->if_object();
-  const Json* is = object == nullptr ? nullptr : object->if_contains("is");
-  const Json* fields = object == nullptr ? nullptr : object->if_contains("fields");
+  if (!json->is_object()) return Error{ErrorKind::corrupted, "a message without a kind"};
+  return read_message(json->get_object(), kinds, variant);
+}
+
+Result<void> read_message(const JsonObject& object, std::span<const MessageKind> kinds, void* variant) {
+  const Json* is = object.if_contains("is");
+  const Json* fields = object.if_contains("fields");
   if (is == nullptr || !is->is_string() || fields == nullptr) {
     return Error{ErrorKind::corrupted, "a message without a kind"};
   }

@@ -3,6 +3,7 @@
 #include "core/collectives.hpp"
 #include "core/config.hpp"
 #include "core/worker.hpp"
+#include "wire/worker_role.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,15 +14,6 @@
 /// What the driver and a worker's session say to each other.
 namespace headway::wire {
 
-/// What a worker that validates a checkpoint is to do. The raw part of its Train message is the pickled function, beside its
-/// arguments or, in the older form, its configuration.
-struct ValidationOrder {
-  std::string checkpoint;  ///< Its directory.
-  JsonObject arguments;
-  bool older_form = false;
-};
-BOOST_DESCRIBE_STRUCT(ValidationOrder, (), (checkpoint, arguments, older_form))
-
 /// A checkpoint as a rank is told of it.
 struct ToldCheckpoint {
   std::string checkpoint;  ///< Its directory.
@@ -30,29 +22,19 @@ struct ToldCheckpoint {
 };
 BOOST_DESCRIBE_STRUCT(ToldCheckpoint, (), (checkpoint, metrics, status))
 
-/// The first thing a worker hears: who it is.
+/// The first message to a worker: who it is.
 struct StartSession {
   static constexpr std::string_view is = "StartSession";
-  WorkerPlan plan;
-  int world_size = 1;
-  int attempt = 1;
+  WorkerPlan plan;  ///< Of a process that is no rank only the slot counts.
   std::string run_name;
   std::string run_directory;
   std::string trial_id;
-  std::optional<std::string> checkpoint;      ///< The directory that get_checkpoint() gives.
-  std::string working_directory;              ///< Of the ranks of its node; it may not be there yet.
-  bool enter_working_directory = true;        ///< Else it works where the driver does.
-  Resources resources;                        ///< What each worker of the group may use.
-  JsonObject metadata;                        ///< The trainer's.
-  JsonObject setup;                           ///< From the front end, for its own worker side.
-  std::optional<ValidationOrder> validation;  ///< It is no rank: it validates a checkpoint.
-  bool carries_artifacts = false;             ///< It is no rank: it does what BringArtifacts says.
-
-  bool is_rank() const { return !validation && !carries_artifacts; }
+  Resources resources;   ///< What the worker may use.
+  JsonObject metadata;   ///< The trainer's.
+  JsonObject setup;      ///< From the front end, for its own worker side.
+  JsonObject role = {};  ///< What the worker is for; see worker_role.hpp.
 };
-BOOST_DESCRIBE_STRUCT(StartSession, (),
-                      (plan, world_size, attempt, run_name, run_directory, trial_id, checkpoint, working_directory,
-                       enter_working_directory, resources, metadata, setup, validation, carries_artifacts))
+BOOST_DESCRIBE_STRUCT(StartSession, (), (plan, run_name, run_directory, trial_id, resources, metadata, setup, role))
 
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {

@@ -9,8 +9,8 @@
 
 namespace headway::worker {
 
-ArtifactCarrier::ArtifactCarrier(const wire::StartSession& context)
-    : directory_(context.working_directory),
+ArtifactCarrier::ArtifactCarrier(const wire::StartSession& context, const wire::ArtifactRole& role)
+    : directory_(role.working_directory),
       copier_(directory_, join_location(context.run_directory, "artifacts"), "artifact." + context.plan.slot.node_id) {}
 
 std::optional<std::string> ArtifactCarrier::bring(const std::stop_token& stop) {

@@ -13,7 +13,7 @@ namespace headway::worker {
 /// process of its own there, as ranks may be dead when it is wanted. One thread.
 class ArtifactCarrier {
  public:
-  explicit ArtifactCarrier(const wire::StartSession& context);
+  ArtifactCarrier(const wire::StartSession& context, const wire::ArtifactRole& role);
 
   /// What is new since the last time; the first error. Nothing where the directory is the driver's own, on shared storage: the
   /// driver's copy has it all. Ends early, with an error, when `stop` asks for it.

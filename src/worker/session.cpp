@@ -25,8 +25,14 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
   if (!first) return first.error();
   auto* start = std::get_if<wire::StartSession>(&*first);
   if (start == nullptr) return Error{ErrorKind::corrupted, "a session that does not begin with StartSession"};
+  Result<wire::WorkerRole> role = wire::to_role(start->role);
+  if (!role) return role.error();
   session->context_ = std::move(*start);
-  session->checkpoint_ = session->context_.checkpoint;
+  session->role_ = std::move(*role);
+  if (const auto* rank = std::get_if<wire::RankRole>(&session->role_)) session->checkpoint_ = rank->checkpoint;
+  if (const auto* carries = std::get_if<wire::ArtifactRole>(&session->role_)) {
+    session->carrier_ = std::make_unique<ArtifactCarrier>(session->context_, *carries);
+  }
   session->listener_ = std::thread([raw = session.get()] { raw->listen(); });
   return session;
 }
@@ -126,7 +132,7 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
 
 /// With the mutex held.
 void Session::carry(std::function<void()> work) {
-  if (!carrier_) carrier_ = std::make_unique<ArtifactCarrier>(context_);
+  if (!carrier_) return;  // Such messages are for that role alone.
   if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
   boost::asio::post(*uploads_, std::move(work));
 }

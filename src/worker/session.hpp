@@ -68,6 +68,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const wire::StartSession& context() const { return context_; }
+  /// What this process is for.
+  const wire::WorkerRole& role() const { return role_; }
   /// The directory that get_checkpoint() gives: the newest committed one that this worker knows of.
   std::optional<std::string> checkpoint() const;
 
@@ -139,6 +141,7 @@ class Session {
   pid_t pid_;
   DriverGone gone_;
   wire::StartSession context_;
+  wire::WorkerRole role_;
   std::mutex send_mutex_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -157,7 +160,7 @@ class Session {
   std::optional<wire::Blob> gathered_;
   std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
   std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
-  std::unique_ptr<ArtifactCarrier> carrier_;           ///< From the first artifacts on; used on that thread.
+  std::unique_ptr<ArtifactCarrier> carrier_;           ///< Of the role for it; used on that thread.
   std::stop_source bringing_;                          ///< What it was told last.
   std::function<std::string()> tell_collectives_;
   std::function<std::string()> tell_stacks_;

@@ -6,9 +6,11 @@
 namespace headway::worker {
 
 Result<wire::Blob> Session::collective(const std::string& kind, int root, wire::Blob bytes) {
-  if (root < 0 || root >= context_.world_size) {
+  const auto* rank = std::get_if<wire::RankRole>(&role_);
+  const int world_size = rank == nullptr ? 1 : rank->world_size;
+  if (root < 0 || root >= world_size) {
     return Error{ErrorKind::invalid_argument, kind + "() was given root " + std::to_string(root) +
-                                                  "; allowed: a rank, 0 to " + std::to_string(context_.world_size - 1)};
+                                                  "; allowed: a rank, 0 to " + std::to_string(world_size - 1)};
   }
   const bool is_root = context_.plan.rank == root;
   wire::Blob given = is_root ? std::move(bytes) : nullptr;

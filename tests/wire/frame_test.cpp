@@ -35,17 +35,36 @@ BOOST_AUTO_TEST_SUITE(frame_suite)
 BOOST_AUTO_TEST_CASE(a_message_with_every_field_comes_back_as_it_was) {
   StartSession start;
   start.plan = {3, 1, 1, 2, {"node-b", "host-b", "10.0.0.2", 8, {"GPU-1", "2"}}};
-  start.world_size = 4;
-  start.attempt = 7;
   start.run_name = "größe \"und\" mehr\n";
-  start.checkpoint = "/storage/run/checkpoint_000003";
+  RankRole rank;
+  rank.attempt = 7;
+  rank.checkpoint = "/storage/run/checkpoint_000003";
+  start.role = role_json(rank);
   start.setup = {{"nested", {{"list", {1, 2.5, nullptr}}}}};
   const StartSession back = through<ToWorker>(start);
   BOOST_TEST(back.plan.slot.gpu_ids == start.plan.slot.gpu_ids);
   BOOST_TEST(back.plan.rank == 3);
   BOOST_TEST(back.run_name == start.run_name);
-  BOOST_TEST(back.checkpoint.value() == *start.checkpoint);
+  const auto role = std::get<RankRole>(to_role(back.role).value());
+  BOOST_TEST(role.checkpoint.value() == "/storage/run/checkpoint_000003");
+  BOOST_TEST(role.attempt == 7);
   BOOST_TEST(back.setup == start.setup);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_without_a_role_or_with_an_unknown_one_is_refused_in_words) {
+  BOOST_TEST(to_role({}).error().message == "a message without a kind");
+  const auto unknown = to_role({{"is", "GhostRole"}, {"fields", JsonObject{}}});
+  BOOST_REQUIRE(!unknown);
+  BOOST_TEST(unknown.error().message.find("GhostRole") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(each_role_comes_back_as_it_was) {
+  const auto back = [](const WorkerRole& role) { return to_role(role_json(role)).value(); };
+  BOOST_TEST(std::get<ArtifactRole>(back(ArtifactRole{"/tmp/w"})).working_directory == "/tmp/w");
+  const auto validation = std::get<ValidationRole>(back(ValidationRole{"/run/checkpoint_1", {{"n", 3}}, true}));
+  BOOST_TEST(validation.checkpoint == "/run/checkpoint_1");
+  BOOST_TEST(validation.arguments.at("n").as_int64() == 3);
+  BOOST_TEST(validation.older_form);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_there_stays_away) {

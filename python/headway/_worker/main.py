@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import base64
-import contextlib
 import json
 import os
 import signal
@@ -22,8 +21,8 @@ from headway._storage import locations
 from headway._values import log
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
+from headway._worker.roles import ROLES, Role
 from headway._worker.threads import set_threads
-from headway._worker.validation import validate
 
 
 def main() -> None:
@@ -44,9 +43,9 @@ def work(session_fd: int, env: dict[str, str]) -> None:
         os.environ.update(env)
         session = _core.Session(session_fd)
         _leave_on_sigterm()
-        _settle_in(session)
+        role = _settle_in(session)
         session.announce()
-        _serve(session, json.loads(session.context_json)["validation"])
+        _serve(session, role)
         code = 0
     except SystemExit as exit_request:
         code = _exit_code(exit_request)
@@ -67,10 +66,11 @@ def _leave_on_sigterm() -> None:
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
-def _settle_in(session: _core.Session) -> None:
+def _settle_in(session: _core.Session) -> Role:
     """Makes this process look like one that the driver's script had started itself."""
-    context = json.loads(session.context_json)
+    context = worker_session.context_of(session)
     setup = json.loads(context["setup"]["json"])
+    role = ROLES[context["role"]](session, context, setup)
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     for name in set(os.environ) - set(setup["env"]):
         del os.environ[name]
@@ -83,9 +83,7 @@ def _settle_in(session: _core.Session) -> None:
         os.chdir(setup["cwd"])
     except OSError as error:
         log.warn(f"the driver's working directory cannot be entered: {error}")
-    is_rank = context["validation"] is None and not context["carries_artifacts"]
-    if is_rank:
-        session.settle_in()
+    role.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -94,11 +92,9 @@ def _settle_in(session: _core.Session) -> None:
     if "numpy" in sys.modules:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
         sys.modules["numpy"].random.seed()
-    if is_rank:
-        worker_session.begin(session, context, setup["validates"])
-    elif context["validation"] is not None:
-        worker_session.begin_validation(session)
+    role.begin()
     _reach_storage(context, setup)
+    return role
 
 
 def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:
@@ -113,7 +109,8 @@ def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:
 
 def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:
     """Makes remote storage usable here."""
-    remote = [each for each in (context["run_directory"], context["checkpoint"]) if each and _core.is_remote(each)]
+    used = (context["run_directory"], context.get("checkpoint"))
+    remote = [each for each in used if each and _core.is_remote(each)]
     if not remote and not setup["filesystems"]:
         return
     locations.adopt((scheme, base64.b64decode(pickled)) for scheme, pickled in setup["filesystems"])
@@ -121,17 +118,15 @@ def _reach_storage(context: dict[str, Any], setup: dict[str, Any]) -> None:
         locations.prepare(location)
 
 
-def _serve(session: _core.Session, validation: dict[str, Any] | None) -> None:
+def _serve(session: _core.Session, role: Role) -> None:
     while True:
         kind, call_id, function = session.next_task()
         if kind == "end":
             return
         if kind == "execute":
             execute(session, call_id, function)
-        elif validation is not None:
-            validate(session, validation, function)
         else:
-            _train(session, function)
+            role.run(function)
 
 
 def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
@@ -143,35 +138,6 @@ def execute(session: _core.Session, call_id: int, pickled: bytes) -> None:
         session.answer_call(call_id, json.dumps(describe(error)), pickle_exception(error))
     else:
         session.answer_call(call_id, None, value)
-
-
-def _train(session: _core.Session, pickled: bytes) -> None:
-    try:
-        train_loop, *args = load(pickled)
-        value = train_loop(*args)
-        if worker_session.current("the training function").context["plan"]["rank"] != 0:
-            value = None  # fit() returns rank 0's; another's need not travel, nor be picklable.
-        try:
-            pickled_value = cloudpickle.dumps(value)
-        except Exception as error:
-            raise TypeError(
-                f"the training function returned a {type(value).__name__} that cannot be pickled: {error}"
-            ) from error
-    except SystemExit:  # It ends the process, as it does in a script.
-        raise
-    except BaseException as error:
-        _flush()
-        session.training_raised(json.dumps(describe(error)), pickle_exception(error))
-    else:
-        _flush()
-        session.training_returned(pickled_value)
-
-
-def _flush() -> None:
-    """What was printed without a newline; a stream that the user has closed or replaced may not take it."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
 
 
 def _exit_code(request: SystemExit) -> int:

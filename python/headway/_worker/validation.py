@@ -1,4 +1,4 @@
-"""What a worker does that is no rank: it validates one checkpoint."""
+"""The validation of one checkpoint, in a process that is no rank."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def take_part(fd: int, place: Place, function: Callable[..., Any], args: tuple[A
         use_gpu: Whether this rank has the GPU of its local rank.
     """
     session = interruptible(lambda: _core.Session(fd, True))
-    context = json.loads(session.context_json)
+    context = worker_session.context_of(session)
     context["plan"].update(
         local_rank=place.local_rank, local_world_size=place.local_world_size, node_rank=place.node_rank
     )

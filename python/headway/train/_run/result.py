@@ -193,6 +193,7 @@ def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
         "ranks": journal["failed_ranks"] or [],
         "in_collective": bool(journal.get("failed_in_collective")),
         "preemption": journal.get("preemption"),
+        "source": journal.get("failure_source") or "group",
     }
     failure = _core.RunFailure.from_json(json.dumps(stored))
     return to_exception(failure, journal["attempt"], {}, path)[0]
