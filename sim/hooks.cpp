@@ -29,7 +29,9 @@ void Hooks::hear(const control::AppendResult& command) {
   if (command.rank_metrics) call_back(true);
 }
 
-void Hooks::hear(const control::TellFailure&) { call_back(false); }
+void Hooks::hear(const control::TellFailure&) {
+  if (has_callbacks_) call_back(false);
+}
 
 void Hooks::call_back(bool of_a_report) {
   callbacks_until_ = std::max(callbacks_until_, stage_->schedule.now()) + stage_->delay(Fault::slow_hook, 20ms);

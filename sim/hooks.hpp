@@ -10,7 +10,9 @@ namespace headway::sim {
 class Hooks {
  public:
   Hooks(Stage& stage, const Scenario& scenario)
-      : stage_(&stage), may_hang_(scenario.spec.failure.hang_fail_s.has_value()) {}
+      : stage_(&stage),
+        may_hang_(scenario.spec.failure.hang_fail_s.has_value()),
+        has_callbacks_(scenario.spec.callback_lag_max.has_value()) {}
 
   void set_up(const control::RunSetup& command);
   void tear_down(const control::RunTeardown& command);
@@ -29,6 +31,7 @@ class Hooks {
 
   Stage* stage_;
   bool may_hang_;
+  bool has_callbacks_;
   int driver_ = 0;
   Time callbacks_until_{};  ///< They are called one after the other.
   bool callback_raised_ = false;

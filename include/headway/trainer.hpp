@@ -8,6 +8,7 @@
 #include <headway/result.hpp>
 #include <headway/validation.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,37 @@ struct TrainResult {
   HEADWAY_API Result<Checkpoint> get_best_checkpoint(const std::string& metric, const std::string& mode) const;
 };
 
+/// A run that was started, from `Trainer::start`. Its functions may be called from any thread. A thread of this process serves the
+/// run: it prints what `fit` prints, and callbacks are called on it.
+///
+///     auto run = headway::Trainer(train, options).start().value();
+///     while (!run.wait_for(std::chrono::seconds(1))) draw(run.path());
+class HEADWAY_API RunHandle {
+ public:
+  RunHandle(RunHandle&& other) noexcept;
+  RunHandle& operator=(RunHandle&& other) noexcept;
+  /// A run that has not ended is aborted, and waited for.
+  ~RunHandle();
+
+  /// The run's folder.
+  const std::string& path() const;
+  /// Whether the run has ended, however it did.
+  bool done() const;
+  /// Waits until the run has ended. Errors: those of `Trainer::fit`.
+  Result<TrainResult> wait();
+  /// The same for at most `timeout`; none when the run has not ended by then. It continues.
+  std::optional<Result<TrainResult>> wait_for(std::chrono::duration<double> timeout);
+  /// Stops the run, which ends as finished: `wait` returns the result of what it has reported so far. Returns at once. A report
+  /// that is under way is recorded first; ranks get a SIGTERM, and half a second later a SIGKILL. Does nothing once the run has ended.
+  void stop(const std::string& reason = "its handle was asked to stop it");
+
+ private:
+  friend class Trainer;
+  struct State;
+  explicit RunHandle(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 /// What a run is made of, beside its loop.
 struct TrainerOptions {
   Json config = Json::object();  ///< Given to the loop in every worker.
@@ -109,6 +141,10 @@ class HEADWAY_API Trainer {
   /// processes), all of them before a worker starts; `user_code` and `worker_died` (or `preempted`) when the group failed (had to
   /// leave nodes) more often than `FailureConfig` allows: the message begins with the failed rank's own exception, or how its process ended.
   Result<TrainResult> fit();
+
+  /// Starts the run and returns at once; `fit` is `start` and `wait` on the calling thread. Errors: those of `fit` that come before
+  /// anything is started; the rest comes from `RunHandle::wait`.
+  Result<RunHandle> start();
 
  private:
   TrainLoop loop_;

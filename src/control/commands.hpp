@@ -151,7 +151,7 @@ struct AppendResult {
   std::optional<std::vector<JsonObject>> rank_metrics = std::nullopt;
 };
 
-/// Tell the run's callbacks that an attempt has failed.
+/// An attempt has failed: the front end's callbacks hear of it.
 struct TellFailure {
   int failed_attempt = 0;
   RunFailure failure;

@@ -231,7 +231,7 @@ void RunController::fail_attempt(RunFailure failure) {
   failure_ = std::move(failure);
   failure_cause_ = cause_of(*failure_);
   echo_.reset();
-  if (spec_.callback_lag_max && !callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
+  if (!callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
   const bool ending = abort_reason_ || stop_reason_ || callback_failed_ || lost_;
   const bool may_restart = !ending && failure_->kind != ErrorKind::internal;
   const bool restart = may_restart && policy_.allow_restart(failure_cause_);

@@ -151,9 +151,39 @@ RunEnd to_end(const driver::Finished& finished, const RunLoop& loop, const std::
   return end;
 }
 
+class ServedRun : public StartedRun {
+ public:
+  ServedRun(std::shared_ptr<driver::Run> run, const RunRequest& request)
+      : run_(std::move(run)), loop_(run_, request.callbacks), config_json_(request.config_json) {}
+
+  const std::string& path() const override { return run_->path(); }
+
+  Result<RunEnd> serve() override {
+    const driver::Finished& end = loop_.serve();
+    if (loop_.interrupted()) {
+      std::fprintf(stderr,
+                   "headway: stopped by Ctrl-C; what was reported so far is in %s; the same name and storage path "
+                   "resume the run\n",
+                   path().c_str());
+      leave_program();
+      Interrupt::end_program();
+    }
+    if (end.outcome.failure) return to_error(*end.outcome.failure, path());
+    return to_end(end, loop_, path(), config_json_);
+  }
+
+  void stop(const std::string& reason) override { run_->stop(reason); }
+  void abort(const std::string& reason) override { run_->abort(reason); }
+
+ private:
+  std::shared_ptr<driver::Run> run_;
+  RunLoop loop_;
+  std::string config_json_;
+};
+
 }  // namespace
 
-Result<RunEnd> run(const RunRequest& request) {
+Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
   // The program's own faults are told before those of the run.
   auto runtime = driver_runtime();
   if (!runtime) return runtime.error();
@@ -169,18 +199,7 @@ Result<RunEnd> run(const RunRequest& request) {
   start.validation = std::move(*validation);
   auto started = (*runtime)->start_run(std::move(start));
   if (!started) return started.error();
-  const std::string path = (*started)->path();
-  RunLoop loop(*started, request.callbacks);
-  const driver::Finished& end = loop.serve();
-  if (loop.interrupted()) {
-    std::fprintf(
-        stderr, "headway: stopped by Ctrl-C; what was reported so far is in %s; the same name and storage path go on\n",
-        path.c_str());
-    leave_program();
-    Interrupt::end_program();
-  }
-  if (end.outcome.state != "finished") return to_error(end.outcome.failure.value(), path);
-  return to_end(end, loop, path, request.config_json);
+  return std::unique_ptr<StartedRun>(std::make_unique<ServedRun>(*started, request));
 }
 
 std::optional<std::size_t> best_place(const std::vector<std::string>& metrics_json, const std::string& metric,

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,8 +55,22 @@ struct RunEnd {
   std::vector<std::string> damage = {};  ///< What is wrong with checkpoints that are left out, in words.
 };
 
-/// Runs it to its end, on the calling thread. Errors: as Trainer::fit.
-Result<RunEnd> run(const RunRequest& request);
+/// A run that was started. `stop` and `abort` may be called from any thread.
+class StartedRun {
+ public:
+  virtual ~StartedRun() = default;
+  /// Its folder.
+  virtual const std::string& path() const = 0;
+  /// Serves it on the calling thread until it has ended; called once. Errors: as Trainer::fit.
+  virtual Result<RunEnd> serve() = 0;
+  /// Ends it as finished.
+  virtual void stop(const std::string& reason) = 0;
+  /// Ends it as aborted.
+  virtual void abort(const std::string& reason) = 0;
+};
+
+/// Errors: those of Trainer::fit that come before anything is started.
+Result<std::unique_ptr<StartedRun>> start(const RunRequest& request);
 
 /// The end, so far, of the run in a folder (a location). Errors: as TrainResult::from_path.
 Result<RunEnd> found_end(const std::string& location);

@@ -7,6 +7,10 @@
 #include "library/run_request.hpp"
 #include "library/train_loops.hpp"
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 namespace headway {
 namespace {
 
@@ -63,28 +67,103 @@ library::RunRequest::Validation to_request(const ValidationConfig& config, const
 
 }  // namespace
 
-Result<TrainResult> Trainer::fit() {
+namespace {
+
+Result<TrainResult> to_result(const Result<library::RunEnd>& end) {
+  if (!end) return end.error();
+  return to_result(*end);
+}
+
+/// Starts the run of a trainer.
+Result<std::unique_ptr<library::StartedRun>> start(const TrainLoop& loop, const TrainerOptions& options) {
   // What is wrong with the program comes before what is wrong with the run.
   if (auto runtime = library::driver_runtime(); !runtime) return runtime.error();
-  if (auto ok = check(options_.callbacks); !ok) return ok.error();
-  const Result<std::string> name = library::name_of(loop_);
+  if (auto ok = check(options.callbacks); !ok) return ok.error();
+  const Result<std::string> name = library::name_of(loop);
   if (!name) return name.error();
   library::RunRequest request;
   request.loop = *name;
-  request.config_json = options_.config.dump();
-  request.metadata_json = options_.metadata.dump();
-  request.scaling = options_.scaling;
-  request.run = options_.run;
-  if (options_.resume_from_checkpoint) request.resume_from_checkpoint = options_.resume_from_checkpoint->path();
-  if (!options_.callbacks.empty()) hear(options_.callbacks, request.callbacks);
-  if (options_.validation) {
-    const Result<std::string> function = library::name_of(options_.validation->function);
+  request.config_json = options.config.dump();
+  request.metadata_json = options.metadata.dump();
+  request.scaling = options.scaling;
+  request.run = options.run;
+  if (options.resume_from_checkpoint) request.resume_from_checkpoint = options.resume_from_checkpoint->path();
+  if (!options.callbacks.empty()) hear(options.callbacks, request.callbacks);
+  if (options.validation) {
+    const Result<std::string> function = library::name_of(options.validation->function);
     if (!function) return function.error();
-    request.validation = to_request(*options_.validation, *function);
+    request.validation = to_request(*options.validation, *function);
   }
-  const Result<library::RunEnd> end = library::run(request);
-  if (!end) return end.error();
-  return to_result(*end);
+  return library::start(request);
+}
+
+}  // namespace
+
+struct RunHandle::State {
+  std::unique_ptr<library::StartedRun> run;
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::optional<Result<TrainResult>> result;
+  std::thread thread;
+};
+
+RunHandle::RunHandle(std::unique_ptr<State> state) : state_(std::move(state)) {
+  state_->thread = std::thread([state = state_.get()] {
+    Result<TrainResult> result = to_result(state->run->serve());
+    const std::lock_guard lock(state->mutex);
+    state->result = std::move(result);
+    state->ended.notify_all();
+  });
+}
+
+RunHandle::RunHandle(RunHandle&& other) noexcept = default;
+
+RunHandle& RunHandle::operator=(RunHandle&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+RunHandle::~RunHandle() {
+  if (!state_) return;
+  if (!done()) state_->run->abort("its handle was destroyed");
+  state_->thread.join();
+}
+
+const std::string& RunHandle::path() const { return state_->run->path(); }
+
+bool RunHandle::done() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->result.has_value();
+}
+
+Result<TrainResult> RunHandle::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->ended.wait(lock, [this] { return state_->result.has_value(); });
+  return *state_->result;
+}
+
+std::optional<Result<TrainResult>> RunHandle::wait_for(std::chrono::duration<double> timeout) {
+  std::unique_lock lock(state_->mutex);
+  state_->ended.wait_for(lock, timeout, [this] { return state_->result.has_value(); });
+  return state_->result;
+}
+
+void RunHandle::stop(const std::string& reason) {
+  if (!done()) state_->run->stop(reason);
+}
+
+Result<RunHandle> Trainer::start() {
+  auto run = headway::start(loop_, options_);
+  if (!run) return run.error();
+  auto state = std::make_unique<RunHandle::State>();
+  state->run = std::move(*run);
+  return RunHandle(std::move(state));
+}
+
+Result<TrainResult> Trainer::fit() {
+  const auto run = headway::start(loop_, options_);
+  if (!run) return run.error();
+  return to_result((*run)->serve());
 }
 
 Result<TrainResult> TrainResult::from_path(const std::string& path) {

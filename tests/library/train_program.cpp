@@ -1,4 +1,5 @@
 #include "library/artifact_loops.hpp"
+#include "library/handle_loops.hpp"
 #include "library/keeping_loops.hpp"
 #include "library/message_loops.hpp"
 #include "library/report_loops.hpp"
@@ -280,6 +281,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   all.merge(headway::test::message_loops());
   all.merge(headway::test::artifact_loops());
   all.merge(headway::test::keeping_loops());
+  all.merge(headway::test::handle_loops());
   all.insert(loops.begin(), loops.end());
   const auto found = all.find(mode);
   const headway::TrainLoop loop = found == all.end() ? headway::TrainLoop(sum_up) : found->second;
@@ -294,6 +296,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   headway::test::add_validation(mode, options);
   headway::test::add_sync(mode, options);
   headway::test::keep_as_asked(mode, options);
+  headway::test::listen_by_handle(mode, options);
   headway::test::make_wrong(mode, options);
   if (mode == "callback_null") options.callbacks = {nullptr};
   if (mode == "die_once" || mode == "callback_throws")
@@ -319,6 +322,7 @@ int run_mode(const std::string& mode, const std::string& storage) {
     fs::rename(own.string() + ".new", own);
   }
   if (mode == "call_outside") return call_outside();
+  if (headway::test::is_handled(mode)) return show(headway::test::run_by_handle(mode, trainer_for(mode, storage)));
   return show(trainer_for(mode, storage).fit());
 }
 

@@ -30,6 +30,7 @@ from headway.train._errors.worker_failures import (
     WorkerNotStarted,
     WorkerRaised,
 )
+from headway.train._run.handle import RunHandle
 from headway.train._run.result import Result
 from headway.train._run.user_callback import UserCallback
 from headway.train._training_function.context import TrainContext, get_checkpoint, get_context
@@ -68,6 +69,7 @@ __all__ = [
     "ReportedCheckpointStatus",
     "Result",
     "RunConfig",
+    "RunHandle",
     "ScalingConfig",
     "SessionMisuseError",
     "SyncConfig",

@@ -17,17 +17,18 @@ from headway._checkpoint.checkpoint import Checkpoint
 from headway._runtime.environment import without_secrets
 from headway._runtime.runtime import get_runtime, preload_modules, worker_environment
 from headway._storage import locations
-from headway._values import log, pickling
+from headway._values import pickling
 from headway._values.arguments import check_instance
 from headway._values.metrics import to_json
 from headway._worker.in_context import InContext
 from headway.train._config import shown_config
 from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._errors.exceptions import ControllerError, to_exception
-from headway.train._local.fit import fit_here
+from headway.train._local.fit import LocalRun
 from headway.train._run import saved_trainer
 from headway.train._run.callback_calls import CallbackCalls
 from headway.train._run.display import Display
+from headway.train._run.group_run import GroupRun
+from headway.train._run.handle import RunHandle, StartedRun, serve_beside
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
@@ -237,6 +238,31 @@ class DataParallelTrainer(BaseTrainer):
             FileExistsError: the run has a driver already, which is named; nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
+        return self._begin().serve()
+
+    def start(self) -> RunHandle:
+        """Starts the run and returns at once; ``fit()`` is ``start().wait()``, on the calling thread.
+
+        A thread of this process serves the run: backends' hooks and callbacks are called on it, and it prints what
+        ``fit()`` prints. With ``num_workers=0`` it runs the training function too. The run ends with this process.
+
+        Returns:
+            What waits for the run, stops it, and yields its events.
+
+        Raises:
+            Exception: what ``fit()`` raises before anything is started; the rest is raised by ``wait()``.
+
+        Example:
+            >>> from headway import train
+            >>> def loop():
+            ...     train.report({"loss": 0.5})
+            >>> handle = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).start()
+            >>> handle.wait().metrics["loss"]
+            0.5
+        """
+        return serve_beside(self._begin())
+
+    def _begin(self) -> StartedRun:
         worker_session.check_may_fit()
         spec = self._spec()
         callbacks = self._callbacks(spec)
@@ -244,7 +270,7 @@ class DataParallelTrainer(BaseTrainer):
         if resume is not None and not locations.is_remote(resume) and not os.path.isdir(resume):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         if self.scaling_config.num_workers == 0:
-            return fit_here(self, spec, callbacks)
+            return LocalRun(self, spec, callbacks)
         names = ("train_loop_per_worker", "train_loop_config")
         task = pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
         environment = worker_environment(self.run_config.worker_runtime_env)
@@ -262,24 +288,8 @@ class DataParallelTrainer(BaseTrainer):
             Display(self.run_config, self.train_loop_config),
             callbacks,
         )
-        try:
-            end = loop.serve()
-        except BaseException as error:
-            loop.abort(error)
-            if isinstance(error, KeyboardInterrupt):
-                told = f"what was reported so far is in {locations.shown(run.path)}"
-                log.notice(f"stopped by Ctrl-C; {told}; the same name and storage path go on")
-            raise
-        if loop.callback_error is not None:
-            failure = loop.callback_error.failure
-            raise ControllerError(failure, str(loop.callback_error)) from failure
-        if end.outcome.failure is not None:
-            attempts = end.outcome.attempts
-            failure, cause = to_exception(end.outcome.failure, attempts, loop.exceptions, locations.shown(run.path))
-            if cause is not None and self.run_config.failure_config.fail_fast == "raise":
-                raise cause from failure
-            raise failure from cause
-        return self._result(end, loop, run.path)
+        raises_cause = self.run_config.failure_config.fail_fast == "raise"
+        return GroupRun(run, loop, lambda end: self._result(end, loop, run.path), raises_cause=raises_cause)
 
     def _function(self) -> Callable[..., Any]:
         """What each rank calls: the training function, within the framework's context if it has one."""

@@ -81,74 +81,112 @@ class _Returned:
         return self._value
 
 
-def fit_here(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None) -> Result:
-    """Runs the training function in this process to its end.
+class LocalRun:
+    """A run whose rank is this process; see :class:`headway.train._run.handle.StartedRun`.
 
     Args:
         trainer: Whose run it is.
         spec: The run's.
-        callbacks: Its callbacks; they are called on another thread.
+        callbacks: Its callbacks; they are called on another thread than the training function.
 
     Raises:
         RuntimeError: another thread of this process is in local mode: a process is one rank at a time.
-        Exception: what the training function raised, as it is; else what ``fit()`` raises.
     """
-    if not _one_at_a_time.acquire(blocking=False):
-        raise RuntimeError(
-            "fit() with ScalingConfig(num_workers=0) was called while another thread of this process is in one; "
-            "allowed: one run after the other, or num_workers of at least 1"
-        )
-    try:
-        place = ranks.find_place()
-        return _lead(trainer, spec, callbacks, place) if place.rank == 0 else _follow(trainer, place)
-    finally:
-        _one_at_a_time.release()
 
-
-def _lead(trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None, place: ranks.Place) -> Result:
-    spec = {**spec, "local_ranks": place.world_size, "enter_working_directory": False}
-    spec["failure"] = {**spec["failure"], "max_failures": 0}
-    here, there = socket.socketpair()
-    # Validations have processes of their own here, too; they are no ranks of torchrun's.
-    told_workers = {**surroundings(), **trainer._worker_side(spec)}
-    told_workers["env"] = ranks.without_torchrun(told_workers["env"])
-    run = get_runtime().start_run(
-        spec_json=json.dumps(spec),
-        worker_setup_json=json.dumps(told_workers),
-        task=b"",
-        trainer=saved_trainer.dumps(type(trainer).__name__, trainer._parts()),
-        validation=trainer.validation_config._dumps() if trainer.validation_config is not None else None,
-        local_sessions=[there.detach(), *ranks.gather(place)],
-    )
-    config = trainer.backend_config
-    display = Display(trainer.run_config, trainer.train_loop_config)
-    loop = RunLoop(run, config.backend_cls(), config, display, callbacks)
-    served = _Served(loop)
-    outcome, refusal = ranks.Outcome(), None
-    try:
-        outcome = _take_part(trainer, here.detach(), place)
-    except BaseException as error:
-        interrupted = isinstance(error, KeyboardInterrupt)
-        run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
-        end = served.wait()
-        if not isinstance(error, Exception):
-            if interrupted:
-                told = f"what was reported so far is in {locations.shown(run.path)}"
-                log.notice(f"stopped by Ctrl-C; {told}")
+    def __init__(self, trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None):
+        if not _one_at_a_time.acquire(blocking=False):
+            raise RuntimeError(
+                "fit() with ScalingConfig(num_workers=0) was called while another thread of this process is in one; "
+                "allowed: one run after the other, or num_workers of at least 1"
+            )
+        self._trainer = trainer
+        self._run: _core.Run | None = None
+        self.path: str | None = None
+        self.listeners: list[Callable[[Any], None]] = []
+        try:
+            self._place = ranks.find_place()
+            if self._place.rank == 0:
+                self._lead(spec, callbacks)
+        except BaseException:
+            _one_at_a_time.release()
             raise
-        refusal = error
-    end = served.wait()
-    ranks.tell_others(place, end, run.path)
-    if served.error is not None:
-        raise served.error
-    if outcome.error is not None:
-        raise outcome.error
-    if refusal is not None and end.outcome.state == "aborted":
-        raise refusal
-    if loop.callback_error is not None:
-        failure = loop.callback_error.failure
-        raise ControllerError(failure, str(loop.callback_error)) from failure
-    return _result(trainer, end, outcome, run.path)
+
+    def _lead(self, spec: dict[str, Any], callbacks: CallbackCalls | None) -> None:
+        """Starts the run: this process is its driver as well as a rank."""
+        trainer, place = self._trainer, self._place
+        spec = {**spec, "local_ranks": place.world_size, "enter_working_directory": False}
+        spec["failure"] = {**spec["failure"], "max_failures": 0}
+        here, there = socket.socketpair()
+        # Validations have processes of their own here, too; they are no ranks of torchrun's.
+        told_workers = {**surroundings(), **trainer._worker_side(spec)}
+        told_workers["env"] = ranks.without_torchrun(told_workers["env"])
+        self._run = get_runtime().start_run(
+            spec_json=json.dumps(spec),
+            worker_setup_json=json.dumps(told_workers),
+            task=b"",
+            trainer=saved_trainer.dumps(type(trainer).__name__, trainer._parts()),
+            validation=trainer.validation_config._dumps() if trainer.validation_config is not None else None,
+            local_sessions=[there.detach(), *ranks.gather(place)],
+        )
+        self._session_fd = here.detach()
+        self.path = locations.shown(self._run.path)
+        config = trainer.backend_config
+        display = Display(trainer.run_config, trainer.train_loop_config)
+        self._loop = RunLoop(self._run, config.backend_cls(), config, display, callbacks)
+        self.listeners = self._loop.listeners
+
+    def stop(self, reason: str) -> None:
+        """Ends it as finished, once the training function reports.
+
+        Raises:
+            RuntimeError: in another rank of torchrun than the first, which has the run.
+        """
+        if self._run is None:
+            raise RuntimeError(
+                f"stop() was called in rank {self._place.rank} of torchrun's; call it in rank 0, which has the run"
+            )
+        self._run.stop(reason)
+
+    def abort(self, reason: str) -> bool:
+        """Ends it as aborted; False in torchrun's other ranks."""
+        if self._run is None:
+            return False
+        self._run.abort(reason)
+        return True
+
+    def serve(self) -> Result:
+        """Runs the training function on this thread, until the run has ended."""
+        try:
+            return _follow(self._trainer, self._place) if self._run is None else self._serve(self._run)
+        finally:
+            _one_at_a_time.release()
+
+    def _serve(self, run: _core.Run) -> Result:
+        served = _Served(self._loop)
+        outcome, refusal = ranks.Outcome(), None
+        try:
+            outcome = _take_part(self._trainer, self._session_fd, self._place)
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+            end = served.wait()
+            if not isinstance(error, Exception):
+                if interrupted:
+                    log.notice(f"stopped by Ctrl-C; what was reported so far is in {self.path}")
+                raise
+            refusal = error
+        end = served.wait()
+        ranks.tell_others(self._place, end, run.path)
+        if served.error is not None:
+            raise served.error
+        if outcome.error is not None:
+            raise outcome.error
+        if refusal is not None and end.outcome.state == "aborted":
+            raise refusal
+        if self._loop.callback_error is not None:
+            failure = self._loop.callback_error.failure
+            raise ControllerError(failure, str(self._loop.callback_error)) from failure
+        return _result(self._trainer, end, outcome, run.path)
 
 
 def _follow(trainer: LocalTrainer, place: ranks.Place) -> Result:

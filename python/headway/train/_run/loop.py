@@ -52,6 +52,8 @@ class RunLoop:
         self.exceptions: dict[int, Exception] = {}
         self.callback_error: CallbackError | None = None
         self.end: _core.Finished | None = None
+        #: Called with each event, on the thread that serves the run.
+        self.listeners: list[Callable[[Any], None]] = []
 
     def serve(self) -> _core.Finished:
         """Until the end; returns what the run came to."""
@@ -124,7 +126,10 @@ class RunLoop:
         self._events.extend(self._run.take_events())
         # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
         while self._events:
-            self._take(self._events.popleft())
+            event = self._events.popleft()
+            for listener in self.listeners:
+                listener(event)
+            self._take(event)
         self._display.flush()
 
     def _take(self, event: Any) -> None:

@@ -1,0 +1,52 @@
+#include "library/program_run.hpp"
+
+#include <fstream>
+#include <iterator>
+
+/// Runs that are started and go on beside the program, which has a handle to them.
+namespace headway::library {
+namespace {
+
+struct HandleProgram : TrainProgram {
+  std::string journal() const {
+    std::ifstream file(folder.path() + "/run/run.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  bool notes(const std::string& text) const { return journal().find(text) != std::string::npos; }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(handle_suite, HandleProgram)
+
+BOOST_AUTO_TEST_CASE(a_run_that_another_thread_stops_ends_as_finished_with_what_it_has_reported) {
+  both("stopped_by_its_handle", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("ended early 0 done 0"));
+    BOOST_TEST(ended.says("now done 1"));
+    BOOST_TEST(ended.says("metrics {"));
+    BOOST_TEST(ended.says("The run stops: far enough"));
+    BOOST_TEST(notes("\"state\":\"finished\""));
+    BOOST_TEST(notes("\"stop_reason\":\"far enough\""));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_handle_goes_is_aborted_and_waited_for) {
+  both("abandoned_by_its_handle", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(ended.says("error aborted: the handle of " + folder.path() + "/run goes"));
+    BOOST_TEST(notes("\"state\":\"aborted\""));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_a_run_fails_by_comes_from_each_wait) {
+  both("failing_under_a_handle", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(ended.says("first 0 done 1"));
+    BOOST_TEST(ended.says("error user_code: std::runtime_error: bad batch"));
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::library
