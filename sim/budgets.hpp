@@ -14,8 +14,8 @@
 
 namespace headway::sim {
 
-/// Why attempts end, what each end counts as, by a model of its own, and whether another attempt is allowed. What the controller says of
-/// preemptions and of growth must be so.
+/// Why attempts end, what each end counts as, by a model of its own, and whether another attempt is
+/// allowed. What the controller says of preemptions and of growth must be so.
 class Budgets {
  public:
   explicit Budgets(const ScalingConfig& scaling, const FailureConfig& allowed) : scaling_(scaling), allowed_(allowed) {}
@@ -37,7 +37,8 @@ class Budgets {
   std::map<std::string, std::vector<int>> leaving() const;
   /// Whether the current attempt's end may be followed by another attempt.
   bool may_restart() const;
-  /// Whether the current attempt has died, be it at its start: neither had it to leave a node, nor did it grow.
+  /// Whether the current attempt has died, be it at its start: neither had it to leave a node, nor
+  /// did it grow.
   bool died() const;
   /// "3 failures, of which 2 are allowed": before this attempt.
   std::string words() const;

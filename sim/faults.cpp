@@ -6,7 +6,8 @@
 namespace headway::sim {
 namespace {
 
-/// How rare a fault is, where it could happen: one in this many times. What could happen often is rare each time.
+/// How rare a fault is, where it could happen: one in this many times. What could happen often is
+/// rare each time.
 constexpr std::pair<Fault, int> rarities[] = {
     {Fault::abort, 400},
     {Fault::append_fails, 10},

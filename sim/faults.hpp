@@ -13,22 +13,24 @@ namespace headway::sim {
 
 /// What can go wrong in a simulated run.
 enum class Fault {
-  abort,               ///< Somebody asks for the end, at any moment.
-  append_fails,        ///< A line of the results cannot be written.
-  callback_fails,      ///< A callback of the front end raises.
-  calls_differ,        ///< A rank calls another barrier or broadcast than the others.
-  begin_fails,         ///< A checkpoint's directory cannot be made.
-  commit_fails,        ///< A manifest cannot be written.
-  commit_lies,         ///< A commit is said to have failed, and is durable all the same.
-  copy_fails,          ///< A copy of the ranks' working directories fails.
-  copy_hangs,          ///< Such a copy does not end by itself.
-  crash,               ///< A worker's process dies, wherever it stands.
-  deaf_to_sigterm,     ///< A worker ignores SIGTERM.
-  delete_fails,        ///< An old checkpoint cannot be deleted.
-  discard_fails,       ///< An unfinished checkpoint cannot be removed.
-  driver_dies,         ///< The driver is killed, and a new one goes on with the run.
-  driver_ends,         ///< The driver ends in order before the run does, and a new one goes on with it.
-  echo,                ///< An exception that looks like another rank's echo, without another's failure.
+  abort,            ///< Somebody asks for the end, at any moment.
+  append_fails,     ///< A line of the results cannot be written.
+  callback_fails,   ///< A callback of the front end raises.
+  calls_differ,     ///< A rank calls another barrier or broadcast than the others.
+  begin_fails,      ///< A checkpoint's directory cannot be made.
+  commit_fails,     ///< A manifest cannot be written.
+  commit_lies,      ///< A commit is said to have failed, and is durable all the same.
+  copy_fails,       ///< A copy of the ranks' working directories fails.
+  copy_hangs,       ///< Such a copy does not end by itself.
+  crash,            ///< A worker's process dies, wherever it stands.
+  deaf_to_sigterm,  ///< A worker ignores SIGTERM.
+  delete_fails,     ///< An old checkpoint cannot be deleted.
+  discard_fails,    ///< An unfinished checkpoint cannot be removed.
+  driver_dies,      ///< The driver is killed, and a new one goes on with the run.
+  /// The driver ends in order before the run does, and a new one goes on with it.
+  driver_ends,
+  /// An exception that looks like another rank's echo, without another's failure.
+  echo,
   exit_code,           ///< A worker that had returned ends with an exit code or a signal.
   exit_handler_hangs,  ///< A worker does not exit by itself after its function has returned.
   exits_unasked,       ///< A worker that has returned exits before it is told to.
@@ -72,8 +74,8 @@ BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, be
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);
 
-/// Decides when something goes wrong. Each seed has a number of faults that it may spend, and some kinds that it never has: mixes of
-/// few kinds reach states that a mix of all hides.
+/// Decides when something goes wrong. Each seed has a number of faults that it may spend, and some
+/// kinds that it never has: mixes of few kinds reach states that a mix of all hides.
 class Faults {
  public:
   explicit Faults(Random& random);

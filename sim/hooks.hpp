@@ -6,7 +6,8 @@
 
 namespace headway::sim {
 
-/// The front end's set-up and tear-down hooks, on a thread of their own: their answers may come when the attempt is over.
+/// The front end's set-up and tear-down hooks, on a thread of their own: their answers may come
+/// when the attempt is over.
 class Hooks {
  public:
   Hooks(Stage& stage, const Scenario& scenario)

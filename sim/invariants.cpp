@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-/// What is heard and said in general: order, attempts, budgets, the end. Reports and checkpoints: invariants_reports.cpp.
+/// What is heard and said in general: order, attempts, budgets, the end. Reports and checkpoints:
+/// invariants_reports.cpp.
 namespace headway::sim {
 
 using namespace control;
@@ -50,7 +51,8 @@ void Invariants::driver_died() {
   reports_.clear();
 }
 
-/// What was kept is still there, or went by rule: a commit that nobody had heard of may have come to its end.
+/// What was kept is still there, or went by rule: a commit that nobody had heard of may have come
+/// to its end.
 void Invariants::take_up(const FoundRun& found) {
   const std::set<std::string> given_up = storage_->given_up();
   for (const std::string& name : retention_.kept()) {
@@ -111,7 +113,8 @@ void Invariants::says(const Command& command) {
   require(!finished_, invariant::one_finish, [&] { return words(command) + " after Finish"; });
   std::visit(
       [this, &command](const auto& what) {
-        // Results are facts; everything else that names an attempt asks something of its processes or of its front end.
+        // Results are facts; everything else that names an attempt asks something of its processes
+        // or of its front end.
         if constexpr (requires { what.attempt; } && !std::is_same_v<std::decay_t<decltype(what)>, StartWorkers>) {
           bool asks_somebody = true;
           if constexpr (requires { what.ranks; }) asks_somebody = !what.ranks.empty();

@@ -19,8 +19,9 @@
 
 namespace headway::sim {
 
-/// Watches everything that the controller hears and says, knows what is on disk and which processes live, and throws a Violation
-/// when an invariant does not hold. It has a model of its own for all that it judges: nothing is taken from the controller.
+/// Watches everything that the controller hears and says, knows what is on disk and which processes
+/// live, and throws a Violation when an invariant does not hold. It has a model of its own for all
+/// that it judges: nothing is taken from the controller.
 class Invariants {
  public:
   Invariants(const Stage& stage, const Scenario& scenario, const Storage& storage, const Workers& workers,
@@ -43,7 +44,8 @@ class Invariants {
   /// After everything is over: nothing is under way any more.
   void over() const;
 
-  /// The driver is dead, and every process with it. What it had promised still holds for the next one.
+  /// The driver is dead, and every process with it. What it had promised still holds for the next
+  /// one.
   void driver_died();
 
   bool finished() const { return finished_; }
@@ -172,9 +174,11 @@ class Invariants {
   std::int64_t committing_index_ = 0;
   std::map<std::int64_t, Validation> validations_;  ///< By number.
   std::map<std::string, int> deaths_;               ///< Of processes that validated a checkpoint.
-  bool outcome_unwritten_ = false;                  ///< One is known since the last journal was ordered.
-  std::deque<Retention::Outcomes> journals_;        ///< What was known with each journal that is under way.
-  Retention::Outcomes durable_outcomes_;            ///< What a journal that was written has.
+  /// One is known since the last journal was ordered.
+  bool outcome_unwritten_ = false;
+  /// What was known with each journal that is under way.
+  std::deque<Retention::Outcomes> journals_;
+  Retention::Outcomes durable_outcomes_;  ///< What a journal that was written has.
   std::map<std::pair<int, std::int64_t>, control::CheckpointsAsked>
       questions_;  ///< Of this attempt, by rank and number.
   std::set<std::int64_t> timers_;

@@ -90,7 +90,8 @@ void Invariants::check_made_good(const ReportLine& line) const {
           [&] { return what + " is counted by the next driver and has no checkpoint"; });
 }
 
-/// At the end of an attempt: what ranks were told is recorded is recorded. An asynchronous checkpoint may have failed afterwards.
+/// At the end of an attempt: what ranks were told is recorded is recorded. An asynchronous
+/// checkpoint may have failed afterwards.
 void Invariants::check_reports_counted() const {
   for (const auto& [index, report] : reports_) {
     if (report.answered_to.empty() || report.error || (report.has_checkpoint && report.asynchronous)) continue;
@@ -188,7 +189,8 @@ void Invariants::over() const {
     require(storage_->has_line(attempt, index) || storage_->line_failed(attempt, index), invariant::counted_once,
             [&, name = name] { return "the report of " + name + " has no line in the results"; });
   }
-  // A driver that finds lines and no journal takes the run for a new one, and counts from the start.
+  // A driver that finds lines and no journal takes the run for a new one, and counts from the
+  // start.
   if (attempt_ == 0 || began_anew_) return;
   std::pair<int, std::int64_t> last{0, -1};
   for (const ReportLine& line : storage_->results()) {

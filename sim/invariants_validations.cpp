@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-/// Validations: how many run, for which checkpoints, what becomes of their results, and what ranks are told of checkpoints.
+/// Validations: how many run, for which checkpoints, what becomes of their results, and what ranks
+/// are told of checkpoints.
 namespace headway::sim {
 
 using namespace control;
@@ -60,7 +61,8 @@ void Invariants::settle_validation(const std::string& checkpoint, const JsonObje
   outcome_unwritten_ = true;
 }
 
-/// Those whose outcome a journal has. That is what was found, and all that was durable before is there.
+/// Those whose outcome a journal has. That is what was found, and all that was durable before is
+/// there.
 Retention::Reports Invariants::settled_by(const Journal& journal) const {
   Retention::Reports settled;
   if (!scenario_->spec.validation.has_function) return settled;

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <thread>
 
-/// headway_sim: simulated runs by their seeds. Exit status: 0 when every invariant held, 1 when not, 2 for bad arguments.
+/// headway_sim: simulated runs by their seeds. Exit status: 0 when every invariant held, 1 when
+/// not, 2 for bad arguments.
 namespace headway::sim {
 namespace {
 

@@ -9,7 +9,8 @@
 
 namespace headway::sim {
 
-/// Where workers may run: grants a place for each, for as many of an elastic group as there is room for, or refuses.
+/// Where workers may run: grants a place for each, for as many of an elastic group as there is room
+/// for, or refuses.
 class Nodes {
  public:
   Nodes(Stage& stage, const Scenario& scenario)
@@ -19,7 +20,8 @@ class Nodes {
   void release();
   void look(const control::LookForRoom& command);
   void driver_died();
-  /// There is room for another number of workers within the group's range; that there is more is told.
+  /// There is room for another number of workers within the group's range; that there is more is
+  /// told.
   void change_room();
 
   bool held() const { return held_; }
@@ -36,8 +38,8 @@ class Nodes {
   void tell_room_changed();
 
   bool held_ = false;
-  std::vector<int> lost_ =
-      std::vector<int>(static_cast<std::size_t>(scenario_->nodes), 0);  ///< How many were, by place.
+  /// How many were, by place.
+  std::vector<int> lost_ = std::vector<int>(static_cast<std::size_t>(scenario_->nodes), 0);
   int driver_ = 0;
   int room_ = 1;
 };

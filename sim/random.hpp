@@ -8,7 +8,8 @@
 
 namespace headway::sim {
 
-/// All chance of one simulated run, by its seed. The same on every machine: nothing here depends on a standard library's taste.
+/// All chance of one simulated run, by its seed. The same on every machine: nothing here depends on
+/// a standard library's taste.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}

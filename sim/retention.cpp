@@ -38,7 +38,8 @@ void Retention::settle(const std::string& name, const JsonObject* metrics) {
   strike_out();
 }
 
-/// One stays when fewer than num_to_keep are better; the newest, and what is not validated yet, in any case. No score is the worst.
+/// One stays when fewer than num_to_keep are better; the newest, and what is not validated yet, in
+/// any case. No score is the worst.
 void Retention::strike_out() {
   const auto better_than = [&](const Rated& one) {
     return std::count_if(rated_.begin(), rated_.end(), [&](const Rated& other) {

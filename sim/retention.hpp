@@ -14,12 +14,14 @@
 
 namespace headway::sim {
 
-/// The rule of num_to_keep, told a second time and in the plainest way: what the controller's book is judged by.
+/// The rule of num_to_keep, told a second time and in the plainest way: what the controller's book
+/// is judged by.
 class Retention {
  public:
   explicit Retention(CheckpointConfig config) : config_(std::move(config)) {}
 
-  /// `report` is its report's index in the run; `pending`: it is to be validated, and stays until then.
+  /// `report` is its report's index in the run; `pending`: it is to be validated, and stays until
+  /// then.
   void commit(const std::string& name, std::int64_t report, const JsonObject& metrics, bool pending);
   /// What became of its validation: metrics, or nullptr when there are none.
   void settle(const std::string& name, const JsonObject* metrics);
@@ -28,8 +30,9 @@ class Retention {
 
   /// Checkpoints by name and report.
   using Reports = std::set<std::pair<std::string, std::int64_t>>;
-  /// A new driver judges anew, by what is on disk: `there`, in order of commit, without what its journal says is given up. What was
-  /// to be validated is so still, if they are at all (`validates`), but for those whose outcome the journal says (`settled`).
+  /// A new driver judges anew, by what is on disk: `there`, in order of commit, without what its
+  /// journal says is given up. What was to be validated is so still, if they are at all
+  /// (`validates`), but for those whose outcome the journal says (`settled`).
   void take_up(const std::vector<Manifest>& there, const std::set<std::string>& given_up, bool validates,
                const Reports& settled);
 
@@ -43,7 +46,8 @@ class Retention {
   bool pending(const std::string& name) const;
   bool validated(const std::string& name) const;
   bool any_pending() const;
-  /// What became of validations, as far as this driver knows: metrics, or none where there are none.
+  /// What became of validations, as far as this driver knows: metrics, or none where there are
+  /// none.
   using Outcomes = std::map<std::pair<std::string, std::int64_t>, std::optional<JsonObject>>;
   const Outcomes& outcomes() const { return outcomes_; }
 

@@ -111,7 +111,8 @@ Scenario make_scenario(Random& random) {
   scenario.asks = random.one_in(4);
   if (random.one_in(2)) scenario.gather_every = 1 + random.below(3);
   if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
-    // What is refused once (a name that is taken, say) is refused in every attempt: without a limit that goes on for ever.
+    // What is refused once (a name that is taken, say) is refused in every attempt: without a limit
+    // that goes on for ever.
     if (spec.failure.max_failures == -1) spec.failure.max_failures = 10;
     if (random.one_in(2)) scenario.catches = true;
   }

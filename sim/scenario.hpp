@@ -12,8 +12,9 @@
 
 namespace headway::sim {
 
-/// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults or the order in which chance is
-/// asked: a seed that was kept (sim/seeds.txt) means something only together with this number.
+/// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults
+/// or the order in which chance is asked: a seed that was kept (sim/seeds.txt) means something only
+/// together with this number.
 inline constexpr int generator_version = 6;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
@@ -22,24 +23,29 @@ struct Scenario {
   enum class Names { automatic, by_step, always_the_same, like_automatic_ones };
 
   RunSpec spec;
-  std::int64_t steps = 0;       ///< Reports from a fresh start to the end; a checkpoint says which step it was made in.
+  /// Reports from a fresh start to the end; a checkpoint says which step it was made in.
+  std::int64_t steps = 0;
   int checkpoint_every = 0;     ///< 0: never.
   int asynchronous_one_in = 0;  ///< How often a checkpoint is asynchronous; 0: never.
   Writers writers = Writers::first_rank;
   Names names = Names::automatic;
   CheckpointSource source = CheckpointSource::files;
-  bool ranks_disagree = false;  ///< What the ranks offer, or where their functions store it, cannot be one checkpoint.
-  bool catches = false;         ///< Whether the loop goes on after a report that failed, or raises.
-  bool scored = false;          ///< Whether the metrics have the score that the configuration asks for.
+  /// What the ranks offer, or where their functions store it, cannot be one checkpoint.
+  bool ranks_disagree = false;
+  bool catches = false;  ///< Whether the loop goes on after a report that failed, or raises.
+  /// Whether the metrics have the score that the configuration asks for.
+  bool scored = false;
   int nodes = 1;
   int validate_every = 0;  ///< Steps whose checkpoints are to be validated; 0: never.
-  int gather_every = 0;    ///< Steps before which all ranks meet in a barrier or the like; 0: never.
-  bool asks = false;       ///< Whether the loop asks for all checkpoints now and then.
+  /// Steps before which all ranks meet in a barrier or the like; 0: never.
+  int gather_every = 0;
+  bool asks = false;  ///< Whether the loop asks for all checkpoints now and then.
 
   bool has_checkpoint(std::int64_t step) const { return checkpoint_every > 0 && step % checkpoint_every == 0; }
   /// The name that the user wants for a step's checkpoint.
   std::optional<std::string> directory_name(std::int64_t step) const;
-  /// A rank's part of a step's checkpoint; none for most ranks of most steps. The same in every attempt.
+  /// A rank's part of a step's checkpoint; none for most ranks of most steps. The same in every
+  /// attempt.
   std::optional<CheckpointOffer> offer(int rank, std::int64_t step) const;
   /// Where a rank's own function stores a checkpoint that is to be called `name`.
   std::string stored_name(int rank, const std::string& name) const;

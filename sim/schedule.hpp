@@ -9,7 +9,8 @@
 
 namespace headway::sim {
 
-/// The simulated clock and all that will happen, in order of time; what happens at one time happens in the order of its planning.
+/// The simulated clock and all that will happen, in order of time; what happens at one time happens
+/// in the order of its planning.
 class Schedule {
  public:
   using Action = std::function<void()>;
@@ -22,7 +23,8 @@ class Schedule {
 
   /// Moves the clock to what comes next and does it; only when there is something.
   void step() {
-    // The queue shows its top as constant; moving the action out spares a copy, and the entry is popped at once.
+    // The queue shows its top as constant; moving the action out spares a copy, and the entry is
+    // popped at once.
     Entry next = std::move(const_cast<Entry&>(planned_.top()));
     planned_.pop();
     now_ = next.time;

@@ -35,7 +35,8 @@ struct Tally {
 /// One run; a breach instead of an exception.
 std::optional<Breach> run_seed(std::uint64_t seed, Tally& tally);
 
-/// Runs seeds `first` up to `first + seeds` on `threads` threads; stops soon after `breaches_max` breaches.
+/// Runs seeds `first` up to `first + seeds` on `threads` threads; stops soon after `breaches_max`
+/// breaches.
 Tally run_seeds(std::uint64_t first, std::uint64_t seeds, int threads, std::size_t breaches_max);
 
 }  // namespace headway::sim

@@ -10,7 +10,8 @@
 
 namespace headway::sim {
 
-/// What every part of the simulated world stands on. The parts have it by reference; the world owns it.
+/// What every part of the simulated world stands on. The parts have it by reference; the world owns
+/// it.
 struct Stage {
   Random random;
   Faults faults;

@@ -129,7 +129,8 @@ void Storage::commit(const control::CommitCheckpoint& command) {
     } else if (stage_->fault(Fault::commit_fails)) {
       committed.error = disk_error;
     } else {
-      Directory& directory = directories_[name];  // What the user has placed nowhere is an empty checkpoint.
+      // What the user has placed nowhere is an empty checkpoint.
+      Directory& directory = directories_[name];
       if (ours) check_whole(command.manifest, directory);
       directory.begun = false;
       directory.committed = true;
@@ -142,7 +143,8 @@ void Storage::commit(const control::CommitCheckpoint& command) {
   });
 }
 
-/// A manifest names every file that the ranks offered, each stored to its end, by the lowest rank that offered it.
+/// A manifest names every file that the ranks offered, each stored to its end, by the lowest rank
+/// that offered it.
 void Storage::check_whole(const Manifest& manifest, const Directory& directory) const {
   require(directory.writers.empty(), invariant::whole_checkpoints,
           [&] { return manifest.checkpoint + " is committed while a rank writes to it"; });

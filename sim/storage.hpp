@@ -13,18 +13,21 @@
 
 namespace headway::sim {
 
-/// The run's folder, and the thread of the driver that works on it: one operation after another, as they were asked for. What an
-/// operation has done stays when the driver dies; what it had not begun with is never done.
+/// The run's folder, and the thread of the driver that works on it: one operation after another, as
+/// they were asked for. What an operation has done stays when the driver dies; what it had not
+/// begun with is never done.
 class Storage {
  public:
   struct Directory {
     bool begun = false;  ///< By us, and not committed: ours to remove.
     bool committed = false;
-    Manifest manifest;                            ///< When committed.
-    bool lied = false;                            ///< Its commit was said to have failed.
-    std::int64_t deed = 0;                        ///< Its commit's place among all commits and journals.
-    std::set<std::pair<int, std::string>> whole;  ///< Files that are stored to their end, with the rank that did it.
-    std::set<int> writers;                        ///< Ranks that are writing to it.
+    Manifest manifest;  ///< When committed.
+    bool lied = false;  ///< Its commit was said to have failed.
+    /// Its commit's place among all commits and journals.
+    std::int64_t deed = 0;
+    /// Files that are stored to their end, with the rank that did it.
+    std::set<std::pair<int, std::string>> whole;
+    std::set<int> writers;  ///< Ranks that are writing to it.
   };
 
   Storage(Stage& stage, const Scenario& scenario) : stage_(&stage), scenario_(&scenario) {}
@@ -39,7 +42,8 @@ class Storage {
   void sweep();
   void sync();
   void write_journal(const control::WriteJournal& command);
-  /// The driver is dead: what it had asked for and was not begun with is never done; nobody hears how the rest ended.
+  /// The driver is dead: what it had asked for and was not begun with is never done; nobody hears
+  /// how the rest ended.
   void driver_died();
   /// The driver has ended: all that it had asked for is done, and nobody hears of it.
   void driver_ended();

@@ -11,7 +11,8 @@ namespace headway::sim {
 
 using ReportLine = decltype(control::AppendResult::line);
 
-/// "WorkerExited attempt 2 rank 1 killed by signal 9": a readable line for an event or a command, from the members that most have.
+/// "WorkerExited attempt 2 rank 1 killed by signal 9": a readable line for an event or a command,
+/// from the members that most have.
 std::string words(const control::Event& event);
 std::string words(const control::Command& command);
 

@@ -57,7 +57,8 @@ void Validations::end(const control::EndValidation& command) {
   }
 }
 
-/// The process is gone; the news of it comes after all that it had said, and what it claimed is free then.
+/// The process is gone; the news of it comes after all that it had said, and what it claimed is
+/// free then.
 void Validations::leave(std::int64_t number, ExitStatus status) {
   Process& process = processes_.at(number);
   if (std::exchange(process.leaving, true)) return;

@@ -82,7 +82,8 @@ void Workers::lose_node(const std::string& node_id) {
   });
 }
 
-/// A collective breaks when one of its ranks goes away: the others may raise before anybody knows why.
+/// A collective breaks when one of its ranks goes away: the others may raise before anybody knows
+/// why.
 void Workers::echo_in_others(int rank) {
   for (int other = 0; other < size(); ++other) {
     if (other == rank || at(other).phase != Phase::training || stage_->random.one_in(2)) continue;
@@ -169,7 +170,8 @@ void Workers::gather(int rank, control::CollectiveCall call) {
   enter(rank, Phase::gathering);
   call.root %= size();
   worker.gathered_at = worker.step;
-  // A hang is found when somebody waits: one that hangs, or has returned from a report of its thread, waits for nobody.
+  // A hang is found when somebody waits: one that hangs, or has returned from a report of its
+  // thread, waits for nobody.
   const bool all_wait =
       std::none_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.hung || each.in_thread; });
   if (may_hang_ && size() > 1 && all_wait && stage_->fault(Fault::hangs)) {
@@ -270,7 +272,8 @@ void Workers::answer(const control::AnswerReport& command) {
   order(command.rank, [this, command] {
     const int rank = command.rank;
     if (at(rank).phase != Phase::reporting) return;
-    if (at(rank).in_thread) return;  // Only the thread goes on, and its function has returned or is about to.
+    // Only the thread goes on, and its function has returned or is about to.
+    if (at(rank).in_thread) return;
     if (command.error && !scenario_->catches) {
       raise(rank, false, "report failed: " + *command.error);
     } else {

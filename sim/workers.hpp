@@ -11,9 +11,9 @@
 
 namespace headway::sim {
 
-/// The processes of one attempt: each runs the scenario's training function, says what a session says, and dies as processes do.
-/// What one worker says arrives in order, its end last; between workers there is no order. Orders reach a worker in order too,
-/// signals reach it at once.
+/// The processes of one attempt: each runs the scenario's training function, says what a session
+/// says, and dies as processes do. What one worker says arrives in order, its end last; between
+/// workers there is no order. Orders reach a worker in order too, signals reach it at once.
 class Workers {
  public:
   enum class Phase { starting, ready, training, reporting, asking, gathering, returned, raised, leaving, gone };
@@ -30,7 +30,8 @@ class Workers {
   void release(const control::ReleaseCollective& command);
   void end(const control::EndWorkers& command);
   void look(const control::LookAtCollectives& command);
-  /// Those of a node are out of reach. They live until the node's lease has run out; then it is told that they are gone.
+  /// Those of a node are out of reach. They live until the node's lease has run out; then it is
+  /// told that they are gone.
   void lose_node(const std::string& node_id);
   /// The guard ends every process; nobody hears of it.
   void driver_died();

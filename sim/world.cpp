@@ -7,7 +7,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Longer than everything that a run does after its last fault: time limits, waits between restarts, and slow operations.
+/// Longer than everything that a run does after its last fault: time limits, waits between
+/// restarts, and slow operations.
 constexpr Duration liveness_bound = std::chrono::minutes(10);
 /// No run of this size takes so many; a controller and a driver that keep each other busy would.
 constexpr int events_max = 50'000;
@@ -54,7 +55,8 @@ Summary World::run() {
   return {stage_.faults.counts(), invariants_.attempt(), events_, to_seconds(stage_.schedule.now().time_since_epoch())};
 }
 
-/// With the driver go its processes: the guard ends them. A while later somebody starts the run again.
+/// With the driver go its processes: the guard ends them. A while later somebody starts the run
+/// again.
 void World::driver_dies() {
   if (!controller_ || invariants_.finished() || invariants_.folder_lost()) return;
   stage_.trace.note(stage_.schedule.now(), "the driver is killed");
@@ -62,7 +64,8 @@ void World::driver_dies() {
   forget_driver();
 }
 
-/// As by headway.shutdown(): what is to be written is written, and nobody is told anything any more.
+/// As by headway.shutdown(): what is to be written is written, and nobody is told anything any
+/// more.
 void World::driver_ends() {
   if (!controller_ || invariants_.finished() || invariants_.folder_lost()) return;
   const DriverEnding ending{"simulated shutdown"};
@@ -169,7 +172,8 @@ void World::preempt_node() {
   });
 }
 
-/// Keeps what was said of an attempt; when that is over it may be said again, and must change nothing.
+/// Keeps what was said of an attempt; when that is over it may be said again, and must change
+/// nothing.
 void World::remember(const Event& event) {
   if (attempt_of(event) != 0 && said_.size() < remembered_max) said_.push_back(event);
   if (older_.empty() || invariants_.finished() || !stage_.fault(Fault::stale_event)) return;
@@ -179,8 +183,8 @@ void World::remember(const Event& event) {
                         });
 }
 
-/// Whatever comes, a wait may have lasted long enough for the hang watch to look, and a group long enough to grow; nothing else may
-/// follow.
+/// Whatever comes, a wait may have lasted long enough for the hang watch to look, and a group long
+/// enough to grow; nothing else may follow.
 void World::hand_in_stale(const Event& event) {
   stage_.trace.event(stage_.schedule.now(), event);
   for (const Command& command : controller_->handle(stage_.schedule.now(), event)) {

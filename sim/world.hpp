@@ -26,7 +26,8 @@ struct Summary {
   double simulated_s = 0;
 };
 
-/// One run by one seed: the real controller, and a driver, workers, nodes, hooks, storage and a clock that are simulated.
+/// One run by one seed: the real controller, and a driver, workers, nodes, hooks, storage and a
+/// clock that are simulated.
 class World {
  public:
   explicit World(std::uint64_t seed);

@@ -40,8 +40,8 @@ CPP: dict[str, Room] = {
     ),
     "control": _room(
         "src/control/",
-        "decisions: run controller, worker group, report barrier, checkpoint book, validation queue, failure policy "
-        "and its texts",
+        "decisions: the run controller and its pieces (attempt, report pipeline, validations, upkeep, waits, end), "
+        "checkpoint book, failure policy and its texts",
         "headway core",
     ),
     "storage": _room(

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <iterator>
 
-/// headway_sim_planted [SEEDS]: wakes the planted bugs one after another, and says which seed finds each. Exit status 1 when one is
-/// not found within SEEDS seeds, or when something breaks with all of them asleep.
+/// headway_sim_planted [SEEDS]: wakes the planted bugs one after another, and says which seed finds
+/// each. Exit status 1 when one is not found within SEEDS seeds, or when something breaks with all
+/// of them asleep.
 namespace headway::sim {
 
 int planted_bug = 0;
@@ -19,7 +20,8 @@ constexpr const char* names[] = {
 };
 
 int run(std::uint64_t seeds) {
-  // Every seed: a planted text that differs from the original while it sleeps would find all the bugs after it.
+  // Every seed: a planted text that differs from the original while it sleeps would find all the
+  // bugs after it.
   const Tally asleep = run_seeds(0, seeds, 1, 1);
   for (const Breach& breach : asleep.breaches) {
     std::printf("with no bug awake, seed %" PRIu64 " breaks an invariant: %s\n", breach.seed, breach.words.c_str());

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Copies the controller and plants the bugs of bugs.txt into the copy, each asleep until its number is chosen.
+"""Copies the controller and plants the bugs of bugs.txt into the copy, each asleep until its number
+is chosen.
 
 Usage: plant.py BUGS_FILE SOURCE_FOLDER TARGET_FOLDER
 
-A bug in the file is its name, the source file, the text as it is, and the text with the bug in it, in which BUG stands
-for "this bug is awake". White space may differ from the source's; the text must be there exactly once, else the build
-stops and says so: a change of the controller then changes the bug too.
+A bug in the file is its name, the source file, the text as it is, and the text with the bug in it,
+in which BUG stands for "this bug is awake". White space may differ from the source's; the text must
+be there exactly once, else the build stops and says so: a change of the controller then changes the
+bug too.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def read_bugs(text: str) -> list[Bug]:
 
 
 def plant(source: str, bugs: list[Bug]) -> str:
-    """The source with all `bugs` in it. Raises ValueError when one's text is not there exactly once."""
+    """The source with all `bugs` in it. Raises ValueError when one's text is not there exactly
+    once.
+    """
     places = []
     for bug in bugs:
         pattern = r"\s+".join(re.escape(word) for word in bug.original.split())

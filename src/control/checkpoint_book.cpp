@@ -116,8 +116,8 @@ std::vector<std::string> CheckpointBook::retire() {
   std::sort(ranked.begin(), ranked.end(), [this](const auto& a, const auto& b) { return worse(b, a); });
   const std::int64_t newest = kept_.back().index;
   for (std::size_t place = static_cast<std::size_t>(*config_.num_to_keep); place < ranked.size(); ++place) {
-    // A restart resumes from the newest, so it stays beside the best ones whatever its score; and where a validation is open, the
-    // score is not known yet.
+    // A restart resumes from the newest, so it stays beside the best ones whatever its score; and
+    // where a validation is open, the score is not known yet.
     const bool spared = ranked[place].index == newest || ranked[place].status == CheckpointStatus::PENDING_VALIDATION;
     if (!spared) retired.push_back(ranked[place].name);
   }

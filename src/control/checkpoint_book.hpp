@@ -11,13 +11,15 @@
 
 namespace headway::control {
 
-/// Which checkpoints of a run are committed, which are kept, and which may go. Something is given up only after something newer
-/// is committed, and the newest is never given up, nor one whose validation is open.
+/// Which checkpoints of a run are committed, which are kept, and which may go. Something is given
+/// up only after something newer is committed, and the newest is never given up, nor one whose
+/// validation is open.
 class CheckpointBook {
  public:
   explicit CheckpointBook(CheckpointConfig config) : config_(std::move(config)) {}
 
-  /// "checkpoint_000007": a name that this run has not used, and that nothing had when the run was taken up.
+  /// "checkpoint_000007": a name that this run has not used, and that nothing had when the run was
+  /// taken up.
   std::string next_name();
   std::int64_t names_given() const { return names_given_; }
 
@@ -25,21 +27,25 @@ class CheckpointBook {
     std::vector<std::string> to_delete;
     std::optional<std::string> warning;  ///< Once a run: the score is missing or no number.
   };
-  /// Notes a commit and says what is no longer kept. `report` is the report's index in the run; `pending`: it is to be validated.
+  /// Notes a commit and says what is no longer kept. `report` is the report's index in the run;
+  /// `pending`: it is to be validated.
   Verdict commit(std::string name, JsonObject metrics, std::int64_t report = 0, bool pending = false);
 
-  /// Notes what became of a checkpoint's validation: its metrics are added, and count for the score. Nothing for one that is not
-  /// kept, or was reported again.
+  /// Notes what became of a checkpoint's validation: its metrics are added, and count for the
+  /// score. Nothing for one that is not kept, or was reported again.
   Verdict settle(const std::string& name, std::int64_t report, CheckpointStatus status, const JsonObject& metrics);
 
-  /// Takes up an earlier run's checkpoints, in order of commit, and says which of them are kept no longer: the driver may have died
-  /// before it deleted them, and the configuration may be another now. `known` is what the journal says of them: which are validated.
-  /// One that was to be validated and is not in there with an outcome is pending. `names` are taken, by whatever it is.
+  /// Takes up an earlier run's checkpoints, in order of commit, and says which of them are kept no
+  /// longer: the driver may have died before it deleted them, and the configuration may be another
+  /// now. `known` is what the journal says of them: which are validated. One that was to be
+  /// validated and is not in there with an outcome is pending. `names` are taken, by whatever it
+  /// is.
   std::vector<std::string> take_up(const std::vector<Manifest>& checkpoints, const std::vector<KeptCheckpoint>& known,
                                    std::int64_t names_given, const std::vector<std::string>& names);
 
   const std::vector<KeptCheckpoint>& kept() const { return kept_; }
-  /// The same as a list that never changes: the one that the last call returned, unless the book has changed.
+  /// The same as a list that never changes: the one that the last call returned, unless the book
+  /// has changed.
   std::shared_ptr<const std::vector<KeptCheckpoint>> shared() const;
   std::optional<std::string> newest() const;
 
@@ -53,8 +59,9 @@ class CheckpointBook {
   std::optional<std::string> score_warning(const KeptCheckpoint& checkpoint);
 
   CheckpointConfig config_;
-  std::vector<KeptCheckpoint> kept_;                                   ///< In order of commit.
-  mutable std::shared_ptr<const std::vector<KeptCheckpoint>> shared_;  ///< None since the last change.
+  std::vector<KeptCheckpoint> kept_;  ///< In order of commit.
+  /// None since the last change.
+  mutable std::shared_ptr<const std::vector<KeptCheckpoint>> shared_;
   std::int64_t names_given_ = 0;
   std::int64_t commits_ = 0;
   bool warned_ = false;

@@ -8,7 +8,8 @@
 namespace headway::control {
 namespace {
 
-/// How long a rank may take for its answer. One that is stopped, or whose interpreter is held by a call, never gives one.
+/// How long a rank may take for its answer. One that is stopped, or whose interpreter is held by a
+/// call, never gives one.
 constexpr Duration answer_grace = std::chrono::seconds(2);
 
 std::string label(const OpenCollective& open) { return open.operation + " #" + std::to_string(open.sequence); }
@@ -82,7 +83,8 @@ void CollectiveWatch::judge(Time now) {
       }
     }
   }
-  // Ranks wait for ranks that wait for others: the one that is told waits for somebody who does not.
+  // Ranks wait for ranks that wait for others: the one that is told waits for somebody who does
+  // not.
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.since < b.since; });
   const auto leads_to_cause = [&](const StuckCollective& each) {
     return std::any_of(each.awaited.begin(), each.awaited.end(), [&](int rank) { return !is_held_up(rank, now); });
@@ -112,7 +114,8 @@ void CollectiveWatch::add_candidate(std::vector<StuckCollective>& found, const G
   StuckCollective stuck{position.group, open.sequence, entered, {}, {}, name_of(open, position.group), ""};
   std::set<std::string> operations;
   std::string parts;
-  bool elsewhere = false;  // A rank is in another collective of the group: point-to-point calls count as well.
+  // A rank is in another collective of the group: point-to-point calls count as well.
+  bool elsewhere = false;
   for (int rank : position.ranks) {
     if (!has_entered(rank, position.group, open.sequence)) {
       stuck.awaited.push_back(rank);

@@ -19,14 +19,17 @@ struct StuckCollective {
   std::vector<int> waiting;  ///< Those inside.
   std::vector<int> awaited;  ///< Those that have not entered; all of the group when every one has.
   std::string name;          ///< "gloo:all_reduce [4] Float #7 of process group world"
-  std::string sentence;      ///< "rank 1 has not entered gloo:all_reduce #7 of default_pg, in which rank 0 has been"
+  /// "rank 1 has not entered gloo:all_reduce #7 of default_pg, in which rank 0 has been"
+  std::string sentence;
 };
 
-/// Finds ranks that are held up inside a collective. They can't be seen waiting from outside, so the ranks are asked: but only when
-/// nobody has reported for a while, so that a run that goes well pays nothing.
+/// Finds ranks that are held up inside a collective. They can't be seen waiting from outside, so
+/// the ranks are asked: but only when nobody has reported for a while, so that a run that goes well
+/// pays nothing.
 class CollectiveWatch {
  public:
-  /// `every`: how long a collective may last, and how long after each sign of life the ranks are asked; none: never.
+  /// `every`: how long a collective may last, and how long after each sign of life the ranks are
+  /// asked; none: never.
   explicit CollectiveWatch(std::optional<Duration> every) : every_(every) {}
 
   struct Step {
@@ -45,7 +48,8 @@ class CollectiveWatch {
   void seen(Time now, int rank, std::int64_t look, std::vector<GroupPosition> positions);
 
   const std::optional<StuckCollective>& stuck() const { return stuck_; }
-  /// One line a rank on where it was seen last; empty when nobody has been asked since the last report.
+  /// One line a rank on where it was seen last; empty when nobody has been asked since the last
+  /// report.
   std::string describe_positions(Time now) const;
 
  private:

@@ -12,11 +12,13 @@
 #include <variant>
 #include <vector>
 
-/// What the controller wants done. The driver carries commands out in order; those that name a completion event answer with it.
-/// Whatever ends or restarts something carries its reason in words: the user reads it later.
+/// What the controller wants done. The driver carries commands out in order; those that name a
+/// completion event answer with it. Whatever ends or restarts something carries its reason in
+/// words: the user reads it later.
 namespace headway::control {
 
-/// Make the run's folder or take up the one that is there, as its only owner, and prove that it can be written → StoragePrepared.
+/// Make the run's folder or take up the one that is there, as its only owner, and prove that it can
+/// be written → StoragePrepared.
 struct PrepareStorage {};
 
 /// Give back what the run holds, and ask for this → NodesGranted or NodesRefused.
@@ -26,7 +28,8 @@ struct AcquireNodes {
   int workers_min = 1;
 };
 
-/// How many workers would be granted, were what the run holds given back and asked for again → RoomSeen.
+/// How many workers would be granted, were what the run holds given back and asked for again →
+/// RoomSeen.
 struct LookForRoom {
   AcquireNodes wanted;
 };
@@ -58,7 +61,8 @@ struct BeginCheckpoint {
   std::string name;
 };
 
-/// Upload these files, or, when there are none, have the user's function store the checkpoint under the name → RankUploaded.
+/// Upload these files, or, when there are none, have the user's function store the checkpoint under
+/// the name → RankUploaded.
 struct UploadFiles {
   int attempt = 0;
   int rank = 0;
@@ -67,7 +71,8 @@ struct UploadFiles {
   std::vector<std::string> files;
 };
 
-/// Write the manifest → CheckpointCommitted. What the user has stored himself is listed as it is found.
+/// Write the manifest → CheckpointCommitted. What the user has stored himself is listed as it is
+/// found.
 struct CommitCheckpoint {
   std::int64_t index = 0;
   Manifest manifest;
@@ -86,8 +91,9 @@ struct DeleteCheckpoint {
   std::string reason;
 };
 
-/// Claim what a validation needs, when that is free start its process, and have it call its function with the checkpoint
-/// → ValidationStarted; ValidationFinished or ValidationFailed; and, whatever comes, ValidationExited at last.
+/// Claim what a validation needs, when that is free start its process, and have it call its
+/// function with the checkpoint → ValidationStarted; ValidationFinished or ValidationFailed; and,
+/// whatever comes, ValidationExited at last.
 struct StartValidation {
   std::int64_t number = 0;
   std::string checkpoint;
@@ -95,7 +101,8 @@ struct StartValidation {
   WorkerClaim claim;
 };
 
-/// Bring what is new in the ranks' working directories to the run's artifacts/, one copier a node → ArtifactsSynced.
+/// Bring what is new in the ranks' working directories to the run's artifacts/, one copier a node →
+/// ArtifactsSynced.
 struct SyncArtifacts {
   std::int64_t number = 0;
 };
@@ -105,8 +112,8 @@ struct StopSync {
   std::int64_t number = 0;
 };
 
-/// The ranks are gone: remove their working directories if they are empty, or if all that is in them was brought to storage; else say
-/// where they are.
+/// The ranks are gone: remove their working directories if they are empty, or if all that is in
+/// them was brought to storage; else say where they are.
 struct LeaveWorkingDirectory {
   bool synced = false;
 };
@@ -120,8 +127,8 @@ struct AnswerReport {
   std::optional<std::string> error;
 };
 
-/// Let every rank's n-th barrier, broadcast or question for a preemption return, with the bytes that `root` gave when there is one, or
-/// with what is known of the preemption.
+/// Let every rank's n-th barrier, broadcast or question for a preemption return, with the bytes
+/// that `root` gave when there is one, or with what is known of the preemption.
 struct ReleaseCollective {
   int attempt = 0;
   std::int64_t index = 0;
@@ -144,7 +151,8 @@ struct TellCheckpoints {
   std::vector<KeptCheckpoint> checkpoints;
 };
 
-/// Add an accepted report to the results (result.json) and to the progress display, and have the run's callbacks hear it.
+/// Add an accepted report to the results (result.json) and to the progress display, and have the
+/// run's callbacks hear it.
 struct AppendResult {
   ReportLine line;
   /// By rank, where the front end has callbacks → ReportHeard.
@@ -182,8 +190,8 @@ struct EndValidation {
   std::string reason;
 };
 
-/// Look at what these ranks are doing (the process's state, its stacks), and with `hook` at the thread that is in a hook of the front
-/// end → RanksExamined, within about a minute.
+/// Look at what these ranks are doing (the process's state, its stacks), and with `hook` at the
+/// thread that is in a hook of the front end → RanksExamined, within about a minute.
 struct ExamineRanks {
   int attempt = 0;
   std::int64_t examination = 0;
@@ -203,7 +211,8 @@ struct LookAtCollectives {
   std::int64_t look = 0;
 };
 
-/// Remove what earlier attempts (and earlier drivers) began and did not commit. Done before the next BeginCheckpoint takes effect.
+/// Remove what earlier attempts (and earlier drivers) began and did not commit. Done before the
+/// next BeginCheckpoint takes effect.
 struct SweepStorage {};
 
 /// → TimerFired at `at`.
@@ -212,7 +221,8 @@ struct SetTimer {
   Time at{};
 };
 
-/// Bring the run's small files (result.json, logs/) that have changed to remote storage → FolderSynced.
+/// Bring the run's small files (result.json, logs/) that have changed to remote storage →
+/// FolderSynced.
 struct SyncFolder {};
 
 /// Replace run.json → JournalWritten.

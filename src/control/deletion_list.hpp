@@ -9,13 +9,15 @@
 
 namespace headway::control {
 
-/// The checkpoints that are kept no longer and not deleted yet. What cannot be deleted is tried again before the next checkpoint is
-/// begun (which may bear its name), at the next commit and at the end of the run, and never more.
+/// The checkpoints that are kept no longer and not deleted yet. What cannot be deleted is tried
+/// again before the next checkpoint is begun (which may bear its name), at the next commit and at
+/// the end of the run, and never more.
 class DeletionList {
  public:
   void add(std::string name, std::string reason);
 
-  /// The name is used anew: what bears it is not to be deleted any more. A deletion that is under way comes before the new use.
+  /// The name is used anew: what bears it is not to be deleted any more. A deletion that is under
+  /// way comes before the new use.
   void forget(const std::string& name);
 
   /// The commands for all that nobody works on; from now on somebody does.

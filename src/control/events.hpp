@@ -13,12 +13,14 @@
 #include <variant>
 #include <vector>
 
-/// What can happen to a run. Events of an attempt carry its number; those of an attempt that has ended are ignored.
+/// What can happen to a run. Events of an attempt carry its number; those of an attempt that has
+/// ended are ignored.
 namespace headway::control {
 
 struct StartAsked {};
 
-/// The storage was probed, and the run's folder made, or found with a run in it: that one is gone on with.
+/// The storage was probed, and the run's folder made, or found with a run in it: that one is gone
+/// on with.
 struct StoragePrepared {
   std::optional<Error> error;
   std::optional<FoundRun> found = {};
@@ -35,13 +37,15 @@ struct NodesRefused {
   Error error;
 };
 
-/// A node is out of reach, for good. The run's workers there may live on for a while, unseen: their exits are told once none can.
+/// A node is out of reach, for good. The run's workers there may live on for a while, unseen: their
+/// exits are told once none can.
 struct NodeLost {
   std::string node_id;
   std::string reason;
 };
 
-/// A node will be taken away: nothing more is placed there, and what runs there may go on for a while.
+/// A node will be taken away: nothing more is placed there, and what runs there may go on for a
+/// while.
 struct NodePreempted {
   std::string node_id;
   double grace_s = 0;            ///< Until it goes.
@@ -77,8 +81,8 @@ struct RankReported {
   std::optional<ValidationTask> validation = {};  ///< Of its checkpoint; rank 0's counts.
 };
 
-/// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports are committed, and, with
-/// `validated`, no validation is left; or when the time is over.
+/// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports
+/// are committed, and, with `validated`, no validation is left; or when the time is over.
 struct CheckpointsAsked {
   int attempt = 0;
   int rank = 0;
@@ -110,8 +114,9 @@ struct RankUploaded {
   std::vector<FileRecord> files;
   std::optional<std::string> error;
   std::optional<std::string> stored_name =
-      std::nullopt;     ///< Of the source `function`: the directory that the user's function made.
-  bool unseen = false;  ///< The rank's node does not see the directory that was made for the checkpoint.
+      std::nullopt;  ///< Of the source `function`: the directory that the user's function made.
+  /// The rank's node does not see the directory that was made for the checkpoint.
+  bool unseen = false;
 };
 
 struct CheckpointCommitted {
@@ -233,7 +238,8 @@ struct AbortAsked {
   std::string reason;
 };
 
-/// The driver ends now, and the run's processes with it: what follows is written, but no event comes any more.
+/// The driver ends now, and the run's processes with it: what follows is written, but no event
+/// comes any more.
 struct DriverEnding {
   std::string reason;
 };

@@ -11,8 +11,9 @@ namespace headway::control {
 
 /// What a failure is counted as.
 enum class FailureCause {
-  group,      ///< The training function, a worker process or a node failed: max_failures.
-  start,      ///< After a group had trained, another one could not be started: controller_failure_limit.
+  group,  ///< The training function, a worker process or a node failed: max_failures.
+  /// After a group had trained, another one could not be started: controller_failure_limit.
+  start,
   preemption  ///< A node was taken away, with notice: max_preemption_failures.
 };
 
@@ -24,8 +25,9 @@ class FailurePolicy {
   /// Counts one failure; true when the group may be started again.
   bool allow_restart(FailureCause cause) { return ++counts_.at(place(cause)) <= limit(cause) || limit(cause) == -1; }
 
-  /// How long the next attempt should wait. A group that dies again and again before its first report would else be started
-  /// hundreds of times a second: from the second such death on 0.1 s, doubled with each, 30 s at most.
+  /// How long the next attempt should wait. A group that dies again and again before its first
+  /// report would else be started hundreds of times a second: from the second such death on 0.1 s,
+  /// doubled with each, 30 s at most.
   Duration restart_wait(FailureCause cause, bool had_reported) {
     if (cause == FailureCause::preemption) return Duration::zero();  // It goes elsewhere.
     early_deaths_ = had_reported ? 0 : early_deaths_ + 1;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-/// The words of failures, and what programs need to know of them. The first lines of the words are the
-/// user's own failure; then who and where; then what the others were doing.
+/// The words of failures, and what programs need to know of them. The first lines of the words are
+/// the user's own failure; then who and where; then what the others were doing.
 namespace headway::control {
 
 /// A rank's part in a failure, with its place and process as the group knows them.
@@ -30,11 +30,13 @@ std::string describe_preemption_notice(const WorkerGroup& group, const NodePreem
 /// The group had to leave a node.
 RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now);
 
-/// `waiting` ranks wait in report `index`, and `returned` have finished their function and can never come.
+/// `waiting` ranks wait in report `index`, and `returned` have finished their function and can
+/// never come.
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now);
 
-/// Ranks wait in a barrier or broadcast, and `returned` have finished their function and can never come.
+/// Ranks wait in a barrier or broadcast, and `returned` have finished their function and can never
+/// come.
 RunFailure describe_unmatched_collective(const WorkerGroup& group, const CollectiveBarrier& waiting,
                                          const std::vector<int>& returned, int attempt, Time now);
 
@@ -44,7 +46,8 @@ RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBa
 
 RunFailure describe_setup(const WorkerGroup& group, const RankError& error, int attempt);
 
-/// Why a checkpoint cannot be stored: the nodes of `ranks` do not see the directory that the driver has made for it.
+/// Why a checkpoint cannot be stored: the nodes of `ranks` do not see the directory that the driver
+/// has made for it.
 std::string describe_unshared_storage(const WorkerGroup& group, std::vector<int> ranks,
                                       const std::string& storage_path);
 

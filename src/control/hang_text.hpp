@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-/// The words for waits that take long. Their first line names who is waited for, at which call, and for how long.
+/// The words for waits that take long. Their first line names who is waited for, at which call, and
+/// for how long.
 namespace headway::control {
 
 /// A wait with the names that belong to it.
@@ -18,18 +19,21 @@ struct WaitScene {
   int attempt = 0;
   std::vector<int> awaited;  ///< The ranks to blame; empty when it is none of them.
   std::vector<int> waiting;  ///< Those that are held up, where it is not all of the run.
-  std::string
-      subject;  ///< What storage is asked for, the checkpoint's name, or what is said of a collective ("barrier" or "broadcast").
+  /// What storage is asked for, the checkpoint's name, or what is said of a collective ("barrier"
+  /// or "broadcast").
+  std::string subject;
   std::string positions;  ///< A line a rank on where it stands in its collectives.
 };
 
-/// "rank 1 has finished the training function, and rank 0 has been in gloo:all_reduce [4] Float #7 of process group world".
+/// "rank 1 has finished the training function, and rank 0 has been in gloo:all_reduce [4] Float #7
+/// of process group world".
 std::string unmatched_collective(const StuckCollective& stuck);
 
 /// "rank 1 has not come to report #3, in which rank 0 has waited for 30.0 s".
 std::string hang_headline(const WaitScene& scene, Time now);
 
-/// All of a warning: the headline, what the awaited ranks were seen doing, and where every rank stands.
+/// All of a warning: the headline, what the awaited ranks were seen doing, and where every rank
+/// stands.
 std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now);
 
 /// "report #3 is complete: it had waited for rank 1 for 41.2 s" and the like.

@@ -29,14 +29,16 @@ BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, 
 /// One wait. Two with equal members are the same.
 struct Wait {
   WaitKind kind = WaitKind::storage;
-  std::int64_t index = 0;  ///< Which report, for `report`, `upload` and `storage`; which call, for `gathering`.
+  /// Which report, for `report`, `upload` and `storage`; which call, for `gathering`.
+  std::int64_t index = 0;
   Time since{};
 
   bool operator==(const Wait&) const = default;
 };
 
-/// Decides when a wait is worth a word: after FailureConfig.hang_warn_s, then each time after twice as long; and when it has taken
-/// long enough to end the attempt for it (hang_fail_s). Only what others wait for is watched, so a long step alone is none.
+/// Decides when a wait is worth a word: after FailureConfig.hang_warn_s, then each time after twice
+/// as long; and when it has taken long enough to end the attempt for it (hang_fail_s). Only what
+/// others wait for is watched, so a long step alone is none.
 ///
 /// It costs a run that goes well one timer each hang_warn_s at most, however many reports it makes.
 class HangWatch {
@@ -56,9 +58,10 @@ class HangWatch {
     Duration took{};
   };
   struct Verdict {
-    std::optional<Time> wake_at;          ///< Ask for a timer, and call `woken` when it fires.
-    std::optional<std::int64_t> examine;  ///< Look at whom this wait is for; then call `examined` with this number.
-    std::optional<Resolved> resolved;     ///< What the user was warned of is over.
+    std::optional<Time> wake_at;  ///< Ask for a timer, and call `woken` when it fires.
+    /// Look at whom this wait is for; then call `examined` with this number.
+    std::optional<std::int64_t> examine;
+    std::optional<Resolved> resolved;  ///< What the user was warned of is over.
   };
 
   /// After everything that happened: what is waited for now.

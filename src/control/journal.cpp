@@ -34,8 +34,9 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
 
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }
 
-/// Journals are written before an attempt and when its ranks begin (after it was counted), when it is over and the next one must wait, at
-/// the end, and in an attempt when a validation is over: those of an attempt know of all checkpoints whose reports they have counted.
+/// Journals are written before an attempt and when its ranks begin (after it was counted), when it
+/// is over and the next one must wait, at the end, and in an attempt when a validation is over:
+/// those of an attempt know of all checkpoints whose reports they have counted.
 bool follows(const Manifest& manifest, const Journal& journal) {
   if (manifest.attempt != journal.attempt) return manifest.attempt > journal.attempt;
   constexpr std::array<std::string_view, 5> over = {"scheduling", "restarting", "validating", "errored", "aborted"};

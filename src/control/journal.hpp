@@ -15,14 +15,16 @@ namespace headway::control {
 /// Version 1 had no owner, no names_given and no time_total_s; it is still read.
 inline constexpr int journal_version = 2;
 
-/// run.json: a snapshot, replaced whole. It is written when an attempt starts, when its ranks begin to train, when the next one has to
-/// wait, and when the run ends; what happened since is told by the checkpoints' manifests, which are the truth for checkpoints, and by
-/// result.json.
+/// run.json: a snapshot, replaced whole. It is written when an attempt starts, when its ranks begin
+/// to train, when the next one has to wait, and when the run ends; what happened since is told by
+/// the checkpoints' manifests, which are the truth for checkpoints, and by result.json.
 struct Journal {
   int version = journal_version;
-  std::string state;                      ///< A RunState's name; at the end "finished", "errored" or "aborted".
-  int attempt = 0;                        ///< Attempts begun, over all drivers of the run.
-  int failures = 0;                       ///< Of the worker group, under the driver that wrote this, as the next two.
+  /// A RunState's name; at the end "finished", "errored" or "aborted".
+  std::string state;
+  int attempt = 0;  ///< Attempts begun, over all drivers of the run.
+  /// Of the worker group, under the driver that wrote this, as the next two.
+  int failures = 0;
   int start_failures = 0;                 ///< Groups that could not be started again.
   int preemptions = 0;                    ///< Groups that had to leave a node.
   std::vector<std::string> attempt_ends;  ///< Why each attempt ended, the first one first.
@@ -30,7 +32,8 @@ struct Journal {
   std::int64_t names_given = 0;  ///< Checkpoint names of our own making so far.
   double time_total_s = 0;       ///< Of all drivers, without the time between them.
   std::vector<KeptCheckpoint> checkpoints;
-  std::vector<std::string> to_delete;  ///< Checkpoints that are kept no longer and may still be there.
+  /// Checkpoints that are kept no longer and may still be there.
+  std::vector<std::string> to_delete;
   std::optional<std::string> failure;  ///< All words of the failure that ended the run.
   std::optional<std::string> failure_kind;
   std::optional<FailureSource> failure_source;
@@ -38,9 +41,10 @@ struct Journal {
   std::optional<bool> failed_in_collective;
   std::optional<Preemption> preemption;  ///< When that ended the run.
   std::optional<std::string> abort_reason;
-  std::optional<std::string> stop_reason;  ///< Why the run was over before its training functions had returned.
-  std::int64_t owner_epoch =
-      0;                      ///< Which driver of the run wrote it, from 1: each that takes the run up counts one up.
+  /// Why the run was over before its training functions had returned.
+  std::optional<std::string> stop_reason;
+  /// Which driver of the run wrote it, from 1: each that takes the run up counts one up.
+  std::int64_t owner_epoch = 0;
   std::string owner;          ///< That driver, in words. Written by the driver.
   double written_unix_s = 0;  ///< Seconds since 1970. Written by the driver.
   RunSpec spec;               ///< Without the training function's configuration.
@@ -51,16 +55,20 @@ BOOST_DESCRIBE_STRUCT(Journal, (),
                        failed_ranks, failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner,
                        written_unix_s, spec))
 
-/// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer version.
+/// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer
+/// version.
 Result<Journal> parse_journal(std::string_view text, std::string_view subject);
 
-/// Whether the run had come to its end by itself: there is nothing to go on with but further training.
+/// Whether the run had come to its end by itself: there is nothing to go on with but further
+/// training.
 bool is_complete(const Journal& journal);
 
-/// Whether a checkpoint was committed after the journal was written. It then counts, even under a name that the journal gives up.
+/// Whether a checkpoint was committed after the journal was written. It then counts, even under a
+/// name that the journal gives up.
 bool follows(const Manifest& manifest, const Journal& journal);
 
-/// Why the run of this journal is not complete, in words: how it ended, or that its driver ended before it did.
+/// Why the run of this journal is not complete, in words: how it ended, or that its driver ended
+/// before it did.
 std::string unfinished_reason(const Journal& journal);
 
 /// What result.json holds.

@@ -11,8 +11,8 @@
 
 namespace headway::control {
 
-/// The nodes that are being taken away from this run, and how long its ranks may go on: until a node's deadline, and
-/// `preemption_grace_s` longer those that are not there.
+/// The nodes that are being taken away from this run, and how long its ranks may go on: until a
+/// node's deadline, and `preemption_grace_s` longer those that are not there.
 class PreemptionWatch {
  public:
   explicit PreemptionWatch(double grace_s) : grace_(from_seconds(grace_s)) {}
@@ -30,7 +30,8 @@ class PreemptionWatch {
   /// Whether ranks may outlive others that are gone with their node.
   bool has_grace() const { return grace_ > Duration::zero(); }
 
-  /// A rank of the attempt is gone with such a node. What other ranks fail with from then on is its effect.
+  /// A rank of the attempt is gone with such a node. What other ranks fail with from then on is its
+  /// effect.
   void bereave() { bereaved_ = true; }
   bool bereaved() const { return bereaved_; }
 

@@ -13,11 +13,13 @@ namespace headway::control {
 /// Which rank uploads which files of one checkpoint.
 struct UploadPlan {
   CheckpointSource source = CheckpointSource::files;
-  /// By rank; ranks that upload nothing are missing. With the source `function` each rank that has one is there, without names.
+  /// By rank; ranks that upload nothing are missing. With the source `function` each rank that has
+  /// one is there, without names.
   std::map<int, std::vector<std::string>> files;
   std::optional<std::string> directory_name;     ///< From the lowest rank that named one.
   std::optional<std::string> same_name_warning;  ///< When several ranks offered one file name.
-  std::optional<std::string> conflict;           ///< Why the ranks' offers cannot be one checkpoint.
+  /// Why the ranks' offers cannot be one checkpoint.
+  std::optional<std::string> conflict;
 };
 
 /// One report of all ranks: each rank's n-th call belongs together.

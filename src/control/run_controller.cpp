@@ -6,71 +6,84 @@
 
 #include <algorithm>
 
+/// The way of a run from one state to the next, as long as nothing fails, and where events and
+/// timers go.
 namespace headway::control {
 
 RunController::RunController(RunSpec spec)
     : spec_(std::move(spec)),
+      policy_(spec_.failure),
+      nodes_(spec_.failure.preemption_grace_s),
+      size_(spec_),
+      reports_(spec_.run.storage_path),
+      callbacks_(spec_.callback_lag_max),
+      stop_conditions_(spec_.stop),
       book_(spec_.checkpoint),
       validations_(spec_.validation),
-      sync_(spec_.sync),
-      policy_(spec_.failure),
-      growth_(spec_.scaling.elastic_resize_monitor_interval_s),
-      preemption_(spec_.failure.preemption_grace_s),
-      hang_watch_(spec_.failure),
-      collective_watch_(spec_.collectives ? hang_watch_.first_limit() : std::nullopt),
-      stop_conditions_(spec_.stop) {}
+      upkeep_(spec_.sync, is_remote(spec_.run.storage_path)),
+      waits_(spec_) {}
 
 Commands RunController::handle(Time now, const Event& event) {
-  now_ = now;
   const RunState before = state_;
-  out_.clear();
+  out_.begin(now);
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
   end_bereaved_group();
   consider_growing();
-  watch_hangs();
-  if (state_ != before) state_since_ = now_;
-  return std::exchange(out_, {});
+  waits_.watch(scene(), end_.failure() || end_.abort_reason(), out_);
+  if (state_ != before) state_since_ = now;
+  return out_.take();
+}
+
+RunScene RunController::scene() const {
+  const std::vector<std::string>& ends = end_.attempt_ends();
+  return {state_,
+          ledger_.started(),
+          attempt_,
+          reports_,
+          callbacks_,
+          nodes_.preemption().bereaved(),
+          ends.empty() ? std::string_view() : ends.back()};
 }
 
 void RunController::on(const StartAsked&) {
   if (state_ != RunState::created) return;
   state_ = RunState::preparing;
-  started_ = last_report_ = now_;
-  out_.push_back(PrepareStorage{});
+  ledger_.start(out_.now());
+  out_.push(PrepareStorage{});
 }
 
 void RunController::on(const StoragePrepared& event) {
   if (state_ != RunState::preparing) return;
   if (event.error) {
     HEADWAY_MARK(storage_refused);
-    failure_ = failure_of(FailureSource::storage, event.error->kind, event.error->message);
+    end_.fail(failure_of(FailureSource::storage, event.error->kind, event.error->message));
     state_ = RunState::over;  // Nothing was written, so there is no journal to close.
-    out_.push_back(Finish{{"errored", failure_, {}, 0}});
+    out_.push(Finish{{"errored", end_.failure(), {}, 0}});
     return;
   }
-  for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
+  for (const std::string& warning : event.warnings) out_.push(Warn{warning});
   if (event.found) take_up(*event.found);
   state_ = RunState::scheduling;
   write_journal();
   // In a new run's folder too: a driver may have died there before it had written a journal.
-  out_.push_back(SweepStorage{});
+  out_.push(SweepStorage{});
   acquire_nodes();
 }
 
 void RunController::on(const NodesGranted& event) {
   if (state_ != RunState::scheduling) return;
-  slots_ = event.slots;
-  for (const std::string& warning : event.warnings) out_.push_back(Warn{warning});
+  nodes_.grant(event.slots);
+  for (const std::string& warning : event.warnings) out_.push(Warn{warning});
   start_where_granted();
 }
 
 void RunController::on(const NodesRefused& event) {
   if (state_ != RunState::scheduling) return;
   HEADWAY_MARK(nodes_refused);
-  failure_ = failure_of(FailureSource::nodes, event.error.kind, event.error.message);
+  end_.fail(failure_of(FailureSource::nodes, event.error.kind, event.error.message));
   // Before the first attempt nothing has been begun, and nothing is.
-  if (attempt_ == attempts_before_) {
+  if (attempt_.of_this_driver() == 0) {
     close_run();
   } else {
     end_run();
@@ -79,292 +92,176 @@ void RunController::on(const NodesRefused& event) {
 
 void RunController::start_attempt() {
   state_ = RunState::starting;
-  ++attempt_;
-  attempt_started_ = now_;
-  attempt_iterations_ = 0;
-  failure_.reset();
-  echo_.reset();
-  held_.reset();
-  upload_error_.reset();
-  hook_since_.reset();
-  ending_since_.reset();
-  timers_.clear();
-  questions_.clear();
-  group_ = WorkerGroup::place(slots_, now_);
-  barrier_ = ReportBarrier(group_.size());
-  collectives_ = CollectiveBarrier(group_.size());
-  group_gone_ = false;
-  growth_.begin(now_);
-  growth_timer_.reset();
-  preemption_.begin();
+  const Time now = out_.now();
+  out_.cancel_timers_of_attempt();
+  out_.cancel_timer({TimerPurpose::growth});
+  end_.forget_failure();
+  attempt_.begin(nodes_.slots(), now);
+  ledger_.begin_attempt(now);
+  reports_.begin_attempt(group().size());
+  callbacks_.begin_attempt();
+  questions_.begin_attempt(out_);
+  size_.growth().begin(now);
+  nodes_.preemption().begin();
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
-  if (attempt_ > attempts_before_ + 1) out_.push_back(SweepStorage{});
-  out_.push_back(StartWorkers{attempt_, group_.plans(), checkpoint, spec_.trial_id});
-  tell_size();
-  begin_upkeep();
+  if (attempt_.of_this_driver() > 1) out_.push(SweepStorage{});
+  out_.push(StartWorkers{attempt_.number(), group().plans(), checkpoint, spec_.trial_id});
+  if (auto notice = size_.size_notice(group().size())) out_.push(Notify{std::move(*notice)});
+  if (attempt_.of_this_driver() == 1) upkeep_.begin_copies(out_);
   write_journal();
-  start_validations();  // Those that an earlier driver of the run has left. Not before: the training claims its nodes first.
-  if (is_remote(spec_.run.storage_path)) set_timer(TimerPurpose::sync, sync_interval);
+  // Those that an earlier driver of the run has left. Not before: the training claims its nodes
+  // first.
+  validations_.start(out_);
+  upkeep_.begin_folder_syncs(out_);
 }
 
 void RunController::on(const WorkerReady& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::starting) return;
-  group_.at(event.rank).pid = event.pid;
-  group_.enter(event.rank, RankPhase::ready, now_);
-  if (!group_.all_in(RankPhase::ready)) return;
-  hook_since_ = now_;
-  out_.push_back(RunSetup{attempt_});
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::starting) return;
+  group().at(event.rank).pid = event.pid;
+  group().enter(event.rank, RankPhase::ready, out_.now());
+  if (!group().all_in(RankPhase::ready)) return;
+  attempt_.hooks_called(out_.now());
+  out_.push(RunSetup{attempt_.number()});
 }
 
 void RunController::on(const SetupFinished& event) {
-  if (event.attempt != attempt_ || state_ != RunState::starting) return;
-  hook_since_.reset();
+  if (event.attempt != attempt_.number() || state_ != RunState::starting) return;
+  attempt_.hooks_returned();
   if (event.error) {
     HEADWAY_MARK(setup_failed);
-    fail_attempt(describe_setup(group_, *event.error, attempt_));
+    fail_attempt(describe_setup(group(), *event.error, attempt_.number()));
     return;
   }
   state_ = RunState::running;
-  trained_ = true;
-  collective_watch_.restart(now_, group_.size());
-  for (int rank = 0; rank < group_.size(); ++rank) group_.enter(rank, RankPhase::training, now_);
-  out_.push_back(BeginTraining{attempt_});
+  attempt_.begin_training(out_.now());
+  waits_.begin(out_.now(), group().size());
+  out_.push(BeginTraining{attempt_.number()});
   write_journal();
 }
 
 void RunController::on(const RankReturned& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
-  group_.enter(event.rank, RankPhase::returned, now_);
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  group().enter(event.rank, RankPhase::returned, out_.now());
   check_unmatched_report();
   check_unmatched_collective();
   finish_when_all_returned();
 }
 
-/// Training is over when every rank has returned and every checkpoint that was still under way has come to its end.
+/// Training is over when every rank has returned and every checkpoint that was still under way has
+/// come to its end.
 void RunController::finish_when_all_returned() {
-  if (state_ != RunState::running || !pending_.empty() || unheard_ > 0 || !group_.all_in(RankPhase::returned)) return;
-  if (upload_error_) {
+  if (state_ != RunState::running || !reports_.empty() || callbacks_.any_unheard() ||
+      !group().all_in(RankPhase::returned))
+    return;
+  if (const auto& error = reports_.error()) {
     HEADWAY_MARK(failure_at_the_end);
     fail_attempt(failure_of(FailureSource::storage, ErrorKind::unavailable,
-                            *upload_error_ + "\nNo report came after it that could have told the ranks.\n"));
+                            *error + "\nNo report came after it that could have told the ranks.\n"));
     return;
   }
   state_ = RunState::shutting_down;
-  if (group_gone_) return;
-  hook_since_ = now_;
-  out_.push_back(RunTeardown{attempt_});
+  if (attempt_.gone()) return;
+  attempt_.hooks_called(out_.now());
+  out_.push(RunTeardown{attempt_.number()});
 }
 
+/// How long exit handlers may take: `exit_grace`, or FailureConfig.hang_fail_s where that is
+/// shorter.
 Duration RunController::exit_limit() const {
   const double hang_fail_s = spec_.failure.hang_fail_s.value_or(0);
   return hang_fail_s > 0 && hang_fail_s < to_seconds(exit_grace) ? from_seconds(hang_fail_s) : exit_grace;
 }
 
 void RunController::on(const TeardownFinished& event) {
-  if (event.attempt != attempt_ || state_ != RunState::shutting_down || failure_ || abort_reason_ || ending_since_)
+  if (event.attempt != attempt_.number() || state_ != RunState::shutting_down || end_.failure() ||
+      end_.abort_reason() || attempt_.ending_since())
     return;
   end_group(EndMode::graceful, "every rank has finished");
-  set_timer(TimerPurpose::exit, exit_limit());
+  out_.set_timer({TimerPurpose::exit}, exit_limit());
 }
 
-void RunController::on(const RankRaised& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
-  group_.enter(event.rank, RankPhase::raised, now_);
-  if (preemption_.bereaved()) return;  // Its peer is gone; what others have left to do counts.
-  RunFailure failure = describe_raise(group_, event.rank, event.error, attempt_, now_);
-  if (!event.error.echo) {
-    HEADWAY_MARK(raised);
-    fail_attempt(std::move(failure));
+void RunController::on(const RanksCalled& event) {
+  if (event.attempt != attempt_.number()) return;
+  for (int rank : event.ranks) {
+    if (group().valid(rank)) ++group().at(rank).open_calls;
+  }
+}
+
+void RunController::on(const CallAnswered& event) {
+  if (!attempt_.is(event.attempt, event.rank)) return;
+  --group().at(event.rank).open_calls;
+}
+
+void RunController::on(const CollectivesSeen& event) {
+  if (attempt_.is(event.attempt, event.rank)) waits_.seen(event, out_.now());
+}
+
+void RunController::on(const RanksExamined& event) {
+  const WaitWatch::Verdict verdict = waits_.examined(scene(), event, out_.now());
+  if (verdict.outcome == HangWatch::Outcome::stale) return;
+  if (verdict.outcome == HangWatch::Outcome::warn) {
+    out_.push(Warn{describe_hang(group(), verdict.scene, event, out_.now()), true});
     return;
   }
-  // The cause is on its way: a peer's exception, or the news of its death.
-  if (!echo_) {
-    echo_ = std::move(failure);
-    set_timer(TimerPurpose::echo, echo_grace);
+  if (at_work()) {
+    HEADWAY_MARK(hang_ends_the_attempt);
+    fail_attempt(describe_hang_failure(group(), verdict.scene, event, *spec_.failure.hang_fail_s, out_.now()));
+  } else if (verdict.in_hook) {
+    HEADWAY_MARK(hang_in_teardown);
+    out_.push(Warn{
+        describe_hang(group(), verdict.scene, event, out_.now()) + "The workers are ended; the run's result stands.\n",
+        true});
+    on(TeardownFinished{attempt_.number()});
   }
-  const bool nobody_left = std::all_of(group_.ranks().begin(), group_.ranks().end(), [](const RankState& rank) {
-    return rank.phase == RankPhase::raised || rank.phase == RankPhase::returned;
-  });
-  if (nobody_left) {
-    HEADWAY_MARK(echo_of_all);
-    fail_attempt(std::move(*echo_));
-  }
-}
-
-void RunController::on(const WorkerExited& event) {
-  if (!current(event.attempt, event.rank)) return;
-  const RankPhase phase = group_.at(event.rank).phase;
-  group_.at(event.rank).gone = true;
-  group_.at(event.rank).open_calls = 0;
-  if (at_work() && phase != RankPhase::returned && phase != RankPhase::raised) {
-    if (preemption_.leaving(group_.at(event.rank).plan.slot.node_id)) {
-      bereave();
-    } else {
-      HEADWAY_MARK(death);
-      fail_attempt(describe_exit(group_, event.rank, event.status, event.log_tail, attempt_, now_));
-    }
-  }
-  if (phase == RankPhase::returned && !failure_ && !abort_reason_ &&
-      (event.status.signaled || event.status.code != 0)) {
-    HEADWAY_MARK(death_after_return);
-    out_.push_back(Warn{group_.name_of(event.rank) + " " + to_text(event.status) +
-                        " after its training function had returned; the run's result stands"});
-  }
-  // A rank that had returned or raised before it died has still done so: others may wait for it, or for its cause.
-  if (phase != RankPhase::returned && phase != RankPhase::raised) group_.enter(event.rank, RankPhase::exited, now_);
-  forget_uploads_of(event.rank);
-}
-
-/// What a failure of the current attempt counts as.
-FailureCause RunController::cause_of(const RunFailure& failure) const {
-  if (failure.kind == ErrorKind::preempted) return FailureCause::preemption;
-  // When not one group has come to its training, that is no passing trouble of the nodes.
-  const bool start = state_ == RunState::starting && trained_ && failure.kind == ErrorKind::worker_died;
-  return start ? FailureCause::start : FailureCause::group;
-}
-
-void RunController::fail_attempt(RunFailure failure) {
-  if (!at_work() || failure_) return;
-  const bool of_the_ranks = failure.kind == ErrorKind::user_code || failure.kind == ErrorKind::worker_died;
-  if (preemption_.bereaved() && of_the_ranks && !callback_failed_) failure = preemption_failure(any_at_work());
-  failure_ = std::move(failure);
-  failure_cause_ = cause_of(*failure_);
-  echo_.reset();
-  if (!callback_failed_) out_.push_back(TellFailure{attempt_, *failure_});
-  const bool ending = abort_reason_ || stop_reason_ || callback_failed_ || lost_;
-  const bool may_restart = !ending && failure_->kind != ErrorKind::internal;
-  const bool restart = may_restart && policy_.allow_restart(failure_cause_);
-  if (!restart) HEADWAY_MARK(given_up);
-  if (may_restart && !restart) failure_->message += policy_.end_text(failure_cause_);
-  state_ = restart ? RunState::restarting : RunState::shutting_down;
-  end_group(EndMode::kill, headline(*failure_));
-}
-
-void RunController::end_group(EndMode mode, const std::string& reason) {
-  if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(reason);
-  if (group_gone_) return;
-  if (!ending_since_) ending_since_ = now_;
-  out_.push_back(EndWorkers{attempt_, mode, reason});
-}
-
-void RunController::on(const GroupEnded& event) {
-  if (event.attempt != attempt_ || group_gone_) return;
-  group_gone_ = true;
-  timers_.clear();
-  if (echo_) {  // Nobody is left who could tell its cause.
-    HEADWAY_MARK(echo_of_a_group_that_ended);
-    fail_attempt(std::move(*echo_));
-  }
-  settle_reports();
-}
-
-/// Goes on once no process is left and every report has come to its end: that decides which checkpoint is the newest.
-void RunController::group_is_over() {
-  if (!group_gone_ || !pending_.empty() || (state_ == RunState::running && unheard_ > 0)) return;
-  if (state_ == RunState::restarting && !stop_reason_) {
-    restart();
-  } else {
-    if (state_ == RunState::restarting) failure_.reset();
-    end_run();
-  }
-}
-
-void RunController::restart() {
-  if (resizing_) {
-    resize();
-    return;
-  }
-  const Duration wait = policy_.restart_wait(failure_cause_, attempt_iterations_ > 0);
-  notify_restart(wait);
-  if (wait == Duration::zero()) {
-    HEADWAY_MARK(restart_at_once);
-    start_again();
-  } else {
-    HEADWAY_MARK(restart_waits);
-    write_journal();  // Who looks into the folder meanwhile, or takes the run up, finds why.
-    set_timer(TimerPurpose::restart, wait);
-  }
-}
-
-std::string RunController::resumed_from() const {
-  const auto newest = book_.newest();
-  return "from " + newest.value_or(spec_.resume_from_checkpoint.value_or("the beginning"));
-}
-
-void RunController::notify_restart(Duration wait) {
-  const std::string when =
-      wait == Duration::zero()
-          ? ""
-          : " in " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()) +
-                " ms, as it has died again before its first report";
-  out_.push_back(Notify{"Restarting the worker group (" + policy_.count_text(failure_cause_) + ") " + resumed_from() +
-                        when + ": " + failure_->message});
-}
-
-void RunController::on(const AbortAsked& event) {
-  // In closing the run has come to its end already, and its last journal says so.
-  if (abort_reason_ || state_ == RunState::closing) return;
-  abort_reason_ = event.reason;
-  stop_validations(event.reason);
-  if (group_gone_ && pending_.empty()) {  // There is nobody to end, be it before the first attempt or between two.
-    HEADWAY_MARK(abort_of_nobody);
-    close_run();
-  } else {
-    HEADWAY_MARK(abort_of_a_group);
-    state_ = RunState::shutting_down;
-    end_group(EndMode::terminate, event.reason);
-    set_timer(TimerPurpose::terminate, terminate_grace);
-  }
+  if (verdict.in_hook) out_.push(InterruptHook{attempt_.number(), hang_headline(verdict.scene, out_.now())});
 }
 
 void RunController::on(const TimerFired& event) {
-  if (on_upkeep_timer(event.timer) || on_validation_timer(event.timer) || on_question_timer(event.timer)) return;
-  if (event.timer == hang_timer_) hang_watch_.woken();
-  if (event.timer == look_timer_) collective_watch_.woken();
-  if (event.timer == growth_timer_) growth_.woken();
-  const auto timer =
-      std::find_if(timers_.begin(), timers_.end(), [&](const Timer& set) { return set.id == event.timer; });
-  if (timer == timers_.end()) return;
-  const TimerPurpose purpose = timer->purpose;
-  timers_.erase(timer);
-  switch (purpose) {
-    case TimerPurpose::echo:
-      if (echo_) {
-        HEADWAY_MARK(echo_believed);
-        fail_attempt(std::move(*echo_));
-      }
+  if (const auto timer = out_.fired(event.timer)) on_timer(*timer);
+}
+
+void RunController::on_timer(const Timer& timer) {
+  switch (timer.purpose) {
+    case TimerPurpose::artifacts: upkeep_.copy_is_due(out_); break;
+    case TimerPurpose::artifacts_limit:
+      if (upkeep_.stop_slow_copy(out_)) write_last_journal();
       break;
-    case TimerPurpose::exit:
-      if (!group_gone_) {
-        HEADWAY_MARK(exit_grace_over);
-        out_.push_back(
-            Warn{rank_list(group_.alive()) + " had not exited " + seconds_text(exit_limit()) +
-                 " after the training function had returned (a thread or an exit handler that does not end?) "
-                 "and must be killed; the run's result stands"});
-        end_group(EndMode::kill, "did not exit in time");
-      }
+    case TimerPurpose::validation:
+      if (const auto outcome = validations_.time_is_over(timer.number, out_)) settle_validation(*outcome);
       break;
-    case TimerPurpose::restart:
-      if (state_ == RunState::restarting && group_gone_) start_again();
+    case TimerPurpose::question:
+      if (questions_.time_is_over(timer.number)) answer_questions();
       break;
-    case TimerPurpose::sync:
-      sync_folder();
-      set_timer(TimerPurpose::sync, sync_interval);
-      break;
-    case TimerPurpose::terminate:
-      if (!group_gone_) {
-        HEADWAY_MARK(terminate_grace_over);
-        end_group(EndMode::kill, attempt_ends_.back());
-      }
-      break;
-    case TimerPurpose::preemption: end_preempted_group(); break;
+    case TimerPurpose::hang: waits_.hang_timer_fired(); break;
+    case TimerPurpose::look: waits_.look_timer_fired(); break;
+    case TimerPurpose::growth: size_.growth().woken(); break;
+    default: on_timer_of_attempt(timer.purpose); break;
   }
 }
 
-void RunController::set_timer(TimerPurpose purpose, Duration from_now) {
-  timers_.push_back({timers_set_++, purpose});
-  out_.push_back(SetTimer{timers_.back().id, now_ + from_now});
+void RunController::on_timer_of_attempt(TimerPurpose purpose) {
+  if (purpose == TimerPurpose::echo) {
+    if (auto echo = attempt_.take_echo()) {
+      HEADWAY_MARK(echo_believed);
+      fail_attempt(std::move(*echo));
+    }
+  } else if (purpose == TimerPurpose::exit && !attempt_.gone()) {
+    HEADWAY_MARK(exit_grace_over);
+    out_.push(Warn{rank_list(group().alive()) + " had not exited " + seconds_text(exit_limit()) +
+                   " after the training function had returned (a thread or an exit handler that does not end?) "
+                   "and must be killed; the run's result stands"});
+    end_group(EndMode::kill, "did not exit in time");
+  } else if (purpose == TimerPurpose::restart && state_ == RunState::restarting && attempt_.gone()) {
+    start_again();
+  } else if (purpose == TimerPurpose::folder_sync) {
+    upkeep_.folder_sync_is_due(out_);
+  } else if (purpose == TimerPurpose::terminate && !attempt_.gone()) {
+    HEADWAY_MARK(terminate_grace_over);
+    end_group(EndMode::kill, end_.attempt_ends().back());
+  } else if (purpose == TimerPurpose::preemption) {
+    end_preempted_group();
+  }
 }
 
 }  // namespace headway::control

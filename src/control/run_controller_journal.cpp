@@ -6,96 +6,77 @@
 #include <set>
 #include <tuple>
 
-/// The run beyond its driver: the journal, taking a run up from what a folder holds, and folders that are lost.
+/// The run beyond its driver: the journal, and taking a run up from what a folder holds.
 namespace headway::control {
 
 void RunController::write_journal() {
   Journal journal;
   journal.state = to_string(state_);
-  if (state_ == RunState::closing) journal.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
-  journal.attempt = attempt_;
+  if (state_ == RunState::closing) journal.state = end_.word();
+  journal.attempt = attempt_.number();
   journal.failures = policy_.count(FailureCause::group);
   journal.start_failures = policy_.count(FailureCause::start);
   journal.preemptions = policy_.count(FailureCause::preemption);
-  journal.attempt_ends = attempt_ends_;
-  journal.reports = iteration_;
+  journal.attempt_ends = end_.attempt_ends();
+  journal.reports = ledger_.count();
   journal.names_given = book_.names_given();
-  journal.time_total_s = to_seconds(earlier_ + (now_ - started_));
+  journal.time_total_s = to_seconds(ledger_.total(out_.now()));
   journal.checkpoints = book_.kept();
   journal.to_delete = deletions_.names();
-  if (failure_ && state_ == RunState::closing) {
-    journal.failure = failure_->message;
-    journal.failure_kind = to_string(failure_->kind);
-    journal.failure_source = failure_->source;
-    journal.failed_ranks = failure_->ranks;
-    if (failure_->in_collective) journal.failed_in_collective = true;
-    journal.preemption = failure_->preemption;
+  if (const auto& failure = end_.failure(); failure && state_ == RunState::closing) {
+    journal.failure = failure->message;
+    journal.failure_kind = to_string(failure->kind);
+    journal.failure_source = failure->source;
+    journal.failed_ranks = failure->ranks;
+    if (failure->in_collective) journal.failed_in_collective = true;
+    journal.preemption = failure->preemption;
   }
-  journal.abort_reason = abort_reason_;
-  journal.stop_reason = stop_reason_;
+  journal.abort_reason = end_.abort_reason();
+  journal.stop_reason = end_.stop_reason();
   journal.owner_epoch = owner_epoch_;
   journal.spec = spec_;
   journal.spec.config.clear();  // It has its own file, and may be large.
   // Whoever may read the folder need not have what its owner reaches it with.
   journal.spec.run.storage_path = shown_location(spec_.run.storage_path);
   if (spec_.resume_from_checkpoint) journal.spec.resume_from_checkpoint = shown_location(*spec_.resume_from_checkpoint);
-  ++journals_under_way_;
-  out_.push_back(WriteJournal{std::move(journal)});
+  upkeep_.journal_ordered();
+  out_.push(WriteJournal{std::move(journal)});
 }
 
 void RunController::on(const JournalWritten& event) {
-  --journals_under_way_;
+  upkeep_.journal_written();
   if (event.error && event.error->kind == ErrorKind::superseded) {
     lose_run(*event.error);
   } else if (event.error) {
     HEADWAY_MARK(journal_failed);
-    out_.push_back(Warn{"the run's journal could not be written: " + event.error->message});
+    out_.push(Warn{"the run's journal could not be written: " + event.error->message});
   }
-  if (journals_under_way_ > 0 || state_ != RunState::closing) return;
-  if (last_journal_) {
+  if (upkeep_.writing_journal() || state_ != RunState::closing) return;
+  if (upkeep_.last_journal_ordered()) {
     finish();
   } else {
     write_last_journal();
   }
 }
 
-void RunController::finish() {
-  state_ = RunState::over;
-  RunOutcome outcome;
-  outcome.state = abort_reason_ ? "aborted" : failure_ ? "errored" : "finished";
-  if (abort_reason_) {
-    outcome.failure = failure_of(FailureSource::asked, ErrorKind::aborted, *abort_reason_);
-  } else {
-    outcome.failure = failure_;
-  }
-  outcome.checkpoints = book_.kept();
-  outcome.attempts = attempt_;
-  out_.push_back(Finish{std::move(outcome), lost_});
-}
-
-/// Counts on from where the run stood. Manifests win over the journal, which is older than they are; a driver may have died
-/// between a commit and anything else.
+/// Counts on from where the run stood. Manifests win over the journal, which is older than they
+/// are; a driver may have died between a commit and anything else.
 void RunController::take_up(const FoundRun& found) {
   const Journal& journal = found.journal;
   HEADWAY_MARK(taken_up);
-  taken_up_ = true;
   if (!journal.spec.trial_id.empty()) spec_.trial_id = journal.spec.trial_id;
   owner_epoch_ = journal.owner_epoch;
-  attempt_ = std::max(journal.attempt, found.results.attempt);
-  iteration_ = std::max(journal.reports, found.results.lines);
-  double earlier_s = std::max(journal.time_total_s, found.results.time_total_s);
+  int attempts = std::max(journal.attempt, found.results.attempt);
   for (const Manifest& manifest : found.checkpoints) {
     owner_epoch_ = std::max(owner_epoch_, manifest.owner_epoch);
-    attempt_ = std::max(attempt_, manifest.attempt);
-    iteration_ = std::max(iteration_, manifest.index + 1);
-    if (manifest.report) earlier_s = std::max(earlier_s, manifest.report->time_total_s);
+    attempts = std::max(attempts, manifest.attempt);
   }
-  attempts_before_ = attempt_;
   ++owner_epoch_;
-  earlier_ = from_seconds(earlier_s);
-  attempt_ends_ = journal.attempt_ends;
-  while (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(unfinished_reason(journal));
-  // What was given up before stays given up, whatever the configuration is now; but the name may have been used anew since.
+  attempt_.count_from(attempts);
+  ledger_.take_up(found);
+  end_.take_up(journal.attempt_ends, attempts, unfinished_reason(journal));
+  // What was given up before stays given up, whatever the configuration is now; but the name may
+  // have been used anew since.
   std::vector<Manifest> kept = found.checkpoints;
   for (const std::string& name : journal.to_delete) {
     const auto is_it = [&](const Manifest& each) { return each.checkpoint == name && !follows(each, journal); };
@@ -133,26 +114,26 @@ void RunController::tell_of_taking_up(const FoundRun& found) {
       journal.spec.checkpoint.num_to_keep && !std::includes(known.begin(), known.end(), there.begin(), there.end());
   for (const KeptCheckpoint& kept : journal.checkpoints) {
     if (there.contains(kept.name) || may_have_retired) continue;
-    out_.push_back(Warn{kept.name + " is in the run's journal, but its folder is gone or holds no committed "
-                                    "checkpoint: it does not count any more"});
+    out_.push(Warn{kept.name + " is in the run's journal, but its folder is gone or holds no committed "
+                               "checkpoint: it does not count any more"});
   }
 
   const auto newest = book_.newest();
   std::string from = "from " + newest.value_or("the beginning, as it has no checkpoint yet");
   if (!newest && spec_.resume_from_checkpoint) from = "from " + shown_location(*spec_.resume_from_checkpoint);
   const std::string folder = shown_location(join_location(spec_.run.storage_path, spec_.run.name));
-  const std::string attempt = "as attempt " + std::to_string(attempt_ + 1);
+  const std::string attempt = "as attempt " + std::to_string(attempt_.number() + 1);
   std::string text;
   if (is_complete(journal)) {
-    text = "The run in " + folder + " is complete (" + std::to_string(iteration_) +
-           (iteration_ == 1 ? " report" : " reports") + "). Going on " + from + ", " + attempt +
+    text = "The run in " + folder + " is complete (" + std::to_string(ledger_.count()) +
+           (ledger_.count() == 1 ? " report" : " reports") + "). Going on " + from + ", " + attempt +
            " in the same folder; another RunConfig.name starts afresh.";
   } else {
     text = "Going on with the run in " + folder + " " + from + ", " + attempt +
            ". Why it had not finished: " + unfinished_reason(journal);
   }
   if (journal.failures + journal.start_failures + journal.preemptions > 0) text += "\nFailures are counted afresh.";
-  out_.push_back(Notify{std::move(text)});
+  out_.push(Notify{std::move(text)});
 }
 
 /// The driver may have died between a commit and its line in the results.
@@ -164,44 +145,33 @@ void RunController::make_good_lines(const FoundRun& found) {
     ReportLine line = *manifest.report;
     line.checkpoint = manifest.checkpoint;
     line.metrics = manifest.metrics;
-    out_.push_back(AppendResult{std::move(line)});
+    out_.push(AppendResult{std::move(line)});
   }
 }
 
-/// The processes go with the driver, whatever is decided here; what can be kept is the reason.
-void RunController::on(const DriverEnding& event) {
-  HEADWAY_MARK(driver_ended);
-  if (!abort_reason_ && state_ != RunState::closing) abort_reason_ = event.reason;
-  const bool journal_there = state_ != RunState::created && state_ != RunState::preparing;
-  if (attempt_ends_.size() < static_cast<std::size_t>(attempt_)) attempt_ends_.push_back(event.reason);
-  state_ = RunState::closing;
-  if (journal_there && !lost_ && !last_journal_) write_journal();
-  finish();
+void RunController::on(const FolderSynced& event) {
+  upkeep_.folder_synced(event.error, out_);
+  if (event.error && event.error->kind == ErrorKind::superseded) lose_run(*event.error);
 }
 
-void RunController::on(const FolderLost& event) { lose_run(event.error); }
+void RunController::on(const ArtifactsSynced& event) {
+  upkeep_.copied(event, out_);
+  write_last_journal();
+}
 
-/// Ends the run without writing to its folder again.
-void RunController::lose_run(const Error& error) {
-  if (std::exchange(lost_, true)) return;
-  HEADWAY_MARK(folder_lost);
-  stop_validations(error.message);  // What they find could not be written.
-  const RunFailure failure = failure_of(FailureSource::storage, error.kind, error.message);
-  if (at_work()) {
-    fail_attempt(failure);
-    group_is_over();  // Its processes may be gone already, and callbacks be waited for.
+/// Once nothing is under way any more that it should tell. A folder that is lost gets none.
+void RunController::write_last_journal() {
+  const bool lost = end_.folder_lost();
+  if (state_ != RunState::closing || upkeep_.last_journal_ordered() || deletions_.under_way() || upkeep_.copying() ||
+      validations_.queue().any_process() || (lost && upkeep_.writing_journal()))
+    return;
+  if (attempt_.of_this_driver() > 0) out_.push(LeaveWorkingDirectory{upkeep_.all_copied()});
+  if (lost) {
+    finish();
     return;
   }
-  const bool decided = failure_ && state_ != RunState::restarting;
-  if (!decided) failure_ = failure;
-  if (state_ == RunState::closing) return;
-  if (group_gone_ && pending_.empty()) {
-    close_run();
-  } else if (state_ == RunState::restarting) {
-    state_ = RunState::shutting_down;  // Once the group is gone.
-  } else if (!decided && !abort_reason_) {
-    end_group(EndMode::kill, error.message);  // It was about to end by itself.
-  }
+  upkeep_.order_last_journal();
+  write_journal();
 }
 
 }  // namespace headway::control

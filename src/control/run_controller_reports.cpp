@@ -3,27 +3,24 @@
 #include "control/run_controller.hpp"
 
 #include <algorithm>
+#include <limits>
 
-/// Reports and checkpoints: from the ranks' offers over uploads and the commit to the answers.
+/// Reports, checkpoints and their validations: what the pipeline's steps mean for ranks, results
+/// and the book.
 namespace headway::control {
-namespace {
-
-constexpr const char* folder_lost = "the run's folder is lost";
-
-}  // namespace
 
 void RunController::on(const RankReported& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::running || stop_reason_) return;
-  if (barrier_.empty()) barrier_since_ = now_;
-  if (!barrier_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation})) {
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running || end_.stop_reason()) return;
+  const Time now = out_.now();
+  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation}, now)) {
     fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
                             "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
-                                " while report #" + std::to_string(barrier_.index() + 1) + " is open"));
+                                " while report #" + std::to_string(reports_.open().index() + 1) + " is open"));
     return;
   }
-  ++group_.at(event.rank).reports;
-  if (group_.at(event.rank).phase == RankPhase::training) group_.enter(event.rank, RankPhase::reporting, now_);
-  if (barrier_.complete()) {
+  ++group().at(event.rank).reports;
+  if (group().at(event.rank).phase == RankPhase::training) group().enter(event.rank, RankPhase::reporting, now);
+  if (reports_.open().complete()) {
     take_report();
   } else {
     check_unmatched_report();
@@ -32,321 +29,304 @@ void RunController::on(const RankReported& event) {
 
 /// A rank that has returned can never come to a report in which others wait: nobody hangs for it.
 void RunController::check_unmatched_report() {
-  if (barrier_.empty() || group_.count_in(RankPhase::returned) == 0) return;
-  std::vector<int> returned;
-  for (const RankState& rank : group_.ranks()) {
-    if (rank.phase == RankPhase::returned) returned.push_back(rank.plan.rank);
-  }
+  if (reports_.open().empty() || group().count_in(RankPhase::returned) == 0) return;
   HEADWAY_MARK(unmatched_report);
-  fail_attempt(describe_unmatched_report(group_, barrier_.waiting_ranks(), returned, barrier_.index(), attempt_, now_));
+  fail_attempt(describe_unmatched_report(group(), reports_.open().waiting_ranks(), attempt_.returned(),
+                                         reports_.open().index(), attempt_.number(), out_.now()));
+}
+
+void RunController::on(const RankArrived& event) {
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  if (auto failure = attempt_.arrive(event, out_.now())) {
+    fail_attempt(std::move(*failure));
+  } else if (attempt_.collectives().complete()) {
+    out_.push(attempt_.release_collective(nodes_.preemption().info(group()), out_.now()));
+  } else {
+    check_unmatched_collective();
+  }
+}
+
+/// A rank that has returned can never come to a collective in which others wait.
+void RunController::check_unmatched_collective() {
+  if (state_ != RunState::running) return;
+  if (auto failure = attempt_.unmatched_collective(out_.now())) fail_attempt(std::move(*failure));
 }
 
 /// All ranks have made their report: it takes its place in the queue.
 void RunController::take_report() {
-  collective_watch_.restart(now_, group_.size());
-  growth_.trained();
-  PendingReport report;
-  report.index = barrier_.index();
-  if (upload_error_) {
+  waits_.begin(out_.now(), group().size());
+  size_.growth().trained();
+  if (const auto error = reports_.take_error()) {
     HEADWAY_MARK(failure_told_by_the_next_report);
-    answer(report, std::exchange(upload_error_, std::nullopt));
-    barrier_.advance();
+    PendingReport report;
+    report.index = reports_.drop();
+    answer(report, error);
     return;
   }
-  report.metrics = barrier_.metrics();
-  if (spec_.callback_lag_max) report.rank_metrics = barrier_.rank_metrics();
-  if (barrier_.has_checkpoint()) {
-    report.checkpoint = begin_checkpoint(report.index);
-    report.validation = barrier_.validation();
-  } else if (!pending_.empty() && !too_far_ahead()) {  // Else it is recorded at once.
+  PendingReport report = reports_.take(out_.now(), callbacks_.on(), book_);
+  if (report.checkpoint) {
+    open_checkpoint(report);
+  } else if (!reports_.empty() && !callbacks_.too_far()) {  // Else it is recorded at once.
     answer(report, std::nullopt);
     report.answered = true;
   }
-  barrier_.advance();
-  pending_.push_back(std::move(report));
+  reports_.push(std::move(report));
   settle_reports();
 }
 
-RunController::PendingCheckpoint RunController::begin_checkpoint(std::int64_t index) {
-  PendingCheckpoint checkpoint;
-  checkpoint.plan = barrier_.plan_uploads();
-  checkpoint.asynchronous = barrier_.asynchronous();
-  checkpoint.since = now_;
-  if (checkpoint.plan.same_name_warning && !warned_same_name_) {
-    warned_same_name_ = true;
-    out_.push_back(Warn{*checkpoint.plan.same_name_warning});
-  }
-  checkpoint.name = checkpoint.plan.directory_name ? *checkpoint.plan.directory_name : book_.next_name();
-  const bool taken = std::any_of(pending_.begin(), pending_.end(), [&](const PendingReport& report) {
-    return report.checkpoint && report.checkpoint->name == checkpoint.name;
-  });
-  // What the user stores himself is not marked as begun: it is never ours to sweep.
-  const bool own_upload = checkpoint.plan.source == CheckpointSource::files;
-  checkpoint.begun = taken || checkpoint.plan.conflict || !own_upload;
-  if (checkpoint.plan.conflict) {
-    HEADWAY_MARK(offers_conflict);
-    checkpoint.refusal = checkpoint.plan.conflict;
-  } else if (taken) {
-    HEADWAY_MARK(name_taken);
-    checkpoint.refusal = "a checkpoint named " + checkpoint.name + " is being stored already";
-  } else if (own_upload) {
+void RunController::open_checkpoint(PendingReport& report) {
+  const PendingCheckpoint& checkpoint = *report.checkpoint;
+  if (auto warning = reports_.same_name_warning(checkpoint)) out_.push(Warn{std::move(*warning)});
+  if (!checkpoint.begun) {
     delete_old();  // What could not be deleted may bear this name.
-    out_.push_back(BeginCheckpoint{attempt_, index, checkpoint.name});
-  } else {
-    deletions_.forget(checkpoint.name);
-    order_uploads(index, checkpoint);
+    out_.push(BeginCheckpoint{attempt_.number(), report.index, checkpoint.name});
+  } else if (!checkpoint.refusal) {
+    order_uploads(report);
   }
-  return checkpoint;
 }
 
-RunController::PendingReport* RunController::pending(std::int64_t index) {
-  const auto found =
-      std::find_if(pending_.begin(), pending_.end(), [&](const auto& each) { return each.index == index; });
-  return found != pending_.end() && found->checkpoint ? &*found : nullptr;
+void RunController::order_uploads(PendingReport& report) {
+  // What bore the name, and could not be deleted, is gone.
+  deletions_.forget(report.checkpoint->name);
+  for (UploadFiles& order : reports_.order_uploads(report, attempt_.number(), group())) out_.push(std::move(order));
 }
 
 void RunController::on(const CheckpointBegun& event) {
-  PendingReport* report = pending(event.index);
-  if (event.attempt != attempt_ || report == nullptr || report->checkpoint->begun || state_ != RunState::running)
-    return;
-  PendingCheckpoint& checkpoint = *report->checkpoint;
-  checkpoint.begun = true;
-  checkpoint.since = now_;
-  if (event.error) {
-    HEADWAY_MARK(begin_refused);
-    checkpoint.refusal = "the checkpoint could not be begun: " + event.error->message;
-  } else {
-    deletions_.forget(checkpoint.name);  // What bore the name, and could not be deleted, is gone.
-    order_uploads(report->index, checkpoint);
-  }
+  if (event.attempt != attempt_.number() || state_ != RunState::running) return;
+  PendingReport* report = reports_.begun(event.index, event.error, out_.now());
+  if (report == nullptr) return;
+  if (!event.error) order_uploads(*report);
   settle_reports();
-}
-
-void RunController::order_uploads(std::int64_t index, PendingCheckpoint& checkpoint) {
-  for (const auto& [rank, files] : checkpoint.plan.files) {
-    if (group_.at(rank).gone) {
-      HEADWAY_MARK(upload_of_a_rank_that_is_gone);
-      checkpoint.refusal = ended_before_storing(rank);
-      continue;
-    }
-    checkpoint.uploading.insert(rank);
-    out_.push_back(UploadFiles{attempt_, rank, index, checkpoint.name, files});
-  }
 }
 
 void RunController::on(const RankUploaded& event) {
-  if (!current(event.attempt, event.rank) || state_ != RunState::running) return;
-  PendingReport* report = pending(event.index);
-  if (report == nullptr || report->checkpoint->uploading.erase(event.rank) == 0) return;
-  PendingCheckpoint& checkpoint = *report->checkpoint;
-  if (event.unseen) {
-    checkpoint.unseen_by.push_back(event.rank);
-  } else if (event.error && !checkpoint.refusal) {
-    HEADWAY_MARK(upload_refused);
-    checkpoint.refusal =
-        "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
-  }
-  checkpoint.files.insert(checkpoint.files.end(), event.files.begin(), event.files.end());
-  if (event.stored_name && !checkpoint.refusal) {
-    if (checkpoint.stored_name && *checkpoint.stored_name != *event.stored_name) {
-      HEADWAY_MARK(stored_under_two_names);
-      checkpoint.refusal = "the ranks' functions that store it put one checkpoint into two directories, " +
-                           *checkpoint.stored_name + " and " + *event.stored_name;
-    }
-    checkpoint.stored_name = event.stored_name;
-  }
-  settle_reports();
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  if (reports_.uploaded(event)) settle_reports();
 }
 
-std::string RunController::ended_before_storing(int rank) const {
-  return group_.name_of(rank) + " ended before it had stored its part of the checkpoint";
-}
-
-/// A process that is gone uploads nothing any more.
-void RunController::forget_uploads_of(int rank) {
-  bool changed = false;
-  for (PendingReport& report : pending_) {
-    if (!report.checkpoint || report.checkpoint->uploading.erase(rank) == 0) continue;
-    HEADWAY_MARK(death_while_uploading);
-    report.checkpoint->refusal = ended_before_storing(rank);
-    changed = true;
-  }
-  if (changed) settle_reports();
-}
-
-/// Records what is ready, from the front of the queue.
+/// Records what is ready, from the front of the queue, and goes on with whatever that was waited
+/// for.
 void RunController::settle_reports() {
-  while (!pending_.empty() && settle_first()) pending_.pop_front();
+  bool waiting = false;
+  while (!waiting) {
+    const auto step = reports_.step(group(), attempt_.gone(), end_.folder_lost(), out_.now());
+    waiting = step == ReportPipeline::Step::wait || step == ReportPipeline::Step::commit;
+    if (step == ReportPipeline::Step::record) record(reports_.first());
+    if (step == ReportPipeline::Step::refuse) refuse(reports_.first());
+    if (step == ReportPipeline::Step::commit) commit(reports_.first());
+    if (!waiting) reports_.pop();
+  }
   answer_asynchronous();
   answer_questions();
   finish_when_all_returned();
   group_is_over();
 }
 
-/// True when the first report has come to its end.
-bool RunController::settle_first() {
-  PendingReport& report = pending_.front();
-  if (!report.checkpoint) {
-    if (!lost_) record(report);
-    return true;
-  }
-  PendingCheckpoint& checkpoint = *report.checkpoint;
-  if (checkpoint.committing) return false;
-  const bool stored = checkpoint.begun && checkpoint.uploading.empty();
-  if (!stored && group_gone_) {
-    HEADWAY_MARK(group_ended_before_commit);
-    checkpoint.refusal = "its worker group ended before it was committed";
-  }
-  if (!stored && !group_gone_) return false;
-  if (!checkpoint.unseen_by.empty()) {
-    HEADWAY_MARK(storage_not_shared);
-    checkpoint.refusal = describe_unshared_storage(group_, checkpoint.unseen_by, spec_.run.storage_path);
-  }
-  if (lost_ && !checkpoint.refusal) checkpoint.refusal = folder_lost;
-  if (checkpoint.refusal) {
-    refuse(report);
-    return true;
-  }
-  checkpoint.committing = true;
-  if (checkpoint.stored_name) checkpoint.name = *checkpoint.stored_name;
-  checkpoint.since = now_;
-  deletions_.forget(checkpoint.name);
-  commit(report);
-  return false;
-}
-
 void RunController::commit(const PendingReport& report) {
+  const PendingCheckpoint& checkpoint = *report.checkpoint;
+  deletions_.forget(checkpoint.name);
   Manifest manifest;
-  manifest.checkpoint = report.checkpoint->name;
-  manifest.index = iteration_;
-  manifest.attempt = attempt_;
+  manifest.checkpoint = checkpoint.name;
+  manifest.index = ledger_.count();
+  manifest.attempt = attempt_.number();
   manifest.owner_epoch = owner_epoch_;
   manifest.report = line_of(report);
   manifest.report->metrics.clear();  // They are the manifest's own.
-  manifest.world_size = group_.size();
+  manifest.world_size = group().size();
   manifest.metrics = report.metrics;
   manifest.metadata = spec_.metadata;
   manifest.validation = report.validation;
-  manifest.files = report.checkpoint->files;
+  manifest.files = checkpoint.files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  out_.push_back(CommitCheckpoint{report.index, std::move(manifest), report.checkpoint->plan.source});
+  out_.push(CommitCheckpoint{report.index, std::move(manifest), checkpoint.plan.source});
 }
 
 void RunController::on(const CheckpointCommitted& event) {
-  PendingReport* report = pending(event.index);
-  if (report == nullptr || !report->checkpoint->committing) return;
-  report->checkpoint->committing = false;
+  PendingReport* report = reports_.committed(event.index);
+  if (report == nullptr) return;
   if (event.error) {
     HEADWAY_MARK(commit_refused);
     report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
     report->checkpoint->maybe_committed = true;
     if (event.error->kind == ErrorKind::superseded) lose_run(*event.error);
     refuse(*report);
-  } else if (lost_) {
-    report->checkpoint->refusal = folder_lost;
+  } else if (end_.folder_lost()) {
+    report->checkpoint->refusal = folder_is_lost;
     refuse(*report);
   } else {
     committed(*report);
-    if (pending_.size() == 1 || growth_.due(now_)) growth_.saved();
+    if (reports_.pending().size() == 1 || size_.growth().due(out_.now())) size_.growth().saved();
   }
-  pending_.pop_front();
+  reports_.pop();
   settle_reports();
 }
 
 void RunController::committed(const PendingReport& report) {
   const std::string& name = report.checkpoint->name;
-  for (EndValidation& command : validations_.forget(name)) out_.push_back(std::move(command));
-  const std::int64_t index = iteration_;  // As its manifest has it.
+  validations_.forget(name, out_);
+  const std::int64_t index = ledger_.count();  // As its manifest has it.
   CheckpointBook::Verdict verdict = book_.commit(name, report.metrics, index, report.validation.has_value());
-  if (report.answered && !group_gone_) out_.push_back(AnnounceCheckpoint{attempt_, report.index, name});
+  if (report.answered && !attempt_.gone()) out_.push(AnnounceCheckpoint{attempt_.number(), report.index, name});
   record(report);
   give_up(verdict.to_delete);
   if (report.validation) take_validation(name, index, *report.validation);
-  start_validations();
-  if (sync_.on_checkpoint()) sync_artifacts();
-  if (verdict.warning) out_.push_back(Warn{*verdict.warning});
-  sync_folder();
+  validations_.start(out_);
+  upkeep_.copy_after_checkpoint(out_);
+  if (verdict.warning) out_.push(Warn{*verdict.warning});
+  upkeep_.sync_folder(out_);
 }
 
 /// The next line of the results, were the report accepted now.
 ReportLine RunController::line_of(const PendingReport& report) const {
-  ReportLine line;
-  line.index = report.index;
-  line.attempt = attempt_;
-  line.iteration = iteration_ + 1;
-  line.iterations_since_restore = attempt_iterations_ + 1;
-  line.time_this_iter_s = to_seconds(now_ - std::max(last_report_, attempt_started_));
-  line.time_total_s = to_seconds(earlier_ + (now_ - started_));
-  line.time_since_restore_s = to_seconds(now_ - attempt_started_);
-  line.pid = group_.at(0).pid;
-  line.hostname = group_.at(0).plan.slot.hostname;
-  line.node_ip = group_.at(0).plan.slot.node_ip;
+  ReportLine line = ledger_.line_of(report, attempt_.number(), group(), out_.now());
   line.trial_id = spec_.trial_id;
-  if (report.checkpoint) line.checkpoint = report.checkpoint->name;
-  line.metrics = report.metrics;
   return line;
 }
 
 void RunController::record(const PendingReport& report) {
   ReportLine line = line_of(report);
-  ++iteration_;
-  ++attempt_iterations_;
-  last_report_ = now_;
-  last_line_ = line;
-  pass_on(report, line);
-  out_.push_back(AppendResult{std::move(line), report.rank_metrics});
+  ledger_.record(line, out_.now());
+  callbacks_.recorded(out_.now());
+  StopConditions::Verdict verdict = stop_conditions_.judge(line);
+  if (verdict.warning) out_.push(Warn{std::move(*verdict.warning)});
+  if (verdict.stop) ask_for_stop(std::move(*verdict.stop));
+  answer_recorded(report);
+  out_.push(AppendResult{std::move(line), report.rank_metrics});
 }
 
-/// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on hear it at their next report; when
-/// all have returned, the attempt fails by it.
+/// Its ranks go on, unless the run stops with it, or they must wait for the callbacks.
+void RunController::answer_recorded(const PendingReport& report) {
+  if (report.answered || end_.stop_reason()) return;
+  if (callbacks_.too_far()) {
+    HEADWAY_MARK(ranks_wait_for_callbacks);
+    callbacks_.hold(report);
+  } else {
+    answer(report, std::nullopt);
+  }
+}
+
+void RunController::on(const ReportHeard&) {
+  if (!callbacks_.heard(out_.now())) return;
+  if (callbacks_.held() && !callbacks_.too_far() && !end_.stop_reason()) {
+    answer(*callbacks_.held(), std::nullopt);
+    callbacks_.release();
+  }
+  answer_asynchronous();
+  if (state_ != RunState::running) return;
+  finish_when_all_returned();
+  group_is_over();
+}
+
+/// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on
+/// hear it at their next report; when all have returned, the attempt fails by it.
 void RunController::refuse(const PendingReport& report) {
-  const std::string& why = *report.checkpoint->refusal;
+  const PendingCheckpoint& checkpoint = *report.checkpoint;
+  const std::string& why = *checkpoint.refusal;
   // In a folder that is lost, what is there under this name may be another driver's.
-  if (report.checkpoint->plan.source == CheckpointSource::files && !lost_) {
-    // The manifest of a commit that failed may be there all the same: it goes too, since its ranks are told that it is not there.
-    if (report.checkpoint->maybe_committed) {
-      deletions_.add(report.checkpoint->name, why);
+  if (checkpoint.plan.source == CheckpointSource::files && !end_.folder_lost()) {
+    // The manifest of a commit that failed may be there all the same: it goes too, since its ranks
+    // are told that it is not there.
+    if (checkpoint.maybe_committed) {
+      deletions_.add(checkpoint.name, why);
       delete_old();
     } else {
-      out_.push_back(DiscardCheckpoint{report.checkpoint->name, why});
+      out_.push(DiscardCheckpoint{checkpoint.name, why});
     }
   }
-  if (!report.answered && !group_gone_) {
+  if (!report.answered && !attempt_.gone()) {
     answer(report, why);
   } else if (state_ == RunState::running) {
     HEADWAY_MARK(failure_to_be_told);
-    upload_error_ = "the checkpoint " + report.checkpoint->name + " of report #" + std::to_string(report.index + 1) +
-                    " was not stored: " + why;
-    out_.push_back(Warn{*upload_error_});
+    const std::string error = "the checkpoint " + checkpoint.name + " of report #" + std::to_string(report.index + 1) +
+                              " was not stored: " + why;
+    reports_.fail_later(error);
+    out_.push(Warn{error});
   }
 }
 
-/// Only the newest report can wait for its answer; an asynchronous one waits while too many are under way.
+/// Only the newest report can wait for its answer; an asynchronous one waits while too many are
+/// under way.
 void RunController::answer_asynchronous() {
-  if (pending_.empty() || state_ != RunState::running) return;
-  PendingReport& newest = pending_.back();
-  if (newest.answered || !newest.checkpoint || too_far_ahead() || !newest.checkpoint->asynchronous ||
-      !newest.checkpoint->begun || newest.checkpoint->refusal)
-    return;
-  const auto under_way = std::count_if(pending_.begin(), pending_.end(), [](const PendingReport& report) {
-    return report.answered && report.checkpoint.has_value();
-  });
-  if (static_cast<std::size_t>(under_way) >= asynchronous_max) {
-    HEADWAY_MARK(too_many_asynchronous);
-    return;
-  }
-  answer(newest, std::nullopt);
-  newest.answered = true;
+  if (state_ != RunState::running || callbacks_.too_far()) return;
+  PendingReport* report = reports_.asynchronous_answer();
+  if (report == nullptr) return;
+  answer(*report, std::nullopt);
+  report->answered = true;
 }
 
 void RunController::answer(const PendingReport& report, const std::optional<std::string>& error) {
-  if (state_ != RunState::running || group_gone_) return;  // Nobody goes on from here.
+  if (state_ != RunState::running || attempt_.gone()) return;  // Nobody goes on from here.
   std::optional<std::string> checkpoint;
   if (report.checkpoint && !report.checkpoint->asynchronous && !error) checkpoint = report.checkpoint->name;
-  for (int rank = 0; rank < group_.size(); ++rank) {
+  for (int rank = 0; rank < group().size(); ++rank) {
     // One that has returned meanwhile (a thread of it had made the report) has still returned.
-    if (group_.at(rank).phase == RankPhase::reporting) group_.enter(rank, RankPhase::training, now_);
-    out_.push_back(AnswerReport{attempt_, rank, report.index, checkpoint, error});
+    if (group().at(rank).phase == RankPhase::reporting) group().enter(rank, RankPhase::training, out_.now());
+    out_.push(AnswerReport{attempt_.number(), rank, report.index, checkpoint, error});
+  }
+}
+
+void RunController::give_up(const std::vector<std::string>& checkpoints) {
+  for (const std::string& old : checkpoints) {
+    deletions_.add(old, "only " + std::to_string(*spec_.checkpoint.num_to_keep) + " are kept (num_to_keep)");
+  }
+  delete_old();
+}
+
+void RunController::delete_old() {
+  if (end_.folder_lost()) return;
+  for (DeleteCheckpoint& command : deletions_.begin()) out_.push(std::move(command));
+}
+
+void RunController::on(const CheckpointDeleted& event) {
+  if (auto warning = deletions_.end(event, state_ == RunState::closing)) out_.push(Warn{std::move(*warning)});
+  write_last_journal();
+}
+
+void RunController::take_validation(const std::string& checkpoint, std::int64_t report, const ValidationTask& task) {
+  const auto refused = validations_.add(checkpoint, report, task, out_);
+  if (refused) give_up(book_.settle(checkpoint, report, refused->status, {}).to_delete);
+}
+
+void RunController::on(const ValidationStarted& event) { validations_.on(event, out_); }
+
+void RunController::on(const ValidationFinished& event) {
+  if (const auto outcome = validations_.on(event, out_)) settle_validation(*outcome);
+}
+
+void RunController::on(const ValidationFailed& event) {
+  if (const auto outcome = validations_.on(event, out_)) settle_validation(*outcome);
+}
+
+void RunController::on(const ValidationExited& event) {
+  if (const auto outcome = validations_.on(event, out_)) settle_validation(*outcome);
+  validations_.start(out_);
+  if (state_ == RunState::validating && validations_.queue().idle()) close_run();
+  write_last_journal();
+}
+
+/// What became of a validation is known: the checkpoint counts with what it has now.
+void RunController::settle_validation(const ValidationFlow::Outcome& outcome) {
+  CheckpointBook::Verdict verdict = book_.settle(outcome.checkpoint, outcome.report, outcome.status, outcome.metrics);
+  // Before anything is deleted by it, so that a driver that dies in between does not validate again
+  // what decided that.
+  if (!end_.folder_lost()) write_journal();
+  give_up(verdict.to_delete);
+  if (verdict.warning) out_.push(Warn{*verdict.warning});
+  answer_questions();
+}
+
+void RunController::on(const CheckpointsAsked& event) {
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  questions_.ask(event, out_);
+  answer_questions();
+}
+
+void RunController::answer_questions() {
+  if (state_ != RunState::running || attempt_.gone()) return;
+  const std::int64_t committed_before =
+      reports_.empty() ? std::numeric_limits<std::int64_t>::max() : reports_.first().index;
+  for (const CheckpointsAsked& asked : questions_.take_due(committed_before, validations_.queue().settled())) {
+    out_.push(TellCheckpoints{attempt_.number(), asked.rank, asked.question, book_.kept()});
   }
 }
 

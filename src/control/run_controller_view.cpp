@@ -22,54 +22,57 @@ RunView RunController::view(Time now) const {
   view.state = state_;
   if (state_ != RunState::created) {
     view.state_for_s = to_seconds(now - state_since_);
-    view.time_total_s = to_seconds(earlier_ + (now - started_));
+    view.time_total_s = to_seconds(ledger_.total(now));
   }
-  view.attempt = attempt_;
-  if (attempt_ > attempts_before_) view.attempt_for_s = to_seconds(now - attempt_started_);
-  const std::size_t ended = attempt_ends_.size();
+  view.attempt = attempt_.number();
+  if (attempt_.of_this_driver() > 0) view.attempt_for_s = to_seconds(now - attempt_.begun_at());
+  const std::vector<std::string>& ends = end_.attempt_ends();
+  const std::size_t ended = ends.size();
   for (std::size_t i = ended - std::min(ended, ended_attempts_max); i < ended; ++i) {
-    view.ended.push_back({static_cast<int>(i) + 1, attempt_ends_[i]});
+    view.ended.push_back({static_cast<int>(i) + 1, ends[i]});
   }
   view.failures = policy_.count(FailureCause::group);
   view.start_failures = policy_.count(FailureCause::start);
   view.preemptions = policy_.count(FailureCause::preemption);
-  view.workers = group_.size();
-  view.workers_min = group_size_min(spec_);
-  view.workers_max = group_size(spec_);
+  view.workers = group().size();
+  view.workers_min = size_.min();
+  view.workers_max = size_.max();
   view.ranks = view_of_ranks(now);
   view.reports = view_of_reports(now);
   view.checkpoints = book_.shared();
   view.pending = view_of_pending();
   view.validations = view_of_validations(now);
   view.wait = view_of_wait(now);
-  if (auto info = preemption_.info(group_)) view.preemption = PreemptionView{std::move(*info), preemption_.bereaved()};
-  view.failure = failure_ ? failure_ : echo_;
-  view.stop_reason = stop_reason_;
-  view.abort_reason = abort_reason_;
-  view.folder_lost = lost_;
+  const PreemptionWatch& preemption = nodes_.preemption();
+  if (auto info = preemption.info(group())) view.preemption = PreemptionView{std::move(*info), preemption.bereaved()};
+  view.failure = end_.failure() ? end_.failure() : attempt_.echo();
+  view.stop_reason = end_.stop_reason();
+  view.abort_reason = end_.abort_reason();
+  view.folder_lost = end_.folder_lost();
   return view;
 }
 
 std::vector<RankView> RunController::view_of_ranks(Time now) const {
   std::string reporting;
-  if (!barrier_.empty()) {
-    reporting = "other ranks to come to report " + ordinal(barrier_.index());
-  } else if (held_) {
-    reporting = "callbacks to hear report " + ordinal(held_->index);
-  } else if (!pending_.empty()) {
-    const PendingReport& newest = pending_.back();
+  if (!reports_.open().empty()) {
+    reporting = "other ranks to come to report " + ordinal(reports_.open().index());
+  } else if (callbacks_.held()) {
+    reporting = "callbacks to hear report " + ordinal(callbacks_.held()->index);
+  } else if (!reports_.empty()) {
+    const PendingReport& newest = reports_.pending().back();
     reporting = newest.checkpoint ? newest.checkpoint->name + " to be stored" : "earlier reports to be recorded";
   }
   std::string gathering;
-  if (!collectives_.empty()) {
-    const std::string& kind = collectives_.call_of(collectives_.waiting_ranks().front()).kind;
-    gathering = "other ranks to come to " + kind + "() " + ordinal(collectives_.index());
+  const CollectiveBarrier& collectives = attempt_.collectives();
+  if (!collectives.empty()) {
+    const std::string& kind = collectives.call_of(collectives.waiting_ranks().front()).kind;
+    gathering = "other ranks to come to " + kind + "() " + ordinal(collectives.index());
   }
-  const std::string ready = hook_since_ ? "the backend's set-up" : "other ranks to start";
+  const std::string ready = attempt_.hook_since() ? "the backend's set-up" : "other ranks to start";
 
   std::vector<RankView> ranks;
-  ranks.reserve(group_.ranks().size());
-  for (const RankState& state : group_.ranks()) {
+  ranks.reserve(group().ranks().size());
+  for (const RankState& state : group().ranks()) {
     RankView& rank = ranks.emplace_back();
     rank.rank = state.plan.rank;
     rank.local_rank = state.plan.local_rank;
@@ -85,7 +88,7 @@ std::vector<RankView> RunController::view_of_ranks(Time now) const {
     if (state.phase == RankPhase::reporting) rank.waits_for = reporting;
     if (state.phase == RankPhase::gathering) rank.waits_for = gathering;
   }
-  if (const auto& stuck = collective_watch_.stuck()) {
+  if (const auto& stuck = waits_.stuck()) {
     for (const int rank : stuck->waiting) ranks.at(static_cast<std::size_t>(rank)).waits_for = stuck->name;
   }
   return ranks;
@@ -93,22 +96,22 @@ std::vector<RankView> RunController::view_of_ranks(Time now) const {
 
 ReportsView RunController::view_of_reports(Time now) const {
   ReportsView reports;
-  reports.count = iteration_;
-  reports.in_attempt = attempt_iterations_;
-  if (last_line_) {
-    reports.last = last_line_;
-    reports.last_ago_s = to_seconds(now - last_report_);
+  reports.count = ledger_.count();
+  reports.in_attempt = ledger_.in_attempt();
+  if (ledger_.last()) {
+    reports.last = ledger_.last();
+    reports.last_ago_s = to_seconds(now - ledger_.last_at());
   }
-  if (!barrier_.empty()) {
-    reports.open = barrier_.index();
-    reports.open_ranks = static_cast<int>(barrier_.waiting_ranks().size());
+  if (!reports_.open().empty()) {
+    reports.open = reports_.open().index();
+    reports.open_ranks = static_cast<int>(reports_.open().waiting_ranks().size());
   }
   return reports;
 }
 
 std::vector<PendingView> RunController::view_of_pending() const {
   std::vector<PendingView> views;
-  for (const PendingReport& report : pending_) {
+  for (const PendingReport& report : reports_.pending()) {
     PendingView& view = views.emplace_back();
     view.index = report.index;
     view.answered = report.answered;
@@ -127,7 +130,7 @@ std::vector<PendingView> RunController::view_of_pending() const {
 
 std::vector<ValidationView> RunController::view_of_validations(Time now) const {
   std::vector<ValidationView> views;
-  for (const ValidationQueue::Validation& each : validations_.entries()) {
+  for (const ValidationQueue::Validation& each : validations_.queue().entries()) {
     ValidationView& view = views.emplace_back();
     view.checkpoint = each.checkpoint;
     view.report = each.report;
@@ -142,11 +145,11 @@ std::vector<ValidationView> RunController::view_of_validations(Time now) const {
 }
 
 std::optional<WaitView> RunController::view_of_wait(Time now) const {
-  const std::optional<Wait> wait = current_wait();
+  const std::optional<Wait> wait = waits_.current(scene());
   if (!wait) return std::nullopt;
-  WaitScene scene = scene_of(*wait);
-  return WaitView{wait->kind, hang_headline(scene, now), to_seconds(now - wait->since), std::move(scene.awaited),
-                  std::move(scene.waiting)};
+  WaitScene told = waits_.describe(scene(), *wait, now);
+  return WaitView{wait->kind, hang_headline(told, now), to_seconds(now - wait->since), std::move(told.awaited),
+                  std::move(told.waiting)};
 }
 
 }  // namespace headway::control

@@ -23,9 +23,11 @@ namespace headway::control {
 /// A committed checkpoint that is kept.
 struct KeptCheckpoint {
   std::string name;
-  std::int64_t index = 0;                       ///< Order of commit, from 0.
-  JsonObject metrics;                           ///< Its report's, and over them those of its validation.
-  std::optional<std::int64_t> report = {};      ///< The report's index in the run, as its manifest has it.
+  std::int64_t index = 0;  ///< Order of commit, from 0.
+  /// Its report's, and over them those of its validation.
+  JsonObject metrics;
+  /// The report's index in the run, as its manifest has it.
+  std::optional<std::int64_t> report = {};
   std::optional<CheckpointStatus> status = {};  ///< None: COMMITTED.
 };
 BOOST_DESCRIBE_STRUCT(KeptCheckpoint, (), (name, index, metrics, report, status))
@@ -57,7 +59,8 @@ struct RankFailure {
   std::optional<std::string> node_id = {};
   std::optional<RankError> exception = {};
   std::optional<ExitStatus> exit = {};
-  std::optional<std::string> last_lines = {};  ///< What it printed last; empty when it printed nothing.
+  /// What it printed last; empty when it printed nothing.
+  std::optional<std::string> last_lines = {};
 };
 BOOST_DESCRIBE_STRUCT(RankFailure, (), (rank, text, kind, attempt, pid, hostname, node_id, exception, exit, last_lines))
 
@@ -80,12 +83,14 @@ enum class FailureSource {
 };
 BOOST_DESCRIBE_ENUM(FailureSource, group, setup, callback, nodes, storage, asked, controller)
 
-/// Why a run failed. `message` is complete and ready to be shown: it begins with the user's own failure.
+/// Why a run failed. `message` is complete and ready to be shown: it begins with the user's own
+/// failure.
 struct RunFailure {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
-  std::vector<RankFailure> ranks;             ///< Empty when no rank is to blame.
-  bool in_collective = false;                 ///< hang_fail_s ended ranks that were in a collective of torch.
+  std::vector<RankFailure> ranks;  ///< Empty when no rank is to blame.
+  /// hang_fail_s ended ranks that were in a collective of torch.
+  bool in_collective = false;
   std::optional<Preemption> preemption = {};  ///< Of the kind `preempted`.
   FailureSource source = FailureSource::group;
   std::optional<RankError> exception = {};  ///< Of the source `setup`.

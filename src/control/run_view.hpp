@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-/// What a run looks like at one moment, for a dashboard or a command that looks and changes nothing.
-/// A view is an immutable value: any thread may keep and read it. Times are seconds up to the
-/// moment of the view, so a reader needs no clock of the run.
+/// What a run looks like at one moment, for a dashboard or a command that looks and changes
+/// nothing. A view is an immutable value: any thread may keep and read it. Times are seconds up to
+/// the moment of the view, so a reader needs no clock of the run.
 namespace headway::control {
 
 /// One rank of the current attempt.
@@ -127,7 +127,8 @@ struct RunView {
   int attempt = 0;                      ///< Attempts begun, over all drivers.
   std::optional<double> attempt_for_s;  ///< Unset until this driver has begun an attempt.
   std::vector<AttemptView> ended;       ///< The last attempts that have ended, at most 20.
-  int failures = 0;                     ///< Of the worker group, under this driver, as the next two.
+  /// Of the worker group, under this driver, as the next two.
+  int failures = 0;
   int start_failures = 0;
   int preemptions = 0;
 

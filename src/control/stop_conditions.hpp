@@ -8,10 +8,12 @@
 
 namespace headway::control {
 
-/// Metrics that end a run by their size: it is over at the first report in which one of them has come to its value.
+/// Metrics that end a run by their size: it is over at the first report in which one of them has
+/// come to its value.
 class StopConditions {
  public:
-  /// By metric, '/' between nested keys, or one of the automatic numbers of a report ("training_iteration", "time_total_s", ...).
+  /// By metric, '/' between nested keys, or one of the automatic numbers of a report
+  /// ("training_iteration", "time_total_s", ...).
   using Limits = std::map<std::string, double>;
 
   explicit StopConditions(std::optional<Limits> limits) : limits_(std::move(limits).value_or(Limits{})) {}

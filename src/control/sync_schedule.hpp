@@ -9,8 +9,9 @@
 
 namespace headway::control {
 
-/// When the ranks' working directories are brought to storage: one copy at a time, and another one after it when something has asked
-/// for it meanwhile. Says what to do; the controller's commands do it.
+/// When the ranks' working directories are brought to storage: one copy at a time, and another one
+/// after it when something has asked for it meanwhile. Says what to do; the controller's commands
+/// do it.
 class SyncSchedule {
  public:
   explicit SyncSchedule(SyncConfig config) : config_(config) {}
@@ -21,7 +22,8 @@ class SyncSchedule {
   Duration timeout() const { return from_seconds(config_.sync_timeout); }
   const SyncConfig& config() const { return config_; }
 
-  /// Something asks for a copy. True when it is to be begun now; else the one under way is followed by another.
+  /// Something asks for a copy. True when it is to be begun now; else the one under way is followed
+  /// by another.
   bool ask();
 
   /// Begins one: its number.

@@ -62,10 +62,10 @@ ValidationQueue::Validation* ValidationQueue::running(std::int64_t number) {
   return number != 0 && found != entries_.end() && !found->ending ? &*found : nullptr;
 }
 
-ValidationQueue::Validation* ValidationQueue::of_timer(std::int64_t timer) {
+const ValidationQueue::Validation* ValidationQueue::with_process(std::int64_t number) const {
   const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Validation& each) { return each.timer == timer; });
-  return found != entries_.end() ? &*found : nullptr;
+      std::find_if(entries_.begin(), entries_.end(), [&](const Validation& each) { return each.number == number; });
+  return number != 0 && found != entries_.end() ? &*found : nullptr;
 }
 
 std::optional<double> ValidationQueue::timeout_s(const Validation& validation) const {
@@ -76,7 +76,6 @@ ValidationQueue::Validation* ValidationQueue::settle(std::int64_t number) {
   Validation* validation = running(number);
   if (validation == nullptr) return nullptr;
   validation->ending = true;
-  validation->timer.reset();
   return validation;
 }
 
@@ -92,7 +91,6 @@ ValidationQueue::Exit ValidationQueue::exit(std::int64_t number) {
   }
   if (exit.again) {
     found->number = 0;
-    found->timer.reset();
     found->since.reset();
   } else {
     entries_.erase(found);
@@ -106,7 +104,6 @@ std::vector<EndValidation> ValidationQueue::stop(const std::string& reason) {
   std::erase_if(entries_, [](const Validation& each) { return each.number == 0; });
   for (Validation& each : entries_) {
     each.ending = true;
-    each.timer.reset();
     ended.push_back({each.number, EndMode::kill, reason});
   }
   return ended;

@@ -10,8 +10,9 @@
 
 namespace headway::control {
 
-/// The validations of a run: which wait, which run, and which may run next. At most `max_concurrent` have a process at a time, a
-/// process that is about to end included. A checkpoint has one validation at most.
+/// The validations of a run: which wait, which run, and which may run next. At most
+/// `max_concurrent` have a process at a time, a process that is about to end included. A checkpoint
+/// has one validation at most.
 class ValidationQueue {
  public:
   explicit ValidationQueue(ValidationSpec config) : config_(std::move(config)) {}
@@ -39,23 +40,26 @@ class ValidationQueue {
     std::int64_t report = 0;
     ValidationTask task;
     int deaths = 0;
-    bool ending = false;  ///< What became of it is known, or does not count; its process is still there.
-    std::optional<std::int64_t> timer = {};  ///< Of its time limit, or of its exit.
-    std::optional<Time> since = {};          ///< When its function began.
+    /// What became of it is known, or does not count; its process is still there.
+    bool ending = false;
+    std::optional<Time> since = {};  ///< When its function began.
   };
   /// One that runs; nullptr when the number is none's, or its outcome is known.
   Validation* running(std::int64_t number);
-  /// The one whose timer this is.
-  Validation* of_timer(std::int64_t timer);
+  /// One that has a process, whether or not its outcome is known; nullptr when the number is
+  /// none's.
+  const Validation* with_process(std::int64_t number) const;
   /// Seconds that its function may take.
   std::optional<double> timeout_s(const Validation& validation) const;
 
-  /// The outcome of `number` is known: from now on only its process is waited for. nullptr when nothing waits for one.
+  /// The outcome of `number` is known: from now on only its process is waited for. nullptr when
+  /// nothing waits for one.
   Validation* settle(std::int64_t number);
-  /// The process is gone. Its death was the first, second ... of the same validation when the outcome was not known: then it may be
-  /// begun again, and is, or is over.
+  /// The process is gone. Its death was the first, second ... of the same validation when the
+  /// outcome was not known: then it may be begun again, and is, or is over.
   struct Exit {
-    std::optional<Validation> died;  ///< With its deaths so far; nothing when its outcome was known.
+    /// With its deaths so far; nothing when its outcome was known.
+    std::optional<Validation> died;
     bool again = false;
   };
   Exit exit(std::int64_t number);

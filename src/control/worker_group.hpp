@@ -35,7 +35,8 @@ struct RankState {
   std::int64_t collectives = 0;  ///< Barriers and broadcasts begun so far.
   Time since{};                  ///< When it entered its phase, or last left a report.
   int open_calls = 0;            ///< Of the front end's hooks.
-  bool gone = false;             ///< Its process has ended; a rank that had returned before that stays in its phase.
+  /// Its process has ended; a rank that had returned before that stays in its phase.
+  bool gone = false;
 };
 
 /// The model of one attempt's worker group: one entry a rank.
@@ -65,12 +66,14 @@ class WorkerGroup {
   /// "rank 1 (pid 4711 on host a)".
   std::string name_of(int rank) const;
 
-  /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report #3 for 1.2 s" (reports are counted from 1).
+  /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report
+  /// #3 for 1.2 s" (reports are counted from 1).
   std::string describe_others(int except, Time now) const;
 
  private:
   std::vector<RankState> ranks_;
-  std::map<RankPhase, int> in_phase_;  ///< How many; counted along, as it is asked at each event of thousands of ranks.
+  /// How many; counted along, as it is asked at each event of thousands of ranks.
+  std::map<RankPhase, int> in_phase_;
 };
 
 }  // namespace headway::control

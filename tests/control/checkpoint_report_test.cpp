@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Reports that carry a checkpoint: who uploads what, the commit, and what a failure on the way leaves.
+/// Reports that carry a checkpoint: who uploads what, the commit, and what a failure on the way
+/// leaves.
 namespace headway::control {
 
 BOOST_AUTO_TEST_SUITE(checkpoint_report_suite)

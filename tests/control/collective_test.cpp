@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Ranks that are held up inside a collective are asked for their positions, and whoever has not entered is named.
+/// Ranks that are held up inside a collective are asked for their positions, and whoever has not
+/// entered is named.
 namespace headway::control {
 
 namespace {

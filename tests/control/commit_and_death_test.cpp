@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// A checkpoint under way when its worker group dies: what is committed is resumed from, what is not is as if it had never been.
+/// A checkpoint under way when its worker group dies: what is committed is resumed from, what is
+/// not is as if it had never been.
 namespace headway::control {
 
 namespace {

@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(the_last_try_is_at_the_end_and_the_last_journal_says_what_i
   BOOST_TEST((run.state() == RunState::closing));
   BOOST_TEST(deletions_of(run, "checkpoint_000000") == 2U);
   run.journals();
-  BOOST_TEST((run.state() == RunState::closing));  // The journal of the run's end waits for the deletion.
+  // The journal of the run's end waits for the deletion.
+  BOOST_TEST((run.state() == RunState::closing));
   run.deleted(busy);
   BOOST_TEST(contains(run.last<Warn>().text, "checkpoint_000000 is still there"));
   BOOST_TEST(to_delete(run) == (JsonArray{"checkpoint_000000"}));

@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// When a rank dies, the collectives of the others fail too, and their failures often arrive first. The cause is what is told.
+/// When a rank dies, the collectives of the others fail too, and their failures often arrive first.
+/// The cause is what is told.
 namespace headway::control {
 
 namespace {

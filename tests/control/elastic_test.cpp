@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Groups whose size follows what there is: as large as there is room for within their range, never larger or smaller.
+/// Groups whose size follows what there is: as large as there is room for within their range, never
+/// larger or smaller.
 namespace headway::control {
 
 namespace {
@@ -29,7 +30,8 @@ Rig running_on(const std::vector<std::string>& nodes, RunSpec spec) {
   return run;
 }
 
-/// One worker that may become two. It has looked for more, once its interval was over, and has seen room for so many.
+/// One worker that may become two. It has looked for more, once its interval was over, and has seen
+/// room for so many.
 Rig after_a_look(int room, double interval_s = 5) {
   Rig run = running_on({"a"}, elastic_spec(1, 2, interval_s));
   run.advance(from_seconds(interval_s));

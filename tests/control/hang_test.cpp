@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Whoever keeps others waiting is named, with what it is doing; whoever merely takes its time is left alone.
+/// Whoever keeps others waiting is named, with what it is doing; whoever merely takes its time is
+/// left alone.
 namespace headway::control {
 
 namespace {

@@ -147,7 +147,8 @@ BOOST_AUTO_TEST_CASE(the_journal_says_what_the_run_does_and_is_not_written_at_ea
   for (int step = 0; step < 100; ++step) run.report_all({{"step", step}});
   run.checkpoint();
   BOOST_TEST(run.count<WriteJournal>() == written);
-  for (int death = 0; death < 2; ++death) {  // The second one before its first report: the next attempt waits.
+  // The second one before its first report: the next attempt waits.
+  for (int death = 0; death < 2; ++death) {
     run.killed(1);
     run.group_ends();
     run.restart();

@@ -1,7 +1,7 @@
 #include "control/rig.hpp"
 
-/// A node goes, and takes its ranks out of reach: the others are told at once, and the next attempt begins elsewhere, but not before
-/// the lost ranks can no longer live.
+/// A node goes, and takes its ranks out of reach: the others are told at once, and the next attempt
+/// begins elsewhere, but not before the lost ranks can no longer live.
 namespace headway::control {
 
 namespace {
@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(the_others_are_ended_at_once_and_the_lost_ones_are_waited_f
   BOOST_TEST(run.count<ReleaseNodes>() == 0U);
   BOOST_TEST(run.restarts() == 0U);
   grant_two_nodes(run);
-  // Another node-b would have another name: this grant came before the engine knew, and is not taken.
+  // Another node-b would have another name: this grant came before the engine knew, and is not
+  // taken.
   BOOST_TEST(run.restarts() == 0U);
   run.grant();
   BOOST_TEST(run.restarts() == 1U);

@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Runs whose folder is deleted, or taken over by another driver, and drivers that end before their run.
+/// Runs whose folder is deleted, or taken over by another driver, and drivers that end before their
+/// run.
 namespace headway::control {
 
 namespace {

@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// A node is taken away with notice: every rank can know it and save what it has, then the group goes elsewhere; that is no failure.
+/// A node is taken away with notice: every rank can know it and save what it has, then the group
+/// goes elsewhere; that is no failure.
 namespace headway::control {
 
 namespace {
@@ -249,7 +250,8 @@ BOOST_AUTO_TEST_CASE(a_report_whose_files_a_lost_rank_had_is_not_waited_for) {
   run.report(0);
   run.report(1, {}, files({"model.pt"}));
   run.begun();
-  run.send(NodeLost{"b", "its connection ended"});  // What is left of it may live until its lease is over.
+  // What is left of it may live until its lease is over.
+  run.send(NodeLost{"b", "its connection ended"});
   BOOST_TEST(run.count<EndWorkers>() == 1U);
 }
 

@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// A run controller with a test in the driver's place: a clock moved by hand, every command kept, every answer given by hand.
+/// A run controller with a test in the driver's place: a clock moved by hand, every command kept,
+/// every answer given by hand.
 namespace headway::control {
 
 using namespace std::chrono_literals;

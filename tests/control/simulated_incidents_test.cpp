@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Defects that the simulator found, each as the shortest run that shows it. docs/bugs.md lists them with their seeds.
+/// Defects that the simulator found, each as the shortest run that shows it. docs/bugs.md lists
+/// them with their seeds.
 namespace headway::control {
 namespace {
 
@@ -39,7 +40,8 @@ BOOST_AUTO_TEST_CASE(a_commit_that_is_said_to_have_failed_leaves_no_checkpoint_t
   run.begun();
   run.uploaded(0);
   run.committed(disk_full);
-  // Its manifest may be there: what is only discarded when it has none would stay, and block its name for the next attempt.
+  // Its manifest may be there: what is only discarded when it has none would stay, and block its
+  // name for the next attempt.
   BOOST_TEST(run.count<DiscardCheckpoint>() == 0U);
   BOOST_TEST(run.last<DeleteCheckpoint>().name == "checkpoint_000000");
   BOOST_TEST(contains(run.last<DeleteCheckpoint>().reason, "no space left on device"));
@@ -108,7 +110,8 @@ BOOST_AUTO_TEST_CASE(an_echo_that_is_believed_when_nobody_is_left_ends_no_proces
 
 BOOST_FIXTURE_TEST_CASE(a_deletion_that_failed_is_not_tried_again_on_a_new_checkpoint_of_the_same_name, UndeletedLast) {
   run.report(0, {}, last);
-  BOOST_TEST(run.count<DeleteCheckpoint>() == 2U);  // The name is to be free before it is begun again.
+  // The name is to be free before it is begun again.
+  BOOST_TEST(run.count<DeleteCheckpoint>() == 2U);
   BOOST_TEST(run.place<DeleteCheckpoint>(1) < run.place<BeginCheckpoint>(1));
   run.deleted(disk_full);
   run.begun();

@@ -170,7 +170,8 @@ BOOST_AUTO_TEST_CASE(what_a_journal_of_a_validation_gives_up_in_the_middle_of_an
   Journal journal = journal_of(2);
   journal.reports = 3;
   journal.to_delete = {"checkpoint_000001", "checkpoint_000003"};
-  // The second one bears a name that was given up before, and its report is not counted in the journal.
+  // The second one bears a name that was given up before, and its report is not counted in the
+  // journal.
   Rig run = taken_up(found_run(journal, {manifest_of(1, 2, 1), manifest_of(2, 2, 2), manifest_of(3, 2, 3)}));
   BOOST_TEST(run.count<DeleteCheckpoint>() == 1U);
   BOOST_TEST(run.last<DeleteCheckpoint>().name == "checkpoint_000001");
@@ -179,7 +180,8 @@ BOOST_AUTO_TEST_CASE(what_a_journal_of_a_validation_gives_up_in_the_middle_of_an
 }
 
 BOOST_AUTO_TEST_CASE(the_newest_that_a_run_which_has_ended_gave_up_is_not_gone_on_from) {
-  // Its commit had failed, so its ranks were told that it is not there; its manifest was, and could not be deleted.
+  // Its commit had failed, so its ranks were told that it is not there; its manifest was, and could
+  // not be deleted.
   for (const char* const state : {"finished", "errored", "aborted", "scheduling"}) {
     Journal journal = journal_of(2, state);
     journal.to_delete = {"checkpoint_000001"};

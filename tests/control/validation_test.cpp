@@ -1,6 +1,7 @@
 #include "control/rig.hpp"
 
-/// Validations of a run: beside the training, into the checkpoint's metrics, and at the end of the run.
+/// Validations of a run: beside the training, into the checkpoint's metrics, and at the end of the
+/// run.
 namespace headway::control {
 namespace {
 

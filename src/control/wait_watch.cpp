@@ -1,0 +1,188 @@
+#include "control/wait_watch.hpp"
+
+#include <algorithm>
+
+namespace headway::control {
+namespace {
+
+/// More than these are named, but not looked at: each look takes a moment of the process's time and
+/// of the reader's.
+constexpr std::size_t examined_max = 4;
+
+/// The headline of a failure says its attempt; what quotes it has said that.
+std::string without_attempt(std::string_view reason, int attempt) {
+  const std::string words = ", in attempt " + std::to_string(attempt);
+  if (reason.ends_with(words)) reason.remove_suffix(words.size());
+  return std::string(reason);
+}
+
+/// Whether the thread that called fit() is waited for, in code of the user's.
+bool in_front_end(const Wait& wait) {
+  return wait.kind == WaitKind::setup || wait.kind == WaitKind::callback || wait.kind == WaitKind::teardown;
+}
+
+template <class Holds>
+std::vector<int> ranks_that(const WorkerGroup& group, const Holds& holds) {
+  std::vector<int> ranks;
+  for (const RankState& rank : group.ranks()) {
+    if (holds(rank)) ranks.push_back(rank.plan.rank);
+  }
+  return ranks;
+}
+
+/// The checkpoint of the first pending report.
+const PendingCheckpoint* first_checkpoint(const ReportPipeline& reports) {
+  return reports.empty() || !reports.first().checkpoint ? nullptr : &*reports.first().checkpoint;
+}
+
+std::optional<Wait> wait_of_storage(const ReportPipeline& reports) {
+  const PendingCheckpoint* checkpoint = first_checkpoint(reports);
+  if (checkpoint == nullptr) return std::nullopt;
+  return Wait{WaitKind::storage, reports.first().index, checkpoint->since};
+}
+
+std::string words_of_storage(const ReportPipeline& reports) {
+  const PendingCheckpoint* checkpoint = first_checkpoint(reports);
+  if (checkpoint == nullptr) return "the run's folder is made";
+  return checkpoint->name + (checkpoint->committing ? " is committed" : "'s directory is made");
+}
+
+}  // namespace
+
+WaitWatch::WaitWatch(const RunSpec& spec)
+    : asks_ranks_(spec.collectives),
+      hangs_(spec.failure),
+      collectives_(asks_ranks_ ? hangs_.first_limit() : std::nullopt) {}
+
+std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
+  const Attempt& attempt = scene.attempt;
+  switch (scene.state) {
+    case RunState::preparing: return Wait{WaitKind::storage, -1, scene.started};
+    case RunState::starting:
+      if (attempt.hook_since()) return Wait{WaitKind::setup, attempt.number(), *attempt.hook_since()};
+      return Wait{WaitKind::ready, attempt.number(), attempt.begun_at()};
+    case RunState::running: return of_reports(scene);
+    case RunState::shutting_down:
+    case RunState::restarting:
+      if (!attempt.gone() && attempt.ending_since())
+        return Wait{WaitKind::exit, attempt.number(), *attempt.ending_since()};
+      if (!attempt.gone() && attempt.hook_since())
+        return Wait{WaitKind::teardown, attempt.number(), *attempt.hook_since()};
+      return wait_of_storage(scene.reports);
+    case RunState::created:
+    case RunState::scheduling:
+    case RunState::validating:
+    case RunState::closing:
+    case RunState::over: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
+  const Attempt& attempt = scene.attempt;
+  const ReportPipeline& reports = scene.reports;
+  if (scene.bereaved) return std::nullopt;  // Why is known, and the grace is the limit.
+  const bool all_returned = attempt.group().all_in(RankPhase::returned);
+  if (scene.callbacks.any_unheard() && (scene.callbacks.held() || all_returned))
+    return Wait{WaitKind::callback, attempt.number(), scene.callbacks.since()};
+  if (!reports.open().empty()) return Wait{WaitKind::report, reports.open().index(), reports.open_since()};
+  if (!attempt.collectives().empty())
+    return Wait{WaitKind::gathering, attempt.collectives().index(), attempt.collectives_since()};
+  if (stuck()) return Wait{WaitKind::collective, stuck()->sequence, stuck()->since};
+  const PendingCheckpoint* checkpoint = first_checkpoint(reports);
+  if (checkpoint == nullptr) return std::nullopt;
+  // What is stored beside the training is waited for only where a rank cannot go on, or when all
+  // have finished.
+  const bool held_up = !reports.pending().back().answered || all_returned;
+  if (!held_up) return std::nullopt;
+  if (checkpoint->uploading.empty()) return wait_of_storage(reports);
+  return Wait{WaitKind::upload, reports.first().index, checkpoint->since};
+}
+
+WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now) const {
+  const WorkerGroup& group = scene.attempt.group();
+  const auto returned = [&](int rank) { return group.at(rank).phase == RankPhase::returned; };
+  WaitScene told{wait, scene.attempt.number(), {}, {}, "", ""};
+  switch (wait.kind) {
+    case WaitKind::storage: told.subject = words_of_storage(scene.reports); break;
+    case WaitKind::ready:
+      told.awaited = ranks_that(group, [](const RankState& rank) { return rank.phase == RankPhase::starting; });
+      break;
+    case WaitKind::callback: told.waiting = ranks_that(group, [](const RankState& rank) { return !rank.gone; }); break;
+    case WaitKind::setup:
+    case WaitKind::teardown:
+      told.awaited = ranks_that(group, [](const RankState& rank) { return rank.open_calls > 0; });
+      break;
+    case WaitKind::report:
+      told.waiting = scene.reports.open().waiting_ranks();
+      told.awaited = ranks_that(group, [&](const RankState& rank) {
+        return !std::binary_search(told.waiting.begin(), told.waiting.end(), rank.plan.rank);
+      });
+      break;
+    case WaitKind::gathering:
+      told.waiting = scene.attempt.collectives().waiting_ranks();
+      told.subject = scene.attempt.collectives().call_of(told.waiting.front()).kind;
+      told.awaited = ranks_that(group, [](const RankState& rank) { return rank.phase != RankPhase::gathering; });
+      break;
+    case WaitKind::upload: {
+      const PendingCheckpoint& checkpoint = *first_checkpoint(scene.reports);
+      told.subject = checkpoint.name;
+      told.awaited.assign(checkpoint.uploading.begin(), checkpoint.uploading.end());
+      told.waiting = ranks_that(group, [](const RankState& rank) { return rank.phase == RankPhase::reporting; });
+      break;
+    }
+    case WaitKind::exit:
+      told.subject = without_attempt(scene.attempt_end, scene.attempt.number());
+      told.awaited = group.alive();
+      break;
+    case WaitKind::collective:
+      told.awaited = stuck()->awaited;
+      told.waiting = stuck()->waiting;
+      told.subject = std::all_of(told.awaited.begin(), told.awaited.end(), returned) ? unmatched_collective(*stuck())
+                                                                                     : stuck()->sentence;
+      break;
+  }
+  told.positions = collectives_.describe_positions(now);
+  return told;
+}
+
+void WaitWatch::watch(const RunScene& scene, bool quiet, Outbox& out) {
+  if (!hangs_.on() || scene.state == RunState::over) return;
+  watch_collectives(scene, out);
+  const std::optional<Wait> wait = current(scene);
+  const HangWatch::Verdict verdict = hangs_.observe(out.now(), wait);
+  if (verdict.resolved && !quiet) out.push(Notify{describe_resolved(*verdict.resolved)});
+  if (verdict.wake_at) out.reset_timer({TimerPurpose::hang}, *verdict.wake_at);
+  if (verdict.examine) examine(scene, *verdict.examine, *wait, out);
+}
+
+void WaitWatch::examine(const RunScene& scene, std::int64_t examination, const Wait& wait, Outbox& out) {
+  const Attempt& attempt = scene.attempt;
+  ExamineRanks order{attempt.number(), examination, describe(scene, wait, out.now()).awaited, in_front_end(wait)};
+  // A rank that has finished sits in our own code: there is nothing to see.
+  const auto returned = [&](int rank) { return attempt.group().at(rank).phase == RankPhase::returned; };
+  if (wait.kind == WaitKind::collective) std::erase_if(order.ranks, returned);
+  if (order.ranks.size() > examined_max) order.ranks.resize(examined_max);
+  // The answers are there long before the stacks are.
+  if (asks_ranks_ && (wait.kind == WaitKind::report || wait.kind == WaitKind::gathering))
+    out.push(LookAtCollectives{attempt.number(), collectives_.look_now()});
+  out.push(std::move(order));
+}
+
+void WaitWatch::watch_collectives(const RunScene& scene, Outbox& out) {
+  const ReportPipeline& reports = scene.reports;
+  const bool idle = scene.state == RunState::running && reports.open().empty() && scene.attempt.collectives().empty() &&
+                    (reports.empty() || reports.pending().back().answered);
+  const CollectiveWatch::Step step = collectives_.advance(out.now(), idle, hangs_.examining());
+  if (step.look) out.push(LookAtCollectives{scene.attempt.number(), *step.look});
+  if (step.wake_at) out.reset_timer({TimerPurpose::look}, *step.wake_at);
+}
+
+WaitWatch::Verdict WaitWatch::examined(const RunScene& scene, const RanksExamined& event, Time now) {
+  const std::optional<Wait> wait = current(scene);
+  const HangWatch::Outcome outcome = hangs_.examined(now, event.examination);
+  if (outcome == HangWatch::Outcome::stale || event.attempt != scene.attempt.number() || !wait) return {};
+  return {outcome, describe(scene, *wait, now), in_front_end(*wait)};
+}
+
+}  // namespace headway::control
