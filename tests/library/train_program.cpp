@@ -1,4 +1,5 @@
 #include "library/artifact_loops.hpp"
+#include "library/commit_loops.hpp"
 #include "library/handle_loops.hpp"
 #include "library/keeping_loops.hpp"
 #include "library/message_loops.hpp"
@@ -282,6 +283,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   all.merge(headway::test::artifact_loops());
   all.merge(headway::test::keeping_loops());
   all.merge(headway::test::handle_loops());
+  all.merge(headway::test::commit_loops());
   all.insert(loops.begin(), loops.end());
   const auto found = all.find(mode);
   const headway::TrainLoop loop = found == all.end() ? headway::TrainLoop(sum_up) : found->second;
@@ -297,6 +299,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
   headway::test::add_sync(mode, options);
   headway::test::keep_as_asked(mode, options);
   headway::test::listen_by_handle(mode, options);
+  headway::test::keep_few(mode, options);
   headway::test::make_wrong(mode, options);
   if (mode == "callback_null") options.callbacks = {nullptr};
   if (mode == "die_once" || mode == "callback_throws")

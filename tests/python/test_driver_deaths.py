@@ -1,11 +1,14 @@
-"""The driver, a rank or the worker factory dies by SIGKILL at each step of a commit; the same script again goes on.
+"""The driver, a rank or the worker factory dies by SIGKILL in a commit; the same script again
+resumes the run.
 
-Nothing is lost, nothing is twice, and nothing is left.
+Nothing is lost, nothing is twice, and nothing is left. All steps are in
+tests/library/driver_deaths_test.cpp, whose drivers start in a tenth of the time; these few are for
+what a Python driver has beside: its files, hooks and exit.
 """
 
 import pytest
 import texts
-from dying import EPOCHS, Runs, assert_nothing_lost_and_nothing_twice
+from dying import Runs, assert_nothing_lost_and_nothing_twice
 from headway import train
 
 
@@ -14,19 +17,9 @@ def runs(script, tmp_path):
     return Runs(script, tmp_path)
 
 
-# The number says at which passage: the journal is written before nodes are had, at an attempt's start, and at the end.
-POINTS = [
-    *("lease.taken", "lease.written", "prepare.found"),
-    *(f"replace.written:{count}" for count in range(1, 6)),
-    *(f"replace.renamed:{count}" for count in range(1, 6)),
-    *(f"journal.begin:{count}" for count in range(1, 4)),
-    *(f"journal.end:{count}" for count in range(1, 4)),
-    *("begin.staged:2", "begin.marked:2", "begin.renamed:2"),
-    *("commit.manifest_written:2", "commit.manifest_renamed:2", "commit.directories_synced:2"),
-    *("commit.marker_removed:2", "commit.answer:2"),
-    *("result.begin:2", "result.end:2", f"result.end:{EPOCHS}"),
-    *(f"append.half:{count}" for count in range(1, 5)),  # A report has a line in result.json and a row in progress.csv.
-]
+# The number is the passage: the journal is written before nodes are had, at an attempt's start, and
+# at the end.
+POINTS = ["prepare.found", "replace.renamed:5", "begin.renamed:2", "commit.manifest_renamed:2", "journal.end:3"]
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -37,20 +30,16 @@ def test_the_driver_dies(runs, point):
     assert train.Result.from_path(runs.folder.path).metrics["done"] is True
 
 
-@pytest.mark.parametrize("point", ["remove.renamed:1", "remove.synced:1", "commit.answer:3"])
-def test_the_driver_dies_while_old_checkpoints_go(runs, point):
-    runs.dies_at(point, KEEP="1")
+def test_the_driver_dies_while_old_checkpoints_go(runs):
+    runs.dies_at("remove.renamed:1", KEEP="1")
     runs.goes_on(KEEP="1")
     assert_nothing_lost_and_nothing_twice(runs, kept=1)
 
 
-# In the second driver's start the first one's unfinished checkpoint is there, and a line that is torn. Until
-# all that is there was found a driver changes nothing but that line, so several may die one after another.
-RESTORE_POINTS = [
-    "lease.taken lease.written prepare.results_cut prepare.found",
-    *("replace.written:1", "replace.renamed:3", "journal.begin:1", "journal.end:1", "journal.end:2"),
-    *("sweep.removed_one", "remove.renamed:1", "append.half:1", "result.end:1"),
-]
+# In the second driver's start the first one's unfinished checkpoint is there, and a line that is
+# torn. Until all that is there was found a driver changes nothing but that line, so several may die
+# one after another.
+RESTORE_POINTS = ["lease.taken prepare.results_cut prepare.found", "replace.renamed:3", "append.half:1"]
 
 
 @pytest.mark.parametrize("points", RESTORE_POINTS)
@@ -67,16 +56,11 @@ def test_the_driver_dies_and_so_does_the_one_that_takes_the_run_up(runs, points)
     assert_nothing_lost_and_nothing_twice(runs)
 
 
-STEPS = [
-    *("begin.staged", "begin.marked", "begin.renamed"),
-    *("commit.manifest_written", "commit.manifest_renamed", "commit.directories_synced", "commit.marker_removed"),
-    *("commit.answer", "result.begin", "result.end"),
-]
-
-
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", ["begin.renamed", "commit.answer"])
 def test_other_processes_die_while_the_driver_is_at_a_step(runs, step):
-    """One driver after another goes on with the run, and each loses another process at this step."""
+    """One driver after another goes on with the run, and each loses another process at this
+    step.
+    """
     runs.fails_when_one_dies_at(f"{step}:2", "rank_0")
     runs.fails_when_one_dies_at(f"{step}:1", "rank_1")
     runs.fails_when_one_dies_at(f"{step}:1", "factory")
@@ -84,16 +68,12 @@ def test_other_processes_die_while_the_driver_is_at_a_step(runs, step):
     assert_nothing_lost_and_nothing_twice(runs)
 
 
-# The first upload of the first driver is let through, so that each of those that follow finds a checkpoint.
-UPLOAD_STEPS = [
-    "upload.directories_made:2",
-    "upload.file_copied:1",
-    "upload.files_synced:1",
-    "upload.directories_synced:1",
-]
+# The first upload of the first driver is let through, so that each of those that follow finds a
+# checkpoint.
+UPLOAD_STEPS = ["upload.directories_made:2", "upload.files_synced:1"]
 
 
-@pytest.mark.parametrize("writers", ["0", "1", "01"])
+@pytest.mark.parametrize("writers", ["1", "01"])
 def test_the_ranks_that_store_a_checkpoint_die_in_it(runs, writers):
     for step in UPLOAD_STEPS:
         status, output = runs.again(writers=writers, HEADWAY_FAULT_POINT=step)
@@ -108,7 +88,8 @@ def test_the_ranks_that_store_a_checkpoint_die_in_it(runs, writers):
 def test_the_factory_dies_while_a_rank_stores_its_part(runs):
     for step in UPLOAD_STEPS:
         runs.start(writers="1", HEADWAY_FAULT_POINT=f"{step}:stop", HEADWAY_HANG_WARN_S="0.5")
-        told = runs.script.wait_for("stopped (SIGSTOP)")  # That nothing goes on is told with the reason.
+        # That nothing goes on is told with the reason.
+        told = runs.script.wait_for("stopped (SIGSTOP)")
         runs.kill("factory")
         status, output = runs.end()
         assert status == 1, f"{step}:\n{told + output}"
