@@ -10,8 +10,9 @@ namespace headway::storage {
 /// What a copy is for: kept safe, and so fsynced next, or read soon, and so best in memory.
 enum class CopyFor { keeping, reading };
 
-/// Copies what `from` holds into the empty file `to`, checksumming on the way. A copy for keeping is
-/// written to the disk meanwhile, so that the fsync afterwards has little left to do. Errors: `invalid_argument` when `from` became shorter meanwhile.
+/// Copies what `from` holds into the empty file `to`, checksumming on the way. Holes stay holes. A
+/// copy for keeping is written to the disk meanwhile, so that the fsync afterwards has little left to
+/// do. Errors: `invalid_argument` when `from` became shorter meanwhile.
 Result<Content> copy_content(const File& from, const File& to, CopyFor purpose, const OnBytes& on_bytes = {});
 
 /// Fills `piece` with what `from` holds at `offset`. Errors: `invalid_argument` when a file of `size` bytes ends before.

@@ -49,6 +49,29 @@ BOOST_AUTO_TEST_CASE(a_large_buffer_goes_back_to_the_system_in_a_process_that_ke
   BOOST_TEST(status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_sparse_file_keeps_its_holes_and_its_content) {
+  constexpr off_t mib = 1 << 20;
+  constexpr off_t size = 256 * mib;
+  const std::string source = write("rank0/sparse.bin", "the beginning");
+  std::fstream file(source, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(100 * mib + 7);
+  file << "the middle";
+  file.close();
+  fs::resize_file(source, size);
+  const std::string directory = run + "/checkpoint_000000";
+  must(begin_checkpoint(directory));
+  const std::vector<FileRecord> records = must(upload(path("rank0"), directory, {"sparse.bin"}, 0, Transfer::copy));
+  struct ::stat copied{};
+  BOOST_REQUIRE(::stat((directory + "/sparse.bin").c_str(), &copied) == 0);
+  BOOST_TEST(copied.st_size == size);
+  BOOST_TEST(copied.st_blocks * 512 < mib);
+  BOOST_TEST((read(directory + "/sparse.bin") == read(source)));
+  Checksum whole;
+  const std::string content = read(source);
+  whole.add(std::as_bytes(std::span(content)));
+  BOOST_TEST(records[0].checksum == whole.text());
+}
+
 BOOST_AUTO_TEST_CASE(what_two_ranks_wrote_comes_back_byte_for_byte) {
   write("rank0/model.pt", "weights");
   write("rank1/optimizer/state.pt", std::string(3'000'001, 'x'));
