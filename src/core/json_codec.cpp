@@ -113,9 +113,11 @@ bool read_leaf(const Json& from, T& to) {
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
 #define HEADWAY_LEAF(T)                      \
   template void write_leaf(const T&, Json&); \
   template bool read_leaf(const Json&, T&)
+// NOLINTEND(bugprone-macro-parentheses)
 HEADWAY_LEAF(bool);
 HEADWAY_LEAF(int);
 HEADWAY_LEAF(unsigned);
