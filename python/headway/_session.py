@@ -1,4 +1,6 @@
-"""This worker's session: what ``headway.train``'s functions speak to from inside a training function."""
+"""This worker's session: what ``headway.train``'s functions speak to from inside a training
+function.
+"""
 
 from __future__ import annotations
 
@@ -75,12 +77,16 @@ def begin_validation(core: _core.Session) -> None:
 
 
 def in_validation() -> bool:
-    """Whether this process validates a checkpoint. It may have trainers of its own, which are guests of the driver."""
+    """Whether this process validates a checkpoint. It may contain trainers, which are guests of the
+    driver.
+    """
     return _validating is not None
 
 
 def open_runtime() -> int:
-    """The socket on which a runtime in this process speaks to the driver; -1 where it has a runtime of its own."""
+    """The socket on which a runtime in this process speaks to the driver; -1 where it has its own
+    runtime.
+    """
     return _validating.open_runtime() if _validating is not None else -1
 
 
@@ -91,9 +97,10 @@ def end() -> None:
 
 
 def leave() -> NoReturn:
-    """Leaves a report in which this rank waited when its run ended: as SIGTERM does, which is on its way.
+    """Leaves a report in which this rank waited when its run ended: as SIGTERM does, which is on
+    its way.
 
-    What cleans up is not to be interrupted by it; a handler of the user's own still hears it.
+    What cleans up is not to be interrupted by it; a user's handler still hears it.
     """
     own = getattr(signal.getsignal(signal.SIGTERM), "is_headways", False)
     if own and threading.current_thread() is threading.main_thread():
@@ -107,7 +114,9 @@ def in_worker() -> bool:
 
 
 def driver_directory() -> str | None:
-    """The directory in which ``fit()`` was called, in a rank that has been started by a driver; else None."""
+    """The directory in which ``fit()`` was called, in a rank that has been started by a driver;
+    else None.
+    """
     setup = _active.context.get("setup") if _active is not None and not _active.local else None
     return json.loads(setup["json"]).get("cwd") if setup else None
 
@@ -147,7 +156,9 @@ def current(caller: str) -> WorkerSession:
 
 
 def add_echo_test(test: Callable[[BaseException], bool]) -> None:
-    """``test`` says whether an exception looks like the effect of another rank's death, not like a cause of its own."""
+    """``test`` says whether an exception looks like the effect of another rank's death, not like an
+    independent cause.
+    """
     if test not in _echo_tests:
         _echo_tests.append(test)
 

@@ -1,4 +1,4 @@
-"""Environments with packages of a run's own: made once by venv and pip, and kept for the next run."""
+"""Environments with per-run packages: made once by venv and pip, and kept for the next run."""
 
 from __future__ import annotations
 
@@ -74,10 +74,12 @@ class PipEnvironment:
 
 
 def pip_environment(request: PipRequest) -> PipEnvironment:
-    """The environment with what is asked for over this interpreter's packages; makes it when it is not there.
+    """The environment with what is asked for over this interpreter's packages; makes it when it is
+    not there.
 
-    It lies in ``HEADWAY_CACHE_DIR``, or in ``~/.cache/headway``, under a hash of the request, of this interpreter
-    and of the local files that the request names. Two processes that want the same make it once.
+    It lies in ``HEADWAY_CACHE_DIR``, or in ``~/.cache/headway``, under a hash of the request, of
+    this interpreter and of the local files that the request names. Two processes that want the same
+    make it once.
 
     Raises:
         RuntimeError: pip could not install them; with pip's last words.
@@ -91,7 +93,7 @@ def pip_environment(request: PipRequest) -> PipEnvironment:
 
 
 def _at(folder: Path) -> PipEnvironment:
-    # Python 3.10 has no scheme of that name; the other is the same below a folder of its own.
+    # Python 3.10 has no scheme of that name; the other is the same below a separate folder.
     scheme = "venv" if "venv" in sysconfig.get_scheme_names() else "posix_prefix"
     where = sysconfig.get_path("purelib", scheme, {"base": str(folder), "platbase": str(folder)})
     return PipEnvironment(str(folder), where)
@@ -137,12 +139,14 @@ def _make(folder: Path, request: PipRequest) -> None:
     # This interpreter's pip does it, through the import path below, where it has one.
     venv.EnvBuilder(symlinks=True, with_pip=importlib.util.find_spec("pip") is None).create(folder)
     environment = _at(folder)
-    # This interpreter's packages come behind the environment's own; Headway and torch are among them. As a directory of
-    # packages rather than a plain one: what is installed there editably is found by its .pth files.
+    # This interpreter's packages come behind the environment's own; Headway and torch are among
+    # them. As a directory of packages rather than a plain one: what is installed there editably is
+    # found by its .pth files.
     parents = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     lines = (f"import site; site.addsitedir({parent!r})\n" for parent in parents)
     Path(environment.site_packages, "headway-parents.pth").write_text("".join(lines))
-    # A file, since a line of it may have more than pip takes on its command line: comments, options, markers.
+    # A file, since a line of it may have more than pip takes on its command line: comments,
+    # options, markers.
     requirements = folder / "headway-requirements.txt"
     requirements.touch(mode=0o600)
     requirements.write_text("".join(f"{line}\n" for line in request.packages))

@@ -1,8 +1,9 @@
-"""Where storage lies: from a path, perhaps on a filesystem, to a *location*, the text that the core takes, and back.
+"""Where storage lies: from a path, perhaps on a filesystem, to a *location*, the text that the core
+takes, and back.
 
-A location is an absolute path, a URL (``s3://bucket/path?region=...``), or ``python-<id>://path``: a path on a Python
-filesystem that this process has registered under that scheme. The id comes from the pickled filesystem, so that the
-driver and its workers mean the same by it.
+A location is an absolute path, a URL (``s3://bucket/path?region=...``), or ``python-<id>://path``:
+a path on a Python filesystem that this process has registered under that scheme. The id comes from
+the pickled filesystem, so that the driver and its workers mean the same by it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def shown(location: str) -> str:
 
 
 def kind_of(location: str) -> str:
-    """The kind of filesystem in a word: ``"local"``, ``"s3"``, or what a Python filesystem calls itself."""
+    """The kind of filesystem in a word: ``"local"``, ``"s3"``, or what a Python filesystem calls
+    itself.
+    """
     if not is_remote(location):
         return "local"
     scheme = location.partition("://")[0]
@@ -85,13 +88,15 @@ def location_of(
     """The location that a user's path stands for; ready to be used in this process.
 
     Args:
-        path: A path (made absolute, ``~`` is the home directory) or a URL; with ``filesystem`` a path on it.
+        path: A path (made absolute, ``~`` is the home directory) or a URL; with ``filesystem`` a
+            path on it.
         filesystem: A ``pyarrow.fs.FileSystem``. A local one's paths are plain paths.
         argument: What the user calls ``path``, for errors.
         filesystem_argument: What the user calls ``filesystem``.
 
     Raises:
-        TypeError: a path that is none, or a filesystem that is none or cannot be pickled.
+        TypeError: something that is no path, or a filesystem that is no filesystem or cannot be
+            pickled.
         ValueError: an empty path, a URL of no known kind, or one together with a filesystem.
     """
     location = _located(path, filesystem, argument, filesystem_argument)
@@ -142,7 +147,8 @@ def split(location: str) -> tuple[str, pyarrow.fs.FileSystem]:
 
 
 def path_of(location: str) -> str:
-    """The path on its filesystem that a location stands for: ``bucket/run`` of ``s3://bucket/run?region=...``.
+    """The path on its filesystem that a location stands for: ``bucket/run`` of
+    ``s3://bucket/run?region=...``.
 
     Nothing is opened for it: making an S3 filesystem may ask the network for the bucket's region.
     """
@@ -166,10 +172,12 @@ def register(filesystem: pyarrow.fs.FileSystem, *, argument: str = "filesystem")
     """Registers a filesystem in this process.
 
     Returns:
-        Its scheme, the same for equal pickles; None for a local filesystem, whose paths are plain paths.
+        Its scheme, the same for equal pickles; None for a local filesystem, whose paths are plain
+        paths.
 
     Raises:
-        TypeError: it is no ``pyarrow.fs.FileSystem``, or it cannot be pickled (workers need it too).
+        TypeError: it is no ``pyarrow.fs.FileSystem``, or it cannot be pickled (workers need it
+            too).
     """
     import pyarrow.fs
 
@@ -192,7 +200,9 @@ def register(filesystem: pyarrow.fs.FileSystem, *, argument: str = "filesystem")
 
 
 def prepare(location: str) -> str:
-    """Makes a location usable in this process; returns it. Cheap: libraries are loaded when it is used first."""
+    """Makes a location usable in this process; returns it. Cheap: libraries are loaded when it is
+    used first.
+    """
     global _prepared
     if not is_remote(location) or location.startswith(_PYTHON):
         return location
@@ -213,13 +223,17 @@ def prepare(location: str) -> str:
 
 
 def registrations(locations: Iterable[str | None]) -> list[tuple[str, bytes]]:
-    """What another process needs for these locations: ``(scheme, pickled filesystem)`` of each Python filesystem."""
+    """What another process needs for these locations: ``(scheme, pickled filesystem)`` of each
+    Python filesystem.
+    """
     schemes = {location.partition("://")[0] for location in locations if location and location.startswith(_PYTHON)}
     return [(scheme, _registered(scheme)[1]) for scheme in sorted(schemes)]
 
 
 def adopt(registered: Iterable[tuple[str, bytes]]) -> None:
-    """Takes over another process's registrations. Unpickling imports pyarrow: never in the worker factory."""
+    """Takes over another process's registrations. Unpickling imports pyarrow: never in the worker
+    factory.
+    """
     for scheme, pickled in registered:
         if scheme not in _filesystems:
             _keep(scheme, cloudpickle.loads(pickled), pickled)
@@ -236,7 +250,9 @@ def replace_file(location: str, content: bytes) -> None:
 
 
 def download(location: str, target: str) -> None:
-    """Copies the files of a directory at a location into a local one; a checkpoint's are compared with its manifest."""
+    """Copies the files of a directory at a location into a local one; a checkpoint's are compared
+    with its manifest.
+    """
     _core.fetch(prepare(location), target)
 
 

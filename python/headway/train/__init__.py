@@ -1,7 +1,7 @@
 """Training: configuration, reports and checkpoints, results, and the data-parallel trainer.
 
-In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_context`. Around it: a trainer such as
-:class:`headway.train.torch.TorchTrainer`, and the configuration classes below.
+In a training function: :func:`report`, :func:`get_checkpoint`, :func:`get_context`. Around it: a
+trainer such as :class:`headway.train.torch.TorchTrainer`, and the configuration classes below.
 """
 
 import importlib
@@ -100,7 +100,9 @@ for _name in set(__all__) - {"TRAIN_DATASET_KEY"}:
 
 
 def __getattr__(name: str) -> Any:
-    """``headway.train.torch`` and ``.collective`` without an import of their own: they are imported when first used."""
+    """``headway.train.torch`` and ``.collective`` without a separate import: they are imported when
+    first used.
+    """
     if name in ("collective", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -54,20 +54,24 @@ class ReturnValue(Protocol):
 
 
 class DataParallelTrainer(BaseTrainer):
-    """Runs a training function in every worker of a group, restarts the group when it fails, and keeps what it reports.
+    """Runs a training function in every worker of a group, restarts the group when it fails, and
+    keeps what it reports.
 
     Args:
-        train_loop_per_worker: The training function: no argument, or one (the configuration). It may be a lambda, a
-            closure, or defined in ``__main__`` or a notebook.
+        train_loop_per_worker: The training function: no argument, or one (the configuration). It
+            may be a lambda, a closure, or defined in ``__main__`` or a notebook.
         train_loop_config: Passed to the function; default: an empty dict if it takes one.
         backend_config: A framework's set-up; see :class:`headway.train.backend.BackendConfig`.
         scaling_config: How many workers with what; default: one worker.
         run_config: Where results go, failures, checkpoints.
-        datasets, dataset_config: Streaming data sets; they raise one error until the data engine is there.
+        datasets, dataset_config: Streaming data sets; they raise one error until the data engine is
+        there.
         metadata: A dict that JSON has, such as how a preprocessor was fitted. It is what
-            ``get_context().get_metadata()`` gives, and stands in every checkpoint's manifest and in ``run.json``.
-        resume_from_checkpoint: What ``get_checkpoint()`` gives before the run has one of its own.
-        validation_config: How checkpoints are validated beside the training, where a ``report`` asks for it.
+            ``get_context().get_metadata()`` gives, and stands in every checkpoint's manifest and in
+            ``run.json``.
+        resume_from_checkpoint: What ``get_checkpoint()`` gives before the run has a checkpoint.
+        validation_config: How checkpoints are validated beside the training, where a ``report``
+            asks for it.
 
     Raises:
         TypeError, ValueError: a bad argument, before any process starts.
@@ -142,11 +146,12 @@ class DataParallelTrainer(BaseTrainer):
     ) -> Self:
         """The trainer of the run in a folder, as it was stored when the run started.
 
-        Its ``fit()`` goes on with the run in its folder, from its newest checkpoint, with a fresh budget of failures.
+        Its ``fit()`` resumes the run in its folder, from its newest checkpoint, with a fresh budget
+        of failures.
 
         Args:
-            path: The run's folder, which may have been moved: a path (a relative one counts from the working directory
-                now), a URL, or with ``storage_filesystem`` a path on that.
+            path: The run's folder, which may have been moved: a path (a relative one counts from
+                the working directory now), a URL, or with ``storage_filesystem`` a path on that.
             train_loop_per_worker: Instead of the function that the run had.
             train_loop_config: Instead of its configuration.
             backend_config: Instead of the framework's set-up.
@@ -156,13 +161,14 @@ class DataParallelTrainer(BaseTrainer):
             dataset_config: As for the constructor.
             metadata: Instead of the trainer's.
             storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
-            resume_from_checkpoint: What ``get_checkpoint()`` gives while the run has no checkpoint of its own.
-            validation_config: Instead of the trainer's. What was asked for and not validated yet is validated by it.
+            resume_from_checkpoint: What ``get_checkpoint()`` gives while the run has no checkpoint.
+            validation_config: Instead of the trainer's. What was asked for and not validated yet is
+                validated by it.
 
         Raises:
             FileNotFoundError: ``path`` holds no run that can be restored.
-            RuntimeError: something that was stored can't be loaded here (its module is gone, say); the message names
-                it, and it may be given anew.
+            RuntimeError: something that was stored can't be loaded here (for example, its module is
+                gone); the message names it, and it may be given anew.
             ValueError: the run of another kind of trainer, or of a newer Headway.
 
         Example:
@@ -204,7 +210,7 @@ class DataParallelTrainer(BaseTrainer):
             "train_loop_config": self.train_loop_config,
             self._backend_argument: self.backend_config,
             "scaling_config": self.scaling_config,
-            # Where it lies is told to restore, and may come with what its owner reaches it with.
+            # ``restore`` is given its location, possibly with the credentials of its owner.
             "run_config": replace(
                 self.run_config,
                 name=None,
@@ -218,39 +224,46 @@ class DataParallelTrainer(BaseTrainer):
         }
 
     def fit(self) -> Result:
-        """Runs the training to its end. Where ``RunConfig`` names a run that is there already, goes on with it.
+        """Runs the training to its end. Where ``RunConfig`` names an existing run, resumes it.
 
-        A run that had not finished (killed, failed, stopped) goes on from its newest checkpoint, in the same folder.
-        One that is complete does too, so that a script that runs twice does not train twice. A notice says so, with the
-        checkpoint and the reason, before anything happens.
+        A run that had not finished (killed, failed, stopped) resumes from its newest checkpoint, in
+        the same folder. One that is complete does too, so that a script that runs twice does not
+        train twice. A notice says so, with the checkpoint and the reason, before anything happens.
 
         Returns:
-            The result; it is complete: every worker has ended and all of its output and files are where they belong.
+            The result; it is complete: every worker has ended and all of its output and files are
+            where they belong.
 
         Raises:
-            WorkerGroupError: the group failed more often than ``FailureConfig.max_failures`` allows. The message begins
-                with the failed rank's own exception and frames, or how its process ended. An ``NCCLHangError`` when
-                ranks had hung in a collective of torch for ``FailureConfig.hang_fail_s``.
-            PreemptionError: nodes were taken away more often than ``FailureConfig.max_preemption_failures`` allows.
+            WorkerGroupError: the group failed more often than ``FailureConfig.max_failures``
+                allows. The message begins with the failed rank's own exception and frames, or how
+                its process ended. An ``NCCLHangError`` when ranks had hung in a collective of torch
+                for ``FailureConfig.hang_fail_s``.
+            PreemptionError: nodes were taken away more often than
+                ``FailureConfig.max_preemption_failures`` allows.
             ControllerError: a callback raised; the message names it.
             ValueError: resources that can never be had; nothing was started.
-            OSError: the storage path cannot be written, or holds a ``run.json`` of something else; nothing was started.
+            OSError: the storage path cannot be written, or holds a ``run.json`` of something else;
+                nothing was started.
             FileExistsError: the run has a driver already, which is named; nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
         return self._begin().serve()
 
     def start(self) -> RunHandle:
-        """Starts the run and returns at once; ``fit()`` is ``start().wait()``, on the calling thread.
+        """Starts the run and returns at once; ``fit()`` is ``start().wait()``, on the calling
+        thread.
 
-        A thread of this process serves the run: backends' hooks and callbacks are called on it, and it prints what
-        ``fit()`` prints. With ``num_workers=0`` it runs the training function too. The run ends with this process.
+        A thread of this process serves the run: backends' hooks and callbacks are called on it, and
+        it prints what ``fit()`` prints. With ``num_workers=0`` it runs the training function too.
+        The run ends with this process.
 
         Returns:
             What waits for the run, stops it, and yields its events.
 
         Raises:
-            Exception: what ``fit()`` raises before anything is started; the rest is raised by ``wait()``.
+            Exception: what ``fit()`` raises before anything is started; the rest is raised by
+                ``wait()``.
 
         Example:
             >>> from headway import train
@@ -292,7 +305,9 @@ class DataParallelTrainer(BaseTrainer):
         return GroupRun(run, loop, lambda end: self._result(end, loop, run.path), raises_cause=raises_cause)
 
     def _function(self) -> Callable[..., Any]:
-        """What each rank calls: the training function, within the framework's context if it has one."""
+        """What each rank calls: the training function, within the framework's context if it has
+        one.
+        """
         context = self.backend_config.train_func_context
         return self.train_loop_per_worker if context is nullcontext else InContext(self.train_loop_per_worker, context)
 

@@ -94,7 +94,7 @@ class PreemptionError(TrainingFailedError):
 
     Attributes:
         preemption_info: Which nodes with which ranks, the last time.
-        drain_timed_out: Whether workers were still at work when their time was over.
+        drain_timed_out: Whether workers were still at work at their deadline.
 
     Example:
         >>> from headway import train
@@ -117,7 +117,8 @@ class PreemptionError(TrainingFailedError):
 def to_exception(
     failure: _core.RunFailure, attempts: int, exceptions: dict[int, Exception], path: str
 ) -> tuple[Exception, Exception | None]:
-    """How a run's failure is raised: the exception, and the training function's own one as its cause.
+    """How a run's failure is raised: the exception, and the training function's own one as its
+    cause.
 
     Args:
         failure: The run's.

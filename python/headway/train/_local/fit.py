@@ -47,7 +47,9 @@ class LocalTrainer(Protocol):
 
 
 class _Served(threading.Thread):
-    """Serves the run's events beside the thread that is busy with the training function: hooks, display, callbacks."""
+    """Serves the run's events beside the thread that is busy with the training function: hooks,
+    display, callbacks.
+    """
 
     def __init__(self, loop: RunLoop):
         super().__init__(name="headway-run", daemon=True)
@@ -56,7 +58,7 @@ class _Served(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Until the run is over."""
+        """Until the run has ended."""
         try:
             self._loop.serve()
         except BaseException as error:
@@ -90,7 +92,8 @@ class LocalRun:
         callbacks: Its callbacks; they are called on another thread than the training function.
 
     Raises:
-        RuntimeError: another thread of this process is in local mode: a process is one rank at a time.
+        RuntimeError: another thread of this process is in local mode: a process is one rank at a
+            time.
     """
 
     def __init__(self, trainer: LocalTrainer, spec: dict[str, Any], callbacks: CallbackCalls | None):
@@ -117,7 +120,7 @@ class LocalRun:
         spec = {**spec, "local_ranks": place.world_size, "enter_working_directory": False}
         spec["failure"] = {**spec["failure"], "max_failures": 0}
         here, there = socket.socketpair()
-        # Validations have processes of their own here, too; they are no ranks of torchrun's.
+        # Validations have separate processes here, too; they are no ranks of torchrun's.
         told_workers = {**surroundings(), **trainer._worker_side(spec)}
         told_workers["env"] = ranks.without_torchrun(told_workers["env"])
         self._run = get_runtime().start_run(
@@ -193,7 +196,8 @@ def _follow(trainer: LocalTrainer, place: ranks.Place) -> Result:
     try:
         outcome = _take_part(trainer, ranks.join(place), place)
     except (RuntimeError, OSError) as error:
-        # Rank 0 could not start the run: it knows why, and may be ended before it has said so itself.
+        # Rank 0 could not start the run: it knows why, and may be ended before it has said so
+        # itself.
         if not ranks.has_ended(place):
             raise RuntimeError(
                 "rank 0 of torchrun's could not start the run, or has ended; its own error says why"

@@ -1,7 +1,8 @@
 """Local mode (``ScalingConfig(num_workers=0)``): the training function runs in this very process.
 
-The run is a run like any other, with its controller on Headway's own thread: only its one rank, or under ``torchrun``
-its ranks, are processes that Headway has not started. Each has a session over a socket that the run is given.
+The run is a run like any other, with its controller on Headway's own thread: only its one rank, or
+under ``torchrun`` its ranks, are processes that Headway has not started. Each has a session over a
+socket that the run is given.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _fits = 0
 
 
 class RunIsOver(BaseException):
-    """Leaves a training function whose run has ended: it was stopped, or another rank has failed."""
+    """Leaves a training function whose run has ended: it was stopped, or another rank has
+    failed.
+    """
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def _receive(peer: socket.socket, size: int) -> str:
 
 
 def take_part(fd: int, place: Place, function: Callable[..., Any], args: tuple[Any, ...], use_gpu: bool) -> Outcome:
-    """Does a rank's part in this process, until the run is over.
+    """Does a rank's part in this process, until the run has ended.
 
     Args:
         fd: The session's socket.
@@ -204,7 +207,8 @@ def _as_worker(session: Any, context: dict[str, Any], place: Place, validates: b
         worker_session.end()
         torch_distributed = sys.modules.get("torch.distributed")
         if not had_group and torch_distributed is not None and torch_distributed.is_initialized():
-            torch_distributed.destroy_process_group()  # No hook has: the run has failed, or was stopped.
+            # No hook has: the run has failed, or was stopped.
+            torch_distributed.destroy_process_group()
 
 
 def _group_store(place: Place) -> Any:
@@ -250,7 +254,9 @@ def _pickled(error: Exception) -> bytes | None:
 
 
 def _undo(changes: dict[str, str], before: dict[str, str]) -> None:
-    """Variables that hooks have set go with the run; what the training function has done to the environment stays."""
+    """Variables that hooks have set go with the run; what the training function has done to the
+    environment stays.
+    """
     for name, text in changes.items():
         if os.environ.get(name) == text:
             del os.environ[name]
@@ -259,7 +265,9 @@ def _undo(changes: dict[str, str], before: dict[str, str]) -> None:
 
 
 def interruptible(function: Callable[[], _T]) -> _T:
-    """Calls a function that waits outside of Python on a thread of its own, so that Ctrl-C reaches this one at once."""
+    """Calls a function that waits outside of Python on a separate thread, so that Ctrl-C reaches
+    this one at once.
+    """
     answers: queue.SimpleQueue[tuple[_T | None, BaseException | None]] = queue.SimpleQueue()
 
     def call() -> None:
@@ -285,7 +293,9 @@ class _LocalSession:
         return getattr(self._core, name)
 
     def report(self, *args: Any) -> str | None:
-        """As the core's; leaves the training function when the run is over. So do the others that wait."""
+        """As the core's; leaves the training function when the run has ended. So do the others that
+        wait.
+        """
         return self._wait_in(self._core.report, args)
 
     def collective(self, *args: Any) -> Any:
@@ -306,7 +316,9 @@ class _LocalSession:
 
 
 def tell_others(place: Place, end: _core.Finished, path: str) -> None:
-    """In rank 0: how the run ended. Waits until every rank has heard it, since the store may end with this process."""
+    """In rank 0: how the run ended. Waits until every rank has heard it, since the store may end
+    with this process.
+    """
     if place.world_size == 1:
         return
     from datetime import timedelta

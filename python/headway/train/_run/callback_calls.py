@@ -1,4 +1,6 @@
-"""Calls a run's callbacks, its stop function and its progress reporter, in the order of what happened."""
+"""Calls a run's callbacks, its stop function and its progress reporter, in the order of what
+happened.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ class CallbackCalls:
     """One run's callbacks.
 
     Args:
-        context: What user callbacks are told of the run.
-        trial: What the older callbacks are told of it.
+        context: What user callbacks hear of the run.
+        trial: What the older callbacks hear of it.
     """
 
     def __init__(self, context: TrainRunContext, trial: Trial):
@@ -116,7 +118,9 @@ class CallbackCalls:
             self._tell("on_trial_restore")
 
     def end(self, *, failed: bool) -> None:
-        """The run is over. Every callback hears it; the first one's error is raised in the end."""
+        """The run has ended. Every callback hears it; the first one's error is raised in the
+        end.
+        """
         if not self._started:
             return
         self._started = False

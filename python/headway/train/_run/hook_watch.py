@@ -1,4 +1,6 @@
-"""A backend's hook seen from beside it: while it holds up the thread in ``fit()``, another one hears the alarms."""
+"""A backend's hook seen from beside it: while it holds up the thread in ``fit()``, another one
+hears the alarms.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ class HookHungError(RuntimeError):
 class HookWatch:
     """Takes a run's alarms: warnings, and the question what the hook is doing.
 
-    ``take`` is for the thread in ``fit()`` while it waits itself; within ``watch()`` a thread of its own does the same,
-    for a hook that never comes back to wait.
+    ``take`` is for the thread in ``fit()`` while it waits itself; within ``watch()`` a separate
+    thread does the same, for a hook that never comes back to wait.
     """
 
     def __init__(self, run: _core.Run, say: Callable[[str, str], None]):
@@ -84,7 +86,9 @@ class HookWatch:
         return "in a hook, innermost frame first:\n" + "".join(lines) if lines else "the hook has just returned\n"
 
     def _interrupt(self) -> None:
-        """The hook's next step in Python raises. One that sits in a call of C raises when that returns."""
+        """The hook's next step in Python raises. One that sits in a call of C raises when that
+        returns.
+        """
         with self._lock:
             if self._hook_thread is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(

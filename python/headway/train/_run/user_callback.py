@@ -14,7 +14,7 @@ from headway.train.backend import BackendConfig
 
 @dataclass(frozen=True)
 class TrainRunContext:
-    """What callbacks are told of the run.
+    """What callbacks hear of the run.
 
     Attributes:
         run_config: The trainer's.
@@ -40,10 +40,11 @@ class TrainRunContext:
 class UserCallback(TrainCallback):
     """Hears of a run's reports and failures. Subclass it and override what is wanted.
 
-    Its methods are called in the driver's process, one after the other and in the order of what happened, on the thread
-    that called ``fit()``. Ranks train on meanwhile, but never more than 16 reports ahead. One that raises fails the
-    run: the ranks are ended, no further attempt is made, and ``fit()`` raises :class:`headway.train.ControllerError`
-    that names it.
+    Its methods are called in the driver's process, one after the other and in the order of what
+    happened, on the thread that called ``fit()``. Ranks train on meanwhile, but never more than 16
+    reports ahead. One that raises fails the
+    run: the ranks are ended, no further attempt is made, and ``fit()`` raises
+    :class:`headway.train.ControllerError` that names it.
 
     Example:
         >>> from headway import train
