@@ -49,8 +49,12 @@ class Agent {
 
   void join(std::shared_ptr<cluster::SecureChannel> channel) {
     channel_ = std::move(channel);
-    channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
-                    [this](const std::optional<Error>&) { renewal_.cancel(); });
+    channel_->start(
+        [this](const wire::Frame& frame) {
+          on_frame(frame);
+          return Result<void>();
+        },
+        [this](const std::optional<Error>&) { renewal_.cancel(); });
     Resources resources{{"CPU", static_cast<double>(cpus_)}};
     channel_->send(wire::to_frame(cluster::Join{
         HEADWAY_VERSION, cluster::proof_of(token_, "agent", channel_->binding()), "simulated", resources, {}, {}}));
@@ -189,7 +193,7 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<std::unique_ptr<Agent>> all;
   for (int i = 0; i < agents; ++i) {
     all.push_back(std::make_unique<Agent>(loop, arguments.at(1), workers_each, figures));
-    cluster::connect(loop, driver.host, driver.port, std::chrono::seconds(30),
+    cluster::connect(loop, driver.host, driver.port, std::chrono::seconds(30), wire::messages_of<cluster::ToAgent>,
                      [agent = all.back().get()](Result<std::shared_ptr<cluster::SecureChannel>> channel) {
                        agent->join(std::move(channel.value()));
                      });

@@ -30,6 +30,7 @@ check "rooms in ARCHITECTURE.md" "$bin/python" scripts/lint/rooms_table.py
 check "paths in papers" "$bin/python" scripts/lint/paths.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
+check "nothing detached" "$bin/python" scripts/lint/no_detached.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
 check "patterns in tests" "$bin/python" scripts/lint/patterns.py
 check "clang-format" format_cpp

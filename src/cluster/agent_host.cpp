@@ -1,8 +1,9 @@
 #include "cluster/agent_host.hpp"
 
+#include "core/time.hpp"
+
 #include <csignal>
 #include <cstdio>
-#include <unistd.h>
 
 namespace headway::cluster {
 
@@ -21,23 +22,45 @@ std::string seconds_text(double seconds) { return number_text(seconds) + " s"; }
 }  // namespace
 
 AgentHost::End AgentHost::run(HostConfig config) {
-  AgentHost host(std::move(config));
-  return host.serve();
+  asio::io_context loop(1);
+  const Endpoint driver = config.driver;
+  World world;
+  world.make_agent = [&loop, factory = config.factory](node::AgentSink& sink) {
+    return std::make_unique<node::Agent>(loop, factory, sink);
+  };
+  AgentHost host(loop, std::move(config), std::move(world));
+  asio::signal_set signals(loop, SIGINT, SIGTERM);
+  const std::function<void()> await_signal = [&] {
+    signals.async_wait([&](const boost::system::error_code& failure, int signal) {
+      if (failure) return;
+      host.signaled(signal);
+      await_signal();
+    });
+  };
+  await_signal();
+  connect(loop, driver.host, driver.port, connect_limit, wire::messages_of<ToAgent>,
+          [&host](Result<std::shared_ptr<SecureChannel>> channel) { host.joined(std::move(channel)); });
+  loop.run();
+  return *host.ended();
 }
 
-AgentHost::AgentHost(HostConfig config)
-    : config_(std::move(config)),
-      signals_(loop_, SIGINT, SIGTERM),
+AgentHost::AgentHost(asio::io_context& loop, HostConfig config, World world)
+    : loop_(loop),
+      config_(std::move(config)),
+      world_(std::move(world)),
       renewal_(loop_),
       expiry_(loop_),
       departure_(loop_) {}
 
-AgentHost::End AgentHost::serve() {
-  await_signal();
-  connect(loop_, config_.driver.host, config_.driver.port, connect_limit,
-          [this](Result<std::shared_ptr<SecureChannel>> channel) { joined(std::move(channel)); });
-  loop_.run();
-  return *end_;
+AgentHost::~AgentHost() {
+  if (channel_) channel_->hand_over(nullptr, nullptr);
+}
+
+void AgentHost::wait_for(asio::steady_timer& timer, std::function<void()> action) {
+  timer.async_wait(
+      [here = std::weak_ptr(alive_), action = std::move(action)](const boost::system::error_code& failure) {
+        if (!failure && here.lock()) action();
+      });
 }
 
 void AgentHost::end(End how, const std::string& words) {
@@ -47,19 +70,19 @@ void AgentHost::end(End how, const std::string& words) {
   // The guards end all workers before this returns.
   agent_.reset();
   if (channel_) {
-    channel_->hand_over(nullptr, [this](const std::optional<Error>&) { loop_.stop(); });
+    channel_->hand_over(nullptr, [&loop = loop_](const std::optional<Error>&) { loop.stop(); });
     if (how == End::left || how == End::dismissed) channel_->send(wire::to_frame(Leaving{}));
     channel_->finish();
   }
   for (asio::steady_timer* timer : {&renewal_, &expiry_, &departure_}) timer->cancel();
-  signals_.cancel();
   // Should the farewell find nobody who takes it.
   departure_.expires_after(farewell_limit);
-  departure_.async_wait([this](const boost::system::error_code&) { loop_.stop(); });
+  wait_for(departure_, [this] { loop_.stop(); });
   if (!channel_ || how == End::lost) loop_.stop();
 }
 
 void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
+  if (end_) return;
   if (!channel) {
     end(End::refused, channel.error().message);
     return;
@@ -68,7 +91,7 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
   channel_->on_drained([this] {
     if (agent_ && !paused_) agent_->resume_output();
   });
-  channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
+  channel_->start([this](const wire::Frame& frame) { return on_frame(frame); },
                   [this](const std::optional<Error>& error) {
                     const std::string why = error ? " (" + error->message + ")" : "";
                     end(agent_ ? End::lost : End::refused, "the driver is gone" + why + "; its workers here are ended");
@@ -78,23 +101,26 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
                           config_.node.total, config_.node.gpu_ids, config_.node.labels}));
 }
 
-void AgentHost::on_frame(const wire::Frame& frame) {
+Result<void> AgentHost::on_frame(const wire::Frame& frame) {
   // This process may have been stopped: what has arrived meanwhile comes too late.
-  if (agent_ && node::lease_now() >= lease_end_) {
+  if (agent_ && world_.now() >= lease_end_) {
     lease_is_over();
-    return;
+    return {};
   }
   Result<ToAgent> message = wire::from_frame<ToAgent>(frame);
-  if (!message) {
-    end(End::lost, "the driver sent what cannot be read: " + message.error().message);
-    return;
-  }
+  if (!message) return message.error();
   const bool greeting = std::holds_alternative<Welcome>(*message) || std::holds_alternative<Refused>(*message);
   if (!agent_ != greeting) {
     end(agent_ ? End::lost : End::refused, "what is at " + config_.driver.host + " does not speak as a driver does");
-    return;
+    return {};
   }
-  std::visit([&](const auto& what) { on(what, frame.blob); }, *message);
+  return std::visit(
+      [&](const auto& what) {
+        auto sound = check_message(what);
+        if (sound) on(what, frame.blob);
+        return sound;
+      },
+      *message);
 }
 
 void AgentHost::on(const Welcome& message, const wire::Blob&) {
@@ -103,9 +129,9 @@ void AgentHost::on(const Welcome& message, const wire::Blob&) {
     return;
   }
   channel_->trust();
-  agent_ = std::make_unique<node::Agent>(loop_, config_.factory, *this);
+  agent_ = world_.make_agent(*this);
   lease_ = std::chrono::duration_cast<node::LeaseTime>(std::chrono::duration<double>(message.lease_s));
-  lease_end_ = node::lease_now() + lease_;
+  lease_end_ = world_.now() + lease_;
   agent_->hold_until(lease_end_);
   say("joined " + config_.driver.host + ":" + std::to_string(config_.driver.port) + " as " + message.node_id +
       " with " + resources_text(config_.node.total));
@@ -117,16 +143,15 @@ void AgentHost::on(const Refused& message, const wire::Blob&) {
   end(End::refused, "the driver refused: " + message.reason);
 }
 
-/// Four times in a lease. The lease counts from the asking: however long the answer took, the driver's own count ends later.
-/// Asking and granting go ahead of all else: much output over a slow link costs no lease.
+/// Four times in a lease. The lease counts from the asking: however long the answer took, the
+/// driver's own count ends later. Asking and granting go ahead of all else: much output over a slow
+/// link costs no lease.
 void AgentHost::ask_lease() {
   const std::int64_t number = ++leases_asked_;
-  asked_[number] = node::lease_now();
+  asked_[number] = world_.now();
   channel_->send_ahead(wire::to_frame(AskLease{number}));
   renewal_.expires_after(lease_ / 4);
-  renewal_.async_wait([this](const boost::system::error_code& failure) {
-    if (!failure) ask_lease();
-  });
+  wait_for(renewal_, [this] { ask_lease(); });
 }
 
 void AgentHost::on(const GrantLease& message, const wire::Blob&) {
@@ -139,10 +164,8 @@ void AgentHost::on(const GrantLease& message, const wire::Blob&) {
 }
 
 void AgentHost::watch_lease() {
-  expiry_.expires_after(lease_end_ - node::lease_now());
-  expiry_.async_wait([this](const boost::system::error_code& failure) {
-    if (!failure) lease_is_over();
-  });
+  expiry_.expires_after(lease_end_ - world_.now());
+  wait_for(expiry_, [this] { lease_is_over(); });
 }
 
 void AgentHost::lease_is_over() {
@@ -150,16 +173,12 @@ void AgentHost::lease_is_over() {
                      ", so the workers here are ended: it may start them elsewhere");
 }
 
-void AgentHost::await_signal() {
-  signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
-    if (failure) return;
-    if (signal == SIGTERM && agent_ && !leaving_) {
-      leave();
-      await_signal();
-    } else {
-      end(End::left, signal == SIGTERM ? "it was told to end (SIGTERM)" : "interrupted");
-    }
-  });
+void AgentHost::signaled(int signal) {
+  if (signal == SIGTERM && agent_ && !leaving_) {
+    leave();
+  } else {
+    end(End::left, signal == SIGTERM ? "it was told to end (SIGTERM)" : "interrupted");
+  }
 }
 
 /// The machine will be taken away: the driver is told, and has the grace to move the ranks.
@@ -167,11 +186,8 @@ void AgentHost::leave() {
   leaving_ = true;
   say("told to leave (SIGTERM): ranks have " + seconds_text(config_.grace_s));
   channel_->send(wire::to_frame(Preempting{config_.grace_s}));
-  departure_.expires_after(
-      std::chrono::duration_cast<asio::steady_timer::duration>(std::chrono::duration<double>(config_.grace_s)));
-  departure_.async_wait([this](const boost::system::error_code& failure) {
-    if (!failure) end(End::left, "the grace is over");
-  });
+  departure_.expires_after(from_seconds(config_.grace_s));
+  wait_for(departure_, [this] { end(End::left, "the notice period has passed"); });
 }
 
 void AgentHost::on(const WarmFactory& message, const wire::Blob&) { (void)agent_->warm(message.preload); }
@@ -184,7 +200,11 @@ void AgentHost::on(const StartWorker& message, const wire::Blob& blob) {
 
 void AgentHost::on(const TellWorker& message, const wire::Blob& blob) {
   Result<wire::Frame> inner = inner_frame(message.json_size, blob);
-  if (inner) agent_->send(message.worker_id, std::move(*inner));
+  if (inner) {
+    agent_->send(message.worker_id, std::move(*inner));
+  } else {
+    agent_->signal_worker(message.worker_id, SIGKILL);
+  }
 }
 
 void AgentHost::on(const SignalWorker& message, const wire::Blob&) {
@@ -199,17 +219,20 @@ void AgentHost::on(const ResumeOutput&, const wire::Blob&) {
 }
 
 void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
-  agent_->examine(message.worker_id, [this, number = message.number](const std::string& text) {
-    channel_->send(wire::to_frame(WorkerExamined{number}, std::make_shared<const std::string>(text)));
-  });
+  agent_->examine(message.worker_id,
+                  [this, here = std::weak_ptr(alive_), number = message.number](const std::string& text) {
+                    if (here.lock())
+                      channel_->send(wire::to_frame(WorkerExamined{number}, std::make_shared<const std::string>(text)));
+                  });
 }
 
 void AgentHost::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
 
-void AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
-  // What a worker hands over (a runtime of its own that wants to be the driver's guest) goes no further than this machine.
-  for (int fd : std::exchange(frame.fds, {})) ::close(fd);
-  channel_->send(enclose(WorkerTold{worker_id, 0}, frame));
+/// What a worker hands over (a runtime of its own that wants to be the driver's guest) goes no
+/// further than this machine.
+Result<void> AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  channel_->send(enclose(WorkerTold{worker_id, 0}, std::move(frame)));
+  return {};
 }
 
 void AgentHost::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {

@@ -6,6 +6,7 @@
 
 #include <boost/asio.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,9 +21,10 @@ struct HostConfig {
   double grace_s = 30;       ///< What SIGTERM leaves the ranks until the machine is taken away.
 };
 
-/// The process that offers this machine to a driver elsewhere: an Agent that is told what to do over a SecureChannel. It holds a lease
-/// of the driver, which it must renew: without one it ends its workers and itself, so that the driver may start them elsewhere. The
-/// guards of its factories know the lease too, should this process be stopped.
+/// The process that offers this machine to a driver elsewhere: an Agent that is told what to do
+/// over a SecureChannel. It holds a lease of the driver, which it must renew: without one it ends
+/// its workers and itself, so that the driver may start them elsewhere. The guards of its factories
+/// know the lease too, should this process be stopped.
 class AgentHost : public node::AgentSink {
  public:
   enum class End {
@@ -32,15 +34,30 @@ class AgentHost : public node::AgentSink {
     lost        ///< The driver is out of reach.
   };
 
-  /// Says on the standard error what happens. Blocks until it is over; no worker is left then.
+  /// What starts workers here, from the welcome on, and the clock of leases.
+  struct World {
+    std::function<std::unique_ptr<node::NodeAgent>(node::AgentSink&)> make_agent;
+    std::function<node::LeaseTime()> now = node::lease_now;
+  };
+
+  /// Says on the standard error what happens. Blocks until the agent has ended; no worker is left
+  /// then.
   static End run(HostConfig config);
 
- private:
-  explicit AgentHost(HostConfig config);
+  /// On `loop`, which is stopped at the end. The loop outlives this object and calls nothing of it
+  /// afterwards.
+  AgentHost(boost::asio::io_context& loop, HostConfig config, World world);
+  ~AgentHost() override;
 
-  End serve();
+  /// The connection to the driver, past its TLS handshake, or why there is none.
   void joined(Result<std::shared_ptr<SecureChannel>> channel);
-  void on_frame(const wire::Frame& frame);
+  /// SIGTERM: the machine will be taken away. A second one, or SIGINT, ends the agent at once.
+  void signaled(int signal);
+  /// How it has ended; nothing before.
+  std::optional<End> ended() const { return end_; }
+
+ private:
+  Result<void> on_frame(const wire::Frame& frame);
   void on(const Welcome& message, const wire::Blob& blob);
   void on(const Refused& message, const wire::Blob& blob);
   void on(const WarmFactory& message, const wire::Blob& blob);
@@ -56,30 +73,34 @@ class AgentHost : public node::AgentSink {
   void ask_lease();
   void watch_lease();
   void lease_is_over();
-  void await_signal();
   void leave();
   void end(End how, const std::string& words);
 
-  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   void notice(const std::string& text) override;
 
+  /// `action`, unless the timer was cancelled or this object has gone.
+  void wait_for(boost::asio::steady_timer& timer, std::function<void()> action);
+
+  boost::asio::io_context& loop_;
   HostConfig config_;
-  boost::asio::io_context loop_{1};
-  boost::asio::signal_set signals_;
+  World world_;
   boost::asio::steady_timer renewal_;
   boost::asio::steady_timer expiry_;
   boost::asio::steady_timer departure_;
   std::shared_ptr<SecureChannel> channel_;
-  std::unique_ptr<node::Agent> agent_;  ///< From the welcome on.
+  std::unique_ptr<node::NodeAgent> agent_;  ///< From the welcome on.
   node::LeaseTime lease_{};
   node::LeaseTime lease_end_{};
-  std::map<std::int64_t, node::LeaseTime> asked_;  ///< When each lease that is not granted yet was asked for.
+  /// When each lease that is not granted yet was asked for.
+  std::map<std::int64_t, node::LeaseTime> asked_;
   std::int64_t leases_asked_ = 0;
   bool paused_ = false;
   bool leaving_ = false;
   std::optional<End> end_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For the timers.
 };
 
 }  // namespace headway::cluster

@@ -6,8 +6,9 @@
 
 #include <variant>
 
-/// What a driver and the agent of another machine say to each other, over a SecureChannel. What a worker says, and is told, travels in
-/// the raw part: `json_size` bytes of JSON, then its own raw part. So does what need not be text in UTF-8, such as a line of output.
+/// What a driver and the agent of another machine say to each other, over a SecureChannel. What a
+/// worker says, and is told, travels in the raw part: `json_size` bytes of JSON, then its own raw
+/// part. So does what need not be text in UTF-8, such as a line of output.
 namespace headway::cluster {
 
 /// The first thing an agent says.
@@ -47,6 +48,7 @@ BOOST_DESCRIBE_STRUCT(WarmFactory, (), (preload))
 /// The raw part is the first thing that its session hears.
 struct StartWorker {
   static constexpr std::string_view is = "StartWorker";
+  static constexpr wire::FrameBounds bounds = wire::enclosed_message;
   node::WorkerLaunch launch;
   std::size_t json_size = 0;
 };
@@ -54,6 +56,7 @@ BOOST_DESCRIBE_STRUCT(StartWorker, (), (launch, json_size))
 
 struct TellWorker {
   static constexpr std::string_view is = "TellWorker";
+  static constexpr wire::FrameBounds bounds = wire::enclosed_message;
   std::int64_t worker_id = 0;
   std::size_t json_size = 0;
 };
@@ -103,6 +106,7 @@ using ToAgent = std::variant<Welcome, Refused, WarmFactory, StartWorker, TellWor
 
 struct WorkerTold {
   static constexpr std::string_view is = "WorkerTold";
+  static constexpr wire::FrameBounds bounds = wire::enclosed_message;
   std::int64_t worker_id = 0;
   std::size_t json_size = 0;
 };
@@ -111,6 +115,7 @@ BOOST_DESCRIBE_STRUCT(WorkerTold, (), (worker_id, json_size))
 /// The raw part is a line of a worker's output.
 struct WorkerPrinted {
   static constexpr std::string_view is = "WorkerPrinted";
+  static constexpr wire::FrameBounds bounds = wire::raw_text;
   std::int64_t worker_id = 0;
 };
 BOOST_DESCRIBE_STRUCT(WorkerPrinted, (), (worker_id))
@@ -118,6 +123,7 @@ BOOST_DESCRIBE_STRUCT(WorkerPrinted, (), (worker_id))
 /// The raw part is the end of its output.
 struct WorkerGone {
   static constexpr std::string_view is = "WorkerGone";
+  static constexpr wire::FrameBounds bounds = wire::raw_text;
   std::int64_t worker_id = 0;
   ExitStatus status;
 };
@@ -125,12 +131,14 @@ BOOST_DESCRIBE_STRUCT(WorkerGone, (), (worker_id, status))
 
 struct WorkerExamined {
   static constexpr std::string_view is = "WorkerExamined";
+  static constexpr wire::FrameBounds bounds = wire::raw_text;
   std::int64_t number = 0;
 };
 BOOST_DESCRIBE_STRUCT(WorkerExamined, (), (number))
 
 struct Noticed {
   static constexpr std::string_view is = "Noticed";
+  static constexpr wire::FrameBounds bounds = wire::user_values;
   std::string text;
 };
 BOOST_DESCRIBE_STRUCT(Noticed, (), (text))
@@ -158,13 +166,23 @@ BOOST_DESCRIBE_STRUCT(Leaving, (), ())
 using FromAgent =
     std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, AskLease, Preempting, Leaving>;
 
-/// A message with a worker's frame in its raw part.
+/// Whether the numbers of a message make sense: each comes from another machine. Errors:
+/// `corrupted`, with the number.
+Result<void> check_message(const Join& message);
+Result<void> check_message(const Welcome& message);
+Result<void> check_message(const Preempting& message);
 template <class M>
-wire::Frame enclose(M message, const wire::Frame& inner) {
+Result<void> check_message(const M&) {
+  return {};
+}
+
+/// A message with a worker's frame in its raw part. The raw bytes are shared, not copied.
+template <class M>
+wire::Frame enclose(M message, wire::Frame inner) {
   message.json_size = inner.json.size();
-  auto blob = std::make_shared<std::string>(inner.json);
-  if (inner.blob) *blob += *inner.blob;
-  return wire::to_frame(message, std::move(blob));
+  wire::Frame frame = wire::to_frame(message, std::move(inner.blob));
+  frame.inner_json = std::move(inner.json);
+  return frame;
 }
 
 /// The frame in a message's raw part; `corrupted` when it is not there.

@@ -4,24 +4,20 @@ namespace headway::cluster {
 
 namespace asio = boost::asio;
 
-namespace {
-
-/// What a stranger has until it has said who it is.
-constexpr auto join_limit = std::chrono::seconds(10);
-
-}  // namespace
-
-Result<std::unique_ptr<JoinDesk>> JoinDesk::open(asio::io_context& loop, JoinConfig config, Joined joined) {
-  std::unique_ptr<JoinDesk> desk(new JoinDesk(loop, std::move(config), std::move(joined)));
+Result<std::unique_ptr<JoinDesk>> JoinDesk::open(asio::io_context& loop, JoinConfig config, Joined joined,
+                                                 SecureListener::Trouble trouble) {
+  auto desk = std::make_unique<JoinDesk>(loop, std::move(config), std::move(joined));
+  // The listener calls nothing once it is gone, and it goes with the desk.
   const auto accepted = [raw = desk.get()](const std::shared_ptr<SecureChannel>& stranger) { raw->meet(stranger); };
-  auto listener = SecureListener::open(loop, desk->config_.listen.host, desk->config_.listen.port, accepted);
+  auto listener = SecureListener::open(loop, desk->config_.listen.host, desk->config_.listen.port,
+                                       wire::messages_of<FromAgent>, accepted, std::move(trouble));
   if (!listener) return listener.error();
   desk->listener_ = std::move(*listener);
   return desk;
 }
 
 void JoinDesk::meet(const std::shared_ptr<SecureChannel>& stranger) {
-  auto limit = std::make_shared<asio::steady_timer>(loop_, join_limit);
+  auto limit = std::make_shared<asio::steady_timer>(loop_, config_.join_limit);
   limit->async_wait([weak = std::weak_ptr(stranger)](const boost::system::error_code& failure) {
     const auto silent = weak.lock();
     if (!failure && silent) silent->close();
@@ -31,6 +27,7 @@ void JoinDesk::meet(const std::shared_ptr<SecureChannel>& stranger) {
     limit->cancel();
     const auto known = weak.lock();
     if (known && here.lock()) hear(known, frame);
+    return Result<void>();
   };
   stranger->start(hear_it, [limit](const std::optional<Error>&) { limit->cancel(); });
 }
@@ -54,6 +51,10 @@ void JoinDesk::hear(const std::shared_ptr<SecureChannel>& stranger, const wire::
   }
   if (join->version != HEADWAY_VERSION) {
     refuse(stranger, "it has Headway " + join->version + ", and this driver " HEADWAY_VERSION);
+    return;
+  }
+  if (auto sound = check_message(*join); !sound) {
+    refuse(stranger, sound.error().message);
     return;
   }
   node::NodeResources node;

@@ -8,25 +8,33 @@ struct JoinConfig {
   Endpoint listen;
   std::string token;
   double lease_s = 10;  ///< How long an agent that is out of reach may go on.
+  /// What a stranger has, after its TLS handshake, until it has said who it is.
+  std::chrono::milliseconds join_limit = std::chrono::seconds(10);
 };
 
-/// Where agents of other machines come in: each proves that it has the token before anything else is heard of it.
+/// Where agents of other machines come in: each proves that it has the token before anything else
+/// is heard of it.
 class JoinDesk {
  public:
-  /// A node that has joined; its id is in `node`. The channel is past its handshakes and not started.
+  /// A node that has joined; its id is in `node`. The channel is past its handshakes and started.
   using Joined = std::function<void(node::NodeResources node, std::shared_ptr<SecureChannel> channel)>;
 
-  /// Errors: those of SecureListener::open.
-  static Result<std::unique_ptr<JoinDesk>> open(boost::asio::io_context& loop, JoinConfig config, Joined joined);
+  /// A desk to which nobody finds by itself.
+  JoinDesk(boost::asio::io_context& loop, JoinConfig config, Joined joined)
+      : loop_(loop), config_(std::move(config)), joined_(std::move(joined)) {}
+
+  /// Listens at `config.listen`. `trouble` hears why nobody can join at the moment. Errors: those
+  /// of SecureListener::open.
+  static Result<std::unique_ptr<JoinDesk>> open(boost::asio::io_context& loop, JoinConfig config, Joined joined,
+                                                SecureListener::Trouble trouble);
 
   std::uint16_t port() const { return listener_->port(); }
   const JoinConfig& config() const { return config_; }
 
- private:
-  JoinDesk(boost::asio::io_context& loop, JoinConfig config, Joined joined)
-      : loop_(loop), config_(std::move(config)), joined_(std::move(joined)) {}
-
+  /// Hears a connection that is past its TLS handshake and not started.
   void meet(const std::shared_ptr<SecureChannel>& stranger);
+
+ private:
   void hear(const std::shared_ptr<SecureChannel>& stranger, const wire::Frame& frame);
   static void refuse(const std::shared_ptr<SecureChannel>& stranger, const std::string& reason);
 

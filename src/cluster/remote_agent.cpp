@@ -12,7 +12,8 @@ RemoteAgent::RemoteAgent(asio::io_context& loop, std::shared_ptr<SecureChannel> 
       handlers_(std::move(handlers)),
       silence_(loop),
       granted_(Clock::now()) {
-  channel_->hand_over([this](const wire::Frame& frame) { on_frame(frame); },
+  // The destructor takes these back.
+  channel_->hand_over([this](const wire::Frame& frame) { return on_frame(frame); },
                       [this](const std::optional<Error>& error) {
                         lose(error ? "its connection broke: " + error->message : "its connection ended");
                       });
@@ -27,11 +28,12 @@ RemoteAgent::~RemoteAgent() {
   channel_->finish();
 }
 
-/// The agent asks four times in each lease. One that does not ask for the length of a lease has none.
+/// The agent asks four times in each lease. One that does not ask for the length of a lease has
+/// none.
 void RemoteAgent::wait_for_sign_of_life() {
   silence_.expires_after(lease_);
-  silence_.async_wait([this](const boost::system::error_code& failure) {
-    if (!failure)
+  silence_.async_wait([this, here = std::weak_ptr(alive_)](const boost::system::error_code& failure) {
+    if (!failure && here.lock())
       lose("it gave no sign of life for " +
            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lease_).count()) + " s");
   });
@@ -60,12 +62,12 @@ Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::F
   // Here both of its outputs are one, in order.
   message.launch.log_path.clear();
   message.launch.error_log_path.clear();
-  channel_->send(enclose(message, first));
+  channel_->send(enclose(std::move(message), std::move(first)));
   return {};
 }
 
 void RemoteAgent::send(std::int64_t worker_id, wire::Frame frame) {
-  channel_->send(enclose(TellWorker{worker_id, 0}, frame));
+  channel_->send(enclose(TellWorker{worker_id, 0}, std::move(frame)));
 }
 
 void RemoteAgent::signal_worker(std::int64_t worker_id, int signal) {
@@ -82,19 +84,29 @@ void RemoteAgent::examine(std::int64_t worker_id, Examined done) {
   channel_->send(wire::to_frame(ExamineWorker{worker_id, number}));
 }
 
-void RemoteAgent::on_frame(const wire::Frame& frame) {
+Result<void> RemoteAgent::on_frame(const wire::Frame& frame) {
   Result<FromAgent> message = wire::from_frame<FromAgent>(frame);
-  if (!message) {
-    channel_->close();
-    lose("it sent what cannot be read: " + message.error().message);
-    return;
-  }
-  std::visit([&](const auto& what) { on(what, frame.blob); }, *message);
+  if (!message) return message.error();
+  return std::visit(
+      [&](const auto& what) {
+        auto sound = check_message(what);
+        if (sound) on(what, frame.blob);
+        return sound;
+      },
+      *message);
 }
 
 void RemoteAgent::on(const WorkerTold& message, const wire::Blob& blob) {
+  const auto worker = workers_.find(message.worker_id);
+  if (worker == workers_.end() || !worker->second.session_error.empty()) return;
   Result<wire::Frame> inner = inner_frame(message.json_size, blob);
-  if (inner && workers_.contains(message.worker_id)) sink_.worker_message(message.worker_id, std::move(*inner));
+  const auto heard = inner ? sink_.worker_message(message.worker_id, std::move(*inner)) : Result<void>(inner.error());
+  if (heard) return;
+  // As on this machine: the worker is of no more use.
+  if (const auto there = workers_.find(message.worker_id); there != workers_.end())
+    there->second.session_error = heard.error().message;
+  constexpr int kill = 9;
+  signal_worker(message.worker_id, kill);
 }
 
 void RemoteAgent::on(const WorkerPrinted& message, const wire::Blob& blob) {
@@ -118,8 +130,12 @@ void RemoteAgent::log_line(std::int64_t worker_id, const Worker& worker, std::st
 
 void RemoteAgent::on(const WorkerGone& message, const wire::Blob& blob) {
   logs_.erase(message.worker_id);
-  if (workers_.erase(message.worker_id) > 0)
-    sink_.worker_exited(message.worker_id, message.status, blob ? *blob : std::string());
+  const auto worker = workers_.extract(message.worker_id);
+  if (worker.empty()) return;
+  ExitStatus status = message.status;
+  const std::string& error = worker.mapped().session_error;
+  if (status.detail.empty() && !error.empty()) status.detail = "its session broke: " + error;
+  sink_.worker_exited(message.worker_id, status, blob ? *blob : std::string());
 }
 
 void RemoteAgent::on(const WorkerExamined& message, const wire::Blob& blob) {

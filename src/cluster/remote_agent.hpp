@@ -9,18 +9,21 @@
 
 namespace headway::cluster {
 
-/// A node of another machine, as the driver sees it: what is asked goes to its agent over the channel. It grants the agent its lease.
+/// A node of another machine, as the driver sees it: what is asked goes to its agent over the
+/// channel. It grants the agent its lease.
 class RemoteAgent : public node::NodeAgent {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Handlers {
-    /// The agent is out of reach, for good; called once. Its workers may live on until `fenced_until`, not longer.
+    /// The agent is out of reach, for good; called once. Its workers may live on until
+    /// `fenced_until`, not longer.
     std::function<void(const std::string& reason, Clock::time_point fenced_until)> lost;
     std::function<void(double grace_s)> preempting;
   };
 
-  /// `channel` is past its handshakes. Lines of workers' output go into their log files here, on the driver's machine.
+  /// `channel` is past its handshakes. Lines of workers' output go into their log files here, on
+  /// the driver's machine.
   RemoteAgent(boost::asio::io_context& loop, std::shared_ptr<SecureChannel> channel,
               std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers);
   /// Dismisses the agent. Handlers and sink are not called any more.
@@ -36,9 +39,10 @@ class RemoteAgent : public node::NodeAgent {
  private:
   struct Worker {
     std::string log_path;
+    std::string session_error = {};  ///< Why it was ended.
   };
 
-  void on_frame(const wire::Frame& frame);
+  Result<void> on_frame(const wire::Frame& frame);
   void on(const Join&, const wire::Blob&) {}
   void on(const WorkerTold& message, const wire::Blob& blob);
   void on(const WorkerPrinted& message, const wire::Blob& blob);
@@ -57,7 +61,8 @@ class RemoteAgent : public node::NodeAgent {
   node::AgentSink& sink_;
   Handlers handlers_;
   boost::asio::steady_timer silence_;
-  Clock::time_point granted_;  ///< When the last lease was.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For the timer.
+  Clock::time_point granted_;                                   ///< When the last lease was.
   std::map<std::int64_t, Worker> workers_;
   std::map<std::int64_t, std::ofstream>
       logs_;  ///< The open ones: a node may have more workers than there are descriptors.

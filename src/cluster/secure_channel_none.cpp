@@ -14,12 +14,13 @@ std::string proof_of(const std::string&, std::string_view, const std::string&) {
 bool is_same_proof(const std::string&, const std::string&) { return false; }
 
 Result<std::unique_ptr<SecureListener>> SecureListener::open(boost::asio::io_context&, const std::string&,
-                                                             std::uint16_t, Accepted) {
+                                                             std::uint16_t, std::span<const wire::Carried>, Accepted,
+                                                             Trouble) {
   return check_available().error();
 }
 
 void connect(boost::asio::io_context& loop, const std::string&, std::uint16_t, std::chrono::milliseconds,
-             std::function<void(Result<std::shared_ptr<SecureChannel>>)> connected) {
+             std::span<const wire::Carried>, std::function<void(Result<std::shared_ptr<SecureChannel>>)> connected) {
   boost::asio::post(loop, [connected = std::move(connected)] { connected(check_available().error()); });
 }
 

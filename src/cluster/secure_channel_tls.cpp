@@ -1,6 +1,8 @@
 #include "cluster/secure_channel.hpp"
 #include "cluster/tls_channel.hpp"
 #include "cluster/tls_context.hpp"
+#include "cluster/tls_listener.hpp"
+#include "wire/spawn.hpp"
 
 #include <openssl/hmac.h>
 
@@ -15,60 +17,11 @@ using asio::ip::tcp;
 
 namespace {
 
-class TlsListener : public SecureListener {
- public:
-  TlsListener(tcp::acceptor acceptor, std::shared_ptr<asio::ssl::context> context, Accepted accepted)
-      : state_(std::make_shared<State>(State{std::move(acceptor), std::move(context), std::move(accepted)})) {
-    asio::co_spawn(state_->acceptor.get_executor(), accept_loop(state_), asio::detached);
-  }
-  ~TlsListener() override {
-    boost::system::error_code ignored;
-    state_->acceptor.close(ignored);
-    state_->accepted = nullptr;
-  }
-  std::uint16_t port() const override {
-    boost::system::error_code ignored;
-    return state_->acceptor.local_endpoint(ignored).port();
-  }
-
- private:
-  struct State {
-    tcp::acceptor acceptor;
-    std::shared_ptr<asio::ssl::context> context;
-    Accepted accepted;
-  };
-
-  static asio::awaitable<void> accept_loop(std::shared_ptr<State> state) {
-    while (state->acceptor.is_open()) {
-      auto [failure, socket] = co_await state->acceptor.async_accept(as_tuple(use_awaitable));
-      if (failure == asio::error::operation_aborted || !state->acceptor.is_open()) co_return;
-      if (failure) {
-        // No descriptors left, for example: a moment later there may be.
-        asio::steady_timer pause(state->acceptor.get_executor(), std::chrono::milliseconds(200));
-        co_await pause.async_wait(as_tuple(use_awaitable));
-        continue;
-      }
-      auto channel = std::make_shared<TlsChannel>(std::move(socket), state->context);
-      asio::co_spawn(state->acceptor.get_executor(), welcome(state, std::move(channel)), asio::detached);
-    }
-  }
-
-  static asio::awaitable<void> welcome(std::shared_ptr<State> state, std::shared_ptr<TlsChannel> channel) {
-    const bool done = co_await channel->shake_hands(asio::ssl::stream_base::server);
-    if (done && state->accepted) {
-      state->accepted(channel);
-    } else {
-      channel->close();
-    }
-  }
-
-  std::shared_ptr<State> state_;
-};
-
 using Connected = std::function<void(Result<std::shared_ptr<SecureChannel>>)>;
 
 asio::awaitable<void> connect_and_tell(asio::io_context& loop, std::string host, std::uint16_t port,
-                                       std::chrono::milliseconds limit, Connected connected) {
+                                       std::chrono::milliseconds limit, std::span<const wire::Carried> kinds,
+                                       Connected connected) {
   const auto failed = [&](const std::string& why) {
     connected(Error{ErrorKind::unavailable, "cannot connect to " + host + ":" + std::to_string(port) + ": " + why});
   };
@@ -96,7 +49,7 @@ asio::awaitable<void> connect_and_tell(asio::io_context& loop, std::string host,
     failed(late ? "nobody answers" : refused.message());
     co_return;
   }
-  auto channel = std::make_shared<TlsChannel>(std::move(socket), client_context());
+  auto channel = std::make_shared<TlsChannel>(std::move(socket), client_context(), kinds);
   if (!co_await channel->shake_hands(asio::ssl::stream_base::client)) {
     channel->close();
     failed("it does not speak TLS as a Headway driver does");
@@ -129,7 +82,8 @@ bool is_same_proof(const std::string& one, const std::string& other) {
 }
 
 Result<std::unique_ptr<SecureListener>> SecureListener::open(asio::io_context& loop, const std::string& host,
-                                                             std::uint16_t port, Accepted accepted) {
+                                                             std::uint16_t port, std::span<const wire::Carried> kinds,
+                                                             Accepted accepted, Trouble trouble) {
   boost::system::error_code failure;
   const auto address = asio::ip::make_address(host, failure);
   if (failure) {
@@ -148,13 +102,14 @@ Result<std::unique_ptr<SecureListener>> SecureListener::open(asio::io_context& l
   }
   auto context = server_context();
   if (!context) return context.error();
-  return std::unique_ptr<SecureListener>(
-      std::make_unique<TlsListener>(std::move(acceptor), std::move(*context), std::move(accepted)));
+  return std::unique_ptr<SecureListener>(std::make_unique<TlsListener>(std::move(acceptor), std::move(*context), kinds,
+                                                                       std::move(accepted), std::move(trouble)));
 }
 
 void connect(asio::io_context& loop, const std::string& host, std::uint16_t port, std::chrono::milliseconds limit,
-             Connected connected) {
-  asio::co_spawn(loop, connect_and_tell(loop, host, port, limit, std::move(connected)), asio::detached);
+             std::span<const wire::Carried> kinds, Connected connected) {
+  wire::spawn(loop.get_executor(), connect_and_tell(loop, host, port, limit, kinds, connected),
+              [connected](const Error& error) { connected(error); });
 }
 
 }  // namespace headway::cluster

@@ -1,5 +1,7 @@
 #include "cluster/tls_channel.hpp"
 
+#include "wire/spawn.hpp"
+
 #include <algorithm>
 #include <array>
 #include <netinet/tcp.h>
@@ -14,27 +16,25 @@ using asio::ip::tcp;
 namespace {
 
 constexpr auto handshake_limit = std::chrono::seconds(10);
-constexpr std::uint64_t stranger_bytes_max = 64 << 10;
 constexpr std::size_t record_bytes = 16 << 10;  ///< What TLS gives at once.
 
-/// What the kernel takes and has not sent yet. More of it would only be ahead of what is to leave first.
+/// What the kernel takes and has not sent yet. More of it would only be ahead of what is to leave
+/// first.
 using UnsentMax = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_NOTSENT_LOWAT>;
 
 std::size_t size_of(const wire::Frame& frame) {
-  return sizeof(wire::FrameHeader) + frame.json.size() + (frame.blob ? frame.blob->size() : 0);
-}
-
-void append(std::string& bytes, const auto& header) {
-  bytes.append(reinterpret_cast<const char*>(&header), sizeof(header));
+  const wire::FrameHeader header = wire::header_of(frame);
+  return sizeof(header) + header.json_size + header.blob_size;
 }
 
 }  // namespace
 
-TlsChannel::TlsChannel(tcp::socket socket, std::shared_ptr<asio::ssl::context> context)
+TlsChannel::TlsChannel(tcp::socket socket, std::shared_ptr<asio::ssl::context> context,
+                       std::span<const wire::Carried> kinds)
     : context_(std::move(context)),
       stream_(std::move(socket), *context_),
       wakeup_(stream_.get_executor(), asio::steady_timer::time_point::max()),
-      inbox_(record_bytes) {
+      reader_(kinds) {
   boost::system::error_code ignored;
   stream_.lowest_layer().set_option(tcp::no_delay(true), ignored);
   stream_.lowest_layer().set_option(UnsentMax(part_bytes), ignored);
@@ -62,15 +62,27 @@ asio::awaitable<bool> TlsChannel::shake_hands(asio::ssl::stream_base::handshake_
 }
 
 void TlsChannel::hand_over(FrameHandler on_frame, ClosedHandler on_closed) {
-  on_frame_ = std::move(on_frame);
+  on_frame_ = on_frame ? std::make_shared<const FrameHandler>(std::move(on_frame)) : nullptr;
   on_closed_ = std::move(on_closed);
+}
+
+void TlsChannel::on_drained(std::function<void()> drained) {
+  drained_ = std::make_shared<const std::function<void()>>(std::move(drained));
+}
+
+void TlsChannel::trust() {
+  trusted_ = true;
+  reader_.trust();
+  if (const auto known = std::exchange(known_, nullptr)) known();
 }
 
 void TlsChannel::start(FrameHandler on_frame, ClosedHandler on_closed) {
   hand_over(std::move(on_frame), std::move(on_closed));
+  inbox_.resize(record_bytes);
   auto self = shared_from_this();
-  asio::co_spawn(stream_.get_executor(), [self] { return self->read_loop(); }, asio::detached);
-  asio::co_spawn(stream_.get_executor(), [self] { return self->write_loop(); }, asio::detached);
+  const auto fail = [self](const Error& error) { self->end(error); };
+  wire::spawn(stream_.get_executor(), [self] { return self->read_loop(); }, fail);
+  wire::spawn(stream_.get_executor(), [self] { return self->write_loop(); }, fail);
 }
 
 void TlsChannel::send(wire::Frame frame) { queue(std::move(frame), outbox_); }
@@ -90,11 +102,19 @@ void TlsChannel::close() {
   end(std::nullopt);
 }
 
-void TlsChannel::queue(wire::Frame frame, std::deque<wire::Frame>& outbox) {
-  if (closed_ || finishing_ || !frame.fds.empty() || !wire::check_header(wire::header_of(frame))) return;
-  queued_ += size_of(frame);
+void TlsChannel::queue(wire::Frame frame, wire::Outbox& outbox) {
+  if (closed_ || finishing_ || unsendable_) return;
+  const std::size_t size = size_of(frame);
+  if (auto queued = outbox.push(std::move(frame)); !queued) {
+    unsendable_ = true;
+    // Not at once: the caller does not expect its owner to hear of the end meanwhile.
+    asio::post(stream_.get_executor(), [weak = weak_from_this(), error = queued.error()] {
+      if (const auto self = weak.lock()) self->end(error);
+    });
+    return;
+  }
+  queued_ += size;
   was_full_ |= queued_ > drain_bytes;
-  outbox.push_back(std::move(frame));
   wakeup_.cancel();
 }
 
@@ -109,121 +129,58 @@ void TlsChannel::end(std::optional<Error> error) {
   queued_ = 0;
   on_frame_ = nullptr;
   drained_ = nullptr;
+  if (const auto known = std::exchange(known_, nullptr)) known();
   if (auto on_closed = std::exchange(on_closed_, nullptr)) on_closed(std::move(error));
 }
 
-void TlsChannel::end_of_reading(const boost::system::error_code& failure, bool between_messages) {
+void TlsChannel::end_of_reading(const boost::system::error_code& failure) {
   const bool gone = failure == asio::error::eof || failure == asio::ssl::error::stream_truncated;
-  if (gone && between_messages) {
+  if (gone && !reader_.in_frame()) {
     end(std::nullopt);
   } else {
     end(Error{ErrorKind::unknown_outcome, gone ? "the peer is gone in the middle of a message" : failure.message()});
   }
 }
 
-/// From what has arrived already, else from the connection. Many small messages come with one reading of it.
-asio::awaitable<bool> TlsChannel::read_exactly(std::span<char> bytes, bool may_end) {
-  const bool at_start = may_end && arrived_.empty();
-  while (true) {
-    const std::size_t there = std::min(bytes.size(), arrived_.size());
-    std::copy_n(arrived_.begin(), there, bytes.begin());
-    arrived_ = arrived_.subspan(there);
-    bytes = bytes.subspan(there);
-    if (bytes.empty()) co_return true;
-    // What is long goes straight to its place.
-    const bool direct = bytes.size() >= inbox_.size();
-    const std::span<char> place = direct ? bytes : std::span<char>(inbox_);
+/// From what has arrived already, else from the connection. Many small messages come with one
+/// reading of it. 0 when the channel has ended.
+asio::awaitable<std::size_t> TlsChannel::read_some() {
+  const std::span<char> space = reader_.space();
+  // What is long goes straight to its place.
+  const bool direct = arrived_.empty() && space.size() >= inbox_.size();
+  if (direct || arrived_.empty()) {
+    const std::span<char> place = direct ? space : std::span<char>(inbox_);
     auto [failure, count] =
         co_await stream_.async_read_some(asio::buffer(place.data(), place.size()), as_tuple(use_awaitable));
-    if (failure) {
-      end_of_reading(failure, at_start && there == 0);
-      co_return false;
-    }
-    if (direct) {
-      bytes = bytes.subspan(count);
-    } else {
-      arrived_ = place.first(count);
-    }
+    if (failure) end_of_reading(failure);
+    if (failure || closed_) co_return 0;
+    if (direct) co_return count;
+    arrived_ = place.first(count);
   }
-}
-
-/// Up to the next bytes of the stream; what is ahead of them is heard on the way.
-asio::awaitable<bool> TlsChannel::begin_part(bool may_end) {
-  while (part_left_ == 0) {
-    PartHeader part;
-    const std::span<char> head(reinterpret_cast<char*>(&part), sizeof(part));
-    if (!co_await read_exactly(head, may_end)) co_return false;
-    if (part.size == 0 || part.size > part_bytes || part.ahead > 1) {
-      end(Error{ErrorKind::corrupted, "a part of a message that is beyond the bounds"});
-      co_return false;
-    }
-    if (part.ahead == 0) {
-      part_left_ = part.size;
-    } else {
-      ahead_left_ = part.size;
-      if (!co_await hear_frame(true)) co_return false;
-    }
-  }
-  co_return true;
-}
-
-asio::awaitable<bool> TlsChannel::read_stream(std::span<char> bytes, bool may_end) {
-  while (!bytes.empty()) {
-    if (!co_await begin_part(may_end)) co_return false;
-    may_end = false;
-    const std::size_t count = std::min(bytes.size(), part_left_);
-    if (!co_await read_exactly(bytes.first(count), false)) co_return false;
-    part_left_ -= count;
-    bytes = bytes.subspan(count);
-  }
-  co_return true;
-}
-
-asio::awaitable<bool> TlsChannel::read(std::span<char> bytes, bool ahead, bool may_end) {
-  return ahead ? read_exactly(bytes, false) : read_stream(bytes, may_end);
-}
-
-Result<void> TlsChannel::check(const wire::FrameHeader& header, bool ahead) const {
-  const std::uint64_t size = header.json_size + header.blob_size;
-  if (!trusted_ && size > stranger_bytes_max)
-    return Error{ErrorKind::corrupted, "a message that is too long from one who is not known"};
-  if (header.fd_count > 0) return Error{ErrorKind::corrupted, "a message with descriptors"};
-  if (ahead && sizeof(header) + size != ahead_left_)
-    return Error{ErrorKind::corrupted, "a message ahead of others that is not whole"};
-  return wire::check_header(header);
-}
-
-/// Reads one frame and hands it on; false when the connection is over.
-asio::awaitable<bool> TlsChannel::hear_frame(bool ahead) {
-  wire::FrameHeader header;
-  const std::span<char> head(reinterpret_cast<char*>(&header), sizeof(header));
-  if (!co_await read(head, ahead, true)) co_return false;
-  if (auto sound = check(header, ahead); !sound) {
-    end(sound.error());
-    co_return false;
-  }
-  wire::Frame frame;
-  frame.json.resize(header.json_size);
-  if (!co_await read(frame.json, ahead, false)) co_return false;
-  if (header.blob_size > 0) {
-    std::string blob(header.blob_size, '\0');
-    if (!co_await read(blob, ahead, false)) co_return false;
-    frame.blob = std::make_shared<const std::string>(std::move(blob));
-  }
-  // A copy: it may close this channel, and so end itself.
-  if (auto on_frame = on_frame_) on_frame(std::move(frame));
-  co_return !closed_;
+  const std::size_t count = std::min(space.size(), arrived_.size());
+  std::copy_n(arrived_.begin(), count, space.begin());
+  arrived_ = arrived_.subspan(count);
+  co_return count;
 }
 
 asio::awaitable<void> TlsChannel::read_loop() {
   auto self = shared_from_this();
-  while (co_await hear_frame(false)) {
+  while (!closed_) {
+    const std::size_t count = co_await read_some();
+    if (count == 0) co_return;
+    Result<std::optional<wire::Frame>> frame = reader_.take(count);
+    if (!frame) {
+      end(frame.error());
+    } else if (const auto on_frame = on_frame_; *frame && on_frame) {
+      if (auto heard = (*on_frame)(std::move(**frame)); !heard) end(heard.error());
+    }
   }
 }
 
 asio::awaitable<bool> TlsChannel::write_part(std::string_view bytes, bool ahead) {
   part_.clear();
-  append(part_, PartHeader{static_cast<std::uint32_t>(bytes.size()), ahead ? 1U : 0U});
+  const PartHeader header{static_cast<std::uint32_t>(bytes.size()), ahead ? 1U : 0U};
+  part_.append(reinterpret_cast<const char*>(&header), sizeof(header));
   part_ += bytes;
   auto [failure, count] = co_await asio::async_write(stream_, asio::buffer(part_), as_tuple(use_awaitable));
   co_return !failure && !closed_;
@@ -231,12 +188,9 @@ asio::awaitable<bool> TlsChannel::write_part(std::string_view bytes, bool ahead)
 
 asio::awaitable<bool> TlsChannel::write_ahead() {
   while (!ahead_.empty()) {
-    const wire::Frame frame = std::move(ahead_.front());
-    ahead_.pop_front();
+    const wire::Frame frame = ahead_.pop();
     queued_ -= size_of(frame);
-    std::string bytes;
-    append(bytes, wire::header_of(frame));
-    bytes += frame.json;
+    std::string bytes = wire::head_of(frame);
     if (frame.blob) bytes += *frame.blob;
     if (!co_await write_part(bytes, true)) co_return false;
   }
@@ -253,17 +207,15 @@ asio::awaitable<bool> TlsChannel::write_stream(std::string_view bytes) {
   co_return true;
 }
 
-/// Takes frames from the queue into `gathered_`, until it is worth a part of its own; the last one's raw part, when it is long, is
-/// left to be written as it is. The bytes of all of them.
+/// Takes frames from the queue into `gathered_`, until it is worth a part of its own; the last
+/// one's raw part, when it is long, is left to be written as it is. The bytes of all of them.
 std::size_t TlsChannel::gather(wire::Blob& long_part) {
   std::size_t taken = 0;
   gathered_.clear();
   while (!outbox_.empty() && !long_part && gathered_.size() < part_bytes) {
-    const wire::Frame frame = std::move(outbox_.front());
-    outbox_.pop_front();
+    const wire::Frame frame = outbox_.pop();
     taken += size_of(frame);
-    append(gathered_, wire::header_of(frame));
-    gathered_ += frame.json;
+    gathered_ += wire::head_of(frame);
     if (!frame.blob) continue;
     if (frame.blob->size() < part_bytes) {
       gathered_ += *frame.blob;
@@ -297,7 +249,7 @@ asio::awaitable<void> TlsChannel::write_loop() {
     queued_ -= taken;
     if (was_full_ && queued_ < drain_bytes / 2) {
       was_full_ = false;
-      if (auto drained = drained_) drained();
+      if (const auto drained = drained_) (*drained)();
     }
   }
 }

@@ -3,20 +3,20 @@
 #include "driver/runtime.hpp"
 
 #include <csignal>
-#include <unistd.h>
 
 namespace headway::driver {
 
-Guest::Guest(Runtime& runtime, int fd, node::FactoryChoice factory, std::function<void()> left)
+Guest::Guest(Runtime& runtime, wire::Fd fd, node::FactoryChoice factory, std::function<void()> left)
     : runtime_(&runtime),
-      channel_(std::make_shared<wire::Channel>(runtime.loop(), fd)),
+      channel_(std::make_shared<wire::Channel>(runtime.loop(), std::move(fd), wire::messages_of<wire::ToHost>)),
       factory_(std::move(factory)),
       left_(std::move(left)) {}
 
 void Guest::start() {
   // The channel is this guest's own: it must not keep it.
   const auto take_frame = [guest = weak_from_this()](wire::Frame frame) {
-    if (const auto self = guest.lock()) self->take(std::move(frame));
+    const auto self = guest.lock();
+    return self ? self->take(std::move(frame)) : Result<void>();
   };
   const auto leave_host = [guest = weak_from_this()](const std::optional<Error>&) {
     if (const auto self = guest.lock()) self->leave();
@@ -30,27 +30,28 @@ void Guest::close() {
   channel_->close();
 }
 
-void Guest::take(wire::Frame frame) {
+Result<void> Guest::take(wire::Frame frame) {
   const Result<wire::ToHost> message = wire::from_frame<wire::ToHost>(frame);
-  const auto* order = message ? std::get_if<wire::GuestSpawn>(&*message) : nullptr;
-  if (order != nullptr && frame.fds.size() == 2) {
-    spawn(*order, frame.fds[0], frame.fds[1]);
-    return;
+  if (!message) return message.error();
+  if (auto sound = wire::check_message(*message); !sound) return sound;
+  if (const auto* order = std::get_if<wire::GuestSpawn>(&*message)) {
+    if (frame.fds.size() != 2) return Error{ErrorKind::corrupted, "a GuestSpawn without its two descriptors"};
+    spawn(*order, {std::move(frame.fds[0]), std::move(frame.fds[1])});
+    return {};
   }
-  for (int fd : frame.fds) ::close(fd);
-  if (!message) return;
   std::visit(
       [this](const auto& what) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, wire::GuestSpawn>) on(what);
       },
       *message);
+  return {};
 }
 
 void Guest::on(const wire::GuestWarm& message) {
   if (factory_.is_nodes_own()) runtime_->nodes().warm(message.preload);
 }
 
-void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd) {
+void Guest::spawn(const wire::GuestSpawn& message, node::WorkerEnds ends) {
   const std::int64_t id = runtime_->routes().add(weak_from_this());
   workers_[message.worker_id] = id;
   node::LentWorker worker;
@@ -58,8 +59,7 @@ void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd
   worker.preload = message.preload;
   worker.env = message.env;
   worker.factory = factory_;
-  worker.session_fd = session_fd;
-  worker.output_fd = output_fd;
+  worker.ends = std::move(ends);
   worker.spawned = [self = shared_from_this(), theirs = message.worker_id](std::int64_t pid) {
     self->channel_->send(wire::to_frame(wire::HostSpawned{theirs, pid}));
   };
@@ -67,10 +67,6 @@ void Guest::spawn(const wire::GuestSpawn& message, int session_fd, int output_fd
   if (lent) return;
   runtime_->routes().remove(id);
   worker_ended(message.worker_id, {false, 127, "could not be started: " + lent.error().message});
-}
-
-void Guest::worker_message(std::int64_t, wire::Frame frame) {
-  for (const int fd : frame.fds) ::close(fd);
 }
 
 void Guest::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string&) {

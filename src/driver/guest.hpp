@@ -24,24 +24,24 @@ class Guest : public WorkerListener, public std::enable_shared_from_this<Guest> 
  public:
   /// Takes `fd`. Its workers come from `factory`, as those of the run that it is in. `left` is called once, when the guest and all its
   /// workers are gone.
-  Guest(Runtime& runtime, int fd, node::FactoryChoice factory, std::function<void()> left);
+  Guest(Runtime& runtime, wire::Fd fd, node::FactoryChoice factory, std::function<void()> left);
 
   void start();
   /// This driver's runtime ends.
   void close();
 
   // Of its workers. What they say and print goes to the guest itself.
-  void worker_message(std::int64_t, wire::Frame frame) override;
+  Result<void> worker_message(std::int64_t, wire::Frame) override { return {}; }
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t, std::string_view) override { return true; }
 
  private:
-  void take(wire::Frame frame);
+  Result<void> take(wire::Frame frame);
   void on(const wire::GuestWarm& message);
   void on(const wire::GuestSignal& message);
   void on(const wire::GuestAcquire& message);
   void on(const wire::GuestRelease& message);
-  void spawn(const wire::GuestSpawn& message, int session_fd, int output_fd);
+  void spawn(const wire::GuestSpawn& message, node::WorkerEnds ends);
   void answer(std::int64_t holder, const Result<engine::Grant>& grant);
   void worker_ended(std::int64_t theirs, const ExitStatus& status);
   void tell_resources();

@@ -1,7 +1,6 @@
 #include "driver/helper_process.hpp"
 
 #include <csignal>
-#include <unistd.h>
 #include <utility>
 
 namespace headway::driver {
@@ -65,24 +64,23 @@ void HelperProcess::end(control::EndMode mode) {
   }
 }
 
-void HelperProcess::worker_message(std::int64_t, wire::Frame frame) {
+Result<void> HelperProcess::worker_message(std::int64_t, wire::Frame frame) {
   const auto owner = owner_.lock();
   const Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
-  const bool opens = message && std::holds_alternative<wire::OpenRuntime>(*message) && frame.fds.size() == 1;
-  if (opens && owner) {
-    services_.take_guest(frame.fds.front(), plan_.launch.factory);
-    return;
+  if (!message) return message.error();
+  if (std::holds_alternative<wire::OpenRuntime>(*message)) {
+    // Without a descriptor it is on another node.
+    if (owner && frame.fds.size() == 1) services_.take_guest(std::move(frame.fds.front()), plan_.launch.factory);
+    return {};
   }
-  for (const int fd : frame.fds) ::close(fd);
-  if (!owner || over_) return;
-  if (!message) {
-    if (handlers_.warn) handlers_.warn(plan_.name + " sent what cannot be read: " + message.error().message);
-  } else if (std::holds_alternative<wire::SessionReady>(*message)) {
+  if (!owner || over_) return {};
+  if (std::holds_alternative<wire::SessionReady>(*message)) {
     ready_ = true;
     if (handlers_.ready) handlers_.ready();
   } else if (handlers_.message) {
     handlers_.message(*message);
   }
+  return {};
 }
 
 void HelperProcess::worker_exited(std::int64_t, const ExitStatus& status, const std::string& log_tail) {

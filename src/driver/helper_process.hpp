@@ -23,7 +23,7 @@ struct HelperServices {
   Nodes* nodes = nullptr;
   engine::Engine* engine = nullptr;
   /// Takes the descriptor: a runtime inside the process wants to be the driver's guest.
-  std::function<void(int fd, node::FactoryChoice factory)> take_guest;
+  std::function<void(wire::Fd fd, node::FactoryChoice factory)> take_guest;
 };
 
 /// What a helper process is.
@@ -57,8 +57,6 @@ class HelperProcess : public WorkerListener, public std::enable_shared_from_this
     std::function<void(const wire::FromWorker& message)> message = nullptr;
     /// False when the writer should wait.
     std::function<bool(std::string_view line)> line = nullptr;
-    /// Something is wrong that does not end it.
-    std::function<void(const std::string& text)> warn = nullptr;
     /// Once, at last. May be called within `begin` and `end`.
     std::function<void(const HelperEnd& end)> ended = nullptr;
   };
@@ -76,7 +74,7 @@ class HelperProcess : public WorkerListener, public std::enable_shared_from_this
   const HelperPlan& plan() const { return plan_; }
   std::int64_t worker_id() const { return worker_id_; }
 
-  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
 

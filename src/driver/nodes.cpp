@@ -1,7 +1,5 @@
 #include "driver/nodes.hpp"
 
-#include <unistd.h>
-
 namespace headway::driver {
 
 void Nodes::add(const std::string& node_id, std::unique_ptr<node::NodeAgent> agent) {
@@ -49,11 +47,7 @@ node::NodeAgent* Nodes::agent_of(std::int64_t worker_id) const {
 }
 
 void Nodes::send(std::int64_t worker_id, wire::Frame frame) {
-  if (node::NodeAgent* agent = agent_of(worker_id)) {
-    agent->send(worker_id, std::move(frame));
-  } else {
-    for (int fd : frame.fds) ::close(fd);
-  }
+  if (node::NodeAgent* agent = agent_of(worker_id)) agent->send(worker_id, std::move(frame));
 }
 
 void Nodes::signal_worker(std::int64_t worker_id, int signal) {

@@ -2,6 +2,7 @@
 
 #include "core/location.hpp"
 #include "driver/runtime.hpp"
+#include "wire/spawn.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -108,9 +109,34 @@ void Run::post(control::Event event) {
 
 void Run::handle(const control::Event& event) {
   if (detached_) return;
-  for (const control::Command& command : controller_.handle(decision_now(), event)) {
-    std::visit([this](const auto& what) { carry_out(what); }, command);
+  try {
+    for (const control::Command& command : controller_.handle(decision_now(), event)) {
+      std::visit([this](const auto& what) { carry_out(what); }, command);
+    }
+  } catch (...) {
+    fail(wire::error_of(std::current_exception()));
   }
+}
+
+/// The controller is not asked: nobody knows what it has missed. Its journal says that the run can be resumed.
+void Run::fail(const Error& error) {
+  if (detached_) return;
+  const auto self = shared_from_this();  // Until the end of this function.
+  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+    if (!workers_[rank].gone) runtime_->nodes().signal_worker(workers_[rank].worker_id, SIGKILL);
+    fail_calls(workers_[rank], static_cast<int>(rank));
+  }
+  validations_.kill_all();
+  artifact_carriers_.leave(false);
+  runtime_->engine().release(run_id_);
+  control::RunOutcome outcome;
+  outcome.state = "errored";
+  outcome.attempts = attempt_;
+  outcome.failure = control::RunFailure{
+      ErrorKind::internal,
+      "Headway's driver failed, so the run has ended; what it has committed is kept. The failure: " + error.message,
+      {}};
+  carry_out(control::Finish{std::move(outcome), false});
 }
 
 void Run::detach() {
@@ -129,16 +155,15 @@ int Run::rank_of(std::int64_t worker_id) const {
   return static_cast<int>(found - workers_.begin());
 }
 
-void Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
+/// An error ends the worker, with its words.
+Result<void> Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const int rank = rank_of(worker_id);
   const Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
-  for (const int fd : frame.fds) ::close(fd);  // No rank's message has one.
-  if (rank < 0) return;
-  if (!message) {
-    warn("rank " + std::to_string(rank) + " sent what cannot be read: " + message.error().message);
-    return;
-  }
+  if (rank < 0) return {};
+  if (!message) return message.error();
+  if (auto sound = wire::check_message(*message); !sound) return sound;
   std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
+  return {};
 }
 
 void Run::on_message(int rank, const wire::SessionReady& message, const wire::Blob&) {

@@ -63,7 +63,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
 
   void start(std::int64_t run_id);
   // Of its ranks; helper processes hear of themselves.
-  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   /// The exits of its workers are told later, when they can't live any more.
@@ -73,6 +73,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void room_changed();
   void warn(const std::string& text);
   void notify(const std::string& text);
+  /// An exception has left a handler: the run ends with it (ControllerError), its workers by SIGKILL.
+  void fail(const Error& error);
   /// The runtime ends: nothing may be called on it from here any more.
   void detach();
 

@@ -3,6 +3,7 @@
 #include "driver/run.hpp"
 #include "node/guest_agent.hpp"
 #include "storage/retry.hpp"
+#include "wire/spawn.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -75,7 +76,19 @@ void Runtime::run_loop() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   pthread_setname_np(pthread_self(), "headway-io");
-  loop_.run();
+  while (true) {
+    try {
+      loop_.run();
+      return;
+    } catch (...) {
+      // Nobody knows whose handler it left: each run may have missed something.
+      fail_runs(wire::error_of(std::current_exception()));
+    }
+  }
+}
+
+void Runtime::fail_runs(const Error& error) {
+  for (const auto& [id, run] : std::map(runs_)) run->fail(error);
 }
 
 Runtime::~Runtime() { shutdown(); }
@@ -120,7 +133,7 @@ Result<std::string> Runtime::listen() {
     const auto joined = [this](node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
       node_joined(std::move(node), std::move(channel));
     };
-    auto desk = cluster::JoinDesk::open(loop_, *config_.join, joined);
+    auto desk = cluster::JoinDesk::open(loop_, *config_.join, joined, [this](const std::string& why) { notice(why); });
     if (!desk) {
       answer.set_value(desk.error());
       return;
@@ -185,8 +198,9 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
   if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
   auto run = std::make_shared<Run>(*this, std::move(start));
   asio::post(loop_, [this, run] {
-    run->start(next_run_id_);
-    runs_[next_run_id_++] = run;
+    const std::int64_t id = next_run_id_++;
+    runs_[id] = run;
+    run->start(id);
   });
   return run;
 }
@@ -214,12 +228,12 @@ std::vector<node::NodeResources> Runtime::node_resources() {
 
 HelperServices Runtime::helper_services() {
   return {&routes_, &nodes_, &engine(),
-          [this](int fd, node::FactoryChoice factory) { take_guest(fd, std::move(factory)); }};
+          [this](wire::Fd fd, node::FactoryChoice factory) { take_guest(std::move(fd), std::move(factory)); }};
 }
 
-void Runtime::take_guest(int fd, node::FactoryChoice factory) {
+void Runtime::take_guest(wire::Fd fd, node::FactoryChoice factory) {
   const std::int64_t id = next_guest_id_++;
-  const auto guest = std::make_shared<Guest>(*this, fd, std::move(factory),
+  const auto guest = std::make_shared<Guest>(*this, std::move(fd), std::move(factory),
                                              [this, id] { asio::post(loop_, [this, id] { guests_.erase(id); }); });
   guests_[id] = guest;
   guest->start();
@@ -227,8 +241,9 @@ void Runtime::take_guest(int fd, node::FactoryChoice factory) {
 
 void Runtime::forget_run(std::int64_t run_id) { runs_.erase(run_id); }
 
-void Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
-  if (const auto listener = routes_.find(worker_id)) listener->worker_message(worker_id, std::move(frame));
+Result<void> Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
+  const auto listener = routes_.find(worker_id);
+  return listener ? listener->worker_message(worker_id, std::move(frame)) : Result<void>();
 }
 
 void Runtime::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {

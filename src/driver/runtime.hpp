@@ -87,13 +87,13 @@ class Runtime : public node::AgentSink {
   /// This machine.
   const std::string& node_id() const { return node_id_; }
   /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
-  void take_guest(int fd, node::FactoryChoice factory);
+  void take_guest(wire::Fd fd, node::FactoryChoice factory);
   WorkerRoutes& routes() { return routes_; }
   HelperServices helper_services();
   void forget_run(std::int64_t run_id);
 
  private:
-  void worker_message(std::int64_t worker_id, wire::Frame frame) override;
+  Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   void notice(const std::string& text) override;
@@ -106,6 +106,7 @@ class Runtime : public node::AgentSink {
   template <class F>
   auto ask_loop(F question);
   void run_loop();
+  void fail_runs(const Error& error);
 
   RuntimeConfig config_;
   // Before the loop: handlers that it still holds when it goes own runs, and these have strands of the threads.

@@ -43,9 +43,13 @@ HelperProcess::Handlers ValidationProcesses::handlers(const control::StartValida
   };
   handlers.message = [this, number](const wire::FromWorker& message) { take(number, message); };
   handlers.line = [this, name](std::string_view line) { return front_->push_line(name, line); };
-  handlers.warn = [this](const std::string& text) { front_->push(RunWarning{text}); };
   handlers.ended = [this, number](const HelperEnd& end) { ended(number, end); };
   return handlers;
+}
+
+void ValidationProcesses::kill_all() {
+  // A copy: one that had not begun has ended at once.
+  for (const auto& [number, process] : std::map(processes_)) process->end(control::EndMode::kill);
 }
 
 wire::Blob ValidationProcesses::function_of(const control::StartValidation& order) const {

@@ -34,6 +34,8 @@ class ValidationProcesses {
   /// `run` is the run that owns this.
   void start(const control::StartValidation& command, const std::weak_ptr<void>& run, std::int64_t run_id);
   void end(const control::EndValidation& command);
+  /// Kills all of them; nothing of them is told any more.
+  void kill_all();
 
  private:
   HelperPlan plan(const control::StartValidation& order, std::int64_t run_id) const;

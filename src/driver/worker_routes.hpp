@@ -16,7 +16,8 @@ namespace headway::driver {
 class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
-  virtual void worker_message(std::int64_t worker_id, wire::Frame frame) = 0;
+  /// An error ends the worker's session, and the worker with it.
+  virtual Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) = 0;
   virtual void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) = 0;
   /// False stops the worker's output until `resume_output`.
   virtual bool worker_line(std::int64_t worker_id, std::string_view line) = 0;

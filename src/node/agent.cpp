@@ -1,8 +1,10 @@
 #include "node/agent.hpp"
 
+#include "wire/session_messages.hpp"
+
+#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +14,34 @@ namespace headway::node {
 namespace asio = boost::asio;
 
 namespace {
+
+/// This process's ends, and the worker's.
+struct WorkerPipes {
+  wire::Fd session;
+  wire::Fd output;
+  wire::Fd errors;
+  WorkerEnds workers;
+};
+
+Result<WorkerPipes> make_pipes(bool with_errors) {
+  WorkerPipes pipes;
+  std::array<int, 2> ends{};
+  const auto keep = [&ends](wire::Fd& ours, wire::Fd& workers) {
+    ours = wire::Fd(ends[0]);
+    workers = wire::Fd(ends[1]);
+  };
+  const auto failed = [] {
+    return Error{ErrorKind::unavailable, "cannot make a socket and pipes for a worker: " + wire::reason_of(errno)};
+  };
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return failed();
+  keep(pipes.session, pipes.workers.session);
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed();
+  keep(pipes.output, pipes.workers.output);
+  if (!with_errors) return pipes;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed();
+  keep(pipes.errors, pipes.workers.errors);
+  return pipes;
+}
 
 /// Launches of one key come from one factory. A null character parts what may hold any other.
 std::string key_of(const WorkerLaunch& launch) {
@@ -24,11 +54,7 @@ std::string key_of(const WorkerLaunch& launch) {
 
 }  // namespace
 
-Result<void> NodeAgent::lend(LentWorker worker) {
-  close(worker.session_fd);
-  close(worker.output_fd);
-  return Error{ErrorKind::unavailable, "it is on another machine"};
-}
+Result<void> NodeAgent::lend(LentWorker) { return Error{ErrorKind::unavailable, "it is on another machine"}; }
 
 Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host)
     : loop_(loop),
@@ -114,13 +140,9 @@ Result<void> Agent::lend(LentWorker worker) {
   launch.preload = worker.preload;
   launch.factory = std::move(worker.factory);
   Result<WorkerSource*> factory = factory_for(launch);
-  if (!factory) {
-    close(worker.session_fd);
-    close(worker.output_fd);
-    return factory.error();
-  }
+  if (!factory) return factory.error();
   lent_[worker.worker_id] = {key_of(launch), std::move(worker.spawned)};
-  (*factory)->spawn(worker.worker_id, worker.env, worker.session_fd, worker.output_fd, -1);
+  (*factory)->spawn(worker.worker_id, worker.env, std::move(worker.ends));
   return {};
 }
 
@@ -128,17 +150,9 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   Result<WorkerSource*> factory = factory_for(launch);
   if (!factory) return factory.error();
   const bool has_errors = !launch.error_log_path.empty() && host_ == nullptr;
-  int session[2] = {-1, -1};
-  int output[2] = {-1, -1};
-  int errors[2] = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, session) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
-      (has_errors && pipe2(errors, O_CLOEXEC) != 0)) {
-    const std::string why = std::strerror(errno);
-    for (int fd : {session[0], session[1], output[0], output[1], errors[0], errors[1]}) {
-      if (fd >= 0) close(fd);
-    }
-    return Error{ErrorKind::unavailable, "cannot make a socket and pipes for a worker: " + why};
-  }
+  Result<WorkerPipes> made = make_pipes(has_errors);
+  if (!made) return made.error();
+  WorkerPipes& pipes = *made;
   const std::int64_t id = launch.worker_id;
   const auto capture = [this, id](int fd, const std::string& path) {
     auto made = std::make_shared<LogCapture>(loop_, fd, path,
@@ -148,17 +162,18 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   };
   Worker worker;
   worker.factory_key = key_of(launch);
-  worker.session = std::make_shared<wire::Channel>(loop_, session[0]);
+  worker.session =
+      std::make_shared<wire::Channel>(loop_, std::move(pipes.session), wire::messages_of<wire::FromWorker>);
   const auto on_frame = [this, id](wire::Frame frame) {
     if (const auto from = workers_.find(id); from != workers_.end()) from->second.heard += 1;
-    sink_.worker_message(id, std::move(frame));
+    return sink_.worker_message(id, std::move(frame));
   };
-  worker.session->start(on_frame, [this, id](const std::optional<Error>&) { on_session_closed(id); });
-  worker.output.push_back(capture(output[0], launch.log_path));
-  if (has_errors) worker.output.push_back(capture(errors[0], launch.error_log_path));
+  worker.session->start(on_frame, [this, id](const std::optional<Error>& error) { on_session_closed(id, error); });
+  worker.output.push_back(capture(pipes.output.release(), launch.log_path));
+  if (has_errors) worker.output.push_back(capture(pipes.errors.release(), launch.error_log_path));
   worker.session->send(std::move(first));
   workers_.emplace(id, std::move(worker));
-  (*factory)->spawn(id, launch.env, session[1], output[1], errors[1]);
+  (*factory)->spawn(id, launch.env, std::move(pipes.workers));
   return {};
 }
 
@@ -250,17 +265,20 @@ void Agent::await_last_words(std::int64_t worker_id) {
   });
 }
 
-void Agent::on_session_closed(std::int64_t worker_id) {
+void Agent::on_session_closed(std::int64_t worker_id, const std::optional<Error>& error) {
   const auto worker = workers_.find(worker_id);
   if (worker == workers_.end()) return;
   worker->second.session_closed = true;
+  // A process that is killed may leave a part of a message.
+  const bool broken = error && error->kind != ErrorKind::unknown_outcome;
+  if (broken) worker->second.session_error = error->message;
   if (worker->second.exit) {
     finish_worker(worker_id);
     return;
   }
   // A process that ends closes its session a moment before. One that lives on without is deaf, and of no more use.
   constexpr auto exit_max = std::chrono::seconds(5);
-  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, exit_max);
+  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, broken ? exit_max.zero() : exit_max);
   worker->second.last_words->async_wait([this, worker_id](const boost::system::error_code& failure) {
     if (!failure) signal_worker(worker_id, SIGKILL);
   });
@@ -278,6 +296,8 @@ void Agent::finish_worker(std::int64_t worker_id) {
     if (!output->trouble().empty()) sink_.notice(output->trouble());
   }
   if (worker.last_words) worker.last_words->cancel();
+  if (worker.exit->detail.empty() && !worker.session_error.empty())
+    worker.exit->detail = "its session broke: " + worker.session_error;
   sink_.worker_exited(worker_id, *worker.exit, tail);
 }
 

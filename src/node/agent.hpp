@@ -34,8 +34,7 @@ class Agent : public NodeAgent {
   void examine(std::int64_t worker_id, Examined done) override;
   std::vector<pid_t> guards() const override;
 
-  /// For the agent of a driver elsewhere: its workers end at this time, unless it is put off. Not so before the first call.
-  void hold_until(LeaseTime end);
+  void hold_until(LeaseTime end) override;
 
  private:
   struct Worker {
@@ -46,6 +45,7 @@ class Agent : public NodeAgent {
     std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
     std::optional<ExitStatus> exit;
     bool session_closed = false;
+    std::string session_error;  ///< Why its session broke; empty when it ended in order, or with the process.
     std::shared_ptr<boost::asio::steady_timer> last_words;
   };
 
@@ -57,7 +57,7 @@ class Agent : public NodeAgent {
   Result<WorkerSource*> factory_for(const WorkerLaunch& launch);
   void drop_idle_environments();
   void on_ended(std::int64_t worker_id, const ExitStatus& status);
-  void on_session_closed(std::int64_t worker_id);
+  void on_session_closed(std::int64_t worker_id, const std::optional<Error>& error);
   void await_last_words(std::int64_t worker_id);
   void withdraw(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);

@@ -34,15 +34,13 @@ Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std:
   int control[2];
   int life[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
-    return Error{ErrorKind::unavailable,
-                 std::string("cannot make a socket for the worker factory: ") + std::strerror(errno)};
+    return Error{ErrorKind::unavailable, "cannot make a socket for the worker factory: " + wire::reason_of(errno)};
   }
   if (pipe2(life, O_CLOEXEC | O_NONBLOCK) != 0) {
     const int why = errno;
     close(control[0]);
     close(control[1]);
-    return Error{ErrorKind::unavailable,
-                 std::string("cannot make a pipe for the worker factory: ") + std::strerror(why)};
+    return Error{ErrorKind::unavailable, "cannot make a pipe for the worker factory: " + wire::reason_of(why)};
   }
   ProcessLaunch launch;
   launch.command = config.command;
@@ -71,9 +69,9 @@ void Factory::serve(int control_fd, int life_fd, pid_t guard_pid) {
   guard_pid_ = guard_pid;
   life_fd_ = life_fd;
   wire::drop_in_children(life_fd_);
-  channel_ = std::make_shared<wire::Channel>(loop_, control_fd);
-  channel_->start([this](const wire::Frame& frame) { on_frame(frame); },
-                  [this](const std::optional<Error>&) { on_lost(); });
+  channel_ = std::make_shared<wire::Channel>(loop_, wire::Fd(control_fd), wire::messages_of<wire::FromFactory>);
+  channel_->start([this](const wire::Frame& frame) { return on_frame(frame); },
+                  [this](const std::optional<Error>& error) { on_lost(error); });
 }
 
 Factory::~Factory() {
@@ -88,12 +86,12 @@ Factory::~Factory() {
   }
 }
 
-void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-                    int output_fd, int error_fd) {
+void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, WorkerEnds ends) {
   alive_.insert(worker_id);
   wire::Frame frame = wire::to_frame(wire::SpawnWorker{worker_id, env});
-  frame.fds = {session_fd, output_fd};
-  if (error_fd >= 0) frame.fds.push_back(error_fd);
+  frame.fds.push_back(std::move(ends.session));
+  frame.fds.push_back(std::move(ends.output));
+  if (ends.errors.is_open()) frame.fds.push_back(std::move(ends.errors));
   channel_->send(std::move(frame));
 }
 
@@ -108,9 +106,9 @@ pid_t Factory::process() const {
   return children.empty() ? 0 : children.front();
 }
 
-void Factory::on_frame(const wire::Frame& frame) {
+Result<void> Factory::on_frame(const wire::Frame& frame) {
   Result<wire::FromFactory> message = wire::from_frame<wire::FromFactory>(frame);
-  if (!message) return;
+  if (!message) return message.error();
   if (const auto* ready = std::get_if<wire::FactoryReady>(&*message)) {
     ready_ = true;
     handlers_.ready(ready->problems);
@@ -119,6 +117,7 @@ void Factory::on_frame(const wire::Frame& frame) {
   } else if (const auto* ended = std::get_if<wire::WorkerEnded>(&*message)) {
     if (alive_.erase(ended->worker_id) > 0) handlers_.ended(ended->worker_id, ended->status);
   }
+  return {};
 }
 
 /// How the guard's process has ended, or is about to: its descriptors are closed a moment before. None when it lives on without them.
@@ -135,8 +134,9 @@ std::optional<ExitStatus> Factory::end_of_guard() const {
 }
 
 /// What is told of the workers of a factory that is gone.
-ExitStatus Factory::status_of_lost() const {
+ExitStatus Factory::status_of_lost(const std::optional<Error>& error) const {
   constexpr int killed = 9;
+  if (error) return {true, killed, "the connection to its worker factory broke: " + error->message};
   if (ready_) return {true, killed, "its worker factory died, and it with it"};
   ExitStatus status = end_of_guard().value_or(ExitStatus{true, killed, ""});
   status.detail = "it was to be started by a worker factory, which has ended so before it was ready";
@@ -149,9 +149,9 @@ ExitStatus Factory::status_of_lost() const {
   return status;
 }
 
-void Factory::on_lost() {
+void Factory::on_lost(const std::optional<Error>& error) {
   if (!alive_.empty()) {
-    const ExitStatus status = status_of_lost();
+    const ExitStatus status = status_of_lost(error);
     for (std::int64_t worker_id : std::exchange(alive_, {})) handlers_.ended(worker_id, status);
   }
   handlers_.lost();

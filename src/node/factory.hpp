@@ -49,8 +49,7 @@ class Factory : public WorkerSource {
   /// Starts the processes, or takes those that were forked. Errors: `unavailable`.
   Result<void> start(const FactoryConfig& config, const std::vector<std::string>& preload);
 
-  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd,
-             int error_fd) override;
+  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, WorkerEnds ends) override;
   void signal(std::int64_t worker_id, int signal) override;
   bool idle() const override { return alive_.empty(); }
   void hold_until(LeaseTime end) const override;
@@ -60,10 +59,10 @@ class Factory : public WorkerSource {
  private:
   Result<void> launch(const FactoryConfig& config, const std::vector<std::string>& preload);
   void serve(int control_fd, int life_fd, pid_t guard_pid);
-  void on_frame(const wire::Frame& frame);
-  void on_lost();
+  Result<void> on_frame(const wire::Frame& frame);
+  void on_lost(const std::optional<Error>& error);
   std::optional<ExitStatus> end_of_guard() const;
-  ExitStatus status_of_lost() const;
+  ExitStatus status_of_lost(const std::optional<Error>& error) const;
 
   boost::asio::io_context& loop_;
   Handlers handlers_;

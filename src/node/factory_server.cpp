@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -64,33 +65,34 @@ std::optional<ForkedWorker> FactoryServer::serve() {
   return std::nullopt;
 }
 
+/// What cannot be read ends the factory: the agent hears that its workers have ended.
 std::optional<ForkedWorker> FactoryServer::handle_frame() {
-  Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_fd_);
-  if (!frame || !*frame) {
+  Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_fd_, wire::messages_of<wire::ToFactory>);
+  if (frame && !*frame) {
     done_ = true;
     return std::nullopt;
   }
-  Result<wire::ToFactory> message = wire::from_frame<wire::ToFactory>(**frame);
-  const std::vector<int> fds = (*frame)->fds;
-  if (!message) {
-    for (int fd : fds) close(fd);
-    return std::nullopt;
-  }
+  Result<wire::ToFactory> message = frame ? wire::from_frame<wire::ToFactory>(**frame) : frame.error();
+  if (!message) return give_up(message.error().message);
   if (const auto* signal = std::get_if<wire::SignalWorker>(&*message)) {
     signal_worker(signal->worker_id, signal->signal);
     return std::nullopt;
   }
   const auto& order = std::get<wire::SpawnWorker>(*message);
-  if (fds.size() != 2 && fds.size() != 3) return std::nullopt;
-  auto worker = spawn(order.worker_id, order.env, {fds[0], fds[1], fds.size() == 3 ? fds[2] : -1});
-  if (!worker) {
-    for (int fd : fds) close(fd);
-  }
-  return worker;
+  std::vector<wire::Fd>& fds = (*frame)->fds;
+  if (fds.size() < 2) return give_up("a SpawnWorker without its descriptors");
+  return spawn(order.worker_id, order.env,
+               {std::move(fds[0]), std::move(fds[1]), fds.size() == 3 ? std::move(fds[2]) : wire::Fd()});
+}
+
+std::optional<ForkedWorker> FactoryServer::give_up(const std::string& why) {
+  std::fprintf(stderr, "headway: the worker factory ends, as its agent sent what cannot be read: %s\n", why.c_str());
+  done_ = true;
+  return std::nullopt;
 }
 
 std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env,
-                                                 const WorkerDescriptors& fds) {
+                                                 WorkerEnds ends) {
   std::string exec_reason;
   pid_t pid = 0;
   const int threads = count_threads();
@@ -102,12 +104,9 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   }
   if (exec_reason.empty() && !hooks_.always_exec) {
     pid = hooks_.fork();
-    if (pid == 0) {
-      become_worker(fds);
-      return ForkedWorker{fds.session, env};
-    }
+    if (pid == 0) return ForkedWorker{become_worker(std::move(ends)), env};
   } else {
-    pid = spawn_by_exec(env, fds);
+    pid = spawn_by_exec(env, ends);
   }
   if (pid > 0) {
     workers_[pid] = worker_id;
@@ -119,7 +118,7 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   return std::nullopt;
 }
 
-pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerDescriptors& fds) {
+pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerEnds& ends) {
   ProcessLaunch launch;
   launch.command = hooks_.exec_command;
   if (!hooks_.exec_as_is) {
@@ -127,10 +126,10 @@ pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env
     launch.command.push_back(std::to_string(factory_pid_));
   }
   launch.env = env;
-  launch.output_fd = fds.output;
-  launch.inherited = {fds.session};
-  if (fds.errors >= 0) {  // The worker itself makes it its standard error.
-    launch.inherited.push_back(fds.errors);
+  launch.output_fd = ends.output.get();
+  launch.inherited = {ends.session.get()};
+  if (ends.errors.is_open()) {  // The worker itself makes it its standard error.
+    launch.inherited.push_back(ends.errors.get());
     launch.command.push_back("4");
   }
   Result<pid_t> pid = launch_process(launch);
@@ -138,19 +137,23 @@ pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env
 }
 
 /// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
-void FactoryServer::become_worker(const WorkerDescriptors& fds) {
+int FactoryServer::become_worker(WorkerEnds ends) {
   setsid();
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   die_with(factory_pid_);
   allow_examination();
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null, STDIN_FILENO);
-  dup2(fds.output, STDOUT_FILENO);
-  dup2(fds.errors >= 0 ? fds.errors : fds.output, STDERR_FILENO);
-  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, fds.session});
+  dup2(ends.output.get(), STDOUT_FILENO);
+  dup2(ends.errors.is_open() ? ends.errors.get() : ends.output.get(), STDERR_FILENO);
+  ends.output.close();
+  ends.errors.close();
+  const int session = ends.session.release();
+  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, session});
   const sigset_t set = watched_signals();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   workers_.clear();
+  return session;
 }
 
 void FactoryServer::signal_worker(std::int64_t worker_id, int signal) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "node/worker_source.hpp"
+
 #include <headway/result.hpp>
 
 #include <functional>
@@ -31,13 +33,6 @@ struct ForkedWorker {
   std::map<std::string, std::string> env;  ///< To be set by the runtime, before user code runs.
 };
 
-/// What a worker is started with.
-struct WorkerDescriptors {
-  int session = -1;
-  int output = -1;
-  int errors = -1;  ///< -1: they go with the output.
-};
-
 /// The worker factory: a process with the heavy modules imported, one thread and no GPU touched, that forks workers when told.
 /// Everything that its workers start, and that outlives them, is reparented to it and killed by it.
 class FactoryServer {
@@ -59,10 +54,12 @@ class FactoryServer {
   };
 
   std::optional<ForkedWorker> handle_frame();
+  std::optional<ForkedWorker> give_up(const std::string& why);
   std::optional<ForkedWorker> spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env,
-                                    const WorkerDescriptors& fds);
-  pid_t spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerDescriptors& fds);
-  void become_worker(const WorkerDescriptors& fds);
+                                    WorkerEnds ends);
+  pid_t spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerEnds& ends);
+  /// The session's descriptor; all others are closed.
+  int become_worker(WorkerEnds ends);
   void signal_worker(std::int64_t worker_id, int signal);
   void reap();
   void kill_strays();

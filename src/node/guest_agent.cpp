@@ -1,6 +1,6 @@
 #include "node/guest_agent.hpp"
 
-#include <unistd.h>
+#include "wire/session_messages.hpp"
 
 namespace headway::node {
 
@@ -11,9 +11,10 @@ GuestAgent::~GuestAgent() {
 
 Result<void> GuestAgent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
   const std::int64_t id = launch.worker_id;
-  auto session = std::make_shared<wire::Channel>(loop_, launch.session_fd);
-  session->start([this, id](wire::Frame frame) { sink_.worker_message(id, std::move(frame)); },
-                 [this, id](const std::optional<Error>&) { on_closed(id); });
+  auto session =
+      std::make_shared<wire::Channel>(loop_, wire::Fd(launch.session_fd), wire::messages_of<wire::FromWorker>);
+  session->start([this, id](wire::Frame frame) { return sink_.worker_message(id, std::move(frame)); },
+                 [this, id](const std::optional<Error>& error) { on_closed(id, error); });
   session->send(std::move(first));
   sessions_.emplace(id, std::move(session));
   return {};
@@ -21,11 +22,7 @@ Result<void> GuestAgent::start_worker(const WorkerLaunch& launch, wire::Frame fi
 
 void GuestAgent::send(std::int64_t worker_id, wire::Frame frame) {
   const auto session = sessions_.find(worker_id);
-  if (session != sessions_.end()) {
-    session->second->send(std::move(frame));
-  } else {
-    for (int fd : frame.fds) ::close(fd);
-  }
+  if (session != sessions_.end()) session->second->send(std::move(frame));
 }
 
 void GuestAgent::signal_worker(std::int64_t worker_id, int) {
@@ -33,7 +30,7 @@ void GuestAgent::signal_worker(std::int64_t worker_id, int) {
   if (session == sessions_.end()) return;
   session->second->close();
   // Not at once: whoever orders the end does not expect it to have come before the order is through.
-  boost::asio::post(loop_, [this, worker_id] { on_closed(worker_id); });
+  boost::asio::post(loop_, [this, worker_id] { on_closed(worker_id, std::nullopt); });
 }
 
 void GuestAgent::examine(std::int64_t worker_id, Examined done) {
@@ -44,8 +41,9 @@ void GuestAgent::examine(std::int64_t worker_id, Examined done) {
   });
 }
 
-void GuestAgent::on_closed(std::int64_t worker_id) {
-  if (sessions_.erase(worker_id) > 0) sink_.worker_exited(worker_id, {false, 0, "its session has ended"}, "");
+void GuestAgent::on_closed(std::int64_t worker_id, const std::optional<Error>& error) {
+  const std::string why = error ? ": " + error->message : "";
+  if (sessions_.erase(worker_id) > 0) sink_.worker_exited(worker_id, {false, 0, "its session has ended" + why}, "");
 }
 
 }  // namespace headway::node

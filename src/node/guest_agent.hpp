@@ -31,7 +31,7 @@ class GuestAgent : public NodeAgent {
   void examine(std::int64_t worker_id, Examined done) override;
 
  private:
-  void on_closed(std::int64_t worker_id);
+  void on_closed(std::int64_t worker_id, const std::optional<Error>& error);
 
   boost::asio::io_context& loop_;
   AgentSink& sink_;

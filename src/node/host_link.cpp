@@ -2,23 +2,25 @@
 
 #include "wire/blocking_channel.hpp"
 
-#include <unistd.h>
-
 namespace headway::node {
 
-HostLink::HostLink(boost::asio::io_context& loop, int fd, const wire::HostResources& resources)
+HostLink::HostLink(boost::asio::io_context& loop, wire::Fd fd, const wire::HostResources& resources)
     : node_id_(resources.node_id),
       total_(resources.total),
       available_(resources.available),
-      channel_(std::make_shared<wire::Channel>(loop, fd)) {
-  // When the host is gone, so is the session of this process, which ends it.
-  channel_->start([this](const wire::Frame& frame) { take(frame); }, [](const std::optional<Error>&) {});
+      channel_(std::make_shared<wire::Channel>(loop, std::move(fd), wire::messages_of<wire::FromHost>)) {
+  channel_->start([this](const wire::Frame& frame) { return take(frame); },
+                  [this](const std::optional<Error>& error) {
+                    // When the host is gone, so is the session of this process, which ends it.
+                    if (error) end(*error);
+                  });
 }
 
 HostLink::~HostLink() { channel_->close(); }
 
-Result<std::unique_ptr<HostLink>> HostLink::open(boost::asio::io_context& loop, int fd) {
-  const Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
+Result<std::unique_ptr<HostLink>> HostLink::open(boost::asio::io_context& loop, int number) {
+  wire::Fd fd(number);
+  const Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd.get(), wire::messages_of<wire::FromHost>);
   const Result<wire::FromHost> first = frame && *frame
                                            ? wire::from_frame<wire::FromHost>(**frame)
                                            : Error{ErrorKind::unknown_outcome,
@@ -26,15 +28,21 @@ Result<std::unique_ptr<HostLink>> HostLink::open(boost::asio::io_context& loop, 
                                                    "machine alone, and this is another one (or the driver is gone)"};
   const auto* resources = first ? std::get_if<wire::HostResources>(&*first) : nullptr;
   if (resources == nullptr) {
-    ::close(fd);
     return first ? Error{ErrorKind::corrupted, "a host that does not begin with HostResources"} : first.error();
   }
-  return std::unique_ptr<HostLink>(new HostLink(loop, fd, *resources));
+  return std::unique_ptr<HostLink>(new HostLink(loop, std::move(fd), *resources));
 }
 
-void HostLink::take(const wire::Frame& frame) {
+/// Nothing is heard of the guest's workers any more; the host ends them.
+void HostLink::end(const Error& error) {
+  constexpr int killed = 9;
+  const ExitStatus status{true, killed, "the connection to the driver broke: " + error.message};
+  for (auto& [worker_id, handlers] : std::exchange(followed_, {})) handlers.ended(worker_id, status);
+}
+
+Result<void> HostLink::take(const wire::Frame& frame) {
   Result<wire::FromHost> message = wire::from_frame<wire::FromHost>(frame);
-  if (!message) return;
+  if (!message) return message.error();
   if (const auto* resources = std::get_if<wire::HostResources>(&*message)) {
     available_ = resources->available;
   } else if (const auto* granted = std::get_if<wire::HostGranted>(&*message)) {
@@ -51,6 +59,7 @@ void HostLink::take(const wire::Frame& frame) {
     const auto node = followed_.extract(ended->worker_id);
     if (!node.empty()) node.mapped().ended(ended->worker_id, ended->status);
   }
+  return {};
 }
 
 }  // namespace headway::node

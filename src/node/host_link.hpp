@@ -28,7 +28,7 @@ class HostLink {
   const Resources& available() const { return available_; }
 
   template <class M>
-  void send(const M& message, std::vector<int> fds = {}) {
+  void send(const M& message, std::vector<wire::Fd> fds = {}) {
     wire::Frame frame = wire::to_frame(message);
     frame.fds = std::move(fds);
     channel_->send(std::move(frame));
@@ -44,8 +44,9 @@ class HostLink {
   std::function<void(wire::HostRefused)> on_refused;
 
  private:
-  HostLink(boost::asio::io_context& loop, int fd, const wire::HostResources& resources);
-  void take(const wire::Frame& frame);
+  HostLink(boost::asio::io_context& loop, wire::Fd fd, const wire::HostResources& resources);
+  Result<void> take(const wire::Frame& frame);
+  void end(const Error& error);
 
   std::string node_id_;
   Resources total_;
@@ -63,10 +64,12 @@ class HostedFactory : public WorkerSource {
   }
 
   /// Standard error goes where the output goes: see Agent::start_worker.
-  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd, int output_fd,
-             int) override {
+  void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, WorkerEnds ends) override {
     host_->follow(worker_id, handlers_);
-    host_->send(wire::GuestSpawn{worker_id, preload_, env}, {session_fd, output_fd});
+    std::vector<wire::Fd> fds;
+    fds.push_back(std::move(ends.session));
+    fds.push_back(std::move(ends.output));
+    host_->send(wire::GuestSpawn{worker_id, preload_, env}, std::move(fds));
   }
   void signal(std::int64_t worker_id, int signal) override { host_->send(wire::GuestSignal{worker_id, signal}); }
   bool idle() const override { return false; }  // The host's own to know.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/worker.hpp"
+#include "node/worker_source.hpp"
 #include "wire/frame.hpp"
 
 #include <cstdint>
@@ -40,7 +41,8 @@ BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, erro
 class AgentSink {
  public:
   virtual ~AgentSink() = default;
-  virtual void worker_message(std::int64_t worker_id, wire::Frame frame) = 0;
+  /// An error ends the worker's session, and the worker with it.
+  virtual Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) = 0;
   virtual void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) = 0;
   /// One line of a worker's output; false stops its output until `resume_output`.
   virtual bool worker_line(std::int64_t worker_id, std::string_view line) = 0;
@@ -54,8 +56,7 @@ struct LentWorker {
   std::vector<std::string> preload;
   std::map<std::string, std::string> env;
   FactoryChoice factory;
-  int session_fd = -1;
-  int output_fd = -1;
+  WorkerEnds ends;
   std::function<void(std::int64_t pid)> spawned;
 };
 
@@ -84,6 +85,9 @@ class NodeAgent {
 
   /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory is.
   virtual void examine(std::int64_t worker_id, Examined done) = 0;
+
+  /// All workers end at this time, unless it is put off by another call: the agent of a driver elsewhere holds a lease.
+  virtual void hold_until(LeaseTime) {}
 
   /// The guard processes on the driver's own machine. Each ends after all that its factory had started.
   virtual std::vector<pid_t> guards() const { return {}; }

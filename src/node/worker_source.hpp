@@ -2,6 +2,7 @@
 
 #include "core/worker.hpp"
 #include "node/lease_clock.hpp"
+#include "wire/fd.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,13 @@
 #include <sys/types.h>
 
 namespace headway::node {
+
+/// A worker's own ends of its session and its output.
+struct WorkerEnds {
+  wire::Fd session;
+  wire::Fd output;
+  wire::Fd errors = {};  ///< Not open: standard error goes where the output goes.
+};
 
 /// Where an agent's workers come from: a factory of its own, or, inside a worker, the factory of its host.
 class WorkerSource {
@@ -26,10 +34,8 @@ class WorkerSource {
 
   virtual ~WorkerSource() = default;
 
-  /// Takes the descriptors; without `error_fd` (-1) standard error goes where the output goes. Orders given before the source is
-  /// ready wait.
-  virtual void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, int session_fd,
-                     int output_fd, int error_fd) = 0;
+  /// Orders given before the source is ready wait.
+  virtual void spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, WorkerEnds ends) = 0;
   virtual void signal(std::int64_t worker_id, int signal) = 0;
 
   /// Whether none of its workers lives.

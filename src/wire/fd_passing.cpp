@@ -7,7 +7,7 @@
 
 namespace headway::wire {
 
-ssize_t send_with_fds(int socket, std::span<const char> bytes, std::span<const int> fds, int flags) {
+ssize_t send_with_fds(int socket, std::span<const char> bytes, std::span<const Fd> fds, int flags) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
@@ -20,12 +20,15 @@ ssize_t send_with_fds(int socket, std::span<const char> bytes, std::span<const i
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
-    std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+      const int fd = fds[i].get();
+      std::memcpy(CMSG_DATA(header) + i * sizeof(int), &fd, sizeof(int));
+    }
   }
   return ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
-ssize_t receive_with_fds(int socket, std::span<char> bytes, std::vector<int>& fds, int flags) {
+ssize_t receive_with_fds(int socket, std::span<char> bytes, std::vector<Fd>& fds, int flags) {
   iovec part{bytes.data(), bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
@@ -38,9 +41,11 @@ ssize_t receive_with_fds(int socket, std::span<char> bytes, std::vector<int>& fd
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    const std::size_t old = fds.size();
-    fds.resize(old + count);
-    std::memcpy(fds.data() + old, CMSG_DATA(header), count * sizeof(int));
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+      fds.emplace_back(fd);
+    }
   }
   return received;
 }

@@ -8,22 +8,38 @@ FrameHeader header_of(const Frame& frame) {
   FrameHeader header;
   header.json_size = static_cast<std::uint32_t>(std::min<std::size_t>(frame.json.size(), UINT32_MAX));
   header.fd_count = static_cast<std::uint32_t>(frame.fds.size());
-  header.blob_size = frame.blob ? frame.blob->size() : 0;
+  header.blob_size = frame.inner_json.size() + (frame.blob ? frame.blob->size() : 0);
   return header;
 }
 
-Result<void> check_header(const FrameHeader& header) {
-  if (header.json_size <= json_size_max && header.blob_size <= blob_size_max && header.fd_count <= fd_count_max)
-    return {};
-  return Error{ErrorKind::corrupted, "a message of " + std::to_string(header.json_size) + " + " +
-                                         std::to_string(header.blob_size) + " bytes is beyond the bounds"};
+std::string head_of(const Frame& frame) {
+  const FrameHeader header = header_of(frame);
+  std::string head(reinterpret_cast<const char*>(&header), sizeof(header));
+  head.reserve(head.size() + frame.json.size() + frame.inner_json.size());
+  head += frame.json;
+  head += frame.inner_json;
+  return head;
 }
+
+Result<void> check_bounds(const FrameHeader& header, const FrameBounds& bounds, std::string_view name) {
+  if (header.json_size <= bounds.json_max && header.blob_size <= bounds.blob_max && header.fd_count <= bounds.fds_max)
+    return {};
+  const auto sizes = [](std::uint64_t json, std::uint64_t blob, std::uint32_t fds) {
+    return std::to_string(json) + " + " + std::to_string(blob) + " bytes" +
+           (fds > 0 ? " with " + std::to_string(fds) + " descriptors" : "");
+  };
+  return Error{ErrorKind::corrupted,
+               std::string(name) + " of " + sizes(header.json_size, header.blob_size, header.fd_count) +
+                   " is beyond the bounds (" + sizes(bounds.json_max, bounds.blob_max, bounds.fds_max) + ")"};
+}
+
+Result<void> check_frame(const Frame& frame) { return check_bounds(header_of(frame), frame.bounds, "a message"); }
 
 Frame frame_of(std::string_view is, Json fields, Blob blob) {
   JsonObject json;
   json["is"] = is;
   json["fields"] = std::move(fields);
-  return {json_text(json), std::move(blob), {}};
+  return {json_text(json), std::move(blob)};
 }
 
 Result<void> read_message(const Frame& frame, std::span<const MessageKind> kinds, void* variant) {

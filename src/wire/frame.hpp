@@ -1,6 +1,8 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "wire/fd.hpp"
+#include "wire/frame_bounds.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,15 +14,12 @@
 #include <variant>
 #include <vector>
 
-/// A message on a socket: JSON text, and beside it at most one part of raw bytes and some descriptors.
+/// A message on a socket: JSON text, and beside it at most one part of raw bytes and some
+/// descriptors.
 ///
-/// On the wire: 4 bytes size of the JSON, 4 bytes number of descriptors, 8 bytes size of the raw part (all little-endian), the
-/// JSON, the raw bytes. Descriptors travel with the first byte.
+/// On the wire: 4 bytes size of the JSON, 4 bytes number of descriptors, 8 bytes size of the raw
+/// part (all little-endian), the JSON, the raw bytes. Descriptors travel with the first byte.
 namespace headway::wire {
-
-inline constexpr std::uint32_t json_size_max = 256u << 20;
-inline constexpr std::uint64_t blob_size_max = 16ull << 30;
-inline constexpr std::uint32_t fd_count_max = 8;
 
 struct FrameHeader {
   std::uint32_t json_size = 0;
@@ -32,24 +31,36 @@ static_assert(sizeof(FrameHeader) == 16);
 /// Raw bytes that many frames may share without a copy (one pickled function for every rank).
 using Blob = std::shared_ptr<const std::string>;
 
-/// Owns its descriptors until they are sent or taken.
+/// Owns its descriptors, which are closed once they are sent.
 struct Frame {
   std::string json;
   Blob blob;
-  std::vector<int> fds;
+  std::vector<Fd> fds = {};
+  /// Sent as the beginning of the raw part: the JSON of a message within this one.
+  std::string inner_json = {};
+  FrameBounds bounds = unbounded;
 };
 
 FrameHeader header_of(const Frame& frame);
 
-/// `corrupted` when a header's numbers are beyond the bounds.
-Result<void> check_header(const FrameHeader& header);
+/// All that goes over the wire before `frame.blob`.
+std::string head_of(const Frame& frame);
 
+/// `corrupted` when a frame that is called `name` is beyond the bounds.
+Result<void> check_bounds(const FrameHeader& header, const FrameBounds& bounds, std::string_view name);
+
+/// Whether the frame is within the bounds of its kind.
+Result<void> check_frame(const Frame& frame);
+
+/// A frame begins with its kind: FrameReader looks for it there.
 Frame frame_of(std::string_view is, Json fields, Blob blob);
 
 /// A described message struct with a static `is` (its name on the wire) becomes a frame.
 template <class M>
 Frame to_frame(const M& message, Blob blob = nullptr) {
-  return frame_of(M::is, to_json(message), std::move(blob));
+  Frame frame = frame_of(M::is, to_json(message), std::move(blob));
+  frame.bounds = bounds_of<M>();
+  return frame;
 }
 
 /// One of the messages that a variant may hold.

@@ -3,6 +3,7 @@
 #include "core/config.hpp"
 #include "core/labels.hpp"
 #include "core/worker.hpp"
+#include "wire/frame_bounds.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,8 +12,9 @@
 #include <variant>
 #include <vector>
 
-/// What a runtime inside a worker (a guest: a trainer within a validation function) and the driver that has started this worker (its
-/// host) say to each other. The guest has no factory and no ledger of its own: it claims, and starts workers, at its host's.
+/// What a runtime inside a worker (a guest: a trainer within a validation function) and the driver
+/// that has started this worker (its host) say to each other. The guest has no factory and no
+/// ledger of its own: it claims, and starts workers, at its host's.
 namespace headway::wire {
 
 struct GuestWarm {
@@ -24,6 +26,7 @@ BOOST_DESCRIBE_STRUCT(GuestWarm, (), (preload))
 /// Start a worker. Descriptors: its session socket, then the pipe for its output.
 struct GuestSpawn {
   static constexpr std::string_view is = "GuestSpawn";
+  static constexpr FrameBounds bounds = with_fds(2);
   std::int64_t worker_id = 0;  ///< The guest's number for it.
   std::vector<std::string> preload;
   std::map<std::string, std::string> env;
@@ -39,14 +42,16 @@ BOOST_DESCRIBE_STRUCT(GuestSignal, (), (worker_id, signal))
 
 struct GuestAcquire {
   static constexpr std::string_view is = "GuestAcquire";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t holder = 0;  ///< The guest's number for it.
   int workers_min = 1;
   int workers_max = 1;
   Resources hard;
   double advised_cpus = 0;
   std::vector<Labels> selectors;
-  std::string placement;  ///< As a user says it: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
-  Resources beside;       ///< Held beside the workers.
+  /// As a user says it: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+  std::string placement;
+  Resources beside;  ///< Held beside the workers.
 };
 BOOST_DESCRIBE_STRUCT(GuestAcquire, (),
                       (holder, workers_min, workers_max, hard, advised_cpus, selectors, placement, beside))
@@ -59,7 +64,11 @@ BOOST_DESCRIBE_STRUCT(GuestRelease, (), (holder))
 
 using ToHost = std::variant<GuestWarm, GuestSpawn, GuestSignal, GuestAcquire, GuestRelease>;
 
-/// The first thing that a guest hears, and again whenever something of it has changed by this guest.
+/// Whether the numbers of a guest's message make sense. Errors: `corrupted`.
+Result<void> check_message(const ToHost& message);
+
+/// The first thing that a guest hears, and again whenever something of it has changed by this
+/// guest.
 struct HostResources {
   static constexpr std::string_view is = "HostResources";
   std::string node_id;  ///< Of the machine that both are on.
@@ -71,6 +80,7 @@ BOOST_DESCRIBE_STRUCT(HostResources, (), (node_id, total, available))
 /// The answer to GuestAcquire, when there is room.
 struct HostGranted {
   static constexpr std::string_view is = "HostGranted";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t holder = 0;
   std::vector<Slot> slots;
   std::vector<std::string> warnings;

@@ -3,6 +3,7 @@
 #include "core/collectives.hpp"
 #include "core/config.hpp"
 #include "core/worker.hpp"
+#include "wire/frame_bounds.hpp"
 #include "wire/worker_role.hpp"
 
 #include <cstdint>
@@ -25,6 +26,7 @@ BOOST_DESCRIBE_STRUCT(ToldCheckpoint, (), (checkpoint, metrics, status))
 /// The first message to a worker: who it is.
 struct StartSession {
   static constexpr std::string_view is = "StartSession";
+  static constexpr FrameBounds bounds = user_values;
   WorkerPlan plan;  ///< Of a process that is no rank only the slot counts.
   std::string run_name;
   std::string run_directory;
@@ -39,6 +41,7 @@ BOOST_DESCRIBE_STRUCT(StartSession, (), (plan, run_name, run_directory, trial_id
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {
   static constexpr std::string_view is = "Execute";
+  static constexpr FrameBounds bounds = user_bytes;
   std::int64_t call_id = 0;
 };
 BOOST_DESCRIBE_STRUCT(Execute, (), (call_id))
@@ -46,13 +49,15 @@ BOOST_DESCRIBE_STRUCT(Execute, (), (call_id))
 /// Run the training function in the raw part.
 struct Train {
   static constexpr std::string_view is = "Train";
+  static constexpr FrameBounds bounds = user_bytes;
 };
 BOOST_DESCRIBE_STRUCT(Train, (), ())
 
-/// Bring these of your files of report `index` into `directory`, which is called `name` in the run's folder; or have the user's
-/// function do it, if the report came with one.
+/// Bring these of your files of report `index` into `directory`, which is called `name` in the
+/// run's folder; or have the user's function do it, if the report came with one.
 struct Upload {
   static constexpr std::string_view is = "Upload";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t index = 0;
   std::string directory;
   std::string name;
@@ -63,13 +68,16 @@ BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, name, files))
 /// Report `index` is over: accepted, or refused for everybody with an error.
 struct ReportAnswered {
   static constexpr std::string_view is = "ReportAnswered";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t index = 0;
-  std::optional<std::string> checkpoint;  ///< The committed directory, when the report carried a checkpoint.
+  /// The committed directory, when the report carried a checkpoint.
+  std::optional<std::string> checkpoint;
   std::optional<std::string> error;
 };
 BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error))
 
-/// This process is about to be ended: a report in which it waits returns with an error, so that it can clean up.
+/// This process is about to be ended: a report in which it waits returns with an error, so that it
+/// can clean up.
 struct LeaveReport {
   static constexpr std::string_view is = "LeaveReport";
 };
@@ -78,6 +86,7 @@ BOOST_DESCRIBE_STRUCT(LeaveReport, (), ())
 /// The n-th barrier or broadcast is over; the raw part is what the root gave.
 struct CollectiveDone {
   static constexpr std::string_view is = "CollectiveDone";
+  static constexpr FrameBounds bounds = user_bytes;
   std::int64_t index = 0;
 };
 BOOST_DESCRIBE_STRUCT(CollectiveDone, (), (index))
@@ -93,6 +102,7 @@ BOOST_DESCRIBE_STRUCT(CheckpointStored, (), (index, checkpoint))
 /// The answer to AskCheckpoints, oldest first.
 struct CheckpointsTold {
   static constexpr std::string_view is = "CheckpointsTold";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t question = 0;
   std::vector<ToldCheckpoint> checkpoints;
 };
@@ -112,7 +122,8 @@ struct TellStacks {
 };
 BOOST_DESCRIBE_STRUCT(TellStacks, (), (examination))
 
-/// Copy what is new in the working directory of this node's ranks to the run's artifacts/ → ArtifactsBrought.
+/// Copy what is new in the working directory of this node's ranks to the run's artifacts/ →
+/// ArtifactsBrought.
 struct BringArtifacts {
   static constexpr std::string_view is = "BringArtifacts";
   std::int64_t number = 0;
@@ -147,9 +158,11 @@ struct SessionReady {
 };
 BOOST_DESCRIBE_STRUCT(SessionReady, (), (pid))
 
-/// The answer to Execute; the raw part is the pickled value, or the pickled exception when `error` is there.
+/// The answer to Execute; the raw part is the pickled value, or the pickled exception when `error`
+/// is there.
 struct Executed {
   static constexpr std::string_view is = "Executed";
+  static constexpr FrameBounds bounds = user_bytes;
   std::int64_t call_id = 0;
   std::optional<RankError> error;
 };
@@ -157,6 +170,7 @@ BOOST_DESCRIBE_STRUCT(Executed, (), (call_id, error))
 
 struct Reported {
   static constexpr std::string_view is = "Reported";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t index = 0;
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
@@ -174,16 +188,18 @@ struct AskCheckpoints {
 };
 BOOST_DESCRIBE_STRUCT(AskCheckpoints, (), (question, reports, validated, timeout_s))
 
-/// A runtime inside of this worker wants to be a guest of the driver's. Descriptor: the driver's end of the socket that they are to
-/// speak on (wire/guest_messages.hpp).
+/// A runtime inside of this worker wants to be a guest of the driver's. Descriptor: the driver's
+/// end of the socket that they are to speak on (wire/guest_messages.hpp).
 struct OpenRuntime {
   static constexpr std::string_view is = "OpenRuntime";
+  static constexpr FrameBounds bounds = with_fds(1);
 };
 BOOST_DESCRIBE_STRUCT(OpenRuntime, (), ())
 
 /// The validation function returned these.
 struct Validated {
   static constexpr std::string_view is = "Validated";
+  static constexpr FrameBounds bounds = user_values;
   JsonObject metrics;
 };
 BOOST_DESCRIBE_STRUCT(Validated, (), (metrics))
@@ -195,9 +211,11 @@ struct ArtifactsBrought {
 };
 BOOST_DESCRIBE_STRUCT(ArtifactsBrought, (), (number, error))
 
-/// This rank waits in its n-th barrier or broadcast; the raw part is what it gives as a broadcast's root.
+/// This rank waits in its n-th barrier or broadcast; the raw part is what it gives as a broadcast's
+/// root.
 struct Arrived {
   static constexpr std::string_view is = "Arrived";
+  static constexpr FrameBounds bounds = user_bytes;
   std::int64_t index = 0;
   std::string kind;
   int root = 0;
@@ -206,11 +224,14 @@ BOOST_DESCRIBE_STRUCT(Arrived, (), (index, kind, root))
 
 struct Uploaded {
   static constexpr std::string_view is = "Uploaded";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t index = 0;
   std::vector<FileRecord> files;
   std::optional<std::string> error;
-  std::optional<std::string> stored_name;  ///< Where the user's function has put the checkpoint, in the run's folder.
-  bool unseen = false;                     ///< This node does not see the directory that was made for the checkpoint.
+  /// Where the user's function has put the checkpoint, in the run's folder.
+  std::optional<std::string> stored_name;
+  /// This node does not see the directory that was made for the checkpoint.
+  bool unseen = false;
 };
 BOOST_DESCRIBE_STRUCT(Uploaded, (), (index, files, error, stored_name, unseen))
 
@@ -224,6 +245,7 @@ BOOST_DESCRIBE_STRUCT(CollectivesTold, (), (look, positions))
 /// In lines for the user.
 struct StacksTold {
   static constexpr std::string_view is = "StacksTold";
+  static constexpr FrameBounds bounds = user_values;
   std::int64_t examination = 0;
   std::string text;
 };
@@ -232,12 +254,15 @@ BOOST_DESCRIBE_STRUCT(StacksTold, (), (examination, text))
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
+  static constexpr FrameBounds bounds = user_bytes;
 };
 BOOST_DESCRIBE_STRUCT(TrainingReturned, (), ())
 
-/// The training function raised; the raw part is the pickled exception (empty when it can't be pickled).
+/// The training function raised; the raw part is the pickled exception (empty when it can't be
+/// pickled).
 struct TrainingRaised {
   static constexpr std::string_view is = "TrainingRaised";
+  static constexpr FrameBounds bounds = user_bytes;
   RankError error;
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
@@ -245,5 +270,9 @@ BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 using FromWorker =
     std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime, Validated,
                  ArtifactsBrought, CollectivesTold, StacksTold, TrainingReturned, TrainingRaised>;
+
+/// Whether the names in a worker's message stay within its run's folder: its process may run
+/// anybody's code.
+Result<void> check_message(const FromWorker& message);
 
 }  // namespace headway::wire

@@ -6,19 +6,19 @@
 
 #include <boost/asio/post.hpp>
 
-#include <csignal>
 #include <cstdio>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace headway::worker {
 
-Session::Session(int fd, DriverGone gone) : fd_(fd), pid_(getpid()), gone_(gone) { wire::drop_in_children(fd); }
+Session::Session(wire::Fd fd, DriverGone gone) : fd_(std::move(fd)), pid_(getpid()), gone_(gone) {
+  wire::drop_in_children(fd_.get());
+}
 
 Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
-  auto session = std::unique_ptr<Session>(new Session(fd, gone));
-  Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd);
+  auto session = std::unique_ptr<Session>(new Session(wire::Fd(fd), gone));
+  Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd, wire::messages_of<wire::ToWorker>);
   if (!frame) return frame.error();
   if (!*frame) return Error{ErrorKind::unknown_outcome, "the driver is gone"};
   Result<wire::ToWorker> first = wire::from_frame<wire::ToWorker>(**frame);
@@ -33,45 +33,51 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
   if (const auto* carries = std::get_if<wire::ArtifactRole>(&session->role_)) {
     session->carrier_ = std::make_unique<ArtifactCarrier>(session->context_, *carries);
   }
-  session->listener_ = std::thread([raw = session.get()] { raw->listen(); });
+  session->listener_.start("headway-session", [raw = session.get()] { raw->listen(); });
   return session;
 }
 
 Session::~Session() {
-  wire::keep_in_children(fd_);
-  if (gone_ == DriverGone::end_session && !in_child()) close();
-  if (listener_.joinable()) listener_.detach();  // It sits in a read; the process is about to end.
+  if (!in_child()) {
+    close();
+    return;
+  }
+  // The pool's threads are not in this process.
+  (void)uploads_.release();
+  wire::keep_in_children(fd_.release());  // Closed by the fork.
 }
 
 void Session::close() {
-  if (fd_ < 0) return;
-  (void)::shutdown(fd_, SHUT_RDWR);
-  if (listener_.joinable()) listener_.join();
+  if (!fd_.is_open() || in_child()) return;
+  closing_ = true;
+  (void)::shutdown(fd_.get(), SHUT_RDWR);
+  listener_.join();
   finish_uploads();
   collectives_teller_.join();
   stacks_teller_.join();
-  wire::keep_in_children(fd_);
-  ::close(std::exchange(fd_, -1));
+  wire::keep_in_children(fd_.get());
+  fd_.close();
 }
 
 bool Session::in_child() const { return getpid() != pid_; }
 
 void Session::listen() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  pthread_setname_np(pthread_self(), "headway-session");
-  while (true) {
-    Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd_);
-    if (!frame || !*frame) {
-      if (gone_ == DriverGone::end_process) _exit(1);
-      const std::lock_guard lock(mutex_);
-      end();
-      return;
+  std::optional<Error> error;
+  while (!error) {
+    Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd_.get(), wire::messages_of<wire::ToWorker>);
+    if (frame && !*frame) break;
+    Result<wire::ToWorker> message = frame ? wire::from_frame<wire::ToWorker>(**frame) : frame.error();
+    if (message) {
+      take(std::move(*message), (*frame)->blob);
+    } else {
+      error = message.error();
     }
-    Result<wire::ToWorker> message = wire::from_frame<wire::ToWorker>(**frame);
-    if (message) take(std::move(*message), (*frame)->blob);
   }
+  if (error && error->kind != ErrorKind::unknown_outcome)
+    std::fprintf(stderr, "headway: the driver sent what cannot be read: %s\n", error->message.c_str());
+  if (gone_ == DriverGone::end_process && !closing_) _exit(1);
+  const std::lock_guard lock(mutex_);
+  end();
 }
 
 /// With the mutex held.
@@ -164,15 +170,15 @@ void Session::answer_stacks(std::int64_t examination) {
 }
 
 template <class M>
-Result<void> Session::send(const M& message, wire::Blob blob, std::vector<int> fds) {
+Result<void> Session::send(const M& message, wire::Blob blob, std::vector<wire::Fd> fds) {
   if (in_child()) return {};
   wire::Frame frame = wire::to_frame(message, std::move(blob));
   frame.fds = std::move(fds);
-  if (auto fits = wire::check_header(wire::header_of(frame)); !fits) {
+  if (auto fits = wire::check_frame(frame); !fits) {
     return Error{ErrorKind::invalid_argument, fits.error().message};
   }
   const std::lock_guard lock(send_mutex_);
-  const Result<void> sent = wire::send_frame(fd_, frame);
+  const Result<void> sent = wire::send_frame(fd_.get(), frame);
   if (sent) return {};
   if (gone_ == DriverGone::end_session) return Error{ErrorKind::aborted, "the run is over"};
   // The driver is gone, or the training function has closed the socket: nothing that is done here reaches anybody any more.
@@ -221,13 +227,11 @@ Result<int> Session::open_runtime() {
   if (in_child() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return Error{ErrorKind::unavailable, "no runtime can be had in this process"};
   }
-  const Result<void> sent = send(wire::OpenRuntime{}, nullptr, {ends[1]});
-  ::close(ends[1]);
-  if (!sent) {
-    ::close(ends[0]);
-    return sent.error();
-  }
-  return ends[0];
+  wire::Fd ours(ends[0]);
+  std::vector<wire::Fd> theirs;
+  theirs.emplace_back(ends[1]);
+  if (const auto sent = send(wire::OpenRuntime{}, nullptr, std::move(theirs)); !sent) return sent.error();
+  return ours.release();
 }
 
 void Session::validated(const JsonObject& metrics) {
@@ -331,6 +335,6 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
 }
 
 // For session_collective.cpp.
-template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob, std::vector<int> fds);
+template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob, std::vector<wire::Fd> fds);
 
 }  // namespace headway::worker

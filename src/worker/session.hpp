@@ -117,7 +117,7 @@ class Session {
   Result<wire::Blob> preemption_info(const std::string& asked_by);
 
  private:
-  Session(int fd, DriverGone gone);
+  Session(wire::Fd fd, DriverGone gone);
   /// Whether this is a process that the worker's code has forked: it has the memory, but not the connection.
   bool in_child() const;
   Result<wire::Blob> gather(const std::string& kind, int root, const wire::Blob& given);
@@ -129,7 +129,7 @@ class Session {
   void answer_stacks(std::int64_t examination);
   /// Errors: `invalid_argument` when it is too large; nothing was sent then.
   template <class M>
-  Result<void> send(const M& message, wire::Blob blob = nullptr, std::vector<int> fds = {});
+  Result<void> send(const M& message, wire::Blob blob = nullptr, std::vector<wire::Fd> fds = {});
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
   wire::Uploaded store(const wire::Upload& order, const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);
@@ -137,7 +137,7 @@ class Session {
   void remove_handed_over(const ReportRequest& request) const;
   std::optional<wire::ReportAnswered> await_answer(const ReportRequest& request);
 
-  int fd_;
+  wire::Fd fd_;
   pid_t pid_;
   DriverGone gone_;
   wire::StartSession context_;
@@ -166,7 +166,8 @@ class Session {
   std::function<std::string()> tell_stacks_;
   Teller collectives_teller_;
   Teller stacks_teller_;
-  std::thread listener_;
+  std::atomic<bool> closing_{false};
+  OwnThread listener_;
 };
 
 }  // namespace headway::worker

@@ -1,22 +1,23 @@
 #pragma once
 
+#include "worker/own_thread.hpp"
+
 #include <atomic>
 #include <functional>
-#include <thread>
 
 namespace headway::worker {
 
-/// Answers one kind of question, on a thread of its own; while one is being answered others are not heard.
+/// Answers one kind of question, on its own thread; while one is being answered others are not heard. An answer may wait for an
+/// interpreter's lock, so it is destroyed by a thread that does not hold that lock, or not at all: a worker ends by `_exit`.
 class Teller {
  public:
-  ~Teller();
   void answer(std::function<void()> tell);
   /// Waits for the answer that is under way.
-  void join();
+  void join() { thread_.join(); }
 
  private:
   std::atomic<bool> busy_{false};
-  std::thread thread_;
+  OwnThread thread_;
 };
 
 }  // namespace headway::worker

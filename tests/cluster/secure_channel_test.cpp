@@ -5,7 +5,8 @@
 
 #include <deque>
 
-/// Who may speak to a driver from outside, and what is heard of those who may not. Real sockets, on this machine.
+/// Who may speak to a driver from outside, and what is heard of those who may not. Real sockets, on
+/// this machine.
 namespace headway::cluster {
 
 namespace {
@@ -29,28 +30,34 @@ struct Fixture {
   void open() {
     const auto joined_as = [this](node::NodeResources node, std::shared_ptr<SecureChannel> channel) {
       nodes.push_back(std::move(node));
-      channel->hand_over([this](const wire::Frame& frame) { heard.push_back(frame); }, nullptr);
+      channel->hand_over([this](wire::Frame frame) { return keep(heard, std::move(frame)); }, nullptr);
       joined = std::move(channel);
     };
-    auto opened = JoinDesk::open(loop, {{"127.0.0.1", 0}, token, 10}, joined_as);
+    auto opened = JoinDesk::open(loop, {{"127.0.0.1", 0}, token, 10}, joined_as, nullptr);
     if (!opened) BOOST_FAIL(opened.error().message);
     desk = std::move(*opened);
+  }
+
+  static Result<void> keep(std::deque<wire::Frame>& frames, wire::Frame frame) {
+    frames.push_back(std::move(frame));
+    return {};
   }
 
   /// A channel to the port, past its TLS handshake.
   std::shared_ptr<SecureChannel> call(std::uint16_t port) {
     std::shared_ptr<SecureChannel> caller;
     std::string failure;
-    connect(loop, "127.0.0.1", port, std::chrono::seconds(10), [&](Result<std::shared_ptr<SecureChannel>> channel) {
-      if (channel) caller = *channel;
-      if (!channel) failure = channel.error().message;
-    });
+    connect(loop, "127.0.0.1", port, std::chrono::seconds(10), wire::messages_of<ToAgent>,
+            [&](Result<std::shared_ptr<SecureChannel>> channel) {
+              if (channel) caller = *channel;
+              if (!channel) failure = channel.error().message;
+            });
     run_until([&] { return caller || !failure.empty(); });
     if (!caller) {
       words = failure;
       return nullptr;
     }
-    caller->start([this](const wire::Frame& frame) { answers.push_back(frame); },
+    caller->start([this](wire::Frame frame) { return keep(answers, std::move(frame)); },
                   [this](const std::optional<Error>&) { ended = true; });
     return caller;
   }
@@ -80,9 +87,10 @@ struct Fixture {
 /// Takes TLS apart in the middle: two sessions, and whatever one end says is said to the other.
 struct Eavesdropper {
   Eavesdropper(asio::io_context& loop, std::uint16_t target) {
-    auto opened =
-        SecureListener::open(loop, "127.0.0.1", 0, [this, &loop, target](std::shared_ptr<SecureChannel> caller) {
-          connect(loop, "127.0.0.1", target, std::chrono::seconds(10),
+    auto opened = SecureListener::open(
+        loop, "127.0.0.1", 0, wire::messages_of<FromAgent>,
+        [this, &loop, target](std::shared_ptr<SecureChannel> caller) {
+          connect(loop, "127.0.0.1", target, std::chrono::seconds(10), wire::messages_of<ToAgent>,
                   [this, caller](Result<std::shared_ptr<SecureChannel>> other) {
                     caller->trust();
                     (*other)->trust();
@@ -90,13 +98,18 @@ struct Eavesdropper {
                     pass(*other, caller);
                     channels = {caller, *other};
                   });
-        });
+        },
+        nullptr);
     if (!opened) BOOST_FAIL(opened.error().message);
     listener = std::move(*opened);
   }
   static void pass(const std::shared_ptr<SecureChannel>& from, const std::shared_ptr<SecureChannel>& to) {
-    from->start([to](const wire::Frame& frame) { to->send({frame.json, frame.blob, {}}); },
-                [to](const std::optional<Error>&) { to->finish(); });
+    from->start(
+        [to](wire::Frame frame) {
+          to->send(std::move(frame));
+          return Result<void>();
+        },
+        [to](const std::optional<Error>&) { to->finish(); });
   }
 
   std::unique_ptr<SecureListener> listener;
@@ -130,7 +143,8 @@ BOOST_AUTO_TEST_CASE(frames_arrive_whole_and_in_order_large_ones_too) {
   run_until([this] { return joined != nullptr; });
   const auto large = std::make_shared<const std::string>(std::size_t{20} << 20, 'x');
   wire::Frame inner = wire::to_frame(Noticed{"within"}, large);
-  agent->send(enclose(WorkerTold{7, 0}, inner));
+  const std::string inner_json = inner.json;
+  agent->send(enclose(WorkerTold{7, 0}, std::move(inner)));
   agent->send(wire::to_frame(WorkerPrinted{7}, std::make_shared<const std::string>("no \xff UTF-8")));
   agent->send(wire::to_frame(Noticed{std::string(std::size_t{1} << 20, 'y')}));
   run_until([this] { return heard.size() == 3; });
@@ -139,7 +153,7 @@ BOOST_AUTO_TEST_CASE(frames_arrive_whole_and_in_order_large_ones_too) {
   const auto told = wire::from_frame<FromAgent>(heard[0]);
   const auto inside = inner_frame(std::get<WorkerTold>(*told).json_size, heard[0].blob);
   BOOST_REQUIRE(inside.has_value());
-  BOOST_TEST(inside->json == inner.json);
+  BOOST_TEST(inside->json == inner_json);
   BOOST_TEST((*inside->blob == *large));
   BOOST_TEST(*heard[1].blob == "no \xff UTF-8");
 }
@@ -208,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_proof_is_of_no_use_to_one_who_sits_between) {
 BOOST_AUTO_TEST_CASE(a_stranger_gets_no_memory) {
   open();
   const auto stranger = call(desk->port());
-  stranger->send(wire::to_frame(Noticed{"x"}, std::make_shared<const std::string>(std::size_t{1} << 20, 'x')));
+  stranger->send(wire::to_frame(WorkerPrinted{1}, std::make_shared<const std::string>(std::size_t{1} << 20, 'x')));
   run_until([this] { return ended; });
   BOOST_TEST(nodes.empty());
   BOOST_TEST(answers.empty());

@@ -68,23 +68,23 @@ struct Fixture {
       heard.push_back("line: " + std::string(line));
       return false;
     };
-    handlers.warn = [this](const std::string& text) { heard.push_back(text); };
     handlers.ended = [this](const HelperEnd& end) {
       heard.push_back("ended: " + to_text(end.status) + (end.refused ? " (refused)" : ""));
     };
     auto process = std::make_shared<HelperProcess>(
-        HelperServices{&routes, &nodes, &engine, [this](int fd, const node::FactoryChoice&) { guest_fd = fd; }}, owner,
-        std::move(plan), std::move(handlers));
+        HelperServices{&routes, &nodes, &engine,
+                       [this](wire::Fd fd, const node::FactoryChoice&) { guest_fd = std::move(fd); }},
+        owner, std::move(plan), std::move(handlers));
     process->begin();
     return process;
   }
 
   engine::Engine::Answers& answers() { return engine.asked.begin()->second; }
   template <class M>
-  void receive(const std::shared_ptr<HelperProcess>& process, const M& message, std::vector<int> fds = {}) {
+  void receive(const std::shared_ptr<HelperProcess>& process, const M& message, std::vector<wire::Fd> fds = {}) {
     wire::Frame frame = wire::to_frame(message);
     frame.fds = std::move(fds);
-    routes.find(process->worker_id())->worker_message(process->worker_id(), std::move(frame));
+    BOOST_TEST(routes.find(process->worker_id())->worker_message(process->worker_id(), std::move(frame)).has_value());
   }
   void exit(const std::shared_ptr<HelperProcess>& process, const ExitStatus& status) {
     const std::int64_t id = process->worker_id();
@@ -98,7 +98,7 @@ struct Fixture {
   WorkerRoutes routes;
   std::shared_ptr<int> owner = std::make_shared<int>(0);
   std::vector<std::string> heard;
-  int guest_fd = -1;
+  wire::Fd guest_fd;
 };
 
 const engine::Wanted one{1, 1, {}, engine::Placement::pack};
@@ -177,21 +177,23 @@ BOOST_AUTO_TEST_CASE(it_is_ended_gently_first_and_harder_later) {
   BOOST_TEST((agent->signals == std::vector<int>{SIGTERM, SIGKILL}));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_a_warning_with_its_name) {
+BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_an_error_that_ends_its_session) {
   const auto process = begin(slot);
-  routes.find(process->worker_id())->worker_message(process->worker_id(), wire::Frame{"nonsense", nullptr, {}});
-  BOOST_REQUIRE(heard.size() == 1);
-  BOOST_TEST(heard.front().starts_with("validation of checkpoint_000003 sent what cannot be read"));
+  const auto listener = routes.find(process->worker_id());
+  BOOST_TEST(!listener->worker_message(process->worker_id(), wire::Frame{"nonsense", nullptr}).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_runtime_within_it_becomes_a_guest_and_other_descriptors_are_closed) {
   const auto process = begin(slot);
   const int opened = dup(0);
-  receive(process, wire::OpenRuntime{}, {opened});
-  BOOST_TEST(guest_fd == opened);
-  ::close(opened);
+  std::vector<wire::Fd> fds;
+  fds.emplace_back(opened);
+  receive(process, wire::OpenRuntime{}, std::move(fds));
+  BOOST_TEST(guest_fd.get() == opened);
   const int stray = dup(0);
-  receive(process, wire::SessionReady{1}, {stray});
+  fds.clear();
+  fds.emplace_back(stray);
+  receive(process, wire::SessionReady{1}, std::move(fds));
   BOOST_TEST(::close(stray) == -1);
 }
 

@@ -2,6 +2,7 @@
 
 #include "node/process.hpp"
 #include "node/scratch.hpp"
+#include "node/words.hpp"
 
 #include <functional>
 
@@ -22,11 +23,13 @@ struct OneAgent : AgentSink {
     loop.run();
   }
 
-  void worker_message(std::int64_t id, wire::Frame frame) override {
+  Result<void> worker_message(std::int64_t id, wire::Frame frame) override {
     const auto busy_until = std::chrono::steady_clock::now() + busy_with_each_message;
     while (std::chrono::steady_clock::now() < busy_until) {
     }
-    note(id, "said", frame.json);
+    note(id, "said", words_in(frame));
+    return words_in(frame) == "nonsense" ? Result<void>(Error{ErrorKind::corrupted, "that makes no sense"})
+                                         : Result<void>();
   }
   void worker_exited(std::int64_t id, const ExitStatus& status, const std::string& log_tail) override {
     tail = log_tail;
@@ -42,13 +45,13 @@ struct OneAgent : AgentSink {
   Result<void> start(std::int64_t id, const std::string& order, std::vector<std::string> preload = {},
                      std::map<std::string, std::string> env = {}) {
     return agent->start_worker({id, std::move(preload), std::move(env), scratch.path(std::to_string(id) + ".log")},
-                               {order, nullptr, {}});
+                               order_of(order));
   }
   void must_start(std::int64_t id, const std::string& order, std::vector<std::string> preload = {}) {
     const Result<void> started = start(id, order, std::move(preload));
     if (!started) BOOST_FAIL(started.error().message);
   }
-  void tell(std::int64_t id, const std::string& order) { agent->send(id, {order, nullptr, {}}); }
+  void tell(std::int64_t id, const std::string& order) { agent->send(id, order_of(order)); }
 
   void run_until(const std::function<bool()>& done) {
     while (!done()) loop.run_one();
@@ -307,6 +310,20 @@ BOOST_AUTO_TEST_CASE(a_factory_that_a_signal_ends_while_it_starts_is_told_with_i
   BOOST_TEST(node.start(1, "exit 0").has_value());
   BOOST_TEST(node.ended(1).starts_with(
       "exited with code 139 (SIGSEGV): it was to be started by a worker factory, which has "));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_says_what_cannot_be_read_is_ended_with_the_reason) {
+  OneAgent node;
+  node.must_start(1, "babble");
+  const std::string end = node.ended(1);
+  BOOST_TEST(end.ends_with(": its session broke: a message of unknown kind \"Babble\""), end);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_whose_message_makes_no_sense_is_ended_with_the_reason) {
+  OneAgent node;
+  node.must_start(1, "say nonsense");
+  const std::string end = node.ended(1);
+  BOOST_TEST(end.ends_with(": its session broke: that makes no sense"), end);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "node/factory_server.hpp"
 #include "node/process.hpp"
+#include "node/words.hpp"
 #include "wire/blocking_channel.hpp"
 
 #include <atomic>
@@ -16,7 +17,7 @@ namespace {
 
 using namespace headway;
 
-void say(int session, std::string text) { (void)wire::send_frame(session, {std::move(text), nullptr, {}}); }
+void say(int session, const std::string& text) { (void)wire::send_frame(session, node::words_of(text)); }
 
 /// A child in the worker's session, which keeps the worker's socket and output open, and a grandchild in one of its own below it.
 void start_family(int session) {
@@ -43,14 +44,15 @@ void print_lines(int count) {
 
 [[noreturn]] void work(int session) {
   while (true) {
-    const auto frame = wire::receive_frame(session);
+    const auto frame = wire::receive_frame(session, wire::messages_of<wire::ToWorker>);
     if (!frame || !*frame) _exit(0);
-    const std::string& order = (**frame).json;
+    const std::string order = node::order_in(**frame);
     const std::string rest = order.substr(order.find(' ') + 1);
     if (order.starts_with("exit")) _exit(std::atoi(rest.c_str()));
     if (order.starts_with("raise")) raise(std::atoi(rest.c_str()));
     if (order.starts_with("print")) print_lines(std::atoi(rest.c_str()));
     if (order.starts_with("say")) say(session, rest);
+    if (order.starts_with("babble")) (void)wire::send_frame(session, {R"({"is":"Babble","fields":{}})", nullptr});
     if (order.starts_with("pids")) say(session, std::to_string(getppid()) + " " + std::to_string(getpid()));
     if (order.starts_with("family")) start_family(session);
     if (order.starts_with("env")) say(session, std::getenv(rest.c_str()) == nullptr ? "" : std::getenv(rest.c_str()));

@@ -1,5 +1,6 @@
 #include "node/guest_agent.hpp"
 
+#include "node/words.hpp"
 #include "wire/blocking_channel.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -14,7 +15,10 @@ namespace headway::node {
 namespace {
 
 struct Ear : AgentSink {
-  void worker_message(std::int64_t, wire::Frame frame) override { heard.push_back(frame.json); }
+  Result<void> worker_message(std::int64_t, wire::Frame frame) override {
+    heard.push_back(words_in(frame));
+    return {};
+  }
   void worker_exited(std::int64_t id, const ExitStatus& status, const std::string&) override {
     exits.emplace_back(id, status);
   }
@@ -31,12 +35,16 @@ struct Guests {
     WorkerLaunch launch;
     launch.worker_id = 7;
     launch.session_fd = ends[0];
-    BOOST_REQUIRE(agent.start_worker(launch, {"\"first\"", nullptr, {}}));
+    BOOST_REQUIRE(agent.start_worker(launch, order_of("first")));
     loop.poll();
   }
   ~Guests() { leave(); }
   void leave() {
     if (ends[1] >= 0) close(std::exchange(ends[1], -1));
+  }
+  std::string order() const {
+    const auto frame = wire::receive_frame(ends[1], wire::messages_of<wire::ToWorker>);
+    return frame && *frame ? order_in(**frame) : "none";
   }
   /// Until one more event was handled.
   void step() {
@@ -56,13 +64,13 @@ struct Guests {
 BOOST_AUTO_TEST_SUITE(guest_agent_suite)
 
 BOOST_FIXTURE_TEST_CASE(a_guest_hears_and_is_heard_over_the_socket_that_it_came_with, Guests) {
-  BOOST_TEST((**wire::receive_frame(ends[1])).json == "\"first\"");
-  BOOST_REQUIRE(wire::send_frame(ends[1], {"\"ready\"", nullptr, {}}));
+  BOOST_TEST(order() == "first");
+  BOOST_REQUIRE(wire::send_frame(ends[1], words_of("ready")));
   step();
-  BOOST_TEST(ear.heard == std::vector<std::string>{"\"ready\""}, boost::test_tools::per_element());
-  agent.send(7, {"\"train\"", nullptr, {}});
+  BOOST_TEST(ear.heard == std::vector<std::string>{"ready"}, boost::test_tools::per_element());
+  agent.send(7, order_of("train"));
   step();
-  BOOST_TEST((**wire::receive_frame(ends[1])).json == "\"train\"");
+  BOOST_TEST(order() == "train");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_guest_that_leaves_has_exited_well, Guests) {
@@ -74,12 +82,12 @@ BOOST_FIXTURE_TEST_CASE(a_guest_that_leaves_has_exited_well, Guests) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_ends_the_session_and_not_the_process, Guests) {
-  (void)wire::receive_frame(ends[1]);
+  BOOST_TEST(order() == "first");
   agent.signal_worker(7, SIGKILL);
   BOOST_TEST(ear.exits.empty());
   step();
   BOOST_TEST(ear.exits.size() == 1U);
-  BOOST_TEST(!*wire::receive_frame(ends[1]));
+  BOOST_TEST(!*wire::receive_frame(ends[1], wire::messages_of<wire::ToWorker>));
   agent.signal_worker(7, SIGKILL);
   loop.restart();
   loop.poll();

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_channels_socket_is_closed_in_children_as_long_as_the_chan
   boost::asio::io_context loop;
   Ends socket = make_socket();
   const int fd = socket.a.get();
-  auto channel = std::make_shared<Channel>(loop, socket.a.release());
+  auto channel = std::make_shared<Channel>(loop, std::move(socket.a), test_kinds);
   BOOST_TEST(!is_open_in_child(fd));
   channel->close();
   const Descriptor same(::fcntl(socket.b.get(), F_DUPFD_CLOEXEC, fd));

@@ -1,6 +1,7 @@
 #include "wire/frame.hpp"
 
 #include "wire/factory_messages.hpp"
+#include "wire/guest_messages.hpp"
 #include "wire/session_messages.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -113,11 +114,51 @@ BOOST_AUTO_TEST_CASE(fields_that_do_not_fit_are_refused_with_the_kind) {
   BOOST_TEST(error_of(R"({"is": "Execute", "fields": []})").starts_with("Execute: "));
 }
 
+BOOST_AUTO_TEST_CASE(names_and_numbers_of_messages_are_checked) {
+  const auto reported = [](const std::string& name) {
+    Reported message{0, {}, CheckpointOffer{}, {}};
+    message.checkpoint->directory_name = name;
+    return check_message(FromWorker(message));
+  };
+  BOOST_TEST(reported("best").has_value());
+  const Result<void> refused = reported("../other/checkpoint_1");
+  BOOST_REQUIRE(!refused.has_value());
+  BOOST_TEST(refused.error().message.starts_with("the reported checkpoint is \"../other/checkpoint_1\"; allowed: "));
+  Uploaded stored;
+  stored.stored_name = "..";
+  BOOST_TEST(!check_message(FromWorker(stored)).has_value());
+  Uploaded files;
+  files.files = {{"../model.pt", 1, "", 0}};
+  BOOST_TEST(!check_message(FromWorker(files)).has_value());
+
+  GuestAcquire claim;
+  BOOST_TEST(check_message(ToHost(claim)).has_value());
+  claim.workers_max = 2'000'000'000;
+  BOOST_TEST(!check_message(ToHost(claim)).has_value());
+  claim = {};
+  claim.hard["CPU"] = -1;
+  BOOST_TEST(!check_message(ToHost(claim)).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(only_named_kinds_may_be_long_and_carry_raw_bytes_or_descriptors) {
+  const auto blob = std::make_shared<const std::string>("raw");
+  BOOST_TEST(check_frame(to_frame(Train{}, blob)).has_value());
+  const Result<void> refused = check_frame(to_frame(EndSession{}, blob));
+  BOOST_REQUIRE(!refused.has_value());
+  BOOST_TEST(refused.error().message.ends_with(" + 3 bytes is beyond the bounds (1048576 + 0 bytes)"));
+  Frame with_descriptor = to_frame(Train{});
+  with_descriptor.fds.emplace_back();
+  BOOST_TEST(!check_frame(with_descriptor).has_value());
+  BOOST_TEST(check_frame(to_frame(Validated{{{"text", std::string(2 << 20, 'x')}}})).has_value());
+  BOOST_TEST(!check_frame(to_frame(CheckpointStored{0, std::string(2 << 20, 'x')})).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(headers_up_to_the_bounds_pass_and_beyond_them_do_not) {
-  BOOST_TEST(check_header({json_size_max, fd_count_max, blob_size_max}).has_value());
-  BOOST_TEST(!check_header({json_size_max + 1, 0, 0}).has_value());
-  BOOST_TEST(!check_header({0, fd_count_max + 1, 0}).has_value());
-  const Result<void> refused = check_header({0, 0, blob_size_max + 1});
+  const auto fits = [](const FrameHeader& header) { return check_bounds(header, user_bytes, "a message"); };
+  BOOST_TEST(fits({json_size_max, 0, blob_size_max}).has_value());
+  BOOST_TEST(!fits({json_size_max + 1, 0, 0}).has_value());
+  BOOST_TEST(!fits({0, 1, 0}).has_value());
+  const Result<void> refused = fits({0, 0, blob_size_max + 1});
   BOOST_REQUIRE(!refused.has_value());
   BOOST_TEST((refused.error().kind == ErrorKind::corrupted));
 }

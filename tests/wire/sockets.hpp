@@ -1,5 +1,6 @@
 #pragma once
 
+#include "wire/fd.hpp"
 #include "wire/frame.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,33 +12,16 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 /// Connected sockets and pipes that are closed with the test.
 namespace headway::wire {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    close();
-    fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_;
-};
+using Descriptor = Fd;
 
 /// Two ends: of a socket (both ways) or of a pipe (`a` reads, `b` writes).
 struct Ends {
@@ -63,6 +47,34 @@ inline void write_all(int fd, std::string_view text) {
 
 inline std::string bytes_of(const FrameHeader& header) {
   return {reinterpret_cast<const char*>(&header), sizeof(header)};
+}
+
+/// Any message of these tests: kinds "plain" and "small", the latter without a raw part.
+inline constexpr std::array<Carried, 2> test_kinds = {Carried{"plain", unbounded}, Carried{"small", control_bounds}};
+
+/// A frame of the kind "plain".
+inline Frame plain(const std::string& text, Blob blob = nullptr) {
+  return {R"({"is":"plain","fields":")" + text + "\"}", std::move(blob)};
+}
+
+inline Frame plain_with(const std::string& text, std::vector<Fd> fds, Blob blob = nullptr) {
+  Frame frame = plain(text, std::move(blob));
+  frame.fds = std::move(fds);
+  return frame;
+}
+
+template <class... F>
+std::vector<Fd> list_of(F... fds) {
+  std::vector<Fd> list;
+  (list.push_back(std::move(fds)), ...);
+  return list;
+}
+
+/// How many descriptors this process has open.
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
 }
 
 inline bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }

@@ -1,0 +1,42 @@
+#include "cluster/agent_messages.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace headway::cluster {
+namespace {
+
+/// In few characters, however large.
+std::string short_text(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", number);
+  return text.data();
+}
+
+Result<void> check_number(const std::string& name, double value, double least, double most) {
+  if (value >= least && value <= most) return {};  // Not so for what is no number.
+  return Error{ErrorKind::corrupted,
+               name + " is " + short_text(value) + "; allowed: " + short_text(least) + " to " + short_text(most)};
+}
+
+}  // namespace
+
+Result<void> check_message(const Join& message) {
+  constexpr double amount_max = 1e15;  // Bytes of memory are counted too.
+  constexpr double gpus_max = 1024;
+  for (const auto& [name, amount] : message.resources) {
+    if (auto sound = check_number("its resource " + name, amount, 0, name == "GPU" ? gpus_max : amount_max); !sound)
+      return sound;
+  }
+  if (message.gpu_ids.size() > gpus_max) return Error{ErrorKind::corrupted, "it has too many GPUs"};
+  return {};
+}
+
+Result<void> check_message(const Welcome& message) { return check_number("its lease", message.lease_s, 1, 3600); }
+
+Result<void> check_message(const Preempting& message) {
+  constexpr double week_s = 7 * 24 * 3600;
+  return check_number("its notice period", message.grace_s, 0, week_s);
+}
+
+}  // namespace headway::cluster

@@ -1,0 +1,24 @@
+#include "wire/fd.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace headway::wire {
+
+void Fd::close() {
+  if (fd_ >= 0) ::close(release());
+}
+
+std::string reason_of(int error_number) {
+  std::string reason = std::strerror(error_number);
+  rlimit limit{};
+  if (error_number == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    reason += " (pid " + std::to_string(::getpid()) + " may have " + std::to_string(limit.rlim_cur) +
+              " descriptors open; raise the limit with `ulimit -n`)";
+  }
+  return reason;
+}
+
+}  // namespace headway::wire

@@ -1,0 +1,188 @@
+#include "cluster/agent_host.hpp"
+
+#include "cluster/fake_channel.hpp"
+#include "wire/session_messages.hpp"
+
+#include <csignal>
+
+/// The process that offers a machine to a driver: what it does in which order, whatever the driver
+/// says.
+namespace headway::cluster {
+
+namespace {
+
+/// Notes what it is told.
+class FakeAgent : public node::NodeAgent {
+ public:
+  explicit FakeAgent(std::vector<std::string>& notes) : notes_(notes) {}
+  ~FakeAgent() override { notes_.emplace_back("gone"); }
+  Result<void> warm(const std::vector<std::string>&) override { return {}; }
+  Result<void> start_worker(const node::WorkerLaunch& launch, wire::Frame first) override {
+    notes_.push_back("start " + std::to_string(launch.worker_id));
+    if (!wire::from_frame<wire::ToWorker>(first)) notes_.emplace_back("with nonsense");
+    return {};
+  }
+  void send(std::int64_t worker_id, wire::Frame) override { notes_.push_back("tell " + std::to_string(worker_id)); }
+  void signal_worker(std::int64_t worker_id, int signal) override {
+    notes_.push_back("signal " + std::to_string(worker_id) + " " + std::to_string(signal));
+  }
+  void resume_output() override { notes_.emplace_back("resume"); }
+  void examine(std::int64_t, Examined done) override { examined = std::move(done); }
+  void hold_until(node::LeaseTime end) override { held_until = end; }
+
+  Examined examined;
+  node::LeaseTime held_until{};
+
+ private:
+  std::vector<std::string>& notes_;
+};
+
+struct Host {
+  Host() {
+    HostConfig config;
+    config.driver = {"driver.example", 4000};
+    config.token = fake_token;
+    config.node.hostname = "host-b";
+    AgentHost::World world;
+    world.make_agent = [this](node::AgentSink& given) {
+      sink = &given;
+      auto made = std::make_unique<FakeAgent>(notes);
+      agent = made.get();
+      return made;
+    };
+    world.now = [this] { return now; };
+    host = std::make_unique<AgentHost>(loop, std::move(config), std::move(world));
+    host->joined(std::shared_ptr<SecureChannel>(channel));
+    channel->next<FromAgent, Join>();
+  }
+
+  void welcome() {
+    channel->hear(Welcome{"node-1", proof_of(fake_token, "driver", channel->binding()), 10});
+    BOOST_REQUIRE(agent != nullptr);
+    channel->next<FromAgent, AskLease>();
+  }
+  bool ended_as(AgentHost::End how) const { return host->ended() == how; }
+
+  boost::asio::io_context loop{1};
+  std::shared_ptr<FakeChannel> channel = std::make_shared<FakeChannel>();
+  node::LeaseTime now = std::chrono::seconds(1000);
+  std::vector<std::string> notes;
+  node::AgentSink* sink = nullptr;
+  FakeAgent* agent = nullptr;
+  std::unique_ptr<AgentHost> host;
+};
+
+using Notes = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(agent_host_suite, Host)
+
+BOOST_AUTO_TEST_CASE(it_trusts_nobody_without_the_token_and_starts_nothing_for_them) {
+  channel->hear(Welcome{"node-1", proof_of("another token, quite as long as it", "driver", channel->binding()), 10});
+  BOOST_TEST(agent == nullptr);
+  BOOST_TEST(!channel->trusted);
+  BOOST_TEST(ended_as(AgentHost::End::refused));
+}
+
+BOOST_AUTO_TEST_CASE(an_order_before_the_welcome_ends_it) {
+  channel->hear(SignalWorker{1, 9});
+  BOOST_TEST(agent == nullptr);
+  BOOST_TEST(ended_as(AgentHost::End::refused));
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_makes_no_sense_ends_it_before_anything_is_started) {
+  channel->hear(Welcome{"node-1", proof_of(fake_token, "driver", channel->binding()), 1e300});
+  BOOST_TEST(agent == nullptr);
+  BOOST_TEST(ended_as(AgentHost::End::refused));
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_counts_from_when_it_was_asked_for) {
+  welcome();
+  BOOST_TEST((agent->held_until == now + std::chrono::seconds(10)));
+  now += std::chrono::seconds(6);
+  channel->hear(GrantLease{1});
+  BOOST_TEST((agent->held_until == now + std::chrono::seconds(4)));
+  channel->hear(GrantLease{1});  // An answer counts once, and one to nothing not at all.
+  channel->hear(GrantLease{77});
+  BOOST_TEST((agent->held_until == now + std::chrono::seconds(4)));
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_after_the_lease_has_run_out_is_not_done) {
+  welcome();
+  now += std::chrono::seconds(10);
+  channel->hear_frame(enclose(StartWorker{{3, {}, {}, ""}, 0}, wire::to_frame(wire::Train{})));
+  BOOST_TEST(notes == Notes{"gone"});
+  BOOST_TEST(ended_as(AgentHost::End::lost));
+}
+
+BOOST_AUTO_TEST_CASE(workers_are_started_told_and_signaled_in_the_drivers_order) {
+  welcome();
+  channel->hear_frame(enclose(StartWorker{{3, {}, {}, ""}, 0}, wire::to_frame(wire::Train{})));
+  channel->hear_frame(enclose(TellWorker{3, 0}, wire::to_frame(wire::EndSession{})));
+  channel->hear(SignalWorker{3, 15});
+  BOOST_TEST(notes == (Notes{"start 3", "tell 3", "signal 3 15"}));
+  BOOST_TEST(sink->worker_message(3, wire::to_frame(wire::SessionReady{42})).has_value());
+  sink->worker_exited(3, {false, 0, ""}, "");
+  BOOST_TEST((channel->next<FromAgent, WorkerTold>().worker_id) == 3);
+  BOOST_TEST((channel->next<FromAgent, WorkerGone>().worker_id) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_message_to_a_worker_that_is_not_there_whole_kills_the_worker) {
+  welcome();
+  channel->hear(TellWorker{3, 1000}, std::make_shared<const std::string>("short"));
+  BOOST_TEST(notes == Notes{"signal 3 9"});
+}
+
+BOOST_AUTO_TEST_CASE(output_waits_while_the_connection_is_full_or_the_driver_says_so) {
+  welcome();
+  BOOST_TEST(sink->worker_line(3, "one"));
+  channel->queued = SecureChannel::drain_bytes;
+  BOOST_TEST(!sink->worker_line(3, "two"));
+  channel->queued = 0;
+  channel->hear(PauseOutput{});
+  BOOST_TEST(!sink->worker_line(3, "three"));
+  channel->hear(ResumeOutput{});
+  BOOST_TEST(notes == Notes{"resume"});
+  BOOST_TEST(sink->worker_line(3, "four"));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_sigterm_gives_notice_and_a_second_one_ends_it) {
+  welcome();
+  host->signaled(SIGTERM);
+  BOOST_TEST((channel->next<FromAgent, Preempting>().grace_s) == 30);
+  BOOST_TEST(!host->ended().has_value());
+  host->signaled(SIGTERM);
+  BOOST_TEST(ended_as(AgentHost::End::left));
+  BOOST_TEST(notes == Notes{"gone"});
+  channel->next<FromAgent, Leaving>();
+  BOOST_TEST(channel->finished);
+}
+
+BOOST_AUTO_TEST_CASE(its_workers_are_gone_before_it_says_that_it_leaves) {
+  welcome();
+  channel->hear(Dismiss{});
+  BOOST_TEST(ended_as(AgentHost::End::dismissed));
+  BOOST_TEST(notes == Notes{"gone"});
+  channel->next<FromAgent, Leaving>();
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_breaks_ends_its_workers) {
+  welcome();
+  channel->break_off(Error{ErrorKind::unknown_outcome, "connection reset"});
+  BOOST_TEST(notes == Notes{"gone"});
+  BOOST_TEST(ended_as(AgentHost::End::lost));
+}
+
+BOOST_AUTO_TEST_CASE(an_examination_that_ends_after_the_host_touches_nothing) {
+  welcome();
+  channel->hear(ExamineWorker{3, 1});
+  const auto examined = agent->examined;
+  host.reset();
+  examined("late");
+  BOOST_TEST(channel->sent.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::cluster
