@@ -560,6 +560,18 @@ def shown_location(location: str) -> str:
 def read_file(location: str) -> bytes:
     """The whole of a small file."""
 
+class RandomReader:
+    """Reads parts of one file; any number of threads at once."""
+
+    def __init__(self, location: str) -> None: ...
+
+    @property
+    def size(self) -> int:
+        """Bytes, as of when it was opened."""
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """The bytes from an offset on; fewer than asked only at the file's end."""
+
 def replace_file(location: str, content: bytes) -> None:
     """Replaces a small file whole."""
 

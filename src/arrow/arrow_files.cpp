@@ -55,6 +55,34 @@ class ArrowReader : public storage::Reader {
   std::shared_ptr<arrow::io::InputStream> stream_;
 };
 
+/// Arrow's own promise: ReadAt may be called by several threads at once.
+class ArrowRandomFile : public storage::RandomFile {
+ public:
+  ArrowRandomFile(std::shared_ptr<arrow::io::RandomAccessFile> file, std::uint64_t size)
+      : file_(std::move(file)), size_(size) {}
+  ~ArrowRandomFile() override { (void)file_->Close(); }
+  ArrowRandomFile(const ArrowRandomFile&) = delete;
+  ArrowRandomFile& operator=(const ArrowRandomFile&) = delete;
+
+  std::uint64_t size() const override { return size_; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) override {
+    std::size_t filled = 0;
+    while (filled < buffer.size()) {
+      const auto got = file_->ReadAt(static_cast<std::int64_t>(offset + filled),
+                                     static_cast<std::int64_t>(buffer.size() - filled), buffer.data() + filled);
+      if (!got.ok()) return to_error(got.status());
+      if (*got == 0) break;
+      filled += static_cast<std::size_t>(*got);
+    }
+    return filled;
+  }
+
+ private:
+  std::shared_ptr<arrow::io::RandomAccessFile> file_;
+  std::uint64_t size_;
+};
+
 /// Arrow copies S3's parts and sends them in the background, however many there are. Flushing waits for them.
 class ArrowWriter : public storage::Writer {
  public:
@@ -143,6 +171,15 @@ Result<std::unique_ptr<storage::Reader>> ArrowFiles::open_reader(const std::stri
   auto stream = filesystem_->OpenInputStream(path);
   if (!stream.ok()) return to_error(stream.status());
   return std::unique_ptr<storage::Reader>(std::make_unique<ArrowReader>(std::move(*stream)));
+}
+
+Result<std::unique_ptr<storage::RandomFile>> ArrowFiles::open_random(const std::string& path) {
+  auto file = filesystem_->OpenInputFile(path);
+  if (!file.ok()) return to_error(file.status());
+  const auto size = (*file)->GetSize();
+  if (!size.ok()) return to_error(size.status());
+  return std::unique_ptr<storage::RandomFile>(
+      std::make_unique<ArrowRandomFile>(std::move(*file), static_cast<std::uint64_t>(*size)));
 }
 
 std::uint64_t ArrowFiles::file_bytes_max() const {

@@ -93,6 +93,34 @@ class PythonReader : public storage::Reader {
   Stream stream_;
 };
 
+/// Threads take turns, by the interpreter's lock and the file's own.
+class PythonRandomFile : public storage::RandomFile {
+ public:
+  explicit PythonRandomFile(nb::object file)
+      : size_(nb::cast<std::uint64_t>(file.attr("size")())), file_(std::move(file)) {}
+
+  std::uint64_t size() const override { return size_; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) override {
+    return guarded<std::size_t>([&]() -> std::size_t {
+      std::size_t filled = 0;
+      while (filled < buffer.size()) {
+        const nb::bytes piece =
+            nb::cast<nb::bytes>(file_.object().attr("read_at")(buffer.size() - filled, offset + filled));
+        const std::size_t got = std::min(piece.size(), buffer.size() - filled);
+        if (got == 0) break;
+        std::memcpy(buffer.data() + filled, piece.c_str(), got);
+        filled += got;
+      }
+      return filled;
+    });
+  }
+
+ private:
+  std::uint64_t size_;
+  Stream file_;
+};
+
 class PythonWriter : public storage::Writer {
  public:
   PythonWriter(nb::object stream, std::size_t memory_bytes) : stream_(std::move(stream)), memory_bytes_(memory_bytes) {}
@@ -149,6 +177,12 @@ Result<std::vector<storage::Entry>> PythonFiles::list(const std::string& path, b
 Result<std::unique_ptr<storage::Reader>> PythonFiles::open_reader(const std::string& path) {
   return guarded<std::unique_ptr<storage::Reader>>([&]() -> std::unique_ptr<storage::Reader> {
     return std::make_unique<PythonReader>(files_.attr("open_reader")(path));
+  });
+}
+
+Result<std::unique_ptr<storage::RandomFile>> PythonFiles::open_random(const std::string& path) {
+  return guarded<std::unique_ptr<storage::RandomFile>>([&]() -> std::unique_ptr<storage::RandomFile> {
+    return std::make_unique<PythonRandomFile>(files_.attr("open_random")(path));
   });
 }
 

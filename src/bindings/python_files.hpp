@@ -19,6 +19,7 @@ class PythonFiles : public storage::Files {
   Result<storage::Entry> info(const std::string& path) override;
   Result<std::vector<storage::Entry>> list(const std::string& path, bool recursive) override;
   Result<std::unique_ptr<storage::Reader>> open_reader(const std::string& path) override;
+  Result<std::unique_ptr<storage::RandomFile>> open_random(const std::string& path) override;
   Result<std::unique_ptr<storage::Writer>> open_writer(const std::string& path, std::uint64_t size,
                                                        std::size_t memory_bytes) override;
   Result<void> make_directory(const std::string& path) override;

@@ -3,10 +3,12 @@
 #include "bindings/python_files.hpp"
 #include "core/location.hpp"
 #include "core/score.hpp"
+#include "storage/random_reader.hpp"
 #include "storage/remote.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 namespace headway::bindings {
@@ -46,6 +48,24 @@ void replace_file(const std::string& location, const nb::bytes& content) {
   }());
 }
 
+std::unique_ptr<storage::RandomReader> open_random(const std::string& location) {
+  auto opened = [&] {
+    const nb::gil_scoped_release released;
+    return storage::RandomReader::open(location);
+  }();
+  return std::make_unique<storage::RandomReader>(unwrap(std::move(opened)));
+}
+
+nb::bytes read_at(const storage::RandomReader& self, std::uint64_t offset, std::size_t size) {
+  const std::uint64_t left = self.size() - std::min(offset, self.size());
+  std::string text(std::min<std::uint64_t>(size, left), '\0');
+  const auto got = [&] {
+    const nb::gil_scoped_release released;
+    return self.read_at(offset, std::as_writable_bytes(std::span(text)));
+  }();
+  return nb::bytes(text.data(), unwrap(got));
+}
+
 void finish_remote() {
   const nb::gil_scoped_release released;
   storage::finish_remote();
@@ -75,6 +95,11 @@ void bind_storage(nb::module_& module) {
       "shown_location", [](const std::string& location) { return shown_location(location); }, nb::arg("location"),
       "A location as people may read it, without secrets.");
   module.def("read_file", &read_file, nb::arg("location"), "The whole of a small file.");
+  nb::class_<storage::RandomReader>(module, "RandomReader", "Reads parts of one file; any number of threads at once.")
+      .def(nb::new_(&open_random), nb::arg("location"))
+      .def_prop_ro("size", &storage::RandomReader::size, "Bytes, as of when it was opened.")
+      .def("read_at", &read_at, nb::arg("offset"), nb::arg("size"),
+           "The bytes from an offset on; fewer than asked only at the file's end.");
   module.def("replace_file", &replace_file, nb::arg("location"), nb::arg("content"), "Replaces a small file whole.");
   module.def(
       "register_files",

@@ -28,6 +28,16 @@ class Reader {
   virtual Result<std::size_t> read(std::span<std::byte> buffer) = 0;
 };
 
+/// Reads a file anywhere. Goes before its filesystem does. Several threads may read at once.
+class RandomFile {
+ public:
+  virtual ~RandomFile() = default;
+  /// Bytes, as of when it was opened.
+  virtual std::uint64_t size() const = 0;
+  /// The bytes from `offset` on; fewer than asked only at the file's end.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) = 0;
+};
+
 /// Writes a new file, or one in the place of another. Without `finish` nothing promises that the file is there; what was written
 /// is given up when the writer goes.
 class Writer {
@@ -56,6 +66,7 @@ class Files {
   /// What lies in a directory, or all below it, in any order. Not there: nothing.
   virtual Result<std::vector<Entry>> list(const std::string& path, bool recursive) = 0;
   virtual Result<std::unique_ptr<Reader>> open_reader(const std::string& path) = 0;
+  virtual Result<std::unique_ptr<RandomFile>> open_random(const std::string& path) = 0;
   /// How large a file may be.
   virtual std::uint64_t file_bytes_max() const { return std::numeric_limits<std::uint64_t>::max(); }
   /// For a file of `size` bytes. At most `memory_bytes` (and one piece that was handed to `write`) are held at a time.

@@ -17,6 +17,10 @@ Result<void> Store::retried(const char* doing, const std::string& path,
                std::string("cannot ") + doing + " " + files_->shown(path) + ": " + outcome.error().message};
 }
 
+Result<void> Store::attempt(const char* doing, const std::string& path, const Attempt& once) const {
+  return retried(doing, path, [&] { return once(*files_); });
+}
+
 Result<Entry> Store::info(const std::string& path) const {
   Entry entry;
   const Result<void> done = retried("look for", path, [&]() -> Result<void> {

@@ -51,6 +51,11 @@ class Store {
   /// As S3's parts have it in Arrow: such a piece is sent as it is, without another copy.
   static constexpr std::size_t piece_bytes = std::size_t{10} << 20;
 
+  /// One attempt of an operation on the filesystem itself, tried again as the others are. "cannot
+  /// <doing> <path>: ..." is the error.
+  using Attempt = std::function<Result<void>(Files& files)>;
+  Result<void> attempt(const char* doing, const std::string& path, const Attempt& once) const;
+
  private:
   Result<void> retried(const char* doing, const std::string& path, const std::function<Result<void>()>& attempt) const;
   Result<Content> put_once(const std::string& local_file, const std::string& path, std::size_t memory_bytes,

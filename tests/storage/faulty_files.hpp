@@ -52,6 +52,11 @@ class DirectoryFiles : public Files {
     return std::unique_ptr<Reader>(std::make_unique<StreamReader>(where(path)));
   }
 
+  Result<std::unique_ptr<RandomFile>> open_random(const std::string& path) override {
+    if (!fs::is_regular_file(where(path))) return Error{ErrorKind::not_found, "there is no such file"};
+    return std::unique_ptr<RandomFile>(std::make_unique<StreamRandomFile>(where(path)));
+  }
+
   Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t, std::size_t) override {
     auto writer = std::make_unique<StreamWriter>(where(path));
     if (!writer->file) return Error{ErrorKind::refused, "the directory is not there"};
@@ -79,6 +84,18 @@ class DirectoryFiles : public Files {
       return static_cast<std::size_t>(file.gcount());
     }
     std::ifstream file;
+  };
+  struct StreamRandomFile : RandomFile {
+    explicit StreamRandomFile(fs::path at) : path(std::move(at)), bytes(fs::file_size(path)) {}
+    std::uint64_t size() const override { return bytes; }
+    Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) override {
+      std::ifstream file(path, std::ios::binary);
+      file.seekg(static_cast<std::streamoff>(offset));
+      file.read(reinterpret_cast<char*>(buffer.data()), static_cast<std::streamsize>(buffer.size()));
+      return static_cast<std::size_t>(file.gcount());
+    }
+    fs::path path;
+    std::uint64_t bytes;
   };
   struct StreamWriter : Writer {
     explicit StreamWriter(const fs::path& path) : file(path, std::ios::binary) {}
@@ -143,6 +160,13 @@ class FaultyFiles : public Files {
     if (!reader || fault != Fault::short_read) return reader;
     return std::unique_ptr<Reader>(std::make_unique<ShortReader>(std::move(*reader)));
   }
+  Result<std::unique_ptr<RandomFile>> open_random(const std::string& path) override {
+    const Fault fault = next("open", path);
+    if (fails(fault)) return error_of(fault);
+    Result<std::unique_ptr<RandomFile>> file = sound_->open_random(path);
+    if (!file) return file;
+    return std::unique_ptr<RandomFile>(std::make_unique<FaultyRandomFile>(*this, path, std::move(*file)));
+  }
   std::uint64_t file_bytes_max() const override { return bytes_max; }
   Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t size,
                                               std::size_t memory_bytes) override {
@@ -185,6 +209,19 @@ class FaultyFiles : public Files {
     Result<void> finish() override { return sound == nullptr ? Result<void>() : sound->finish(); }
     std::unique_ptr<Writer> sound;
     Fault fault;
+  };
+  struct FaultyRandomFile : RandomFile {
+    FaultyRandomFile(FaultyFiles& all, std::string at, std::unique_ptr<RandomFile> from)
+        : files(all), path(std::move(at)), sound(std::move(from)) {}
+    std::uint64_t size() const override { return sound->size(); }
+    Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) override {
+      const Fault fault = files.next("read", path);
+      if (fails(fault)) return error_of(fault);
+      return sound->read_at(offset, fault == Fault::short_read ? buffer.first(buffer.size() / 2) : buffer);
+    }
+    FaultyFiles& files;
+    std::string path;
+    std::unique_ptr<RandomFile> sound;
   };
   struct ShortReader : Reader {
     explicit ShortReader(std::unique_ptr<Reader> from) : sound(std::move(from)) {}

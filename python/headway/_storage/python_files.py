@@ -45,6 +45,10 @@ class PythonFiles:
         """A stream with ``read(n)`` and ``close()``."""
         return self._filesystem.open_input_stream(path, compression=None)
 
+    def open_random(self, path: str) -> Any:
+        """A file with ``size()``, ``read_at(n, offset)`` and ``close()``."""
+        return self._filesystem.open_input_file(path)
+
     def open_writer(self, path: str) -> Any:
         """A stream with ``write(bytes)``, ``flush()`` and ``close()``."""
         return self._filesystem.open_output_stream(path, compression=None)
