@@ -7,6 +7,24 @@
 
 namespace headway::control {
 
+namespace {
+
+/// Checkpoints that it names are deleted by it; what it counts goes on from there.
+Result<void> check_names_and_numbers(const Journal& journal) {
+  for (const KeptCheckpoint& kept : journal.checkpoints) {
+    if (auto fits = check_checkpoint_name(kept.name, "a checkpoint"); !fits) return fits;
+  }
+  for (const std::string& name : journal.to_delete) {
+    if (auto fits = check_checkpoint_name(name, "a checkpoint to delete"); !fits) return fits;
+  }
+  for (const std::int64_t count : {std::int64_t{journal.attempt}, journal.reports, journal.names_given}) {
+    if (count < 0) return Error{ErrorKind::corrupted, "it counts " + std::to_string(count)};
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
   const auto refuse = [&](const std::string& why) {
     return Error{ErrorKind::corrupted, std::string(subject) + " is not the journal of a run: " + why};
@@ -29,6 +47,7 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
   if (const auto wrong = codec::read(codec::of<Journal>, *json, &journal)) {
     return refuse("expected " + wrong->expected + ", found " + wrong->found);
   }
+  if (auto sound = check_names_and_numbers(journal); !sound) return refuse(sound.error().message);
   return journal;
 }
 

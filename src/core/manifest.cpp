@@ -63,6 +63,18 @@ Result<void> check_file_name(std::string_view name) {
   return {};
 }
 
+Result<void> check_checkpoint_name(std::string_view name, std::string_view subject) {
+  constexpr std::size_t bytes_max = 200;
+  constexpr std::array<std::string_view, 8> runs_own{"result.json", "progress.csv",   "run.json", "params.json",
+                                                     "trainer.pkl", ".headway.owner", "logs",     "artifacts"};
+  const bool plain = check_file_name(name) && name.find('/') == std::string_view::npos && name.size() <= bytes_max;
+  if (plain && std::ranges::find(runs_own, name) == runs_own.end()) return {};
+  const std::string shown = is_utf8(name) ? json_text(Json(std::string(name))) : "\"" + ascii_only(name) + "\"";
+  return Error{ErrorKind::invalid_argument,
+               std::string(subject) + " is " + shown +
+                   "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+}
+
 Result<void> check_remote_name(std::string_view name, std::string_view subject) {
   const auto refuse = [&](const std::string& shown, const std::string& why) -> Result<void> {
     return Error{ErrorKind::invalid_argument, std::string(subject) + " " + shown + " " + why + ": give it another one"};
@@ -78,6 +90,10 @@ Result<void> check_manifest(const Manifest& manifest, std::string_view subject, 
   if (manifest.version != manifest_version) {
     return Error{kind, start + "manifest version " + std::to_string(manifest.version) +
                            " is not known; this Headway reads version " + std::to_string(manifest_version)};
+  }
+  if (!manifest.checkpoint.empty()) {
+    if (auto fits = check_checkpoint_name(manifest.checkpoint, "its checkpoint"); !fits)
+      return Error{kind, start + fits.error().message};
   }
   std::set<std::string_view> seen;
   for (const FileRecord& file : manifest.files) {

@@ -69,6 +69,11 @@ bool is_own_name(std::string_view name);
 /// Errors: `invalid_argument`, naming the file.
 Result<void> check_file_name(std::string_view name);
 
+/// Whether `name` may be a checkpoint of a run: one folder directly in the run's, 1 to 200 bytes, UTF-8, none of the run's own files.
+/// Names from messages, manifests and journals become paths, which are written to and deleted. Errors: `invalid_argument`:
+/// `<subject> is "<name>"; allowed: ...`.
+Result<void> check_checkpoint_name(std::string_view name, std::string_view subject);
+
 /// What a checkpoint's file is called in errors about its name.
 inline constexpr std::string_view checkpoint_file = "checkpoint file name";
 
@@ -76,7 +81,7 @@ inline constexpr std::string_view checkpoint_file = "checkpoint file name";
 /// U+FFFF). Object stores list and delete by XML, which has none of them. Errors: `invalid_argument`: `<subject> "<name>" ...`.
 Result<void> check_remote_name(std::string_view name, std::string_view subject);
 
-/// Known version, permitted names, none twice. Errors: `kind`, naming `subject` and what is wrong.
+/// Known version, permitted names of the checkpoint (or none) and of its files, none twice. Errors: `kind`, naming `subject` and what is wrong.
 Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind);
 
 /// A manifest's text, checked: known version, permitted names, none twice. Errors: `corrupted`, naming `subject` and what is wrong;

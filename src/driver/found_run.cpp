@@ -3,10 +3,12 @@
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
 #include "driver/staging.hpp"
+#include "driver/unix_time.hpp"
 #include "storage/directory.hpp"
 #include "storage/file.hpp"
 #include "storage/storage.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
@@ -57,7 +59,6 @@ std::optional<control::FoundResults> read_line(const storage::File& file, const 
   const Json* index = line != nullptr ? line->if_contains("report_index") : nullptr;
   if (attempt == nullptr || index == nullptr || !attempt->is_int64() || !index->is_int64()) return std::nullopt;
   control::FoundResults results{ends.lines, static_cast<int>(attempt->get_int64()), index->get_int64(), 0};
-  // The user may have a metric of this name.
   results.last_line = text.substr(0, text.size() - 1);
   const Json* time = line->if_contains("time_total_s");
   if (time != nullptr && time->is_number()) results.time_total_s = time->to_number<double>();
@@ -152,6 +153,10 @@ Result<std::optional<control::FoundRun>> find_run(const std::string& run_directo
   }
   Result<control::FoundResults> results = recover_results(storage::join(local_directory, "result.json"), warnings);
   if (!results) return results.error();
+  // A user may have a metric of this name; the run's clock cannot have moved by more than the time since the journal was written.
+  constexpr double writing_s = 60;
+  const double most_s = journal->time_total_s + std::max(0.0, unix_seconds() - journal->written_unix_s) + writing_s;
+  if (!(results->time_total_s >= 0 && results->time_total_s <= most_s)) results->time_total_s = 0;
   return std::optional(control::FoundRun{std::move(*journal), std::move(*checkpoints), *results, std::move(names)});
 }
 

@@ -12,13 +12,6 @@ Result<void> check_files(const std::vector<FileRecord>& files) {
   return {};
 }
 
-/// A checkpoint is one folder in its run's.
-Result<void> check_folder_name(const std::string& name, std::string_view subject) {
-  if (check_file_name(name) && name.find('/') == std::string::npos) return {};
-  return Error{ErrorKind::invalid_argument,
-               std::string(subject) + " is " + json_text(Json(name)) + "; allowed: one folder name without '/'"};
-}
-
 template <class M>
 Result<void> check_said(const M&) {
   return {};
@@ -27,14 +20,14 @@ Result<void> check_said(const M&) {
 Result<void> check_said(const Reported& message) {
   if (!message.checkpoint) return {};
   if (const auto& name = message.checkpoint->directory_name) {
-    if (auto fits = check_folder_name(*name, "the reported checkpoint"); !fits) return fits;
+    if (auto fits = check_checkpoint_name(*name, "the reported checkpoint"); !fits) return fits;
   }
   return check_files(message.checkpoint->files);
 }
 
 Result<void> check_said(const Uploaded& message) {
   if (message.stored_name) {
-    if (auto fits = check_folder_name(*message.stored_name, "the stored checkpoint"); !fits) return fits;
+    if (auto fits = check_checkpoint_name(*message.stored_name, "the stored checkpoint"); !fits) return fits;
   }
   return check_files(message.files);
 }

@@ -5,9 +5,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
-#include <array>
-
 /// What a rank gives to a checkpoint: the offer, its files, and what becomes of them.
 namespace headway::worker {
 
@@ -16,17 +13,9 @@ namespace {
 /// Where nobody gave a name.
 const std::string directory_of_checkpoint = "the checkpoint's directory";
 
-Result<void> check_checkpoint_name(const std::string& run_directory, const std::string& argument,
-                                   const std::string& name) {
-  constexpr std::array reserved{"result.json", "progress.csv",   "run.json", "params.json",
-                                "trainer.pkl", ".headway.owner", "logs",     "artifacts"};
-  const bool taken = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
-  if (check_file_name(name) && !taken && name.find('/') == std::string::npos && name.size() <= 200) {
-    return is_remote(run_directory) ? check_remote_name(name, argument) : Result<void>();
-  }
-  return Error{ErrorKind::invalid_argument,
-               argument + " is " + json_text(Json(name)) +
-                   "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+Result<void> check_new_name(const std::string& run_directory, const std::string& argument, const std::string& name) {
+  if (auto fits = check_checkpoint_name(name, argument); !fits) return fits;
+  return is_remote(run_directory) ? check_remote_name(name, argument) : Result<void>();
 }
 
 /// Before anything is sent.
@@ -58,7 +47,7 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
   }
   if (offer.directory_name) {
     const std::string argument = request.checkpoint_name ? request.name_argument : directory_of_checkpoint;
-    if (Result<void> fits = check_checkpoint_name(context_.run_directory, argument, *offer.directory_name); !fits)
+    if (Result<void> fits = check_new_name(context_.run_directory, argument, *offer.directory_name); !fits)
       return fits.error();
   }
   if (request.source == CheckpointSource::files) {
@@ -79,8 +68,8 @@ wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& re
     const Result<std::string> directory = request.store(order.name);
     Result<std::string> name =
         directory ? storage::name_in_run(context_.run_directory, *directory) : Result<std::string>(directory.error());
-    const Result<void> fits = name ? check_checkpoint_name(context_.run_directory, directory_of_checkpoint, *name)
-                                   : Result<void>(name.error());
+    const Result<void> fits =
+        name ? check_new_name(context_.run_directory, directory_of_checkpoint, *name) : Result<void>(name.error());
     if (fits) {
       done.stored_name = std::move(*name);
     } else {

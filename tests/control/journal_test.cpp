@@ -80,6 +80,23 @@ BOOST_AUTO_TEST_CASE(why_a_run_is_not_complete_is_said_in_its_own_words) {
   BOOST_TEST(is_complete(journal));
 }
 
+BOOST_AUTO_TEST_CASE(a_journal_that_names_a_checkpoint_elsewhere_or_counts_backwards_is_refused) {
+  const auto refusal = [](const Journal& journal) {
+    const Result<Journal> read = parse_journal(to_json_text(journal), "run.json");
+    return read ? "none" : read.error().message;
+  };
+  Journal elsewhere;
+  elsewhere.to_delete = {"../other/checkpoint_1"};
+  BOOST_TEST(refusal(elsewhere).starts_with(
+      "run.json is not the journal of a run: a checkpoint to delete is \"../other/checkpoint_1\"; allowed: "));
+  Journal kept;
+  kept.checkpoints = {{"..", 0, {}}};
+  BOOST_TEST(refusal(kept).starts_with("run.json is not the journal of a run: a checkpoint is \"..\"; allowed: "));
+  Journal counts;
+  counts.attempt = -3;
+  BOOST_TEST(refusal(counts) == "run.json is not the journal of a run: it counts -3");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

@@ -96,6 +96,29 @@ BOOST_AUTO_TEST_CASE(manifests_of_one_index_have_one_order_however_they_are_list
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoints_name_is_one_folder_in_the_run_and_none_of_its_files) {
+  for (const char* name : {"checkpoint_000001", "best", "with space", "größe", "..hidden", "..."}) {
+    BOOST_TEST(check_checkpoint_name(name, "it").has_value(), name);
+  }
+  using namespace std::string_view_literals;
+  for (const std::string_view name : {""sv, "."sv, ".."sv, "../other/checkpoint_1"sv, "a/b"sv, "/etc"sv, "a\0b"sv,
+                                      "run.json"sv, "logs"sv, ".headway.json"sv, ".headway.owner"sv, "\xff"sv}) {
+    const Result<void> checked = check_checkpoint_name(name, "it");
+    BOOST_REQUIRE(!checked.has_value());
+    BOOST_TEST(checked.error().message.starts_with("it is \""));
+  }
+  BOOST_TEST(!check_checkpoint_name(std::string(201, 'x'), "it").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_that_names_a_checkpoint_elsewhere_is_refused) {
+  Manifest manifest;
+  manifest.checkpoint = "../other/checkpoint_1";
+  const Result<Manifest> read = parse_manifest(to_json_text(manifest), "the manifest");
+  BOOST_REQUIRE(!read.has_value());
+  BOOST_TEST((read.error().kind == ErrorKind::corrupted));
+  BOOST_TEST(read.error().message.starts_with("the manifest: its checkpoint is \"../other/checkpoint_1\"; allowed: "));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway

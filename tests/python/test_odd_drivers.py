@@ -194,6 +194,12 @@ def test_a_report_beyond_all_bounds_is_refused_and_the_next_one_works(fit):
     assert fit(loop, workers=1).metrics["x"] == 1
 
 
+def test_a_metric_with_the_name_of_the_runs_clock_does_not_move_it(fit):
+    fit(lambda: train.report({"time_total_s": 1e300}), workers=1, name="run")
+    result = fit(lambda: train.report({"x": 1}), workers=1, name="run")
+    assert 0 <= result.metrics["time_total_s"] < 3600
+
+
 @pytest.mark.parametrize("value", ["abc", None, 5, [1]])
 @pytest.mark.parametrize("key", ["time_total_s", "checkpoint_dir_name", "training_iteration", "date"])
 def test_metrics_with_the_names_of_automatic_ones(fit, key, value):
