@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,9 @@ bool arm_from_environment() {
   const std::string_view text = setting;
   const std::size_t colon = text.find(':');
   const int count = colon == std::string_view::npos ? 1 : std::atoi(setting + colon + 1);
-  const FaultDeed deed = text.ends_with(":stop") ? FaultDeed::stop : FaultDeed::kill;
+  const FaultDeed deed = text.ends_with(":stop")    ? FaultDeed::stop
+                         : text.ends_with(":throw") ? FaultDeed::raise
+                                                    : FaultDeed::kill;
   arm_fault_point(std::string(text.substr(0, colon)).c_str(), count, deed);
   return true;
 }
@@ -33,6 +36,11 @@ std::atomic<bool> fault_points_armed{false};
 void reach_fault_point(const char* name) {
   if (armed_name != "*" && armed_name != name) return;
   if (reaches_left.fetch_sub(1) == 1) std::raise(armed_deed == FaultDeed::stop ? SIGSTOP : SIGKILL);
+}
+
+void reach_throw_point(const char* name) {
+  if (armed_name != name || armed_deed != FaultDeed::raise) return;
+  if (reaches_left.fetch_sub(1) == 1) throw std::runtime_error("the fault point " + armed_name);
 }
 
 }  // namespace detail

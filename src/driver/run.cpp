@@ -1,5 +1,6 @@
 #include "driver/run.hpp"
 
+#include "core/fault_point.hpp"
 #include "core/location.hpp"
 #include "driver/runtime.hpp"
 #include "wire/spawn.hpp"
@@ -110,6 +111,7 @@ void Run::post(control::Event event) {
 void Run::handle(const control::Event& event) {
   if (detached_) return;
   try {
+    throw_point("run.event");
     for (const control::Command& command : controller_.handle(decision_now(), event)) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }

@@ -1,5 +1,6 @@
 #include "driver/runtime.hpp"
 
+#include "core/fault_point.hpp"
 #include "driver/run.hpp"
 #include "node/guest_agent.hpp"
 #include "storage/retry.hpp"
@@ -200,6 +201,7 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
   asio::post(loop_, [this, run] {
     const std::int64_t id = next_run_id_++;
     runs_[id] = run;
+    throw_point("loop.handler");
     run->start(id);
   });
   return run;
