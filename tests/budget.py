@@ -13,9 +13,10 @@ import time
 import pytest
 
 QUICK_IMPORT_S = 1.9
-FILE_S = 40
+FILE_S = 60
 LONGER_S = {
-    "tests/python/test_driver_deaths.py": 60,
+    "tests/python/test_documents.py": 120,
+    "tests/python/test_remote_storage.py": 90,
 }
 
 

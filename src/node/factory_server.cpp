@@ -68,7 +68,8 @@ std::optional<ForkedWorker> FactoryServer::serve() {
 /// What cannot be read ends the factory: the agent hears that its workers have ended.
 std::optional<ForkedWorker> FactoryServer::handle_frame() {
   Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_fd_, wire::messages_of<wire::ToFactory>);
-  if (frame && !*frame) {
+  // An agent that is gone, between two messages or within one, has said all that it will say.
+  if (frame ? !*frame : frame.error().kind == ErrorKind::unknown_outcome) {
     done_ = true;
     return std::nullopt;
   }

@@ -54,16 +54,18 @@ Result<TrainResult> run_by_handle(const std::string& mode, Trainer trainer) {
   RunHandle run = std::move(*started);
   if (mode == "failing_under_a_handle") {
     const Result<TrainResult> first = run.wait();
-    std::cout << "first " << first.has_value() << " done " << run.done() << std::endl;
+    std::cout << std::string(first ? "first 1" : "first 0") + (run.done() ? " done 1\n" : " done 0\n") << std::flush;
     return run.wait();
   }
   first_report->wait();
-  std::cout << "ended early " << run.wait_for(std::chrono::milliseconds(1)).has_value() << " done " << run.done()
-            << std::endl;
+  const bool early = run.wait_for(std::chrono::milliseconds(1)).has_value();
+  // In one piece: the table of reports is printed by another thread.
+  std::cout << std::string(early ? "ended early 1" : "ended early 0") + (run.done() ? " done 1\n" : " done 0\n")
+            << std::flush;
   if (mode == "abandoned_by_its_handle") return Error{ErrorKind::aborted, "the handle of " + run.path() + " goes"};
   std::thread([&] { run.stop("far enough"); }).join();
   run.wait().value();
-  std::cout << "now done " << run.done() << std::endl;
+  std::cout << (run.done() ? "now done 1\n" : "now done 0\n") << std::flush;
   run.stop("nobody is there any more");
   return run.wait_for(std::chrono::seconds(0)).value();
 }

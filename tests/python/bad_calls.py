@@ -1,10 +1,11 @@
 """Rows for test_every_argument.py: bad arguments of functions and methods, in the driver and in a training function."""
 
 import tempfile
+import types
 
 import headway
 from headway import train, tune
-from headway.train import Checkpoint, DataParallelTrainer, Result, RunConfig, SyncConfig
+from headway.train import Checkpoint, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -42,13 +43,17 @@ def of(made, method):
     def call(**arguments):
         return getattr(made(), method)(**arguments)
 
-    kind = {checkpoint: Checkpoint, result: Result, torch_checkpoint: TorchCheckpoint}[made]
+    kind = {checkpoint: Checkpoint, result: Result, torch_checkpoint: TorchCheckpoint, handle: RunHandle}[made]
     call.__qualname__ = f"{kind.__name__}.{method}"
     return call
 
 
 def torch_checkpoint():
     return TorchCheckpoint(tempfile.gettempdir())
+
+
+def handle():
+    return RunHandle(types.SimpleNamespace(listeners=[]))
 
 
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
@@ -72,6 +77,10 @@ ROWS = [
     (of(checkpoint, "to_directory"), {"path": "a\0b"}, ValueError, "path", "'a\\x00b'", "without null characters"),
     (Result.from_path, {"path": 3}, TypeError, "path", "3 (int)", "a path or a URL"),
     (Result.from_path, {"path": "x", "storage_filesystem": 3}, TypeError, "storage_filesystem", "3 (int)", FILESYSTEM),
+    (of(handle, "wait"), {"timeout": "1"}, TypeError, "timeout", "'1' (str)", "seconds from 0, or None"),
+    (of(handle, "wait"), {"timeout": -1}, ValueError, "timeout", "-1", "seconds from 0, or None"),
+    (of(handle, "wait"), {"timeout": NAN}, ValueError, "timeout", "nan", "seconds from 0, or None"),
+    (of(handle, "stop"), {"reason": 3}, TypeError, "reason", "3 (int)", "text"),
     (of(result, "get_best_checkpoint"), {"metric": 3, "mode": "max"}, TypeError, "metric", "3 (int)", "the key of"),
     (of(result, "get_best_checkpoint"), {"metric": "a", "mode": "MAX"}, ValueError, "mode", "'MAX'", '"max" or "min"'),
     (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, ValueError, "metric", "'b'", "['a']"),

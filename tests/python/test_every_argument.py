@@ -15,6 +15,7 @@ from test_docstrings import OFFERED
 # Whose objects a user gets, and does not make.
 GOT = {
     "Result", "ReportedCheckpoint", "PreemptionInfo", "TrainContext", "StorageContext", "Trial", "SessionMisuseError",
+    "RunHandle",
     "TrainingFailedError", "WorkerGroupError", "ControllerError", "PreemptionError", "NCCLHangError",
     "WorkerFailure", "WorkerRaised", "WorkerDied", "WorkerNotStarted", "WorkerHung", "NodeLost", "NodePreempted",
     "UnmatchedCall",

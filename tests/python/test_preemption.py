@@ -133,7 +133,7 @@ def test_an_elastic_group_shrinks_at_the_deadline_of_a_node(nodes, tmp_path):
     assert "(preemption 1, no limit)" in output
     assert "The worker group has 1 worker now, 2 before (num_workers is 1 to 2)" in output
     assert agent.end() == 0
-    assert "the grace is over" in agent.said
+    assert "the notice period has passed" in agent.said
 
 
 @cluster.needs_tls

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections
+import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from headway import _core
+from headway._values.arguments import check_number, check_str
 from headway.train._run.result import Result
 
 #: What :meth:`RunHandle.events` yields.
@@ -22,6 +24,7 @@ RunEvent = (
 )
 # Events that an iterator keeps for somebody who is slow.
 _KEPT_MAX = 10_000
+_TIMEOUT = "seconds from 0, or None"
 
 
 class StartedRun(Protocol):
@@ -90,12 +93,15 @@ class RunHandle:
             The result, as ``fit()`` returns it. That of a run that was stopped as well.
 
         Raises:
+            TypeError, ValueError: ``timeout`` is no number of seconds.
             TimeoutError: the run has not ended within ``timeout``.
             KeyboardInterrupt: Ctrl-C. The run is aborted: its workers have ended, and what was reported so far is kept.
             Exception: what ``fit()`` raises.
         """
+        if timeout is not None and not check_number("timeout", timeout, _TIMEOUT) >= 0:
+            raise ValueError(f"timeout is {timeout!r}; allowed: {_TIMEOUT}")
         try:
-            if not self._ended.wait(timeout):
+            if not self._ended.wait(None if timeout == math.inf else timeout):
                 raise TimeoutError(f"the run has not ended within {timeout:g} s; it continues")
         except KeyboardInterrupt:
             if self._run.abort("Ctrl-C"):
@@ -115,7 +121,11 @@ class RunHandle:
 
         Args:
             reason: For the notice that the run prints, and for ``run.json``.
+
+        Raises:
+            TypeError: ``reason`` is no text.
         """
+        check_str("reason", reason, "text")
         if not self.done:
             self._run.stop(reason)
 
