@@ -1,8 +1,8 @@
 """How long each file of tests may take, so that ``make test`` stays as quick as it is.
 
 ``--budget`` fails the run when a file takes longer, and names it. Budgets are seconds on a machine
-that imports torch in 1.9 s; on a slower one they are longer by as much. They are generous: tests
-wait for one another on a busy machine.
+that imports torch in 1.9 s; on a slower one they are longer by as much. They are generous: on
+two cores, beside the C++ tests and lint, a file takes up to three times as long as by itself.
 """
 
 import collections
@@ -13,10 +13,10 @@ import time
 import pytest
 
 QUICK_IMPORT_S = 1.9
-FILE_S = 60
+FILE_S = 120
 LONGER_S = {
-    "tests/python/test_documents.py": 120,
-    "tests/python/test_remote_storage.py": 90,
+    "tests/python/test_documents.py": 240,
+    "tests/python/test_remote_storage.py": 180,
 }
 
 
