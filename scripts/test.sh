@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests, from a fresh clone on: scripts/test.sh [all]. CONTRIBUTING.md says what `all` has beside the others.
 #
-# The C++ tests and those of lint and packaging run beside the Python tests, which wait for processes more than they compute.
+# The C++ tests come first. Those of lint and packaging run beside the Python tests, which wait for processes more than they
+# compute.
 # The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -51,9 +52,6 @@ cpp() {
 # In the background: their output is shown when they are done.
 beside() {
   local status=0 started=$SECONDS
-  cpp >"$logs/cpp.log" 2>&1 || status=$?
-  printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/cpp.status"
-  status=0 started=$SECONDS
   pytest tests/lint tests/package >"$logs/lint-package.log" 2>&1 || status=$?
   printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/lint-package.status"
 }
@@ -87,6 +85,7 @@ main() {
   rm -f "$logs"/*.status
   : >"$summary"
 
+  run "C++" cpp.log '% tests passed' cpp
   set -m
   beside </dev/null &
   others=$!
@@ -100,7 +99,6 @@ main() {
   fi
   wait "$others" || failed=1
   others=
-  show_beside "C++" cpp '% tests passed'
   show_beside "Lint checks and packaging" lint-package "$pytest_end"
   if [ -n "$everything" ]; then
     run "Sanitizers" sanitize.log '% tests passed' scripts/sanitize.sh
