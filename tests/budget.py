@@ -2,7 +2,7 @@
 
 ``--budget`` fails the run when a file takes longer, and names it. Budgets are seconds on a machine
 that imports torch in 1.9 s; on a slower one they are longer by as much. They are generous: on
-two cores, beside the C++ tests and lint, a file takes up to three times as long as by itself.
+two cores, beside lint and packaging, a file takes up to three times as long as by itself.
 """
 
 import collections
