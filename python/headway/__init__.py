@@ -23,6 +23,7 @@ from headway._runtime.runtime import (
     join_address,
     shutdown,
 )
+from headway._values.named_arguments import offer
 
 __all__ = [
     "__version__",
@@ -36,5 +37,6 @@ __all__ = [
     "shutdown",
 ]
 
+offer(globals(), __all__)
 # Older and longer names of modules can be imported.
 TABLE_FINDER.install()

@@ -99,7 +99,8 @@ PYTHON: dict[str, Room] = {
         "python/headway/_values/", "checked arguments, metrics as JSON, pickles, what happens at the process's end"
     ),
     "_places": _room(
-        "python/headway/_places/", "modules without a file: one table of older and longer names, and the finder for it"
+        "python/headway/_places/",
+        "modules without a file: tables of older and longer names and of missing ones, and the finder for them",
     ),
     "_session": _room(
         "python/headway/_session.py", "what this process is: a rank, one that validates, or neither", "_core"
@@ -156,11 +157,13 @@ PYTHON: dict[str, Room] = {
         "_core _runtime _session _storage _values _worker train._config train._errors train._run train._validation "
         "train.backend",
     ),
-    "train.collective": _room("python/headway/train/collective/", "barriers and broadcasts of all ranks", "_session"),
+    "train.collective": _room(
+        "python/headway/train/collective/", "barriers and broadcasts of all ranks", "_session _values"
+    ),
     "train": _room(
         "python/headway/train/",
         "the trainers, and the names that users import",
-        "_callbacks _checkpoint _core _runtime _session _storage _values _worker train._config train._errors "
+        "_callbacks _checkpoint _core _places _runtime _session _storage _values _worker train._config train._errors "
         "train._local train._run train._training_function train._validation train.backend",
     ),
     "train.torch": _room(
@@ -169,7 +172,9 @@ PYTHON: dict[str, Room] = {
         "_checkpoint _session _values train train._config train._validation train.backend",
     ),
     "tune": _room(
-        "python/headway/tune/", "the names that users import of what tuning shares with training", "_callbacks _places"
+        "python/headway/tune/",
+        "the names that users import of what tuning shares with training",
+        "_callbacks _places _values",
     ),
     "": _room(
         "python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime _values"

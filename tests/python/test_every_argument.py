@@ -101,6 +101,46 @@ def test_no_argument_is_left_out():
     assert {name for name, _ in LEFT_OUT} <= {name for name, _ in there}, "what is left out is there"
 
 
+@pytest.mark.parametrize(
+    ("call", "given", "meant"),
+    [
+        (ScalingConfig, {"num_worker": 2}, "num_workers"),
+        (RunConfig, {"names": "x"}, "name"),
+        (train.CheckpointConfig, {"keep": 2}, None),
+        (DataParallelTrainer, {"train_loop_per_workers": print}, "train_loop_per_worker"),
+        (TorchTrainer, {"scaling_confg": None}, "scaling_config"),
+        (TorchTrainer.restore, {"pth": "x"}, "path"),
+        (train.Checkpoint.from_directory, {"pat": "x"}, "path"),
+        (train.report, {"metric": {}}, "metrics"),
+        (train.torch.prepare_model, {"model": None, "move_to_devices": True}, "move_to_device"),
+        (train.collective.broadcast_from_rank_zero, {"dta": 1}, "data"),
+        (headway.init, {"num_cpu": 2}, "num_cpus"),
+    ],
+)
+def test_a_misspelled_argument_is_answered_with_the_right_one(call, given, meant):
+    with pytest.raises(TypeError) as caught:
+        call(**given)
+    wrong = list(given)[-1]
+    hint = f"did you mean {meant!r}?" if meant else "allowed: num_to_keep, checkpoint_score_attribute, "
+    assert f"() got an unexpected keyword argument {wrong!r}; {hint}" in str(caught.value)
+
+
+def test_every_public_call_answers_a_misspelled_argument():
+    """All that a user makes or calls, but for what takes any name."""
+    silent = []
+    for each in OFFERED:
+        call = each.values[0]
+        names = [] if name_of(call) in GOT else list(inspect.signature(call).parameters.values())
+        if not names or any(name.kind.name.startswith("VAR_") for name in names) or inspect.isabstract(call):
+            continue
+        try:
+            call(**{f"{names[0].name}z": 1})
+        except TypeError as error:
+            if f"did you mean {names[0].name!r}?" not in str(error) or "()" not in str(error):
+                silent.append((name_of(call), str(error)))
+    assert silent == []
+
+
 @pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.ROWS)
 def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
     headway.shutdown()

@@ -3,6 +3,7 @@
 import importlib
 
 import headway
+import headway.tune
 import pytest
 from headway import train
 from headway.train import session
@@ -90,8 +91,38 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         print(train.torch.TorchTrainer.__name__, train.torch.TorchConfig(backend="gloo").to_dict()["backend"])
         """)
     assert (code, output) == (0, "TorchTrainer gloo\n")
-    with pytest.raises(AttributeError, match=r"module 'headway.train' has no attribute 'jax'"):
-        train.jax  # noqa: B018
+    with pytest.raises(AttributeError, match=r"module 'headway.train' has no attribute 'no_such'"):
+        train.no_such  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
+        ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
+        ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
+        ("import headway.train.lightning", "headway.train.lightning: Headway has no integration of Lightning yet"),
+        ("from headway.train import lightning", "headway.train.lightning: Headway has no integration of Lightning"),
+        (
+            "from headway.train.lightning import RayDDPStrategy",
+            "lightning.Trainer works unchanged in the training function of a TorchTrainer",
+        ),
+        ("from headway.train.huggingface.transformers import x", "headway.train.huggingface: Headway has no"),
+        ("import headway.data", "headway.data: Headway has no data engine yet; read the data in the training function"),
+        ("from headway import data", "headway.data: Headway has no data engine yet"),
+    ],
+)
+def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words):
+    with pytest.raises(ModuleNotFoundError) as caught:
+        exec(code, {})
+    assert words in str(caught.value)
+
+
+def test_whether_a_missing_name_is_there_may_be_asked():
+    assert not hasattr(headway.tune, "Tuner")
+    assert not hasattr(train, "lightning")
+    with pytest.raises(AttributeError, match=r"headway\.train\.lightning: Headway has no integration of Lightning yet"):
+        train.lightning  # noqa: B018
 
 
 def test_every_trainer_is_a_base_trainer_which_itself_is_none():

@@ -15,6 +15,7 @@ from importlib.util import spec_from_loader
 from types import CodeType, ModuleType
 from typing import Protocol
 
+from headway._places.missing import explanation
 from headway._places.table import PLACES, Place, is_package
 
 
@@ -80,8 +81,16 @@ class _RowLoader:
 
 def _loader_of(fullname: str) -> PlaceLoader | None:
     place = PLACES.get(fullname)
-    return _RowLoader(place) if place is not None else None
+    if place is not None:
+        return _RowLoader(place)
+    # `headway.tune` is there, what is looked for below it is not.
+    words = explanation(fullname) if fullname != "headway.tune" else None
+    if words is not None:
+        # Not its own name: `from headway.tune import Tuner` looks for a module `headway.tune.Tuner`
+        # and swallows an error of that name, and with it the words.
+        raise ModuleNotFoundError(words, name=fullname.rpartition(".")[0])
+    return None
 
 
-#: Answers for the modules of the table.
+#: Answers for the modules of the table, and says why others are not there.
 TABLE_FINDER = PlacesFinder(_loader_of)

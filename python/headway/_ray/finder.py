@@ -7,15 +7,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from headway._places.finder import PlacesFinder
+from headway._places.missing import explanation
 from headway._ray import core_names
 
 _SHARED = ("air", "train")
-"""What Headway has of Ray, but for :data:`_WORDS`. All else is Ray Core's, or of other libraries of Ray's."""
-
-_WORDS = {
-    "data": "Headway has no data engine yet; read the data in the training function, with a torch DataLoader, say",
-    "tune": "Headway has no tuning yet; call fit() for each configuration",
-}
+"""What Headway has of Ray. All else is Ray Core's, or of other libraries of Ray's."""
 
 
 class _Alias:
@@ -42,10 +38,11 @@ class _Alias:
 
 def _words(name: str) -> str:
     """Why there is no such module, and what to do."""
-    subject = name.split(".")[1]
-    if subject in _WORDS:
-        return f"{name}: {_WORDS[subject]}"
-    if subject in _SHARED:
+    own = f"headway.{name.removeprefix('ray.')}"
+    words = explanation(own)
+    if words is not None:
+        return name + words.removeprefix(own)
+    if name.split(".")[1] in _SHARED:
         return f"{name}: Headway has no such module; docs/compatibility.md lists what there is"
     return core_names.explanation(name.removeprefix("ray."))
 

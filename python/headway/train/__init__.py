@@ -8,7 +8,9 @@ import importlib
 from typing import Any
 
 from headway._checkpoint.checkpoint import Checkpoint
+from headway._places.missing import explanation
 from headway._session import SessionMisuseError
+from headway._values.named_arguments import offer
 from headway.train._config.config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from headway.train._config.run_options import LoggingConfig
 from headway.train._config.sync_config import SyncConfig
@@ -94,9 +96,7 @@ __all__ = [
     "report",
 ]
 
-# Users meet these under the name that they import, in tracebacks and in documentation.
-for _name in set(__all__) - {"TRAIN_DATASET_KEY"}:
-    globals()[_name].__module__ = __name__
+offer(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
@@ -105,4 +105,4 @@ def __getattr__(name: str) -> Any:
     """
     if name in ("collective", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(explanation(f"{__name__}.{name}") or f"module {__name__!r} has no attribute {name!r}")

@@ -10,9 +10,8 @@ Example:
 
 from typing import Any
 
-from headway.train._training_function.context import StorageContext, TrialResources, get_checkpoint, get_context
-from headway.train._training_function.datasets import get_dataset_shard
-from headway.train._training_function.report import report
+from headway.train import get_checkpoint, get_context, get_dataset_shard, report
+from headway.train._training_function.context import StorageContext, TrialResources
 
 __all__ = [
     "get_checkpoint",

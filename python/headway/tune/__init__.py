@@ -23,7 +23,9 @@ from headway._callbacks.stopper import (
     TrialPlateauStopper,
 )
 from headway._callbacks.trial import Trial
+from headway._places.missing import explanation
 from headway._places.table import PLACES
+from headway._values.named_arguments import offer
 
 __all__ = [
     "CLIReporter",
@@ -45,16 +47,11 @@ __all__ = [
     "TrialPlateauStopper",
 ]
 
-# Users meet these under the name that they import, in tracebacks and in documentation.
-for _name in __all__:
-    globals()[_name].__module__ = __name__
+offer(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
     """``headway.tune.stopper`` and the like without an import of their own."""
     if f"{__name__}.{name}" in PLACES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(
-        f"headway.tune.{name}: Headway has no tuning yet; call fit() for each configuration. Of headway.tune there is "
-        "what RunConfig takes: Callback, logger, stopper, CLIReporter"
-    )
+    raise AttributeError(explanation(f"{__name__}.{name}"))

@@ -11,6 +11,7 @@ from typing import Any
 import cloudpickle
 
 from headway import _session as worker_session
+from headway._values import named_arguments
 from headway.train.collective import _shared_memory
 
 __all__ = ["barrier", "broadcast_from_rank_zero"]
@@ -76,3 +77,6 @@ def broadcast_from_rank_zero(data: Any) -> Any:
         received = cloudpickle.loads(content)
     session.core.collective("barrier", None)
     return received
+
+
+named_arguments.offer(globals(), __all__)

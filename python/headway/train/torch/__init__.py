@@ -3,6 +3,7 @@
 Importing this module does not import torch: the driver needs none, and workers have it from their factory.
 """
 
+from headway._values.named_arguments import offer
 from headway.train.torch.config import TorchConfig
 from headway.train.torch.data_loader import prepare_data_loader
 from headway.train.torch.devices import get_device, get_devices
@@ -30,5 +31,4 @@ __all__ = [
     "unwrap_model",
 ]
 
-for _name in __all__:
-    globals()[_name].__module__ = __name__
+offer(globals(), __all__)
