@@ -150,11 +150,12 @@ ExitStatus Factory::status_of_lost(const std::optional<Error>& error) const {
 }
 
 void Factory::on_lost(const std::optional<Error>& error) {
-  if (!alive_.empty()) {
-    const ExitStatus status = status_of_lost(error);
-    for (std::int64_t worker_id : std::exchange(alive_, {})) handlers_.ended(worker_id, status);
-  }
+  // First of all: whoever hears of a worker's end may start another at once, from a factory that
+  // lives.
   handlers_.lost();
+  if (alive_.empty()) return;
+  const ExitStatus status = status_of_lost(error);
+  for (std::int64_t worker_id : std::exchange(alive_, {})) handlers_.ended(worker_id, status);
 }
 
 }  // namespace headway::node

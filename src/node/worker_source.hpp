@@ -28,7 +28,8 @@ class WorkerSource {
     std::function<void(const std::vector<std::string>& problems)> ready;
     std::function<void(std::int64_t worker_id, std::int64_t pid, const std::string& exec_reason)> spawned;
     std::function<void(std::int64_t worker_id, const ExitStatus& status)> ended;
-    /// The source is gone, and with it every worker of it that had not ended; `ended` was called for each.
+    /// The source is gone, and with it each of its workers that had not ended: `ended` follows for
+    /// each.
     std::function<void()> lost;
   };
 

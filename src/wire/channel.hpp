@@ -23,7 +23,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// An error ends the channel with it.
   using FrameHandler = std::function<Result<void>(Frame)>;
   /// Called once, when the stream has ended: nullopt for an orderly end, else what broke. Never
-  /// from within `send` or `close`.
+  /// from within `start`, `send` or `close`.
   using ClosedHandler = std::function<void(std::optional<Error>)>;
 
   /// Takes `fd`, a connected stream socket. `kinds` (messages_of<...>) are the messages that the

@@ -34,6 +34,7 @@ struct OneAgent : AgentSink {
   void worker_exited(std::int64_t id, const ExitStatus& status, const std::string& log_tail) override {
     tail = log_tail;
     note(id, "ended", to_text(status));
+    if (on_end) on_end(id);
   }
   bool worker_line(std::int64_t id, std::string_view line) override {
     note(id, "printed", std::string(line));
@@ -95,6 +96,7 @@ struct OneAgent : AgentSink {
   std::vector<Note> notes;
   std::size_t ended_at = 0;
   std::string tail;
+  std::function<void(std::int64_t id)> on_end;  ///< What else happens when a worker has ended.
   long until_pause = -1;
   std::chrono::milliseconds busy_with_each_message{0};
 };
@@ -192,6 +194,34 @@ BOOST_FIXTURE_TEST_CASE(a_worker_ordered_of_a_factory_that_is_dying_is_told_as_e
   BOOST_TEST(ended(2) == lost);
   must_start(3, "say again");
   BOOST_TEST(said(3) == "again");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_worker_that_is_started_when_another_died_with_its_factory_gets_a_new_factory, OneAgent) {
+  must_start(1, "pids");
+  const pid_t factory = pids(1).first;
+  tell(1, "deaf");
+  run_until([&] { return !of(1, "printed").empty(); });
+  loop.poll();  // The agent has seen that the session is closed, so it waits only for the end.
+  on_end = [this](std::int64_t id) {
+    if (id == 1) must_start(2, "say again");
+  };
+  ::kill(factory, SIGKILL);
+  BOOST_TEST(ended(1) == lost);
+  run_until([&] { return !of(2, "said").empty() || !of(2, "ended").empty(); });
+  BOOST_TEST(of(2, "said") == std::vector<std::string>{"again"});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_factory_that_is_gone_before_the_agent_listens_to_it_ends_the_worker_that_was_ordered,
+                        OneAgent) {
+  wire::Ends control = wire::make_socket();
+  control.b.close();
+  wire::Ends life = make_pipe();
+  const pid_t guard = fork();
+  if (guard == 0) _exit(4);
+  config.forked = std::make_shared<ForkedFactory>(ForkedFactory{control.a.release(), life.b.release(), guard});
+  agent = std::make_unique<Agent>(loop, config, *this);
+  boost::asio::post(loop, [this] { must_start(1, "say never"); });
+  BOOST_TEST(ended(1) == lost);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_reaches_the_worker, OneAgent) {

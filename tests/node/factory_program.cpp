@@ -42,6 +42,13 @@ void print_lines(int count) {
   }
 }
 
+/// Lives on, and has printed that nobody can reach it any more.
+void become_deaf(int session) {
+  close(session);
+  print_lines(1);
+  while (true) pause();
+}
+
 [[noreturn]] void work(int session) {
   while (true) {
     const auto frame = wire::receive_frame(session, wire::messages_of<wire::ToWorker>);
@@ -52,6 +59,7 @@ void print_lines(int count) {
     if (order.starts_with("raise")) raise(std::atoi(rest.c_str()));
     if (order.starts_with("print")) print_lines(std::atoi(rest.c_str()));
     if (order.starts_with("say")) say(session, rest);
+    if (order.starts_with("deaf")) become_deaf(session);
     if (order.starts_with("babble")) (void)wire::send_frame(session, {R"({"is":"Babble","fields":{}})", nullptr});
     if (order.starts_with("pids")) say(session, std::to_string(getppid()) + " " + std::to_string(getpid()));
     if (order.starts_with("family")) start_family(session);

@@ -232,6 +232,25 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_close_its_own_channel, Fixture) {
   BOOST_TEST(seen == "still here");
 }
 
+BOOST_AUTO_TEST_CASE(a_channel_whose_peer_has_gone_already_hears_of_it_after_start_has_returned) {
+  asio::io_context loop;
+  Ends socket = make_socket();
+  socket.b.close();
+  const auto channel = std::make_shared<Channel>(loop, std::move(socket.a), test_kinds);
+  bool started = false;
+  int closed = 0;
+  asio::post(loop, [&] {
+    channel->start([](const Frame&) { return Result<void>(); },
+                   [&](const std::optional<Error>&) {
+                     BOOST_TEST(started);
+                     ++closed;
+                   });
+    started = true;
+  });
+  loop.run();
+  BOOST_TEST(closed == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_message_of_a_kind_that_may_not_be_long_ends_the_channel_before_its_bytes_come, Fixture) {
   const std::string json = R"({"is":"small","fields":{}})";
   write_all(peer.get(), bytes_of({static_cast<std::uint32_t>(json.size()), 0, 1 << 20}) + json);
