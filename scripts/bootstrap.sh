@@ -123,11 +123,25 @@ install_sets() {
   for set in "$@"; do cp "requirements/$set.txt" "$venv/.installed/$set.txt"; done
 }
 
-# Makes `import headway` in .venv mean the tree's python/ folder.
+# Writes standard input to a file, unless that is its content already.
+write_new() {
+  local content
+  content=$(cat)
+  if [ "$(cat "$1" 2>/dev/null)" != "$content" ]; then printf '%s\n' "$content" >"$1"; fi
+}
+
+# Makes `import headway` in .venv mean the tree's python/ folder, and writes the commands that the wheel has (pyproject.toml).
 link_tree() {
-  local site
-  site=$(echo "$venv"/lib/python3*/site-packages)
-  if [ "$(cat "$site/headway.pth" 2>/dev/null)" != "$PWD/python" ]; then echo "$PWD/python" >"$site/headway.pth"; fi
+  local bin command module function
+  bin=$(cd "$venv/bin" && pwd)
+  echo "$PWD/python" | write_new "$(echo "$venv"/lib/python3*/site-packages)/headway.pth"
+  sed -n '/^\[project\.scripts\]/,/^$/s/^\([a-z-]*\) = "\(.*\):\(.*\)"$/\1 \2 \3/p' pyproject.toml |
+    while read -r command module function; do
+      # sh starts the interpreter: the path in a "#!" line may have no blank and no more than 127 bytes.
+      printf '%s\n' '#!/bin/sh' "'''exec' \"$bin/python\" \"\$0\" \"\$@\"" "' '''" \
+        "import sys" "from $module import $function" "sys.exit($function())" | write_new "$bin/$command"
+      chmod +x "$bin/$command"
+    done
 }
 
 main() {
