@@ -79,6 +79,7 @@ main() {
   step "build" scripts/build.sh
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
+    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks
     step "build what is heavy" scripts/build.sh heavy
   fi
   mkdir -p "$logs"

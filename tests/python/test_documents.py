@@ -23,7 +23,12 @@ def run_page(page, folder):
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+# Pages about frameworks that only `make test-all` installs: requirements/frameworks.txt.
+HEAVY = ("accelerate.md", "lightning.md")
+TESTED = [pytest.param(page, marks=pytest.mark.heavy if page.name in HEAVY else ()) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", TESTED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run(page, tmp_path):
     done = run_page(page, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
