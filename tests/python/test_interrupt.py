@@ -45,8 +45,11 @@ def test_ctrl_c_once(script, deaf):
     status, output = script.finish(10)
     took_s = time.monotonic() - begun
     assert status == 130
-    assert "KeyboardInterrupt" in output
-    assert f"stopped by Ctrl-C; what was reported so far is in {script.storage}/run" in output
+    assert output.splitlines()[-1] == (
+        f"headway: stopped by Ctrl-C; what was reported so far is in {script.storage}/run; "
+        "the same name and storage path resume the run"
+    )
+    assert "Traceback" not in output
     assert processes.wait_gone(script.processes, 0.5) == {}
     # The ranks have a second; the rest is Python's own end on a machine that others use as well.
     assert took_s < 3
@@ -111,3 +114,48 @@ def test_a_program_goes_on_after_ctrl_c(script):
     assert status == 0, output
     assert "interrupted\n" in output
     assert output.endswith("again\n")
+
+
+def test_ctrl_c_in_local_mode_shows_where_the_training_function_was(script):
+    script.start(
+        """
+        import signal
+        from headway import train
+
+        def loop():
+            print("at work", flush=True)
+            signal.pause()
+
+        train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=0)).fit()
+        """
+    )
+    script.wait_for("at work", count=1)
+    os.killpg(script.process.pid, signal.SIGINT)
+    status, output = script.finish(10)
+    assert status == 130
+    assert "stopped by Ctrl-C; what was reported so far is in" in output
+    assert ", in loop\n" in output
+    assert "headway/train" not in output
+
+
+def test_another_error_after_ctrl_c_has_its_frames(script):
+    status, output = script.run(
+        """
+        import os, signal, threading
+        from headway import train
+
+        def loop():
+            os.kill(DRIVER, signal.SIGINT)
+            threading.Event().wait()
+
+        DRIVER = os.getpid()
+        try:
+            train.DataParallelTrainer(loop).fit()
+        except KeyboardInterrupt:
+            pass
+        raise ValueError("of the program")
+        """
+    )
+    assert status == 1
+    assert "Traceback" in output
+    assert output.endswith("ValueError: of the program\n")

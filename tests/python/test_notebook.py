@@ -31,7 +31,7 @@ class Notebook:
         """Runs a cell; returns (its stream output, the name of its error or None)."""
         cell = self.client.execute(code)
         output, error = "", None
-        self.shown, self.drawn = "", []
+        self.shown, self.drawn, self.error = "", [], ""
         deadline = time.monotonic() + CELL_LIMIT_S
         while time.monotonic() < deadline:
             try:
@@ -47,7 +47,7 @@ class Notebook:
                 self.shown = content["data"].get("text/html", "")
                 self.drawn.append(kind)
             elif kind == "error":
-                error = content["ename"]
+                error, self.error, self.frames = content["ename"], content["evalue"], content["traceback"]
             elif kind == "status" and content["execution_state"] == "idle":
                 return output, error
             if interrupt_at is not None and interrupt_at in output:
@@ -105,6 +105,7 @@ TorchTrainer(endless, scaling_config=scaling).fit()
     )
     assert error == "KeyboardInterrupt"
     assert "stopped by Ctrl-C" in output
+    assert notebook.frames == ["KeyboardInterrupt"]
     output, error = notebook.run("print(TorchTrainer(loop, scaling_config=scaling).fit().metrics['answer'])")
     assert error is None, output
     assert output.endswith("42.0\n")
@@ -147,3 +148,22 @@ train.DataParallelTrainer(endless, scaling_config=local).fit()
         "print(train.DataParallelTrainer(lambda: 'again', scaling_config=local).fit().return_value)"
     )
     assert (output, error) == ("again\n", None)
+
+
+def test_an_exception_of_a_cell_shows_the_cell_s_line(notebook):
+    notebook.run("""
+from headway import train
+
+class Model:
+    def step(self):
+        raise ValueError("too hot")  # in the model's cell
+""")
+    _, error = notebook.run("""
+def loop():
+    Model().step()  # in the loop's cell
+
+train.DataParallelTrainer(loop).fit()
+""")
+    assert error == "WorkerGroupError"
+    assert '    raise ValueError("too hot")  # in the model\'s cell\n' in notebook.error
+    assert "    Model().step()  # in the loop's cell\n" in notebook.error

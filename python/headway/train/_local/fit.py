@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from headway import _core
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
-from headway._values import log
 from headway.train._config.config import RunConfig, ScalingConfig
 from headway.train._errors.exceptions import ControllerError, to_exception
 from headway.train._local import ranks
 from headway.train._run import saved_trainer
 from headway.train._run.callback_calls import CallbackCalls
 from headway.train._run.display import Display
+from headway.train._run.interruption import interrupted
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
@@ -170,12 +170,12 @@ class LocalRun:
         try:
             outcome = _take_part(self._trainer, self._session_fd, self._place)
         except BaseException as error:
-            interrupted = isinstance(error, KeyboardInterrupt)
-            run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
+            by_user = isinstance(error, KeyboardInterrupt)
+            run.abort("Ctrl-C" if by_user else f"fit() was left by {type(error).__name__}: {error}")
             end = served.wait()
             if not isinstance(error, Exception):
-                if interrupted:
-                    log.notice(f"stopped by Ctrl-C; what was reported so far is in {self.path}")
+                if isinstance(error, KeyboardInterrupt):
+                    interrupted(error, self.path, shows_frames=True)
                 raise
             refusal = error
         end = served.wait()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from headway import _core
 from headway._storage import locations
-from headway._values import log
 from headway.train._errors.exceptions import ControllerError, to_exception
+from headway.train._run.interruption import interrupted
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 
@@ -49,10 +49,7 @@ class GroupRun:
         except BaseException as error:
             loop.abort(error)
             if isinstance(error, KeyboardInterrupt):
-                log.notice(
-                    f"stopped by Ctrl-C; what was reported so far is in {self.path}; "
-                    "the same name and storage path resume the run"
-                )
+                interrupted(error, self.path)
             raise
         if loop.callback_error is not None:
             cause = loop.callback_error.failure

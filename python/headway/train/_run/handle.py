@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from headway import _core
 from headway._values.arguments import check_number, check_str
+from headway.train._run.interruption import interrupted
 from headway.train._run.result import Result
 
 #: What :meth:`RunHandle.events` yields.
@@ -103,9 +104,10 @@ class RunHandle:
         try:
             if not self._ended.wait(None if timeout == math.inf else timeout):
                 raise TimeoutError(f"the run has not ended within {timeout:g} s; it continues")
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             if self._run.abort("Ctrl-C"):
                 self._ended.wait()
+            interrupted(error, self.path)
             raise
         if self._error is not None:
             raise self._error
