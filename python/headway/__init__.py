@@ -15,6 +15,7 @@ except ModuleNotFoundError as missing:
 from headway._places.finder import TABLE_FINDER
 from headway._ray import as_ray
 from headway._runtime.nodes import nodes
+from headway._runtime.runs import runs
 from headway._runtime.runtime import (
     available_resources,
     cluster_resources,
@@ -34,6 +35,7 @@ __all__ = [
     "is_initialized",
     "join_address",
     "nodes",
+    "runs",
     "shutdown",
 ]
 

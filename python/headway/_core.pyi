@@ -350,6 +350,14 @@ class Finished:
     @staticmethod
     def from_json(json: str) -> Finished: ...
 
+class Watch:
+    """Looks at a driver's runs, nodes and queue."""
+
+    def next(self, timeout_s: float) -> str | None:
+        """
+        Waits for a snapshot that this method has not returned yet, as JSON; None when time is out or Headway was shut down.
+        """
+
 def read_journal(run_directory: str) -> str:
     """
     A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
@@ -412,6 +420,9 @@ class Runtime:
 
     def nodes(self) -> str:
         """What each node has, as JSON."""
+
+    def watch(self) -> Watch:
+        """Looks at all runs, nodes and the queue, until the watch is given up."""
 
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""

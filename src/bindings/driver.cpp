@@ -1,5 +1,6 @@
 #include "bindings/described.hpp"
 #include "bindings/module.hpp"
+#include "bindings/watch.hpp"
 #include "driver/found_run.hpp"
 #include "driver/run.hpp"
 #include "driver/run_identity.hpp"
@@ -174,6 +175,16 @@ void bind_driver(nb::module_& module) {
             return json;
           },
           "What each node has, as JSON.")
+      .def(
+          "watch",
+          [](PyRuntime& self) {
+            auto watch = [&] {
+              const nb::gil_scoped_release released;
+              return self.runtime->watch();
+            }();
+            return PyWatch(unwrap(std::move(watch)));
+          },
+          "Looks at all runs, nodes and the queue, until the watch is given up.")
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
           nb::arg("preload"), "Starts a worker factory for these modules in the background.")

@@ -11,6 +11,7 @@ void bind_errors(nanobind::module_& module);
 void bind_config(nanobind::module_& module);
 void bind_front_events(nanobind::module_& module);
 void bind_driver(nanobind::module_& module);
+void bind_watch(nanobind::module_& module);
 void bind_worker(nanobind::module_& module);
 void bind_storage(nanobind::module_& module);
 void bind_checkpoint(nanobind::module_& module);

@@ -5,6 +5,7 @@
 #include "core/location.hpp"
 
 #include <algorithm>
+#include <utility>
 
 /// The way of a run from one state to the next, as long as nothing fails, and where events and
 /// timers go.
@@ -30,7 +31,9 @@ Commands RunController::handle(Time now, const Event& event) {
   stop_when_settled();
   end_bereaved_group();
   consider_growing();
-  waits_.watch(scene(), end_.failure() || end_.abort_reason(), out_);
+  // What ended a wait may be a failure, which is reported elsewhere.
+  const bool storing_failed = std::exchange(storing_failed_, false);
+  waits_.watch(scene(), end_.failure() || end_.abort_reason() || storing_failed, out_);
   if (state_ != before) state_since_ = now;
   return out_.take();
 }

@@ -202,6 +202,7 @@ class RunController {
   ValidationFlow validations_;
   Upkeep upkeep_;
   WaitWatch waits_;
+  bool storing_failed_ = false;  ///< A checkpoint was refused by this event.
 };
 
 }  // namespace headway::control

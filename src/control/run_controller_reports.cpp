@@ -220,6 +220,7 @@ void RunController::on(const ReportHeard&) {
 /// The report fails in every rank alike, and nothing of it is recorded. Ranks that have gone on
 /// hear it at their next report; when all have returned, the attempt fails by it.
 void RunController::refuse(const PendingReport& report) {
+  storing_failed_ = true;
   const PendingCheckpoint& checkpoint = *report.checkpoint;
   const std::string& why = *checkpoint.refusal;
   // In a folder that is lost, what is there under this name may be another driver's.

@@ -22,11 +22,13 @@ struct EngineParts {
   std::unique_ptr<node::NodeAgent> agent;  ///< This machine's. It is gone before the engine is.
 };
 
-/// Makes them, before the loop runs. `sink` hears of workers and of what the user should read, on the loop.
+/// Makes them, before the loop runs. `sink` hears of workers and of what the user should read, on
+/// the loop.
 using EngineFactory =
     std::function<EngineParts(boost::asio::io_context& loop, const RuntimeConfig& config, node::AgentSink& sink)>;
 
-/// This machine and the nodes that join. Inside a worker (`RuntimeConfig::host_fd`): the slots and the workers of its driver.
+/// This machine and the nodes that join. Inside a worker (`RuntimeConfig::host_fd`): the slots and
+/// the workers of its driver.
 EngineFactory default_engine(const RuntimeConfig& config);
 
 /// This machine, the nodes that join, and those that a provider brings; RuntimeConfig::join is set.

@@ -3,6 +3,7 @@
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
 #include "driver/runtime.hpp"
+#include "driver/unix_time.hpp"
 #include "wire/spawn.hpp"
 
 #include <algorithm>
@@ -42,6 +43,8 @@ Run::Run(Runtime& runtime, RunStart start)
                    front_, [this](control::Event event) { post(std::move(event)); }),
       artifact_carriers_(runtime.helper_services(), launch()),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
+      outage_(std::make_shared<storage::Outage>(
+          storage::real_patience(), [front = front_](const std::string& text) { front->push(RunWarning{text}); })),
       display_timer_(loop_),
       local_sessions_(std::move(start.local_sessions)) {}
 
@@ -62,7 +65,10 @@ std::vector<FrontEvent> Run::take_events() {
   return events;
 }
 
-void Run::abort(const std::string& reason) { post(control::AbortAsked{reason}); }
+void Run::abort(const std::string& reason) {
+  outage_->hurry();
+  post(control::AbortAsked{reason});
+}
 
 void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function) {
   asio::post(loop_, [self = shared_from_this(), call_id, ranks = std::move(ranks), function = std::move(function)] {
@@ -112,12 +118,26 @@ void Run::handle(const control::Event& event) {
   if (detached_) return;
   try {
     throw_point("run.event");
-    for (const control::Command& command : controller_.handle(decision_now(), event)) {
+    const control::Commands commands = controller_.handle(decision_now(), event);
+    status_.reset();
+    runtime_->publisher().changed();
+    for (const control::Command& command : commands) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }
   } catch (...) {
     fail(wire::error_of(std::current_exception()));
   }
+  const control::RunState state = controller_.state();
+  if (state == control::RunState::closing || state == control::RunState::over) outage_->begin_end();
+}
+
+std::shared_ptr<const RunStatus> Run::status() {
+  if (!status_) {
+    RunStatus status{run_id_, shown_location(folder_->path()), controller_.view(decision_now())};
+    status.view.taken_unix_s = unix_seconds();
+    status_ = std::make_shared<const RunStatus>(std::move(status));
+  }
+  return status_;
 }
 
 /// The controller is not asked: nobody knows what it has missed. Its journal says that the run can be resumed.

@@ -7,9 +7,11 @@
 #include "driver/run_folder.hpp"
 #include "driver/run_start.hpp"
 #include "driver/validation_processes.hpp"
+#include "driver/watch.hpp"
 #include "driver/worker_routes.hpp"
 #include "driver/working_directories.hpp"
 #include "engine/engine.hpp"
+#include "storage/outage.hpp"
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
 
@@ -71,6 +73,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void node_preempted(const std::string& node_id, double grace_s);
   /// The engine may have more room than before.
   void room_changed();
+  /// As it is now.
+  std::shared_ptr<const RunStatus> status();
   void warn(const std::string& text);
   void notify(const std::string& text);
   /// An exception has left a handler: the run ends with it (ControllerError), its workers by SIGKILL.
@@ -88,7 +92,11 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
 
   void handle(const control::Event& event);
   void post(control::Event event);
-  /// Does `work` on the run's storage strand, then hands the event that it returns to the controller.
+  /// Does `work` on the run's storage strand. When the run's folder is gone by then, the controller
+  /// hears it.
+  void do_on_storage(std::function<void()> work);
+  void tell_if_lost();
+  /// The same; then hands the event that `work` returns to the controller.
   void on_storage(std::function<control::Event()> work);
 
   void carry_out(const control::PrepareStorage& command);
@@ -175,8 +183,10 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   ValidationProcesses validations_;
   ArtifactCarriers artifact_carriers_;
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
+  std::shared_ptr<storage::Outage> outage_;  ///< Of what is done on the strand.
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;
+  std::shared_ptr<const RunStatus> status_;  ///< Null: something has happened since it was asked for.
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.

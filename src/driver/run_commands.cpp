@@ -26,8 +26,27 @@ std::optional<Error> error_of(const Outcome& outcome) {
 
 }  // namespace
 
+void Run::do_on_storage(std::function<void()> work) {
+  asio::post(storage_, [self = shared_from_this(), work = std::move(work)] {
+    const storage::Outage::Scope scope(self->outage_.get());
+    work();
+    self->tell_if_lost();
+  });
+}
+
+/// On the strand. A report, a restart and the end each come by here, so no attempt is begun in a
+/// folder that is gone.
+void Run::tell_if_lost() {
+  if (const auto in_place = folder_->check_in_place(); !in_place) post(control::FolderLost{in_place.error()});
+}
+
 void Run::on_storage(std::function<control::Event()> work) {
-  asio::post(storage_, [self = shared_from_this(), work = std::move(work)] { self->post(work()); });
+  asio::post(storage_, [self = shared_from_this(), work = std::move(work)] {
+    const storage::Outage::Scope scope(self->outage_.get());
+    control::Event event = work();
+    self->tell_if_lost();
+    self->post(std::move(event));
+  });
 }
 
 void Run::carry_out(const control::PrepareStorage&) {
@@ -132,7 +151,7 @@ void Run::carry_out(const control::CommitCheckpoint& command) {
 }
 
 void Run::carry_out(const control::DiscardCheckpoint& command) {
-  asio::post(storage_, [self = shared_from_this(), command] {
+  do_on_storage([self = shared_from_this(), command] {
     const auto discarded = storage::discard_unfinished(self->folder_->checkpoint_path(command.name));
     if (!discarded) self->warn("an unfinished checkpoint could not be removed: " + discarded.error().message);
   });
@@ -165,7 +184,7 @@ void Run::carry_out(const control::AnnounceCheckpoint& command) {
 }
 
 void Run::carry_out(const control::AppendResult& command) {
-  asio::post(storage_, [self = shared_from_this(), command] {
+  do_on_storage([self = shared_from_this(), command] {
     fault_point("result.begin");
     if (const auto in_place = self->folder_->check_in_place(); !in_place) {
       self->post(control::FolderLost{in_place.error()});
@@ -206,7 +225,7 @@ void Run::carry_out(const control::EndWorkers& command) {
 }
 
 void Run::carry_out(const control::SweepStorage&) {
-  asio::post(storage_, [self = shared_from_this()] {
+  do_on_storage([self = shared_from_this()] {
     const auto swept = storage::sweep(self->folder_->path());
     if (!swept) self->warn("unfinished checkpoints could not be removed: " + swept.error().message);
   });
@@ -247,11 +266,12 @@ void Run::carry_out(const control::Finish& command) {
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
-  asio::post(storage_, [self = shared_from_this(), command] {
+  do_on_storage([self = shared_from_this(), command] {
     for (const std::string& warning : self->folder_->close(!command.folder_lost)) self->warn(warning);
     self->front_->push(Finished{command.outcome, self->folder_->last_line()});
   });
   close_local_sessions();
+  runtime_->publisher().run_ended(status());
   runtime_->forget_run(run_id_);
   detached_ = true;
 }

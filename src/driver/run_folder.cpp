@@ -83,18 +83,22 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
 }
 
 Result<void> RunFolder::check_in_place() const {
-  if (!lock_ || lock_->in_place()) return {};
-  return Error{
-      ErrorKind::not_found,
-      "the run's folder " + path_ + " was deleted or moved while the run went on: nothing that it reports can be kept"};
+  if (!is_gone_ && (!lock_ || lock_->in_place())) return {};
+  return Error{ErrorKind::not_found,
+               "the run's folder " + shown_location(path_) +
+                   " was deleted or moved while the run went on: nothing that it reports can be kept"};
 }
 
 /// Where files can't be locked, or not between machines, a second driver may have taken the run up meanwhile. It has written so in
 /// run.json before anything else.
-Result<void> RunFolder::check_owner(std::int64_t epoch) const {
+Result<void> RunFolder::check_owner(std::int64_t epoch) {
+  if (auto in_place = check_in_place(); !in_place) return in_place;
   const Result<control::Journal> there = read_journal(path_);
-  // None: the first driver's first journal is to come; or the folder is gone, which others tell.
-  if (!there) return {};
+  if (!there) {
+    // None: the first driver's first journal is to come, or the folder is gone.
+    is_gone_ = has_journal_ && is_staged() && there.error().kind == ErrorKind::not_found;
+    return check_in_place();
+  }
   if (there->owner_epoch < epoch || (there->owner_epoch == epoch && there->owner == owner_)) return {};
   return Error{ErrorKind::superseded, "another driver has taken this run over: " + there->owner + " (epoch " +
                                           std::to_string(there->owner_epoch) + "; this driver's is " +
@@ -127,6 +131,7 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   snapshot.written_unix_s = unix_seconds();
   fault_point("journal.begin");
   auto written = storage::replace_file(join_location(path_, "run.json"), to_json_text(snapshot) + "\n");
+  has_journal_ = has_journal_ || written;
   fault_point("journal.end");
   return written;
 }

@@ -52,7 +52,8 @@ class RunFolder {
   /// that can't be read; `unavailable`, `refused`.
   Result<Prepared> prepare(const JsonObject& config, const wire::Blob& trainer, Owner owner);
 
-  /// Errors: `not_found` when the folder was deleted or moved since `prepare`. Remote storage is not asked.
+  /// Errors: `not_found` when the folder was deleted or moved since `prepare`. Remote storage is not
+  /// asked: of a folder there, what the last `commit`, `write_journal` or `sync` has found.
   Result<void> check_in_place() const;
 
   /// Commits a checkpoint. Errors: `superseded` when a later driver has taken the run over; those of storage::commit.
@@ -83,12 +84,14 @@ class RunFolder {
 
  private:
   Result<void> take_lock(Owner owner, std::vector<std::string>& warnings);
-  Result<void> check_owner(std::int64_t epoch) const;
+  Result<void> check_owner(std::int64_t epoch);
   void close_files();
 
   std::optional<RunLock> lock_;
   std::string owner_;             ///< This driver, as run.json names it.
   std::int64_t owner_epoch_ = 0;  ///< As this driver's newest journal has it.
+  bool has_journal_ = false;      ///< run.json was written.
+  bool is_gone_ = false;          ///< It was, and on remote storage it is not there any more.
   std::string path_;
   std::string local_path_;
   std::string last_line_;

@@ -48,7 +48,7 @@ void Run::carry_out(const control::StopSync&) {
 void Run::carry_out(const control::LeaveWorkingDirectory& command) {
   artifact_carriers_.leave(command.synced);
   if (artifact_sync_ && !command.synced) remove_halves_of_artifacts();
-  asio::post(storage_, [self = shared_from_this(), path = working_directory_, command] {
+  do_on_storage([self = shared_from_this(), path = working_directory_, command] {
     const Result<bool> stays = self->working_directories_.leave(path, command.synced);
     if (!stays) {
       self->warn("the ranks' working directory could not be removed: " + stays.error().message);
@@ -64,7 +64,7 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
 void Run::remove_halves_of_artifacts() {
   const std::string artifacts = join_location(folder_->path(), "artifacts");
   if (is_remote(artifacts)) return;
-  asio::post(storage_, [artifacts] {
+  do_on_storage([artifacts] {
     const auto names = storage::read_directory(artifacts);
     if (!names) return;
     for (const std::string& name : *names) {

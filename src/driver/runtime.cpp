@@ -61,7 +61,10 @@ constexpr auto farewell_limit = std::chrono::milliseconds(200);
 Runtime::Runtime(RuntimeConfig config) : Runtime(config, default_engine(config)) {}
 
 Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
-    : config_(std::move(config)), work_(asio::make_work_guard(loop_)) {
+    : config_(std::move(config)), work_(asio::make_work_guard(loop_)), publisher_(loop_, [this](Snapshot& snapshot) {
+        for (const auto& [id, run] : runs_) snapshot.runs.push_back(run->status());
+        snapshot.engine = engine_->view();
+      }) {
   EngineParts parts = engine(loop_, config_, *this);
   engine_ = std::move(parts.engine);
   node_id_ = parts.node_id;
@@ -102,6 +105,7 @@ void Runtime::shutdown() {
     for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
     const bool farewells = desk_ != nullptr;
     desk_.reset();
+    publisher_.close();
     nodes_.clear();
     engine_->close();
     work_.reset();
@@ -162,12 +166,14 @@ void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::Sec
     run->notify(node.node_id + " (" + node.hostname + ") has joined with " + resources_text(node.total));
   }
   engine_->add(std::move(node));
+  publisher_.changed();
 }
 
 /// Runs hear of it at once. Its workers are out of reach but may live until the agent's lease has run out: only then are they gone.
 void Runtime::node_lost(const std::string& node_id, const std::string& reason,
                         std::chrono::steady_clock::time_point fenced_until) {
   engine_->remove(node_id);
+  publisher_.changed();
   const std::vector<std::int64_t> workers = nodes_.remove(node_id);
   // A copy: a run that hears of it may end.
   for (const auto& [id, run] : std::map(runs_)) run->node_lost(node_id, reason);
@@ -181,6 +187,7 @@ void Runtime::node_lost(const std::string& node_id, const std::string& reason,
 /// What runs there goes on; where to, and when, each run's controller decides.
 void Runtime::node_preempted(const std::string& node_id, double grace_s) {
   engine_->drain(node_id);
+  publisher_.changed();
   for (const auto& [id, run] : std::map(runs_)) run->node_preempted(node_id, grace_s);
 }
 
@@ -214,6 +221,12 @@ auto Runtime::ask_loop(F question) {
   std::promise<decltype(question())> answer;
   asio::post(loop_, [&] { answer.set_value(question()); });
   return answer.get_future().get();
+}
+
+Result<std::shared_ptr<Watch>> Runtime::watch() {
+  const std::lock_guard lock(shutdown_mutex_);
+  if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
+  return publisher_.watch();
 }
 
 Resources Runtime::total_resources() {

@@ -6,6 +6,7 @@
 #include "driver/guest.hpp"
 #include "driver/helper_process.hpp"
 #include "driver/nodes.hpp"
+#include "driver/publisher.hpp"
 #include "driver/run_start.hpp"
 #include "driver/worker_routes.hpp"
 #include "engine/engine.hpp"
@@ -71,6 +72,10 @@ class Runtime : public node::AgentSink {
   /// Errors: `invalid_argument`; then `start.local_sessions` are still the caller's.
   Result<std::shared_ptr<Run>> start_run(RunStart start);
 
+  /// Lets any thread look at all runs, nodes and the queue, until the watch is given up. Nobody's events are
+  /// taken. Errors: those of Publisher::watch; `aborted` after the shutdown.
+  Result<std::shared_ptr<Watch>> watch();
+
   Resources total_resources();
   Resources available_resources();
   std::vector<node::NodeResources> node_resources();
@@ -84,6 +89,7 @@ class Runtime : public node::AgentSink {
   /// Whether workers tell their stacks themselves.
   bool own_stacks() const { return config_.factory.own_stacks; }
   engine::Engine& engine() { return *engine_; }
+  Publisher& publisher() { return publisher_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
   /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
@@ -122,6 +128,7 @@ class Runtime : public node::AgentSink {
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
   WorkerRoutes routes_;
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
+  Publisher publisher_;
   std::map<std::int64_t, std::shared_ptr<Guest>> guests_;
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;

@@ -12,7 +12,8 @@ struct NodeRequest {
   int workers_min = 1;  ///< Fewer are of no use.
   int workers_max = 1;  ///< More are not taken.
   Resources each;
-  double advised_cpus = 0;        ///< CPUs that a worker had better have, in addition to `each`; fewer are shared.
+  /// CPUs that a worker had better have, in addition to `each`; fewer are shared.
+  double advised_cpus = 0;
   std::vector<Labels> selectors;  ///< One for all workers, or one for each of them; none: any node.
   Placement placement = Placement::pack;
   Resources beside;  ///< In addition to the workers', on one node.

@@ -2,6 +2,7 @@
 
 #include "core/config.hpp"
 #include "core/worker.hpp"
+#include "engine/engine_view.hpp"
 #include "engine/placement.hpp"
 #include "node/resource_ledger.hpp"
 
@@ -64,6 +65,8 @@ class Engine {
   /// `invalid_argument` when what is wanted can never be had, even if nobody else had anything, naming what there is.
   virtual Result<void> check_possible(const Wanted& wanted) const = 0;
 
+  /// Its nodes, and the requests that wait.
+  virtual EngineView view() const = 0;
   virtual Resources total() const = 0;
   virtual Resources available() const = 0;
 

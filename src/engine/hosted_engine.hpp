@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engine/wanted_text.hpp"
 #include "node/host_link.hpp"
 
 #include <map>
@@ -17,7 +18,9 @@ class HostedEngine : public Engine {
     };
     host_->on_pending = [this](const wire::HostPending& pending) {
       const auto waiting = waiting_.find(pending.holder);
-      if (waiting != waiting_.end() && waiting->second.pending) waiting->second.pending(pending.reason);
+      if (waiting != waiting_.end() && waiting->second.answers.pending) {
+        waiting->second.answers.pending(pending.reason);
+      }
     };
     host_->on_refused = [this](const wire::HostRefused& refused) {
       answer(refused.holder, Error{ErrorKind::invalid_argument, refused.reason});
@@ -26,7 +29,7 @@ class HostedEngine : public Engine {
 
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override {
     release(holder);
-    waiting_[holder] = std::move(answers);
+    waiting_[holder] = {std::move(answers), to_text(wanted)};
     const WorkerClaim& claim = wanted.claim;
     host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.workers_max, claim.hard, claim.advised_cpus,
                                    claim.selectors, std::string(to_text(wanted.placement)), wanted.beside});
@@ -39,6 +42,14 @@ class HostedEngine : public Engine {
   int possible(std::int64_t, const Wanted&) const override { return 0; }
   /// The host says so when it is asked for it.
   Result<void> check_possible(const Wanted&) const override { return {}; }
+  EngineView view() const override {
+    EngineView view;
+    view.waiting_count = static_cast<std::int64_t>(waiting_.size());
+    for (const auto& [holder, request] : waiting_) {
+      if (view.waiting.size() < EngineView::waiting_max) view.waiting.push_back({holder, request.wanted, false});
+    }
+    return view;
+  }
   Resources total() const override { return host_->total(); }
   Resources available() const override { return host_->available(); }
 
@@ -53,11 +64,16 @@ class HostedEngine : public Engine {
  private:
   void answer(std::int64_t holder, Result<Grant> grant) {
     const auto node = waiting_.extract(holder);
-    if (!node.empty()) node.mapped().granted(std::move(grant));
+    if (!node.empty()) node.mapped().answers.granted(std::move(grant));
   }
 
   std::unique_ptr<node::HostLink> host_;
-  std::map<std::int64_t, Answers> waiting_;
+  struct Request {
+    Answers answers;
+    std::string wanted;
+  };
+
+  std::map<std::int64_t, Request> waiting_;
 };
 
 }  // namespace headway::engine

@@ -1,34 +1,12 @@
 #include "engine/node_pool.hpp"
 
+#include "engine/wanted_text.hpp"
+
 #include <algorithm>
 #include <numeric>
 
 namespace headway::engine {
 namespace {
-
-std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
-
-std::string selectors_text(const std::vector<Labels>& selectors) {
-  if (selectors.empty()) return "";
-  constexpr std::size_t shown_max = 4;
-  std::string text = " on nodes with ";
-  for (std::size_t i = 0; i < std::min(selectors.size(), shown_max); ++i)
-    text += (i == 0 ? "" : ", ") + labels_text(selectors[i]);
-  if (selectors.size() > shown_max) text += " and so on";
-  return text + (selectors.size() > 1 ? " (one a worker)" : "");
-}
-
-std::string wanted_text(const Wanted& wanted) {
-  std::string text = wanted.workers_min == wanted.workers_max
-                         ? workers_text(wanted.workers_min)
-                         : std::to_string(wanted.workers_min) + " to " + workers_text(wanted.workers_max);
-  if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
-  if (!wanted.beside.empty()) text += " and " + resources_text(wanted.beside) + " beside them (trainer_resources)";
-  text += selectors_text(wanted.claim.selectors);
-  if (wanted.placement == Placement::strict_pack) text += " on one node";
-  if (wanted.placement == Placement::strict_spread) text += " on a node each";
-  return text;
-}
 
 /// Slots that are sorted by node, in the order of the workers that they are for.
 std::vector<Slot> in_order(std::vector<Slot> slots, const std::vector<int>& node_of) {
@@ -53,7 +31,8 @@ void NodePool::add(node::NodeResources node) {
   changed();
 }
 
-/// Who waited for what was there now waits for nodes to join, and keeps nobody else from what is left.
+/// Who waited for what was there now waits for nodes to join, and keeps nobody else from what is
+/// left.
 void NodePool::remove(const std::string& node_id) {
   std::erase_if(nodes_, [&](const Node& node) { return node.ledger.node().node_id == node_id; });
   nodes_changed();
@@ -106,9 +85,10 @@ NodePool::Views NodePool::views_if_all_released() const {
 Result<void> NodePool::check_possible(const Wanted& wanted) const {
   if (may_grow_ && wanted.node_id.empty()) return {};
   Views views = views_if_all_released();
-  for (NodeView& view : views) view.closed = false;  // A node that is drained may be as before, some day.
+  // A node that is drained may be as before, some day.
+  for (PlanNode& view : views) view.closed = false;
   if (look(views, wanted)) return {};
-  return Error{ErrorKind::invalid_argument, wanted_text(wanted) + " can never be placed: there is " + there_is()};
+  return Error{ErrorKind::invalid_argument, to_text(wanted) + " can never be placed: there is " + there_is()};
 }
 
 void NodePool::acquire(std::int64_t holder, const Wanted& wanted, Answers answers) {
@@ -225,14 +205,15 @@ void NodePool::tell_pending(Request& request, bool others) {
   if (std::exchange(request.told_pending, true)) return;
   --untold_;
   if (!request.answers.pending) return;
-  std::string words = wanted_text(request.wanted) +
+  std::string words = to_text(request.wanted) +
                       (others ? " wait for other runs to end: " : " wait for nodes to join: ") + "there is " +
                       there_is();
   answers_.push_back({request.holder, [tell = request.answers.pending, words = std::move(words)] { tell(words); }});
 }
 
-/// In order, up to the first one that waits for what others hold. A run's training must not stand behind its own validation that
-/// wants a node which is gone, so those that wait for nodes to join are passed over.
+/// In order, up to the first one that waits for what others hold. A run's training must not stand
+/// behind its own validation that wants a node which is gone, so those that wait for nodes to join
+/// are passed over.
 void NodePool::serve_queue() {
   bool others = false;
   for (auto request = queue_.begin(); request != queue_.end() && !(others && untold_ == 0);) {
@@ -251,7 +232,8 @@ void NodePool::serve_queue() {
   if (supply_changed_) supply_changed_();
 }
 
-/// After all is decided, since who is answered may ask and give back at once. That is answered in turn.
+/// After all is decided, since who is answered may ask and give back at once. That is answered in
+/// turn.
 void NodePool::give_answers() {
   if (gives_answers_) return;
   struct Guard {
@@ -264,6 +246,19 @@ void NodePool::give_answers() {
     answers_.pop_front();
     answer.give();
   }
+}
+
+EngineView NodePool::view() const {
+  EngineView view;
+  for (const Node& node : nodes_) {
+    view.nodes.push_back({node.ledger.node(), node.ledger.available(), node.draining});
+  }
+  view.waiting_count = static_cast<std::int64_t>(queue_.size());
+  for (const Request& request : queue_) {
+    if (view.waiting.size() == EngineView::waiting_max) break;
+    view.waiting.push_back({request.holder, to_text(request.wanted), !is_placeable(request)});
+  }
+  return view;
 }
 
 Demand NodePool::demand() const {

@@ -11,12 +11,14 @@
 
 namespace headway::engine {
 
-/// The nodes that there are: this machine, and those whose agents have joined. Runs that do not fit beside each other wait their turn,
-/// first come, first served: a large request is not starved by small ones behind it. Who has to wait for nodes to join keeps nobody
-/// waiting for whom there is room.
+/// The nodes that there are: this machine, and those whose agents have joined. Runs that do not fit
+/// beside each other wait their turn, first come, first served: a large request is not starved by
+/// small ones behind it. Who has to wait for nodes to join keeps nobody waiting for whom there is
+/// room.
 ///
-/// What a call costs grows with the nodes. It does not grow with the number of workers that a request asks for, and requests that
-/// wait are looked at again only when there is something new for them (see `plans_made`).
+/// What a call costs grows with the nodes. It does not grow with the number of workers that a
+/// request asks for, and requests that wait are looked at again only when there is something new
+/// for them (see `plans_made`).
 class NodePool : public Engine {
  public:
   /// `may_grow`: nodes may join, so that what is too large for those that are there waits for more.
@@ -33,10 +35,12 @@ class NodePool : public Engine {
   Resources total() const override;
   Resources available() const override;
   std::vector<node::NodeResources> nodes() const override;
+  EngineView view() const override;
 
   /// What waits for nodes to join, in the order in which it will be served.
   Demand demand() const;
-  /// Nodes of which nobody has anything, and which are of no use to what waits. Those that are drained are not among them.
+  /// Nodes of which nobody has anything, and which are of no use to what waits. Those that are
+  /// drained are not among them.
   std::vector<std::string> idle_nodes() const;
   /// Called after each change that `demand` or `idle_nodes` may show.
   void on_supply_change(std::function<void()> changed) { supply_changed_ = std::move(changed); }
@@ -54,7 +58,8 @@ class NodePool : public Engine {
     Wanted wanted;
     Answers answers;
     bool told_pending = false;
-    /// Whether it had its place, were nothing given out. Unset: the nodes have changed since it was known.
+    /// Whether it had its place, were nothing given out. Unset: the nodes have changed since it was
+    /// known.
     mutable std::optional<bool> placeable = {};
   };
   /// An answer that is decided and not yet given.
@@ -62,7 +67,7 @@ class NodePool : public Engine {
     std::int64_t holder = 0;
     std::function<void()> give;
   };
-  using Views = std::vector<NodeView>;
+  using Views = std::vector<PlanNode>;
 
   std::optional<Plan> look(const Views& views, const Wanted& wanted) const;
   Views views_now() const;

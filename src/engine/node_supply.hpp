@@ -10,7 +10,8 @@
 
 namespace headway::engine {
 
-/// Decides when a provider hears of a demand, and which of its nodes it gets back. Knows no clock: times are handed in.
+/// Decides when a provider hears of a demand, and which of its nodes it gets back. Knows no clock:
+/// times are handed in.
 class NodeSupply {
  public:
   struct Settings {

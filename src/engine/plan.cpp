@@ -18,11 +18,11 @@ Room room_of(const node::ResourceLedger& ledger, const node::Share& free, const 
   return room;
 }
 
-std::optional<Plan> assign_each(const std::vector<NodeView>& nodes, const Rooms& rooms, const Wanted& wanted) {
+std::optional<Plan> assign_each(const std::vector<PlanNode>& nodes, const Rooms& rooms, const Wanted& wanted) {
   std::vector<std::vector<bool>> allowed;
   for (const Labels& selector : wanted.claim.selectors) {
     std::vector<bool>& own = allowed.emplace_back();
-    for (const NodeView& node : nodes) own.push_back(matches(node.ledger->node().labels, selector));
+    for (const PlanNode& node : nodes) own.push_back(matches(node.ledger->node().labels, selector));
   }
   auto node_of = assign(rooms, allowed, wanted.placement);
   if (!node_of) return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<Plan> assign_each(const std::vector<NodeView>& nodes, const Rooms&
   return plan;
 }
 
-std::optional<Plan> plan_exactly(const std::vector<NodeView>& nodes, const Rooms& rooms, const Wanted& wanted,
+std::optional<Plan> plan_exactly(const std::vector<PlanNode>& nodes, const Rooms& rooms, const Wanted& wanted,
                                  int workers) {
   if (workers > most(rooms, wanted.placement)) return std::nullopt;
   const std::vector<Labels>& selectors = wanted.claim.selectors;
@@ -43,7 +43,7 @@ std::optional<Plan> plan_exactly(const std::vector<NodeView>& nodes, const Rooms
   return Plan{workers, std::move(*counts), {}};
 }
 
-std::optional<Plan> plan_workers(const std::vector<NodeView>& nodes, const Rooms& rooms, const Wanted& wanted) {
+std::optional<Plan> plan_workers(const std::vector<PlanNode>& nodes, const Rooms& rooms, const Wanted& wanted) {
   // A group of any size shares CPUs when it has to; only one that may be smaller stays within them.
   Rooms within = rooms;
   if (wanted.claim.advised_cpus > 0) {
@@ -58,12 +58,12 @@ std::optional<Plan> plan_workers(const std::vector<NodeView>& nodes, const Rooms
 
 }  // namespace
 
-std::optional<Plan> plan(const std::vector<NodeView>& nodes, const Wanted& wanted) {
-  const auto is_allowed = [&](const NodeView& node) {
+std::optional<Plan> plan(const std::vector<PlanNode>& nodes, const Wanted& wanted) {
+  const auto is_allowed = [&](const PlanNode& node) {
     return !node.closed && (wanted.node_id.empty() || node.ledger->node().node_id == wanted.node_id);
   };
   Rooms rooms;
-  for (const NodeView& node : nodes) {
+  for (const PlanNode& node : nodes) {
     rooms.push_back(is_allowed(node) ? room_of(*node.ledger, *node.free, wanted) : Room());
   }
   if (wanted.beside.empty()) return plan_workers(nodes, rooms, wanted);

@@ -9,7 +9,7 @@
 namespace headway::engine {
 
 /// A node as a request sees it.
-struct NodeView {
+struct PlanNode {
   const node::ResourceLedger* ledger = nullptr;
   const node::Share* free = nullptr;  ///< What is free there, now or in the case that is looked at.
   bool closed = false;                ///< Nothing is given there.
@@ -23,8 +23,9 @@ struct Plan {
   int beside_node = -1;      ///< Where what is held beside the workers goes; -1: nothing is.
 };
 
-/// The place for as many workers as there is room for, within the bounds; nullopt when the minimum does not fit. What is beside the
-/// workers goes to the first node that leaves room enough for them. The cost does not grow with the number of workers.
-std::optional<Plan> plan(const std::vector<NodeView>& nodes, const Wanted& wanted);
+/// The place for as many workers as there is room for, within the bounds; nullopt when the minimum
+/// does not fit. What is beside the workers goes to the first node that leaves room enough for
+/// them. The cost does not grow with the number of workers.
+std::optional<Plan> plan(const std::vector<PlanNode>& nodes, const Wanted& wanted);
 
 }  // namespace headway::engine

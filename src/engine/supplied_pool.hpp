@@ -10,8 +10,8 @@
 
 namespace headway::engine {
 
-/// A pool whose nodes are brought by a provider, beside those that join by themselves. The provider hears what waits for nodes, and
-/// gets back what it brought once it is idle.
+/// A pool whose nodes are brought by a provider, beside those that join by themselves. The provider
+/// hears what waits for nodes, and gets back what it brought once it is idle.
 class SuppliedPool : public NodePool {
  public:
   /// `warn`: prints the provider's errors.

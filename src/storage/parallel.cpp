@@ -1,5 +1,7 @@
 #include "storage/parallel.hpp"
 
+#include "storage/outage.hpp"
+
 #include <csignal>
 
 #include <algorithm>
@@ -85,7 +87,10 @@ Result<void> parallel_for(std::size_t count, std::size_t threads_max,
     std::size_t wanted = std::min(count, threads_max) - 1;
     while (threads.size() < wanted) {
       try {
-        threads.emplace_back([&] { share.run(task); });
+        threads.emplace_back([&, outage = Outage::current()] {
+          const Outage::Scope scope(outage);
+          share.run(task);
+        });
       } catch (const std::system_error&) {
         wanted = threads.size();  // No more are to be had: those that started, and this one, do the work.
       }

@@ -1,5 +1,7 @@
 #include "storage/retry.hpp"
 
+#include "storage/outage.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
@@ -30,7 +32,16 @@ class RealPatience : public Patience {
 
   bool wait(milliseconds time) override {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, time, [this] { return lost_; });
+    changed_.wait_for(lock, time, [this, before = woken_] { return lost_ || woken_ != before; });
+    return !lost_;
+  }
+
+  void wake() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ++woken_;
+    }
+    changed_.notify_all();
   }
 
   double random() override {
@@ -50,6 +61,7 @@ class RealPatience : public Patience {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool lost_ = false;
+  std::int64_t woken_ = 0;
   std::mt19937 generator_{std::random_device{}()};
 };
 
@@ -77,13 +89,21 @@ void lose_patience() { the_real_one()->set_lost(true); }
 void regain_patience() { the_real_one()->set_lost(false); }
 
 Result<void> with_retries(const RetryPolicy& policy, Patience& patience, const std::function<Result<void>()>& attempt) {
+  Outage* const outage = Outage::current();
   milliseconds first_failure{};
   milliseconds longest = policy.wait_first;
   for (int made = 1;; ++made) {
+    if (outage != nullptr) {
+      if (auto over = outage->over(policy)) return std::move(*over);
+    }
     Result<void> outcome = attempt();
-    if (outcome || outcome.error().kind != ErrorKind::unavailable) return outcome;
+    if (outcome || outcome.error().kind != ErrorKind::unavailable) {
+      if (outage != nullptr) outage->answered();
+      return outcome;
+    }
     const milliseconds now = patience.now();
     if (made == 1) first_failure = now;
+    if (outage != nullptr) first_failure = outage->failed(policy, outcome.error());
     const auto wait =
         milliseconds(static_cast<std::int64_t>(static_cast<double>(longest.count()) * (0.5 + patience.random() / 2)));
     const bool again = made < policy.attempts_max && now + wait - first_failure <= policy.total_max;

@@ -28,6 +28,8 @@ class Patience {
   virtual std::chrono::milliseconds now() = 0;
   /// Returns after so long, or at once with false when nobody wants to wait any more.
   virtual bool wait(std::chrono::milliseconds time) = 0;
+  /// All who wait return at once.
+  virtual void wake() {}
   /// Evenly from 0 to 1.
   virtual double random() = 0;
 };
@@ -39,7 +41,8 @@ std::shared_ptr<Patience> real_patience();
 void lose_patience();
 void regain_patience();
 
-/// Calls `attempt` until it succeeds, fails for good, or `policy` is used up. The last error then says how often it was tried.
+/// Calls `attempt` until it succeeds, fails for good, or `policy` is used up. The last error then says
+/// how often it was tried. Operations within an `Outage` have one patience together.
 Result<void> with_retries(const RetryPolicy& policy, Patience& patience, const std::function<Result<void>()>& attempt);
 
 }  // namespace headway::storage

@@ -256,6 +256,19 @@ BOOST_AUTO_TEST_CASE(an_upload_beside_the_training_is_no_hang_until_the_end_wait
   BOOST_TEST(contains(run.last<Warn>().text, "and the run's end waits for it"));
 }
 
+BOOST_AUTO_TEST_CASE(storage_that_fails_at_last_has_not_answered) {
+  Rig run(watched(1, 10));
+  run.to_running();
+  run.report_all({}, files({"model"}));
+  run.advance(10s);
+  run.examined();
+  BOOST_TEST(contains(run.last<Warn>().text, "storage has not answered for 10.0 s"));
+  const std::size_t notices = run.count<Notify>();
+  const auto& asked = run.last<BeginCheckpoint>();
+  run.send(CheckpointBegun{asked.attempt, asked.index, Error{ErrorKind::unavailable, "the network is down"}});
+  BOOST_TEST(run.count<Notify>() == notices);
+}
+
 BOOST_AUTO_TEST_CASE(storage_does_not_answer_and_is_named_but_nothing_can_be_ended_for_it) {
   Rig run(watched(1, 10, 20));
   run.start();

@@ -34,6 +34,7 @@ struct FakeEngine : engine::Engine {
   void release(std::int64_t holder) override { released.push_back(holder); }
   int possible(std::int64_t, const engine::Wanted&) const override { return 0; }
   Result<void> check_possible(const engine::Wanted&) const override { return {}; }
+  engine::EngineView view() const override { return {}; }
   Resources total() const override { return {}; }
   Resources available() const override { return {}; }
   void add(node::NodeResources) override {}

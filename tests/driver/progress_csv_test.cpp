@@ -8,7 +8,7 @@ namespace {
 using storage::must;
 using storage::read;
 
-struct Run : storage::Scratch {
+struct Reports : storage::Scratch {
   /// What the driver does with a report: result.json first, then the row.
   Result<void> report(ProgressCsv& csv, std::string_view line) {
     std::ofstream(results, std::ios::app | std::ios::binary) << line << '\n';
@@ -23,7 +23,7 @@ struct Run : storage::Scratch {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(progress_csv_suite, Run)
+BOOST_FIXTURE_TEST_SUITE(progress_csv_suite, Reports)
 
 BOOST_AUTO_TEST_CASE(each_report_is_a_row_at_once_below_the_first_ones_columns) {
   ProgressCsv csv(csv_path, results);

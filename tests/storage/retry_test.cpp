@@ -1,4 +1,5 @@
 #include "storage/retry.hpp"
+#include "storage/outage.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,6 +26,24 @@ struct ManualPatience : Patience {
   std::vector<milliseconds> waits;
   double chance = 1;
   bool lost = false;
+};
+
+/// A run's last operations, each of which would be tried for a minute. An attempt takes three seconds.
+struct LastOnes {
+  Result<void> operate(bool works = false) {
+    const Outage::Scope scope(&outage);
+    return with_retries({}, *patience, [&] {
+      ++attempts;
+      if (!works) patience->time += milliseconds(3000);
+      return works ? Result<void>() : Result<void>(Error{ErrorKind::unavailable, "no answer"});
+    });
+  }
+  milliseconds spent() const { return patience->time - milliseconds(1000); }
+
+  std::shared_ptr<ManualPatience> patience = std::make_shared<ManualPatience>();
+  std::vector<std::string> told;
+  Outage outage{patience, [this](const std::string& text) { told.push_back(text); }};
+  int attempts = 0;
 };
 
 /// An attempt that fails so often, and then succeeds.
@@ -110,6 +129,76 @@ BOOST_AUTO_TEST_CASE(a_runtime_that_is_shut_down_ends_real_waits_and_the_next_on
   BOOST_TEST(!real_patience()->wait(std::chrono::hours(1)));
   regain_patience();
   BOOST_TEST(real_patience()->wait(milliseconds(1)));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_last_operations_have_one_patience_together, LastOnes) {
+  outage.begin_end();
+  const Result<void> first = operate();
+  BOOST_TEST(!first.has_value());
+  for (int left = 0; left < 50; ++left) BOOST_TEST(!operate().has_value());
+  BOOST_TEST((spent() < milliseconds(70'000)));
+  const Result<void> last = operate();
+  BOOST_TEST(last.error().message.find("so nothing more is tried") != std::string::npos);
+  BOOST_TEST((last.error().kind == ErrorKind::unavailable));
+  BOOST_TEST(told.size() == 1U);
+  BOOST_TEST(
+      told[0] ==
+      "storage does not answer (no answer); the run's last files wait for it for 60 s more. Ctrl-C shortens that");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_answer_gives_all_of_the_patience_back, LastOnes) {
+  outage.begin_end();
+  for (int round = 0; round < 20; ++round) {
+    BOOST_TEST(!operate().has_value());
+    attempts = 0;
+    BOOST_TEST(operate(true).has_value());
+    BOOST_TEST(attempts == 1);
+  }
+  BOOST_TEST((spent() > milliseconds(120'000)));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_refusal_is_an_answer, LastOnes) {
+  outage.begin_end();
+  BOOST_TEST(!operate().has_value());
+  const Outage::Scope scope(&outage);
+  const auto refuse = [] { return Result<void>(Error{ErrorKind::refused, "no right"}); };
+  BOOST_TEST(with_retries({}, *patience, refuse).error().message == "no right");
+  BOOST_TEST(!outage.over({}).has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(before_the_end_each_operation_is_tried_once_at_least, LastOnes) {
+  for (int i = 0; i < 20; ++i) BOOST_TEST(!operate().has_value());
+  attempts = 0;
+  BOOST_TEST(!operate().has_value());
+  BOOST_TEST(attempts == 1);
+  BOOST_TEST(operate(true).has_value());
+  BOOST_TEST(told.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_user_can_shorten_the_end, LastOnes) {
+  outage.begin_end();
+  outage.hurry();
+  BOOST_TEST(!operate().has_value());
+  BOOST_TEST(!operate().has_value());
+  BOOST_TEST((spent() < milliseconds(15'000)));
+  attempts = 0;
+  BOOST_TEST(!operate().has_value());
+  BOOST_TEST(attempts == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_outage_is_that_of_its_scope_alone) {
+  Outage outer(real_patience(), nullptr);
+  Outage inner(real_patience(), nullptr);
+  BOOST_TEST(Outage::current() == nullptr);
+  {
+    const Outage::Scope first(&outer);
+    {
+      const Outage::Scope second(&inner);
+      BOOST_TEST(Outage::current() == &inner);
+    }
+    BOOST_TEST(Outage::current() == &outer);
+  }
+  BOOST_TEST(Outage::current() == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

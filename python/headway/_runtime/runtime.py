@@ -106,7 +106,7 @@ def init(
         check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
         joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
     with _lock:
-        if _current() is not None or worker_session.in_validation():
+        if current_runtime() is not None or worker_session.in_validation():
             if ignore_reinit_error:
                 return
             raise RuntimeError(
@@ -128,7 +128,7 @@ def shutdown() -> None:
     """
     global _runtime
     with _lock:
-        runtime, _runtime = _current(), None
+        runtime, _runtime = current_runtime(), None
     if runtime is not None:
         runtime.shutdown()
         # What workers had downloaded and were killed with.
@@ -144,7 +144,7 @@ def is_initialized() -> bool:
         >>> headway.is_initialized()
         True
     """
-    return _current() is not None or worker_session.in_validation()
+    return current_runtime() is not None or worker_session.in_validation()
 
 
 def cluster_resources() -> dict[str, float]:
@@ -178,13 +178,13 @@ def join_address() -> str | None:
         >>> headway.join_address() is None  # nothing listens
         True
     """
-    return _join_address if _current() is not None else None
+    return _join_address if current_runtime() is not None else None
 
 
 def get_runtime() -> _core.Runtime:
     """This process's runtime, started with default settings when there is none."""
     with _lock:
-        return _current() or _start(None, None, {}, (), {}, RuntimeEnv())
+        return current_runtime() or _start(None, None, {}, (), {}, RuntimeEnv())
 
 
 def preload_modules(wanted: Sequence[str]) -> list[str]:
@@ -215,7 +215,7 @@ _join_address: str | None = None
 _environment = RuntimeEnv()
 
 
-def _current() -> _core.Runtime | None:
+def current_runtime() -> _core.Runtime | None:
     """A forked child has its parent's object but neither its threads nor its sockets."""
     return _runtime if _pid == os.getpid() else None
 
