@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import uuid
 
 import headway
@@ -208,8 +209,13 @@ class Script:
 
     def finish(self, limit_s=60):
         """Waits for the end; returns (exit status as a shell says it, rest of the output)."""
-        output, _ = self.process.communicate(timeout=limit_s)
-        code = self.process.returncode
+        # communicate() with a limit would lose the lines that wait_for has read ahead.
+        late = threading.Timer(limit_s, self._kill)
+        late.start()
+        output = self.process.stdout.read()
+        code = self.process.wait()
+        assert late.is_alive(), f"the script has not ended after {limit_s} s:\n{output}"
+        late.cancel()
         return (code if code >= 0 else 128 - code), output
 
     def run(self, code, limit_s=60, **env):
@@ -220,10 +226,13 @@ class Script:
         """All that is left of it, wherever it hides."""
         return processes.marked(self.mark)
 
-    def close(self):
+    def _kill(self):
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def close(self):
+        self._kill()
         if self.process is not None:
             self.process.stdout.close()
             self.process.wait(timeout=10)
