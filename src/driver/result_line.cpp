@@ -19,23 +19,33 @@ std::string local_date(double unix_s) {
 
 JsonObject result_line(const ReportLine& line, double now) {
   JsonObject object;
-  object["training_iteration"] = line.iteration;
-  object["iterations_since_restore"] = line.iterations_since_restore;
-  object["time_this_iter_s"] = line.time_this_iter_s;
-  object["time_total_s"] = line.time_total_s;
-  object["time_since_restore"] = line.time_since_restore_s;
-  object["timestamp"] = static_cast<std::int64_t>(now);
-  object["date"] = local_date(now);
-  object["pid"] = line.pid;
-  object["hostname"] = line.hostname;
-  object["node_ip"] = line.node_ip;
-  object["trial_id"] = line.trial_id;
-  object["done"] = false;
-  // A metric of the user's wins over an automatic one of its name; only what tells reports apart is ours alone.
-  for (const auto& metric : line.metrics) object[metric.key()] = metric.value();
+  // A metric of the user's wins over an automatic one of its name.
+  const auto put = [&](std::string_view name, Json value) {
+    if (!line.metrics.contains(name)) object[name] = std::move(value);
+  };
+  put("training_iteration", line.iteration);
+  put("iterations_since_restore", line.iterations_since_restore);
+  put("time_this_iter_s", line.time_this_iter_s);
+  put("time_total_s", line.time_total_s);
+  put("time_since_restore", line.time_since_restore_s);
+  put("timestamp", static_cast<std::int64_t>(now));
+  put("date", Json(boost::json::string(local_date(now))));
+  put("pid", line.pid);
+  put("hostname", Json(boost::json::string(line.hostname)));
+  put("node_ip", Json(boost::json::string(line.node_ip)));
+  put("trial_id", Json(boost::json::string(line.trial_id)));
+  put("done", false);
+  // What tells reports apart is the run's alone. The user's metrics come behind it: that is how they are told from
+  // automatic ones of the same name.
+  if (line.checkpoint) object["checkpoint_dir_name"] = *line.checkpoint;
   object["attempt"] = line.attempt;
   object["report_index"] = line.index;
-  if (line.checkpoint) object["checkpoint_dir_name"] = *line.checkpoint;
+  for (const auto& metric : line.metrics) {
+    const std::string_view name = metric.key();
+    const bool is_ours =
+        name == "attempt" || name == "report_index" || (name == "checkpoint_dir_name" && line.checkpoint);
+    if (!is_ours) object[name] = metric.value();
+  }
   return object;
 }
 

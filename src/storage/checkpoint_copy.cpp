@@ -66,7 +66,7 @@ Result<Manifest> copy_begun(const std::string& source, const std::string& target
   std::uint64_t bytes = 0;
   for (const FileRecord& file : manifest.files) bytes += file.size;
   const bool staged = is_remote(source);
-  ProgressMeter meter(manifest.files.size(), staged ? 2 * bytes : bytes, told);
+  ProgressMeter meter(manifest.files.size(), bytes, told, staged ? 2 : 1);
   if (!staged) {
     const Result<std::string> local = local_path(source);
     return local ? copy_from(source, *local, target, std::move(manifest), meter) : local.error();

@@ -26,7 +26,9 @@ using OnBytes = std::function<void(std::uint64_t)>;
 /// Adds up what several threads do. Must outlive what `on_bytes` gave.
 class ProgressMeter {
  public:
-  ProgressMeter(std::size_t files_total, std::uint64_t bytes_total, const OnProgress& told) : told_(told) {
+  /// With `passes`, each byte is told so many times (read from storage, then written), and counts once.
+  ProgressMeter(std::size_t files_total, std::uint64_t bytes_total, const OnProgress& told, std::uint64_t passes = 1)
+      : told_(told), passes_(passes) {
     progress_.files_total = files_total;
     progress_.bytes_total = bytes_total;
     if (told_) told_(progress_);
@@ -45,20 +47,23 @@ class ProgressMeter {
 
   /// All of them are done.
   void finish() {
-    if (told_) add(progress_.bytes_total, progress_.files_total - progress_.files);
+    if (told_) add(passes_ * progress_.bytes_total, progress_.files_total - progress_.files);
   }
 
  private:
   void add(std::uint64_t bytes, std::size_t files) {
     const std::lock_guard lock(mutex_);
     // What was read again after a failure counts once.
-    progress_.bytes = std::min(progress_.bytes + bytes, progress_.bytes_total);
+    passed_ = std::min(passed_ + bytes, passes_ * progress_.bytes_total);
+    progress_.bytes = passed_ / passes_;
     progress_.files += files;
     told_(progress_);
   }
 
   const OnProgress& told_;
+  const std::uint64_t passes_;
   std::mutex mutex_;
+  std::uint64_t passed_ = 0;
   Progress progress_;
 };
 

@@ -83,7 +83,7 @@ ROWS = [
     (of(handle, "stop"), {"reason": 3}, TypeError, "reason", "3 (int)", "text"),
     (of(result, "get_best_checkpoint"), {"metric": 3, "mode": "max"}, TypeError, "metric", "3 (int)", "the key of"),
     (of(result, "get_best_checkpoint"), {"metric": "a", "mode": "MAX"}, ValueError, "mode", "'MAX'", '"max" or "min"'),
-    (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, ValueError, "metric", "'b'", "['a']"),
+    (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, RuntimeError, "metric", "'b'", "['a']"),
     (RunConfig, {"sync_config": {}}, TypeError, "RunConfig.sync_config", "{} (dict)", "a SyncConfig or None"),
     (RunConfig, {"verbose": 4}, ValueError, "RunConfig.verbose", "4", "0 (warnings)"),
     (RunConfig, {"verbose": True}, TypeError, "RunConfig.verbose", "True (bool)", "0 (warnings)"),

@@ -43,7 +43,7 @@ def test_a_local_checkpoint_has_its_path_and_the_local_filesystem(local):
     assert local.path == os.path.abspath(local.path)
     assert local.filesystem == fs.LocalFileSystem()
     assert local.filesystem.get_file_info(local.path + "/model").size == len("weights")
-    assert repr(local) == f"Checkpoint(filesystem=local, path={local.path!r})"
+    assert repr(local) == f"Checkpoint(filesystem=local, path={local.path})"
     assert Checkpoint(local.path, fs.LocalFileSystem()) == local
     with local.as_directory() as directory:
         assert directory == local.path, "in place, not a copy"
@@ -54,7 +54,7 @@ def test_the_path_of_a_url_is_the_one_on_its_filesystem(monkeypatch):
     url = "s3://key:secret@bucket/run%201/c?region=us-east-1&endpoint_override=127.0.0.1:1&scheme=http"
     checkpoint = Checkpoint(url)
     assert checkpoint.path == "bucket/run 1/c"
-    assert repr(checkpoint) == "Checkpoint(filesystem=s3, path='bucket/run 1/c')"
+    assert repr(checkpoint) == "Checkpoint(filesystem=s3, path=bucket/run 1/c)"
     assert checkpoint.filesystem.type_name == "s3"
     assert checkpoint.filesystem.region == "us-east-1"
     assert Checkpoint("file:///data/c").path == "/data/c"
@@ -64,7 +64,7 @@ def test_a_checkpoint_on_a_filesystem_of_ones_own(elsewhere, tmp_path):
     checkpoint, folder = elsewhere
     assert checkpoint.path == "runs/c"
     assert isinstance(checkpoint.filesystem, fs.SubTreeFileSystem)
-    assert repr(checkpoint) == "Checkpoint(filesystem=subtree, path='runs/c')"
+    assert repr(checkpoint) == "Checkpoint(filesystem=subtree, path=runs/c)"
     with checkpoint.as_directory() as directory:
         assert Path(directory, "model").read_text() == "weights"
         assert not directory.startswith(str(folder))

@@ -85,6 +85,19 @@ def test_a_checkpoints_files_are_listed(run):
     assert [file["rank"] for file in listed["checkpoints"][0]["files"]] == [0, 0, 1]
 
 
+def test_the_runs_of_a_folder_are_listed(run, tmp_path):
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "run.json").write_text("{}")
+    (tmp_path / "no_run").mkdir()
+    title, *rows = good("checkpoint", "ls", tmp_path).splitlines()
+    assert title.split() == ["run", "checkpoints", "size", "newest", "age", "metrics"]
+    assert rows[0].split() == ["begun", "0", "0", "B", "none"]
+    assert rows[1].split()[:5] == ["run", "3", "174", "B", NAMES[2]]
+    assert "epoch=2" in rows[1]
+    listed = json.loads(good("checkpoint", "ls", "--json", tmp_path))
+    assert (listed["kind"], [len(each["checkpoints"]) for each in listed["runs"]]) == ("folder", [0, 3])
+
+
 def test_columns_stand_below_each_other_whatever_the_names_are_written_in(run):
     os.rename(run / "checkpoint_000001", run / "最良")
     os.rename(run / "checkpoint_000002", run / "cafe\u0301")
@@ -191,7 +204,7 @@ def test_a_damaged_checkpoint_is_not_copied(run, tmp_path):
 
 def test_what_cannot_be_done_is_said_in_one_line(run, tmp_path):
     assert "/nowhere is neither a checkpoint of Headway's" in refused("checkpoint", "verify", "/nowhere")
-    assert "is neither" in refused("checkpoint", "ls", tmp_path)
+    assert "is neither" in refused("checkpoint", "ls", run / NAMES[0] / "parts")
     assert f"name one of its checkpoints: {', '.join(NAMES)}" in refused("checkpoint", "cp", run, tmp_path / "copy")
     (tmp_path / "taken" / NAMES[0]).mkdir(parents=True)
     assert "is there already" in refused("checkpoint", "cp", run / NAMES[0], tmp_path / "taken")

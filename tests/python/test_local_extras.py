@@ -1,12 +1,15 @@
 """Local mode's rarer company: GPUs, which are made up here, and validations beside the function."""
 
+import contextlib
 import os
 import signal
+import socket
 import tempfile
 from pathlib import Path
 
 import pytest
 from headway import train
+from headway.train._local.door import RANK_CHARACTERS, TOKEN_CHARACTERS, Door
 from headway.train.torch import get_device, get_devices
 
 LOCAL = train.ScalingConfig(num_workers=0)
@@ -123,3 +126,26 @@ def test_ctrl_c_reaches_a_function_that_waits_for_validations(script, tmp_path):
     assert "left" in output
     assert "nanobind" not in output, "nothing of the core outlives the interpreter"
     assert script.processes() == {}
+
+
+def test_strangers_who_say_nothing_keep_no_rank_of_torchrun_waiting():
+    token = "t" * TOKEN_CHARACTERS
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+        def connect(greeting):
+            peer = stack.enter_context(socket.create_connection(listener.getsockname()))
+            peer.sendall(greeting)
+            return peer
+
+        silent = [connect(b"") for _ in range(80)]
+        half, wrong = connect(b"t" * 5), connect(b"x" * (TOKEN_CHARACTERS + RANK_CHARACTERS))
+        ranks = {rank: connect(f"{token}{rank:0{RANK_CHARACTERS}d}".encode()) for rank in (2, 1)}
+        peers = Door(listener, token, 2).wait()
+        assert sorted(peers) == [1, 2]
+        for rank, peer in peers.items():
+            stack.enter_context(peer).sendall(b"hello")
+            assert ranks[rank].recv(5) == b"hello"
+        for stranger in (*silent, half, wrong):
+            with contextlib.suppress(ConnectionResetError):
+                assert stranger.recv(1) == b"", "it was closed"

@@ -22,6 +22,7 @@ def test_the_result_of_an_old_run(old):
     result = train.Result.from_path(old)
     assert result.metrics["epoch"] == 3
     assert math.isnan(result.metrics["eval"]["loss"])
+    assert list(result.metrics) == ["epoch", "eval"]
     assert result.metrics["done"] is True
     assert result.error is None
     assert result.config == {"lr": 0.1, "seen": "{1}"}

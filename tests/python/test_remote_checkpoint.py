@@ -246,7 +246,7 @@ def test_metadata_of_a_checkpoint_in_s3(s3):
     path = BUCKET.removeprefix("s3://")
     assert output.splitlines() == [
         "{}",
-        f"{{'epoch': 7, 'note': 'best'}} {path} Checkpoint(filesystem=s3, path='{path}')",
+        f"{{'epoch': 7, 'note': 'best'}} {path} Checkpoint(filesystem=s3, path={path})",
         "7000",
     ]
 

@@ -27,7 +27,7 @@ def test_every_report_is_recorded_with_automatic_metrics(fit):
     assert result.metrics["attempt"] == 1
     assert int(before) <= result.metrics["timestamp"] <= time.time()
     assert 0 <= result.metrics["time_this_iter_s"] <= result.metrics["time_total_s"] < 60
-    assert {"date", "pid", "hostname", "node_ip", "trial_id", "time_since_restore"} <= result.metrics.keys()
+    assert {"date", "pid", "hostname", "node_ip", "trial_id", "time_since_restore"} <= result.metrics.automatic.keys()
     assert result.metrics["pid"] != os.getpid()
     frame = result.metrics_dataframe
     assert list(frame["epoch"]) == [0, 1, 2]

@@ -1,6 +1,7 @@
 """What a run's folder gives again later: in this process, and in another."""
 
 import concurrent.futures
+import copy
 import json
 import re
 import subprocess
@@ -49,8 +50,25 @@ def test_a_finished_run_is_the_same_from_its_path(tmp_path):
     assert again.error is None
     assert again.log_dir == again.path == result.path
     assert result.filesystem.type_name == again.filesystem.type_name == "local"
-    assert set(result.metrics) - {"epoch", "eval"} == metrics.AUTOMATIC
+    assert set(result.metrics.automatic) == metrics.AUTOMATIC
     assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
+
+
+def test_metrics_show_and_equal_what_was_reported_and_automatic_ones_are_found_by_key(fit):
+    reported = {"loss": 0.5, "eval": {"accuracy": 0.9}, "timestamp": 3, "done": "no"}
+    result = fit(lambda: train.report(reported), workers=1)
+    for found in (result.metrics, train.Result.from_path(result.path).metrics, copy.deepcopy(result.metrics)):
+        assert found == reported
+        assert repr(found) == repr(reported)
+        assert {**found} == json.loads(json.dumps(found)) == reported
+        assert len(found) == 4
+        assert (found["training_iteration"], found.get("training_iteration"), found.get("accuracy", 7)) == (1, 1, 7)
+        assert "hostname" in found
+        assert "accuracy" not in found
+        with pytest.raises(KeyError, match="'accuracy'"):
+            found["accuracy"]
+    assert {"loss", "eval/accuracy", "training_iteration"} <= set(result.metrics_dataframe)
+    assert list(result.metrics_dataframe["timestamp"]) == [3]
 
 
 def test_the_error_of_a_failed_run_is_in_its_folder(tmp_path):
@@ -75,12 +93,15 @@ def test_the_best_checkpoint_by_a_metric(tmp_path):
     for mode, epoch in (("min", "1"), ("max", "0")):
         with result.get_best_checkpoint("eval/loss", mode).as_directory() as directory:
             assert Path(directory, "state").read_text() == epoch
-    with pytest.raises(ValueError, match=r"metric is 'accuracy'.*\['epoch', 'eval/loss'\]"):
+    with pytest.raises(RuntimeError, match=r"metric is 'accuracy'.*\['epoch', 'eval/loss'\]"):
         result.get_best_checkpoint("accuracy", "max")
     with pytest.raises(ValueError, match='mode is \'best\'; allowed: "max" or "min"'):
         result.get_best_checkpoint("epoch", "best")
     with pytest.raises(TypeError, match="metric is 3"):
         result.get_best_checkpoint(3, "max")
+    result.best_checkpoints.clear()
+    with pytest.raises(RuntimeError, match="has kept no checkpoint"):
+        result.get_best_checkpoint("epoch", "max")
 
 
 def test_the_file_system_of_the_path(tmp_path):
@@ -97,7 +118,7 @@ def _selector(path):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="holds no run"):
+    with pytest.raises(RuntimeError, match="holds no run"):
         train.Result.from_path(tmp_path)
 
 
@@ -116,7 +137,7 @@ def test_a_run_on_a_filesystem_of_ones_own(tmp_path):
     with again.get_best_checkpoint("eval/loss", "min").as_directory() as directory:
         assert Path(directory, "state").read_text() == "1"
     assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
-    with pytest.raises(FileNotFoundError, match="holds no run"):
+    with pytest.raises(RuntimeError, match="holds no run"):
         train.Result.from_path("nothing", filesystem)
     assert train.Result.from_path((tmp_path / "run").as_uri()).checkpoint == result.checkpoint
 
@@ -131,7 +152,7 @@ def test_a_run_is_read_while_it_goes_on_and_deletes_checkpoints(tmp_path):
         while not done.is_set():
             try:
                 result = train.Result.from_path(tmp_path / "run")
-            except FileNotFoundError:
+            except RuntimeError:
                 continue  # It has not begun.
             reports = result.metrics_dataframe
             seen.append(0 if reports is None else len(reports))

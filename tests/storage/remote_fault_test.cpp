@@ -1,3 +1,4 @@
+#include "storage/checkpoint_copy.hpp"
 #include "storage/faulty_files.hpp"
 #include "storage/remote_checkpoint.hpp"
 #include "storage/verification.hpp"
@@ -43,6 +44,18 @@ constexpr Broken steps[] = {{"write", ".headway.begun.new"}, {"make", "new"},   
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(remote_fault_suite, RemoteScratch)
+
+BOOST_AUTO_TEST_CASE(a_copy_from_remote_storage_counts_each_byte_once) {
+  register_files("python-copied", files);
+  must(store("c", 0));
+  std::vector<Progress> told;
+  must(copy_checkpoint("python-copied://run/c", path("copy"), [&](const Progress& now) { told.push_back(now); }));
+  BOOST_TEST(is_whole({Store(files, {}, patience), "copy"}));
+  for (const Progress& progress : told) BOOST_TEST(progress.bytes_total == 10u);
+  BOOST_TEST(told.front().bytes == 0u);
+  BOOST_TEST(std::ranges::any_of(told, [](const Progress& each) { return each.bytes > 0 && each.bytes < 10; }));
+  BOOST_TEST(told.back().bytes == 10u);
+}
 
 BOOST_AUTO_TEST_CASE(what_fails_for_now_at_any_step_is_tried_again_and_the_checkpoint_is_whole) {
   for (const Broken& step : steps) {

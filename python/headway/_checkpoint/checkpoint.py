@@ -203,7 +203,7 @@ class Checkpoint:
     _held: Any = None
 
     def __repr__(self) -> str:
-        return f"Checkpoint(filesystem={locations.kind_of(self._location)}, path={self.path!r})"
+        return f"Checkpoint(filesystem={locations.kind_of(self._location)}, path={self.path})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Checkpoint) and other._location == self._location

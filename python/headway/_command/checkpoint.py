@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -21,8 +22,8 @@ def add_to(subjects: Any) -> None:
     """The subcommands and their arguments."""
     subject = subjects.add_parser("checkpoint", help="list, verify and copy checkpoints")
     commands = subject.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    ls = commands.add_parser("ls", help="a run's checkpoints, or the files of one")
-    ls.add_argument("uri", metavar="URI", help="a run's folder or a checkpoint: " + _URI)
+    ls = commands.add_parser("ls", help="a run's checkpoints, the files of one, or a folder's runs")
+    ls.add_argument("uri", metavar="URI", help="a run's folder, a checkpoint, or a folder of runs: " + _URI)
     ls.add_argument("--json", action="store_true", help="as JSON")
     ls.set_defaults(run=_ls)
     verify = commands.add_parser("verify", help="read every file again and compare it with what was written")
@@ -53,13 +54,31 @@ def _size(manifest: dict[str, Any]) -> int:
     return sum(file["size"] for file in manifest["files"])
 
 
+def _survey_of_runs(uri: str) -> dict[str, Any]:
+    """As ``_survey``, of a folder with runs: those that have begun."""
+    location = locations.location_of(uri, argument="URI")
+    runs = []
+    for name in locations.directories_in(location):
+        with contextlib.suppress(FileNotFoundError):
+            found = _survey(locations.join(location, name))
+            if found["kind"] == "run":
+                runs.append(found)
+    unreadable = [text for found in runs for text in found["unreadable"]]
+    return {"location": location, "kind": "folder", "runs": runs, "unreadable": unreadable}
+
+
 def _ls(options: argparse.Namespace) -> bool:
-    found = _survey(options.uri)
+    try:
+        found = _survey(options.uri)
+    except FileNotFoundError:
+        found = _survey_of_runs(options.uri)
+        if not found["runs"]:
+            raise
     good = not found["unreadable"]
     if options.json:
         print(json.dumps(found, indent=2))
         return good
-    for line in _files(found) if found["kind"] == "checkpoint" else _checkpoints(found):
+    for line in {"checkpoint": _files, "run": _checkpoints, "folder": _runs}[found["kind"]](found):
         print(line)
     for text in found["unreadable"]:
         print(f"damaged: {text}")
@@ -76,6 +95,20 @@ def _checkpoints(found: dict[str, Any]) -> list[str]:
         ago = age(now - each["created_unix_s"])
         rows.append([each["checkpoint"], *figures, ago, short_metrics(each["metrics"])])
     return table(rows)
+
+
+def _runs(found: dict[str, Any]) -> list[str]:
+    now = time.time()
+    rows = [["run", "checkpoints", "size", "newest", "age", "metrics"]]
+    for run in found["runs"]:
+        kept = run["checkpoints"]
+        newest = ["none", "", ""]
+        if kept:
+            last = kept[-1]
+            newest = [last["checkpoint"], age(now - last["created_unix_s"]), short_metrics(last["metrics"])]
+        size = in_bytes(sum(map(_size, kept)))
+        rows.append([locations.name_of(run["location"]), str(len(kept)), size, *newest])
+    return table(rows, left=(0, 3, -1))
 
 
 def _files(found: dict[str, Any]) -> list[str]:

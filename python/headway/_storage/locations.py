@@ -244,6 +244,18 @@ def read_file(location: str) -> bytes:
     return _core.read_file(prepare(location))
 
 
+def directories_in(location: str) -> list[str]:
+    """The names of the directories in a directory, sorted; none when it is not there."""
+    if not is_remote(location):
+        path = local_path(location)
+        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if os.path.isdir(path) else []
+    import pyarrow.fs
+
+    path, filesystem = split(location)
+    infos = filesystem.get_file_info(pyarrow.fs.FileSelector(path, allow_not_found=True))
+    return sorted(info.base_name for info in infos if info.type == pyarrow.fs.FileType.Directory)
+
+
 def replace_file(location: str, content: bytes) -> None:
     """Replaces a small file whole, and durably where that can be had."""
     _core.replace_file(prepare(location), content)

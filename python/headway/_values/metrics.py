@@ -12,7 +12,7 @@ from headway._values.arguments import refuse
 
 _ALLOWED = "numbers, strings, booleans, None, and lists and dicts of them"
 
-#: What ``Result.metrics`` has beside the user's.
+#: What Headway adds to each report.
 AUTOMATIC = frozenset(
     {
         "attempt",
@@ -37,13 +37,61 @@ AUTOMATIC = frozenset(
 _SIGNS = ("attempt", "report_index", "time_since_restore", "trial_id")
 
 
+#: These tell reports apart; a user's metric of the same name is not kept.
+RESERVED = frozenset({"attempt", "report_index", "checkpoint_dir_name"})
+
+
+class ReportedMetrics(dict[str, Any]):
+    """A report's metrics: a dict of what the user reported. Automatic metrics are found by key, and are no items of it.
+
+    Attributes:
+        automatic: The automatic metrics.
+
+    Example:
+        >>> metrics = ReportedMetrics({"loss": 0.5}, {"training_iteration": 3})
+        >>> metrics, metrics == {"loss": 0.5}
+        ({'loss': 0.5}, True)
+        >>> metrics["training_iteration"], "training_iteration" in metrics, metrics.get("accuracy")
+        (3, True, None)
+    """
+
+    def __init__(self, reported: Mapping[str, Any], automatic: Mapping[str, Any]):
+        super().__init__(reported)
+        self.automatic = dict(automatic)
+
+    @classmethod
+    def of_line(cls, line: Mapping[str, Any]) -> ReportedMetrics:
+        """The metrics of a line of ``result.json``, which has the user's metrics after ``report_index``.
+
+        Lines of older runs have them in front.
+        """
+        reported: dict[str, Any] = {}
+        automatic: dict[str, Any] = {}
+        behind = False
+        for name, value in line.items():
+            is_automatic = name in RESERVED or (name in AUTOMATIC and not behind)
+            (automatic if is_automatic else reported)[name] = value
+            behind = behind or name == "report_index"
+        return cls(reported, automatic)
+
+    def __missing__(self, key: str) -> Any:
+        return self.automatic[key]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self.automatic
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The metric, the user's or an automatic one, or ``default``."""
+        return super().get(key, self.automatic.get(key, default))
+
+
 def without_automatic(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of a run's ``Result.metrics`` the user's own; any others as they are.
+    """Of all metrics of a report the user's own; any others as they are.
 
     A validation that returns those of a nested trainer means what that one reported: not when
     it ran, nor where.
     """
-    if not all(name in metrics for name in _SIGNS):
+    if isinstance(metrics, ReportedMetrics) or not all(name in metrics for name in _SIGNS):
         return metrics
     return {name: value for name, value in metrics.items() if name not in AUTOMATIC}
 

@@ -27,11 +27,10 @@ from headway._storage import locations
 from headway._values.gpus import visible_gpus
 from headway._worker import main as worker_main
 from headway._worker.exceptions import describe, pickle_exception
+from headway.train._local.door import RANK_CHARACTERS, TOKEN_CHARACTERS, Door
 
 _T = TypeVar("_T")
 _TORCHRUN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-_TOKEN_CHARACTERS = 32
-_RANK_CHARACTERS = 8
 # How long rank 0 waits for the others to have heard how the run ended, in seconds.
 _GOODBYE_S = 30
 # How long the others wait for rank 0 to say why there was no run at all, in seconds.
@@ -115,22 +114,12 @@ def gather(place: Place) -> list[int]:
     if place.world_size == 1:
         return []
     one_node = place.local_world_size == place.world_size
-    import hmac  # Here: it loads OpenSSL, which only torchrun's ranks need.
-
-    listener = socket.create_server(("127.0.0.1" if one_node else "", 0), backlog=place.world_size)
+    listener = socket.create_server(("127.0.0.1" if one_node else "", 0), backlog=place.world_size + 128)
     host = "127.0.0.1" if one_node else os.environ["MASTER_ADDR"]
-    token = os.urandom(_TOKEN_CHARACTERS // 2).hex()
+    token = os.urandom(TOKEN_CHARACTERS // 2).hex()
     place.store.set(f"{place.prefix}address", json.dumps([host, listener.getsockname()[1], token]))
-    peers: dict[int, socket.socket] = {}
     with listener:
-        while len(peers) < place.world_size - 1:
-            peer, _ = listener.accept()
-            said = _receive(peer, _TOKEN_CHARACTERS + _RANK_CHARACTERS)
-            if not hmac.compare_digest(said[:_TOKEN_CHARACTERS], token):
-                peer.close()  # A stranger.
-                continue
-            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            peers[int(said[_TOKEN_CHARACTERS:])] = peer
+        peers = Door(listener, token, place.world_size - 1).wait()
     return [peers[rank].detach() for rank in sorted(peers)]
 
 
@@ -139,18 +128,8 @@ def join(place: Place) -> int:
     host, port, token = json.loads(place.store.get(f"{place.prefix}address"))
     peer = socket.create_connection((host, port))
     peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    peer.sendall(f"{token}{place.rank:0{_RANK_CHARACTERS}d}".encode())
+    peer.sendall(f"{token}{place.rank:0{RANK_CHARACTERS}d}".encode())
     return peer.detach()
-
-
-def _receive(peer: socket.socket, size: int) -> str:
-    said = b""
-    while len(said) < size:
-        part = peer.recv(size - len(said))
-        if not part:
-            break
-        said += part
-    return said.decode(errors="replace")
 
 
 def take_part(fd: int, place: Place, function: Callable[..., Any], args: tuple[Any, ...], use_gpu: bool) -> Outcome:

@@ -13,6 +13,7 @@ from headway import _core
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations, run_files
 from headway._values.arguments import check_str
+from headway._values.metrics import RESERVED, ReportedMetrics
 from headway.train._errors.exceptions import to_exception
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class Result:
     """The outcome of a run.
 
     Attributes:
-        metrics: The last report's, with or without a checkpoint, and beside the user's the automatic ones
-            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...); None
-            without any.
+        metrics: What the last report gave, with or without a checkpoint; None without a report. The automatic metrics
+            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...) are found
+            by key, and in ``metrics.automatic``; they are not shown and not compared.
         checkpoint: The newest committed checkpoint, or None.
         error: Why the run failed, or None.
         path: The run's folder, on ``filesystem``.
@@ -41,8 +42,10 @@ class Result:
         ...     for epoch in range(2):
         ...         train.report({"epoch": epoch}, train.Checkpoint.from_dict({"epoch": epoch}))
         >>> result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
-        >>> result.metrics["epoch"], result.checkpoint.to_dict(), len(result.best_checkpoints)
-        (1, {'epoch': 1}, 2)
+        >>> result.metrics, result.checkpoint.to_dict(), len(result.best_checkpoints)
+        ({'epoch': 1}, {'epoch': 1}, 2)
+        >>> result.metrics["training_iteration"]
+        2
     """
 
     metrics: dict[str, Any] | None
@@ -72,14 +75,15 @@ class Result:
     ) -> Result:
         """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
         kept = [(Checkpoint._at(locations.join(location, name)), metrics) for name, metrics in checkpoints]
-        if last is not None and checkpoints and last.get("checkpoint_dir_name") == checkpoints[-1][0]:
-            # What its validation has found since.
-            own: dict[str, Any] = {
-                name: last[name] for name in ("attempt", "report_index", "checkpoint_dir_name") if name in last
-            }
-            last = {**last, **checkpoints[-1][1], **own}
+        reported = None
+        if last is not None:
+            reported = ReportedMetrics.of_line(last)
+            reported.automatic.update(done=done, config=config)
+            if checkpoints and last.get("checkpoint_dir_name") == checkpoints[-1][0]:
+                # With what its validation has found since.
+                reported.update({key: value for key, value in checkpoints[-1][1].items() if key not in RESERVED})
         return cls(
-            metrics={**last, "done": done, "config": config} if last is not None else None,
+            metrics=reported,
             checkpoint=kept[-1][0] if kept else None,
             error=error,
             path=locations.path_of(location),
@@ -101,7 +105,7 @@ class Result:
             storage_filesystem: A ``pyarrow.fs.FileSystem``; default: the URL's, or the local one.
 
         Raises:
-            FileNotFoundError: there is no run in ``path``.
+            RuntimeError: there is no run in ``path``.
             ValueError: a newer version of Headway wrote it.
             OSError: the storage could not be read, or the run's journal is damaged.
 
@@ -112,7 +116,7 @@ class Result:
         location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
         journal = run_files.read_journal(location)
         if journal is None:
-            raise FileNotFoundError(f"path is {locations.shown(location)!r}, which holds no run (no run.json)")
+            raise RuntimeError(f"path is {locations.shown(location)!r}, which holds no run (no run.json)")
         found = json.loads(_core.survey(location))
         _warn_of_damage(location, found["unreadable"])
         return cls._at(
@@ -147,7 +151,7 @@ class Result:
         """The filesystem that ``path`` is on."""
         return locations.split(self._location)[1]
 
-    def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint | None:
+    def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint:
         """Of the kept checkpoints the one with the highest (``mode="max"``) or lowest (``"min"``) metric.
 
         Args:
@@ -155,20 +159,21 @@ class Result:
             mode: ``"max"`` or ``"min"``.
 
         Returns:
-            The checkpoint, the newer one of equals; None when none is kept.
+            The checkpoint, the newer one of equals.
 
         Raises:
-            ValueError: a bad mode, or no kept checkpoint has the metric as a number.
+            ValueError: a bad mode.
+            RuntimeError: no checkpoint is kept, or none that is kept has the metric as a number.
         """
         check_str("metric", metric, "the key of a reported metric")
         if mode not in ("max", "min"):
             raise ValueError(f'mode is {mode!r}; allowed: "max" or "min"')
         if not self.best_checkpoints:
-            return None
+            raise RuntimeError(f"the run in {locations.shown(self._location)} has kept no checkpoint")
         best = _core.best_of(json.dumps([metrics for _, metrics in self.best_checkpoints]), metric, mode)
         if best is None:
             there = sorted({key for _, metrics in self.best_checkpoints for key in run_files.flat(metrics)})
-            raise ValueError(f"metric is {metric!r}, which no kept checkpoint has as a number; there are: {there}")
+            raise RuntimeError(f"metric is {metric!r}, which no kept checkpoint has as a number; there are: {there}")
         return self.best_checkpoints[best][0]
 
 
