@@ -28,6 +28,7 @@ check "rooms" "$bin/python" scripts/lint/rooms.py
 check "size" "$bin/python" scripts/lint/size.py
 check "rooms in ARCHITECTURE.md" "$bin/python" scripts/lint/rooms_table.py
 check "paths in papers" "$bin/python" scripts/lint/paths.py
+check "environment variables" "$bin/python" scripts/lint/variables.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
 check "nothing detached" "$bin/python" scripts/lint/no_detached.py
