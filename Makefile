@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo test test-all soak bench lint sanitize wheel docs build clean
+.PHONY: demo picture test test-all soak bench lint sanitize wheel docs build clean
 
 demo:
 	@scripts/demo.sh
@@ -31,6 +31,10 @@ wheel:
 
 docs: build
 	@.venv/bin/python scripts/docs.py build/docs
+
+picture: build
+	@scripts/bootstrap.sh picture
+	@.venv/bin/python scripts/picture.py
 
 build:
 	@scripts/bootstrap.sh build runtime torch demo test

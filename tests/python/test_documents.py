@@ -51,6 +51,37 @@ def test_the_readme_begins_with_its_two_commands():
     assert first[1].splitlines() == ["make demo", "make test"]
 
 
+def test_the_readme_is_a_page_that_fits_a_screen_s_width():
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 110
+    assert [line for line in lines if len(line) > 120] == []
+
+
+def rows(text):
+    """Each row of its tables as its cells."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+
+
+def test_the_readme_s_figures_are_those_of_the_benchmarks():
+    current = (ROOT / "docs/benchmarks.md").read_text().partition("### ")[0]
+    medians = {name: [cell.partition(" (")[0] for cell in cells[:3]] for name, *cells in rows(current)}
+    table = (ROOT / "README.md").read_text().partition("| | Headway | torchrun | Ray |\n")[2].partition("\n\n")[0]
+    figures = {name: cells for name, *cells in rows(table) if name != "---"}
+    assert len(figures) == 4
+    assert figures == {name: medians[name] for name in figures}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_readme_s_picture_shows_a_worker_that_is_killed_and_the_recovery(theme):
+    """In a page a picture loads nothing else: its fonts are those of the reader."""
+    name = f"docs/demo-{theme}.svg"
+    assert f'"{name}"' in (ROOT / "README.md").read_text()
+    picture = (ROOT / name).read_text().replace("&#160;", " ")
+    for words in ("report ", "SIGKILL", "From the kill until both workers had made a step again"):
+        assert words in picture
+    assert re.findall(r"https?://[^\"]*", picture) == ["http://www.w3.org/2000/svg"]
+
+
 def anchors(document):
     """What a heading is linked by: as GitHub makes it of its words."""
     text = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
