@@ -4,9 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# ccache, where CMake has found it: these two make it see through precompiled headers.
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-
 scripts/configure.sh build -DHEADWAY_TESTS=ON
 exec .venv/bin/python scripts/progress.py compiling \
   .venv/bin/ninja -C build -j "$(scripts/jobs.sh)" "$@"
