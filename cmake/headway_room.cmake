@@ -20,7 +20,7 @@ endfunction()
 # `USES` names the rooms it may include; scripts/lint/rooms.py checks the same rule against the sources.
 function(headway_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
   add_library(headway_${name} STATIC ${sources})
   target_include_directories(headway_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")

@@ -46,7 +46,9 @@ CPP: dict[str, Room] = {
     ),
     "storage": _room(
         "src/storage/",
-        "from a location to its filesystem; upload, commit, verify, sweep, download; loads `arrow/` for the first URL",
+        "checkpoints on any storage (`storage.hpp`); in folders: `disk/` (POSIX files, locks, copies), `local/` (the contract "
+        "on a disk), `remote/` (the contract on object stores, retries; loads `arrow/` for the first URL), `checkpoint/` "
+        "(verify, fetch, copy, survey, shared downloads)",
         "headway core",
     ),
     "arrow": _room(
@@ -66,7 +68,8 @@ CPP: dict[str, Room] = {
     ),
     "cluster": _room(
         "src/cluster/",
-        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of it",
+        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of it, channels between helpers of "
+        "two nodes",
         "headway core wire node",
     ),
     "driver": _room(
@@ -88,6 +91,17 @@ CPP: dict[str, Room] = {
     "sim": _room(
         "sim/", "the simulator: the real `control/` in a simulated world, with faults, by seed", "headway core control"
     ),
+}
+
+#: Rooms of C++ with folders: each folder, and the folders of its room that it may use. What lies in
+#: the room itself is the room's contract: its headers are for all folders, its sources may use all.
+FOLDERS: dict[str, dict[str, frozenset[str]]] = {
+    "storage": {
+        "disk": frozenset(),
+        "local": frozenset({"disk"}),
+        "remote": frozenset({"disk"}),
+        "checkpoint": frozenset({"disk", "remote"}),
+    },
 }
 
 #: By dotted name below the package `headway`; a module belongs to the room with the longest name

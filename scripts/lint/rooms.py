@@ -14,7 +14,7 @@ from pathlib import Path
 
 import python_rooms
 import sources
-from room_list import CPP, PYTHON, Room
+from room_list import CPP, FOLDERS, PYTHON, Room
 
 # Each room of C++, and the rooms it may include beside itself.
 ROOMS = {name: room.uses for name, room in CPP.items()}
@@ -57,7 +57,7 @@ def check(root: Path, file: Path) -> Iterator[str]:
         return
     for number, line in enumerate((root / file).read_text().splitlines(), start=1):
         include = INCLUDE.match(line)
-        reason = _why_not(room, include[1]) if include else None
+        reason = (_why_not(room, include[1]) or _why_not_folder(file, include[1])) if include else None
         if reason is None and room in PURE_ROOMS and CLOCK.search(line):
             reason = f"src/{room}/ reads a clock; the time is handed in"
         if reason is not None:
@@ -80,6 +80,20 @@ def _why_not(room: str, header: str) -> str | None:
             f"core/ may not include {header}; of the public headers it may use: {', '.join(sorted(HEADERS_FOR_CORE))}"
         )
     return None
+
+
+def _why_not_folder(file: Path, header: str) -> str | None:
+    """The reason why a file in a folder of a room may not include `header` of another folder of it."""
+    if len(file.parts) != 4 or file.parts[1] not in FOLDERS:
+        return None
+    room, folder = file.parts[1:3]
+    used = header.split("/")
+    if len(used) != 3 or used[0] != room or used[1] == folder:
+        return None
+    allowed = FOLDERS[room].get(folder, frozenset())
+    if used[1] in allowed:
+        return None
+    return f"{room}/{folder}/ may not include {room}/{used[1]}/ ({header}); it may use: {', '.join(sorted(allowed)) or 'nothing'}"
 
 
 def row(room: Room) -> str:

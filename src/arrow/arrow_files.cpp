@@ -1,6 +1,6 @@
 #include "arrow/arrow_files.hpp"
 
-#include "storage/store.hpp"
+#include "storage/remote/store.hpp"
 
 #include <arrow/io/interfaces.h>
 #include <arrow/util/io_util.h>

@@ -15,7 +15,7 @@ constexpr double joining_max_s = 20;
 
 using Opened = arrow::Result<std::shared_ptr<headway::storage::Files>>;
 
-/// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/retry.hpp, which is
+/// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/remote/retry.hpp, which is
 /// told at once (the SDK's own way takes six seconds to say that nobody listens); so is silence, but for large files.
 class BriefRetries : public fs::S3RetryStrategy {
  public:

@@ -1,11 +1,11 @@
 #include "bindings/module.hpp"
 #include "core/json.hpp"
-#include "storage/checkpoint_copy.hpp"
-#include "storage/fetch.hpp"
-#include "storage/remote.hpp"
-#include "storage/shared_download.hpp"
-#include "storage/survey.hpp"
-#include "storage/verification.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
+#include "storage/checkpoint/fetch.hpp"
+#include "storage/checkpoint/shared_download.hpp"
+#include "storage/checkpoint/survey.hpp"
+#include "storage/checkpoint/verification.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>

@@ -4,7 +4,7 @@
 #include "core/location.hpp"
 #include "core/score.hpp"
 #include "storage/random_reader.hpp"
-#include "storage/remote.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,5 +1,7 @@
 #include "cluster/join_desk.hpp"
 
+#include "cluster/first_message.hpp"
+
 namespace headway::cluster {
 
 namespace asio = boost::asio;
@@ -17,19 +19,11 @@ Result<std::unique_ptr<JoinDesk>> JoinDesk::open(asio::io_context& loop, JoinCon
 }
 
 void JoinDesk::meet(const std::shared_ptr<SecureChannel>& stranger) {
-  auto limit = std::make_shared<asio::steady_timer>(loop_, config_.join_limit);
-  limit->async_wait([weak = std::weak_ptr(stranger)](const boost::system::error_code& failure) {
-    const auto silent = weak.lock();
-    if (!failure && silent) silent->close();
-  });
-  const auto hear_it = [this, here = std::weak_ptr(alive_), weak = std::weak_ptr(stranger),
-                        limit](const wire::Frame& frame) {
-    limit->cancel();
-    const auto known = weak.lock();
-    if (known && here.lock()) hear(known, frame);
-    return Result<void>();
+  const auto hear_it = [this, here = std::weak_ptr(alive_)](const std::shared_ptr<SecureChannel>& known,
+                                                            const wire::Frame& frame) {
+    if (here.lock()) hear(known, frame);
   };
-  stranger->start(hear_it, [limit](const std::optional<Error>&) { limit->cancel(); });
+  await_first_message(loop_, stranger, config_.join_limit, hear_it, nullptr);
 }
 
 void JoinDesk::refuse(const std::shared_ptr<SecureChannel>& stranger, const std::string& reason) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "storage/artifact_copier.hpp"
+#include "storage/checkpoint/artifact_copier.hpp"
 
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>

@@ -2,8 +2,8 @@
 
 #include "core/location.hpp"
 #include "core/manifest.hpp"
-#include "storage/directory.hpp"
-#include "storage/parallel.hpp"
+#include "storage/disk/directory.hpp"
+#include "storage/disk/parallel.hpp"
 #include "storage/storage.hpp"
 
 #include <filesystem>

@@ -4,8 +4,8 @@
 #include "core/location.hpp"
 #include "driver/staging.hpp"
 #include "driver/unix_time.hpp"
-#include "storage/directory.hpp"
-#include "storage/file.hpp"
+#include "storage/disk/directory.hpp"
+#include "storage/disk/file.hpp"
 #include "storage/storage.hpp"
 
 #include <algorithm>

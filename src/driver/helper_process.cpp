@@ -46,6 +46,7 @@ void HelperProcess::launch(Slot slot) {
   for (const std::string& id : slot.gpu_ids) gpus += (gpus.empty() ? "" : ",") + id;
   const std::string node_id = slot.node_id;
   plan_.start.plan.slot = std::move(slot);
+  plan_.start.peer_token = services_.peer_token;
   launched_ = true;
   const Result<void> started = services_.nodes->start_worker(node_id, plan_.launch, wire::to_frame(plan_.start));
   if (!started) finish({{false, 127, "could not be started: " + started.error().message}, ""});

@@ -22,6 +22,8 @@ struct HelperServices {
   WorkerRoutes* routes = nullptr;
   Nodes* nodes = nullptr;
   engine::Engine* engine = nullptr;
+  /// By it the helpers of this driver know each other on whatever nodes (cluster/peers.hpp).
+  std::string peer_token;
   /// Takes the descriptor: a runtime inside the process wants to be the driver's guest.
   std::function<void(wire::Fd fd, node::FactoryChoice factory)> take_guest;
 };
@@ -30,7 +32,7 @@ struct HelperServices {
 struct HelperPlan {
   std::string name;           ///< For people: "validation of checkpoint_000003".
   node::WorkerLaunch launch;  ///< Factory and log. The worker's number and its GPUs are filled in.
-  wire::StartSession start;   ///< With its role. The slot is filled in.
+  wire::StartSession start;   ///< With its role. The slot and the peers' token are filled in.
   /// What it claims, or, where it shares what others have claimed, its slot.
   std::variant<engine::Wanted, Slot> place;
 };

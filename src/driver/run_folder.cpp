@@ -4,7 +4,7 @@
 #include "core/location.hpp"
 #include "driver/found_run.hpp"
 #include "driver/unix_time.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/directory.hpp"
 #include "storage/storage.hpp"
 
 #include <algorithm>

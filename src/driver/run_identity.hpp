@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// What a run is called when nobody has said it.
+/// What a run is called when nobody has named it, and what nobody else can guess.
 namespace headway::driver {
 
 /// "t" and eight hexadecimal digits at random. The letter is there for readers of tables, which take some of the others for numbers.
@@ -10,5 +10,8 @@ std::string new_trial_id();
 
 /// "TorchTrainer_2026-01-31_12-00-00_1a2b": the trainer's name, the local time, and the beginning of the trial's id.
 std::string default_run_name(const std::string& trainer, const std::string& trial_id);
+
+/// 32 hexadecimal digits at random: by it the helper processes of one driver know each other.
+std::string new_peer_token();
 
 }  // namespace headway::driver

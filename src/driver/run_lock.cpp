@@ -2,7 +2,7 @@
 
 #include "core/fault_point.hpp"
 #include "driver/unix_time.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/directory.hpp"
 #include "wire/fork_guard.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "node/process_identity.hpp"
-#include "storage/file.hpp"
+#include "storage/disk/file.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #include "core/manifest.hpp"
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/directory.hpp"
 #include "storage/storage.hpp"
 
 /// How the commands beside training are carried out: what is deleted, and what becomes of the ranks' working directories.

@@ -3,7 +3,7 @@
 #include "core/fault_point.hpp"
 #include "driver/run.hpp"
 #include "node/guest_agent.hpp"
-#include "storage/retry.hpp"
+#include "storage/remote/retry.hpp"
 #include "wire/spawn.hpp"
 
 #include <cmath>
@@ -242,7 +242,7 @@ std::vector<node::NodeResources> Runtime::node_resources() {
 }
 
 HelperServices Runtime::helper_services() {
-  return {&routes_, &nodes_, &engine(),
+  return {&routes_, &nodes_, &engine(), peer_token_,
           [this](wire::Fd fd, node::FactoryChoice factory) { take_guest(std::move(fd), std::move(factory)); }};
 }
 

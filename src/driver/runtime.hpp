@@ -7,6 +7,7 @@
 #include "driver/helper_process.hpp"
 #include "driver/nodes.hpp"
 #include "driver/publisher.hpp"
+#include "driver/run_identity.hpp"
 #include "driver/run_start.hpp"
 #include "driver/worker_routes.hpp"
 #include "engine/engine.hpp"
@@ -127,6 +128,7 @@ class Runtime : public node::AgentSink {
   std::set<std::vector<std::string>>
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
   WorkerRoutes routes_;
+  const std::string peer_token_ = new_peer_token();  ///< Of helper processes.
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
   Publisher publisher_;
   std::map<std::int64_t, std::shared_ptr<Guest>> guests_;

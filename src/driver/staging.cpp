@@ -1,8 +1,8 @@
 #include "driver/staging.hpp"
 
 #include "core/lock_name.hpp"
-#include "storage/checksum.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/checksum.hpp"
+#include "storage/disk/directory.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

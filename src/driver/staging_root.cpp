@@ -1,7 +1,7 @@
 #include "driver/staging_root.hpp"
 
 #include "node/staging_place.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/directory.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

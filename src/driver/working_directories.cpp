@@ -2,7 +2,7 @@
 
 #include "core/lock_name.hpp"
 #include "node/staging_place.hpp"
-#include "storage/directory.hpp"
+#include "storage/disk/directory.hpp"
 
 #include <cerrno>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "driver/staging_root.hpp"
-#include "storage/lock_file.hpp"
+#include "storage/disk/lock_file.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "core/location.hpp"
 #include "library/worker_bridge.hpp"
-#include "storage/remote.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>

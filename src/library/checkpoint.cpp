@@ -2,11 +2,11 @@
 
 #include "core/location.hpp"
 #include "library/arrow_libraries.hpp"
-#include "storage/checkpoint_copy.hpp"
-#include "storage/fetch.hpp"
-#include "storage/shared_download.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
+#include "storage/checkpoint/fetch.hpp"
+#include "storage/checkpoint/shared_download.hpp"
+#include "storage/checkpoint/verification.hpp"
 #include "storage/storage.hpp"
-#include "storage/verification.hpp"
 
 #include <filesystem>
 #include <system_error>

@@ -3,8 +3,8 @@
 #include "core/json.hpp"
 #include "core/location.hpp"
 #include "core/manifest.hpp"
+#include "storage/checkpoint/verification.hpp"
 #include "storage/storage.hpp"
-#include "storage/verification.hpp"
 
 /// What programs tell about a checkpoint. Apart from checkpoint.cpp as it is all about core's JSON.
 namespace headway {

@@ -2,7 +2,7 @@
 
 #include "core/location.hpp"
 #include "library/arrow_libraries.hpp"
-#include "storage/remote.hpp"
+#include "storage/remote/remote.hpp"
 #include "storage/storage.hpp"
 
 #include <algorithm>

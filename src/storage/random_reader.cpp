@@ -1,7 +1,7 @@
 #include "storage/random_reader.hpp"
 
 #include "core/location.hpp"
-#include "storage/file.hpp"
+#include "storage/disk/file.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "storage/remote.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "storage/storage.hpp"
 
 #include "core/location.hpp"
-#include "storage/copy.hpp"
-#include "storage/directory.hpp"
-#include "storage/file.hpp"
-#include "storage/local.hpp"
-#include "storage/remote_checkpoint.hpp"
+#include "storage/disk/copy.hpp"
+#include "storage/disk/directory.hpp"
+#include "storage/disk/file.hpp"
+#include "storage/local/local.hpp"
+#include "storage/remote/remote_checkpoint.hpp"
 
 /// From a location to what carries the work out: the one place where local and remote storage part.
 namespace headway::storage {

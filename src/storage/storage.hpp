@@ -9,11 +9,11 @@
 #include <vector>
 
 /// Checkpoints on storage: what a run keeps them with. Where something lies is a *location* (core/location.hpp): an absolute path, a
-/// URL, or a place on a filesystem that was registered (storage/remote.hpp). Local and mounted file systems are served by POSIX
-/// calls (storage/local.hpp), all others through a few primitives (storage/files.hpp, storage/remote_checkpoint.hpp).
+/// URL, or a place on a filesystem that was registered (storage/remote/remote.hpp). Local and mounted file systems are served by POSIX
+/// calls (storage/local/local.hpp), all others through a few primitives (storage/files.hpp, storage/remote/remote_checkpoint.hpp).
 ///
 /// All functions block; they are called from a storage thread of the driver or from the training thread of a worker, never from
-/// an I/O thread. On remote storage `unavailable` comes after the last retry (storage/retry.hpp); and it may be `refused` instead.
+/// an I/O thread. On remote storage `unavailable` comes after the last retry (storage/remote/retry.hpp); and it may be `refused` instead.
 ///
 /// The order that makes a checkpoint durable (Law 4): `begin_checkpoint`, then every rank's `upload`, then `commit`.
 namespace headway::storage {
@@ -73,7 +73,7 @@ Result<std::string> name_in_run(const std::string& run_directory, const std::str
 /// an unknown version or names a file badly or twice.
 Result<Manifest> read_manifest(const std::string& checkpoint_directory);
 
-/// Reads every file again and compares size and checksum with the manifest, as `examine` (storage/verification.hpp) does.
+/// Reads every file again and compares size and checksum with the manifest, as `examine` (storage/checkpoint/verification.hpp) does.
 /// Errors: `corrupted`, naming the first bad file, what was expected and what was found.
 Result<void> verify(const std::string& checkpoint_directory);
 
@@ -109,7 +109,7 @@ Result<void> put_file(const std::string& local_file, const std::string& location
 
 /// Copies a checkpoint's (or any directory's) files, as `list_files` names them, into a local directory, made when missing.
 /// Files of the same names there are replaced. Not fsynced. Returns what was read, with sizes and checksums. Nothing is compared:
-/// `fetch` (storage/fetch.hpp) does that. `on_bytes` may be told of bytes twice, when reading them was tried again.
+/// `fetch` (storage/checkpoint/fetch.hpp) does that. `on_bytes` may be told of bytes twice, when reading them was tried again.
 /// Errors: `not_found` when there is no such directory.
 Result<std::vector<FileRecord>> download(const std::string& directory, const std::string& target_directory,
                                          const OnBytes& on_bytes = {});

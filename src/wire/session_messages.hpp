@@ -35,8 +35,11 @@ struct StartSession {
   JsonObject metadata;   ///< The trainer's.
   JsonObject setup;      ///< From the front end, for its own worker side.
   JsonObject role = {};  ///< What the worker is for; see worker_role.hpp.
+  /// Of a helper process: by it the helpers of one driver know each other (cluster/peers.hpp).
+  std::string peer_token = {};
 };
-BOOST_DESCRIBE_STRUCT(StartSession, (), (plan, run_name, run_directory, trial_id, resources, metadata, setup, role))
+BOOST_DESCRIBE_STRUCT(StartSession, (),
+                      (plan, run_name, run_directory, trial_id, resources, metadata, setup, role, peer_token))
 
 /// Call the pickled function in the raw part and answer with its value.
 struct Execute {

@@ -2,8 +2,8 @@
 
 #include "core/location.hpp"
 #include "core/lock_name.hpp"
-#include "storage/directory.hpp"
-#include "storage/lock_file.hpp"
+#include "storage/disk/directory.hpp"
+#include "storage/disk/lock_file.hpp"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "storage/artifact_copier.hpp"
+#include "storage/checkpoint/artifact_copier.hpp"
 #include "wire/session_messages.hpp"
 
 #include <optional>

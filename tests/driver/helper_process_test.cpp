@@ -73,7 +73,7 @@ struct Fixture {
       heard.push_back("ended: " + to_text(end.status) + (end.refused ? " (refused)" : ""));
     };
     auto process = std::make_shared<HelperProcess>(
-        HelperServices{&routes, &nodes, &engine,
+        HelperServices{&routes, &nodes, &engine, "the token of helpers",
                        [this](wire::Fd fd, const node::FactoryChoice&) { guest_fd = std::move(fd); }},
         owner, std::move(plan), std::move(handlers));
     process->begin();
@@ -117,6 +117,7 @@ BOOST_AUTO_TEST_CASE(it_waits_for_its_claim_and_then_starts_with_its_role_and_it
   BOOST_TEST(agent->launches.at(process->worker_id()).env.at("CUDA_VISIBLE_DEVICES") == "0,3");
   const auto first = std::get<wire::StartSession>(wire::from_frame<wire::ToWorker>(agent->sent.front()).value());
   BOOST_TEST(first.plan.slot.node_id == "node-1");
+  BOOST_TEST(first.peer_token == "the token of helpers");
   BOOST_TEST(first.plan.slot.cpus == 1);  // It asked for none.
   BOOST_TEST(std::holds_alternative<wire::ValidationRole>(wire::to_role(first.role).value()));
   BOOST_TEST(heard == std::vector<std::string>{"waits: all CPUs are claimed"});

@@ -62,3 +62,14 @@ def test_a_deciding_room_knows_nothing_of_the_world(tmp_path: Path, room: str, h
 def test_a_deciding_room_reads_no_clock(tmp_path: Path) -> None:
     assert found(tmp_path, "src/control/a.cpp", "auto now = std::chrono::steady_clock::now();\n")
     assert found(tmp_path, "src/driver/a.cpp", "auto now = std::chrono::steady_clock::now();\n") == []
+
+
+def test_the_folders_of_a_room_include_only_those_that_the_table_allows(tmp_path: Path) -> None:
+    header = '#include "storage/local/local.hpp"\n'
+    (message,) = found(tmp_path, "src/storage/disk/file.cpp", header)
+    assert message == (
+        "src/storage/disk/file.cpp:1: storage/disk/ may not include storage/local/ (storage/local/local.hpp); "
+        "it may use: nothing"
+    )
+    assert found(tmp_path, "src/storage/storage.cpp", header) == []
+    assert found(tmp_path, "src/storage/local/sweep.cpp", '#include "storage/disk/file.hpp"\n') == []

@@ -1,4 +1,4 @@
-#include "storage/artifact_copier.hpp"
+#include "storage/checkpoint/artifact_copier.hpp"
 #include "storage/scratch.hpp"
 
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
-#include "storage/checkpoint_copy.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
 #include "core/fault_point.hpp"
+#include "storage/checkpoint/survey.hpp"
+#include "storage/checkpoint/verification.hpp"
 #include "storage/scratch.hpp"
-#include "storage/survey.hpp"
-#include "storage/verification.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

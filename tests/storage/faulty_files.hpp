@@ -1,8 +1,8 @@
 #pragma once
 
 #include "storage/files.hpp"
-#include "storage/remote_checkpoint.hpp"
-#include "storage/retry.hpp"
+#include "storage/remote/remote_checkpoint.hpp"
+#include "storage/remote/retry.hpp"
 #include "storage/scratch.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "storage/checkpoint_copy.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
+#include "storage/checkpoint/verification.hpp"
 #include "storage/faulty_files.hpp"
-#include "storage/remote_checkpoint.hpp"
-#include "storage/verification.hpp"
+#include "storage/remote/remote_checkpoint.hpp"
 
 /// Storage that fails, stalls or lies: what may pass is tried again, all else is told with the file and the reason, a checkpoint is
 /// refused, and nothing that was committed is lost.

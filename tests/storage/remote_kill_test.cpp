@@ -1,6 +1,6 @@
 #include "core/fault_point.hpp"
 #include "storage/faulty_files.hpp"
-#include "storage/remote_checkpoint.hpp"
+#include "storage/remote/remote_checkpoint.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "storage/retry.hpp"
+#include "storage/remote/retry.hpp"
 #include "storage/outage.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "storage/shared_download.hpp"
+#include "storage/checkpoint/shared_download.hpp"
 #include "core/fault_point.hpp"
 #include "storage/scratch.hpp"
 

@@ -1,4 +1,4 @@
-#include "storage/checksum.hpp"
+#include "storage/disk/checksum.hpp"
 #include "storage/scratch.hpp"
 
 #include <sys/resource.h>

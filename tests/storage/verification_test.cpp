@@ -1,8 +1,8 @@
-#include "storage/verification.hpp"
-#include "storage/checkpoint_copy.hpp"
-#include "storage/fetch.hpp"
+#include "storage/checkpoint/verification.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
+#include "storage/checkpoint/fetch.hpp"
+#include "storage/checkpoint/survey.hpp"
 #include "storage/scratch.hpp"
-#include "storage/survey.hpp"
 
 #include <map>
 #include <utility>
