@@ -1,9 +1,10 @@
-"""Runs the Python blocks of a page, each as a script of its own, in one process: page.py PAGE
-FOLDER.
+"""Runs the Python blocks of a page, each as a separate script, in one process: page.py PAGE FOLDER
+[WORKERS...].
 
-A block has a ``__main__``, a working directory and a storage path of its own; the runtime is
-shared, as in a notebook, except around a block that calls ``headway.init``. Every block is run; the
-last lines name those that failed.
+Each block has its own ``__main__``, working directory and storage path; the runtime is shared, as
+in a notebook, except around a block that calls ``headway.init``. Every block is run; the last lines
+name those that failed. With WORKERS only the training loops of PyTorch are run, once for each
+number, with so many workers in place of two.
 """
 
 import os
@@ -31,12 +32,23 @@ def run(code, name, line):
     exec(compile("\n" * (line - 1) + code, name, "exec"), main.__dict__)
 
 
-def main(page, folder):
+TWO = "num_workers=2)"
+
+
+def loops(page, numbers):
+    """The blocks that train with two workers, for each number of workers."""
+    for number in numbers:
+        for line, code in blocks(page):
+            if "TorchTrainer(" in code and TWO in code:
+                yield line, code.replace(TWO, f"num_workers={number})")
+
+
+def main(page, folder, *numbers):
     import headway
 
     failed = []
-    for line, code in blocks(page):
-        place = folder / f"line_{line}"
+    for run_number, (line, code) in enumerate(loops(page, numbers) if numbers else blocks(page)):
+        place = folder / f"{run_number}_line_{line}"
         place.mkdir()
         os.chdir(place)
         os.environ["HEADWAY_STORAGE"] = str(place / "results")
@@ -55,4 +67,4 @@ def main(page, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:]))

@@ -16,11 +16,10 @@ PAGES = [
 ]
 
 
-def run_page(page, folder):
+def run_page(page, folder, *workers):
     """One process for all of its blocks: page.py."""
-    return subprocess.run(
-        [sys.executable, page_blocks.__file__, page, folder], capture_output=True, text=True, timeout=110, cwd=folder
-    )
+    command = [sys.executable, page_blocks.__file__, page, folder, *workers]
+    return subprocess.run(command, capture_output=True, text=True, timeout=110, cwd=folder)
 
 
 # Pages about frameworks that only `make test-all` installs: requirements/frameworks.txt.
@@ -32,6 +31,15 @@ TESTED = [pytest.param(page, marks=pytest.mark.heavy if page.name in HEAVY else 
 def test_the_blocks_of_a_page_run(page, tmp_path):
     done = run_page(page, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{name}.md" for name in ("getting-started", "pytorch", "from-torchrun", "from-ray"))]
+)
+def test_the_loops_of_a_page_run_in_this_process_and_with_one_worker_too(page, tmp_path):
+    done = run_page(ROOT / page, tmp_path, "0", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("--- ") >= 2
 
 
 def test_each_block_that_fails_is_named_by_its_line(tmp_path):
