@@ -1,6 +1,6 @@
 #pragma once
 
-#include "storage/retry.hpp"
+#include "storage/remote/retry.hpp"
 
 #include <functional>
 #include <memory>
