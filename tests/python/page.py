@@ -67,4 +67,4 @@ def main(page, folder, *numbers):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:]))
+    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]), *sys.argv[3:]))
