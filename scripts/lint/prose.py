@@ -19,7 +19,17 @@ import code_parts
 import sources
 
 # Folders, and files at the root, that have no violation, and where none may come back.
-CLEAN = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "scripts", "bench", "examples"]
+CLEAN = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "scripts",
+    "bench",
+    "examples",
+    "python",
+]
 
 # What is not written, and what is written for it. Blanks stand for any space, a comment's line
 # break too.

@@ -29,7 +29,7 @@ class RuntimeEnv:
         working_dir: An absolute directory: on the import path, and where ranks work with
             ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``; None: the driver's.
         py_modules: Absolute directories that come first on the import path.
-        pip: What is installed into an environment of its own; None: nothing.
+        pip: What is installed into a separate environment; None: nothing.
     """
 
     env_vars: dict[str, str] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class RuntimeEnv:
         """What ``Runtime.start_run`` takes about the environment of a run's workers.
 
         Args:
-            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers are told.
+            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers receive.
         """
         told = self._over(surroundings)
         arguments: dict[str, Any] = {"worker_setup_json": json.dumps(told)}

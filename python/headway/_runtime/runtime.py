@@ -58,7 +58,7 @@ def init(
             interpreters start), ``working_dir`` (a directory on their import path; where they work with
             ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories, packages, modules' files or wheels that
             come first on the import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once
-            into an environment of their own over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
+            into a separate environment over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
             ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``, ``pip_install_options``, ``pip_check``).
         preload: Modules that worker factories import before they fork workers, so that no worker has to.
             ``HEADWAY_PRELOAD`` (names with commas between) adds to them.

@@ -47,7 +47,7 @@ def _show(record: logging.LogRecord) -> None:
     if stream is None:
         return
     kind = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
-    # Where the error stream is gone, nobody can be told.
+    # If the error stream is closed, there is no place for the line.
     with contextlib.suppress(OSError):
         print(fill_lines(f"headway: {kind}{record.getMessage()}", stream), file=stream, flush=True)
 

@@ -1,4 +1,4 @@
-"""What a worker does: hears who it is, runs what it is told, and ends."""
+"""What a worker does: it learns its rank, runs the training function, and ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from headway._worker.threads import set_threads
 
 
 def main() -> None:
-    """``python -c ... SESSION_FD FACTORY_PID [ERROR_FD]``: a worker in a process of its own."""
+    """``python -c ... SESSION_FD FACTORY_PID [ERROR_FD]``: a worker in a separate process."""
     session_fd, factory_pid = int(sys.argv[1]), int(sys.argv[2])
     _core.belong_to(factory_pid)
     os.set_inheritable(session_fd, False)

@@ -51,7 +51,7 @@ offer(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
-    """``headway.tune.stopper`` and the like without an import of their own."""
+    """``headway.tune.stopper`` and the like, without a separate import."""
     if f"{__name__}.{name}" in PLACES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(explanation(f"{__name__}.{name}"))

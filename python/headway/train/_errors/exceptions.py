@@ -62,7 +62,7 @@ class NCCLHangError(WorkerGroupError):
         ...     try:
         ...         return trainer.fit()  # with FailureConfig(hang_fail_s=600)
         ...     except train.NCCLHangError as error:
-        ...         print("nobody went on from", str(error).splitlines()[0])
+        ...         print("ranks hung:", str(error).splitlines()[0])
     """
 
 

@@ -185,7 +185,7 @@ class RunHandle:
 
 
 def serve_beside(run: StartedRun) -> RunHandle:
-    """A handle to a run that is served by a thread of its own."""
+    """A handle to a run that is served by a separate thread."""
     handle = RunHandle(run)
     threading.Thread(target=handle._serve, name="headway-fit", daemon=True).start()
     return handle

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class RunLoop:
-    """Serves one run's events until it is over. It waits on a descriptor, so that a signal is handled at once."""
+    """Serves one run's events until its end. It waits on a descriptor, so that a signal is handled at once."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class RunLoop:
         return self.end
 
     def tell_end(self) -> None:
-        """Callbacks hear that the run is over: after a callback's error too, so that loggers close what they opened."""
+        """Calls the callbacks' last hooks: after a callback's error too, so that loggers close what they opened."""
         if self._callbacks is None:
             return
         failed = not self._has_finished() or self.callback_error is not None
@@ -79,7 +79,7 @@ class RunLoop:
         except CallbackError as error:
             if self._has_finished() and self.callback_error is None:
                 self.callback_error = error
-            else:  # The run has a failure of its own, which is the one to be told.
+            else:  # The run has failed for another reason, and fit() raises that one.
                 self._display.say("warning", str(error))
 
     def _has_finished(self) -> bool:
@@ -90,7 +90,7 @@ class RunLoop:
         interrupted = isinstance(error, KeyboardInterrupt)
         self._run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
         if not interrupted:
-            self._display.mute()  # It may be what failed: standard output is closed, say.
+            self._display.mute()  # The display may be what failed, for example because standard output is closed.
         while self.end is None:
             self._wait()
         self._display.finish()
