@@ -34,11 +34,11 @@ CLEAN = [
 # What is not written, and what is written for it. Blanks stand for any space, a comment's line
 # break too.
 INSTEAD = {
-    r"(?:go|goes|going|gone|went) on (?:with|from)": "resume, continue",
+    r"(?:go|goes|going|gone|went) on (?:with|from|beside|while|until)": "resume, continue",
     r"mend(?:s|ed|ing)?": "fix",
     r"be (?:it|they)": "even if, whether",
     r", say(?=[,.;:)])": "for example",
-    r"of (?:its|their) own": "separate, per-run (or leave it out)",
+    r"of (?:its|their|his|her|your|our) own": "separate, per-run (or leave it out)",
     r"of (?:a|an|the) [\w-]+'s own": "separate, per-run (or leave it out)",
     r"ma(?:ke|kes|de) place": "make room; is stopped before",
     r"(?:is|are|was|were|be|been|being) told(?! (?:apart|from))": "report, raise, print; say who does it",
@@ -48,6 +48,9 @@ INSTEAD = {
     r"as one who": "say who does what",
     r"were (?:it|they) to": "if it ...",
     r"not to be had": "not available",
+    r"can never be had": "what no machine has",
+    r"afresh": "again, from the start, new",
+    r"foretell": "predict",
 }
 
 

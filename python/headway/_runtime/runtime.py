@@ -52,7 +52,7 @@ def init(
         address: None or ``"local"``: this machine.
         num_cpus: CPUs that runs may claim; default: those that this process may use.
         num_gpus: GPUs that runs may claim; default: those that this process sees.
-        resources: Amounts of further resources, by names of your own.
+        resources: Amounts of further resources, by names that you define.
         labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region": "eu"}``.
         runtime_env: What workers' environment has that this process's has not: ``env_vars`` (set before their
             interpreters start), ``working_dir`` (a directory on their import path; where they work with

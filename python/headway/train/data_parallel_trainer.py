@@ -242,7 +242,7 @@ class DataParallelTrainer(BaseTrainer):
             PreemptionError: nodes were taken away more often than
                 ``FailureConfig.max_preemption_failures`` allows.
             ControllerError: a callback raised; the message names it.
-            ValueError: resources that can never be had; nothing was started.
+            ValueError: resources that no machine has; nothing was started.
             OSError: the storage path cannot be written, or holds a ``run.json`` of something else;
                 nothing was started.
             FileExistsError: the run has a driver already, which is named; nothing was started.
