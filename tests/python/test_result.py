@@ -54,6 +54,26 @@ def test_a_finished_run_is_the_same_from_its_path(tmp_path):
     assert list(again.metrics_dataframe["epoch"]) == [0, 1, 2]
 
 
+def test_a_result_is_shown_in_a_line_and_in_a_notebook_as_a_table(fit, storage):
+    many = {"loss": 0.123456, "eval": {"accuracy": 1.0}, **{f"m{i}": i for i in range(5)}}
+    result = fit(lambda: train.report(many, train.Checkpoint.from_dict({})), name="shown", workers=1)
+    shown = f"loss=0.1235, eval/accuracy=1, m0=0, m1=1, +3 more, checkpoint_000000, {storage}/shown"
+    assert repr(result) == f"Result({shown})"
+    page = result._repr_html_()
+    assert "<tr><th>eval/accuracy</th><td>1</td></tr>" in page
+    assert f"<tr><th>folder</th><td>{storage}/shown</td></tr>" in page
+    assert result.uri == f"{storage}/shown"
+    assert repr(train.Result.from_path(result.uri)) == repr(result)
+
+
+def test_a_failed_result_is_shown_with_its_error(tmp_path):
+    with pytest.raises(train.WorkerGroupError):
+        fit(tmp_path, fail=True)
+    shown = repr(train.Result.from_path(tmp_path / "run"))
+    assert "error='ValueError: bad batch 17', checkpoint_000002 (one of 3), " in shown
+    assert "\n" not in shown
+
+
 def test_metrics_show_and_equal_what_was_reported_and_automatic_ones_are_found_by_key(fit):
     reported = {"loss": 0.5, "eval": {"accuracy": 0.9}, "timestamp": 3, "done": "no"}
     result = fit(lambda: train.report(reported), workers=1)

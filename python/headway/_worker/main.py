@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import base64
+import faulthandler
 import json
 import linecache
 import os
@@ -92,6 +93,10 @@ def _settle_in(session: _core.Session) -> Role:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     set_threads(context["plan"]["slot"]["cpus"], setup["env"])
+    # A crash within a library names the Python line, as the last words of the rank's output.
+    faulthandler.enable(2, all_threads=False)
+    if not os.environ.get("PYTHONBREAKPOINT"):  # Else the user has another debugger, or none.
+        sys.breakpointhook = _refuse_breakpoint
     _core.keep_freed_memory()
     if "numpy" in sys.modules:
         # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
@@ -99,6 +104,14 @@ def _settle_in(session: _core.Session) -> Role:
     role.begin()
     _reach_storage(context, setup)
     return role
+
+
+def _refuse_breakpoint(*args: object, **kwargs: object) -> None:
+    """``breakpoint()`` in a rank: it has no terminal, and a debugger would end it with an obscure error."""
+    raise RuntimeError(
+        "breakpoint() was called in a rank, which has no terminal. To debug, run the training function in the script's "
+        "own process: ScalingConfig(num_workers=0). To look at a rank at work: headway stack RUN"
+    )
 
 
 def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:

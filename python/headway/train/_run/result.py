@@ -15,15 +15,16 @@ from headway._storage import locations, run_files
 from headway._values.arguments import check_str
 from headway._values.metrics import RESERVED, ReportedMetrics
 from headway.train._errors.exceptions import to_exception
+from headway.train._run import result_text
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow.fs
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
-    """The outcome of a run.
+    """The outcome of a run. It is shown in a line, and in a notebook as a table.
 
     Attributes:
         metrics: What the last report gave, with or without a checkpoint; None without a report. The automatic metrics
@@ -127,6 +128,20 @@ class Result:
             last=run_files.last_report(location),
             error=_stored_error(journal, locations.shown(location)),
         )
+
+    @property
+    def uri(self) -> str:
+        """The run's folder as :meth:`from_path` and the command ``headway`` take it: a path, or a URL
+        with all that it needs, its keys too. That of a Python filesystem is known in this process
+        alone.
+        """
+        return self._location
+
+    def __repr__(self) -> str:
+        return f"Result({', '.join([*result_text.outcome(self), locations.shown(self._location)])})"
+
+    def _repr_html_(self) -> str:
+        return result_text.html(self, locations.shown(self._location))
 
     @property
     def metrics_dataframe(self) -> pandas.DataFrame | None:
