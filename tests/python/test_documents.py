@@ -70,6 +70,11 @@ def rows(text):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
 
 
+def test_the_index_lists_every_guide():
+    index = (ROOT / "docs/README.md").read_text()
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"({page.name})" not in index] == ["README.md"]
+
+
 def test_the_readme_s_figures_are_those_of_the_benchmarks():
     current = (ROOT / "docs/benchmarks.md").read_text().partition("### ")[0]
     medians = {name: [cell.partition(" (")[0] for cell in cells[:3]] for name, *cells in rows(current)}
