@@ -16,7 +16,7 @@ from pathlib import Path
 import headway
 import torch
 from headway import train
-from headway.train.torch import TorchTrainer, prepare_data_loader, prepare_model
+from headway.train.torch import TorchTrainer, load_checkpoint, prepare_data_loader, prepare_model, save_checkpoint
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -62,13 +62,16 @@ def train_digits(config):
     model = prepare_model(make_model())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
-    for epoch in range(resume(model, optimizer), config["epochs"] + 1):
+    saved = load_checkpoint(train.get_checkpoint(), model=model, optimizer=optimizer)
+    for epoch in range(saved.get("epoch", 0) + 1, config["epochs"] + 1):
         started = time.perf_counter()
-        loader.sampler.set_epoch(epoch)  # Another order in each epoch.
+        loader.set_epoch(epoch)  # Another order in each epoch.
         loss = train_one_epoch(model, optimizer, loader)
         samples_per_s = len(training_data) / (time.perf_counter() - started)
         metrics = {"epoch": epoch, "loss": loss, "accuracy": accuracy(model, test_data), "samples_per_s": samples_per_s}
-        report(metrics, model, optimizer, epoch)
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoint = save_checkpoint(folder, model=model, optimizer=optimizer, epoch=epoch)
+            train.report(metrics, checkpoint=checkpoint)
         if epoch == config.get("lose_a_worker_after_epoch"):
             lose_a_worker()
 
@@ -93,35 +96,6 @@ def accuracy(model, test_data):
     model.eval()
     images, labels = test_data.tensors
     return (model(images).argmax(dim=1) == labels).float().mean().item()
-
-
-def report(metrics, model, optimizer, epoch):
-    """Reports the metrics, and what is needed to resume from here. Rank 0 saves for all: the models
-    are the same.
-    """
-    if train.get_context().get_world_rank() != 0:
-        train.report(metrics)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        state = {"model": model.module.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-        torch.save(state, os.path.join(folder, "state.pt"))
-        train.report(metrics, checkpoint=train.Checkpoint.from_directory(folder))
-
-
-def resume(model, optimizer):
-    """Loads the checkpoint to resume from, if there is one. Returns the epoch to start with."""
-    checkpoint = train.get_checkpoint()
-    if checkpoint is None:
-        return 1
-    state = load_state(checkpoint)
-    model.module.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    return state["epoch"] + 1
-
-
-def load_state(checkpoint):
-    with checkpoint.as_directory() as folder:
-        return torch.load(os.path.join(folder, "state.pt"))
 
 
 def lose_a_worker():
@@ -167,7 +141,7 @@ def best_of(result):
 def show_predictions(checkpoint, count=4):
     """Draws a few test digits side by side, with the model's answers below."""
     model = make_model()
-    model.load_state_dict(load_state(checkpoint)["model"])
+    load_checkpoint(checkpoint, model=model)
     images, labels = load_data()[1][:count]
     predictions = model(images).argmax(dim=1)
     for row in images[:, 0].unbind(dim=1):
@@ -200,7 +174,7 @@ def main():
     print(f"\nThe best checkpoint's test accuracy is {best_accuracy:.4f}. Some digits that it was not trained on:\n")
     show_predictions(best)
 
-    epoch = load_state(best)["epoch"]
+    epoch = load_checkpoint(best)["epoch"]
     print(
         f"\nTraining resumes from that checkpoint, of epoch {epoch}. After epoch {epoch + 3}, one worker is killed:\n"
     )
@@ -213,8 +187,8 @@ The first run's folder:  {result.path}
 The second run's folder: {recovered.path}
 
 To load the best checkpoint:
-  state = torch.load("{best.path}/state.pt")
-  model.load_state_dict(state["model"])
+  from headway.train.torch import load_checkpoint
+  load_checkpoint("{best.path}", model=model)
 
 All of this took {time.perf_counter() - started:.1f} s.""")
 
