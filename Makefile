@@ -32,8 +32,9 @@ wheel:
 docs: build
 	@.venv/bin/python scripts/docs.py build/docs
 
-picture: build
-	@scripts/bootstrap.sh picture
+picture:
+	@scripts/bootstrap.sh build runtime torch demo picture
+	@scripts/build.sh _core headway_guard
 	@.venv/bin/python scripts/picture.py
 
 build:
