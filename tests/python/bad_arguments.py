@@ -197,6 +197,7 @@ ROWS = [
     (headway.init, {"resources": {"CPU": 2}}, ValueError, "resources", '"CPU"', "num_cpus"),
     (headway.init, {"resources": {"": 2}}, ValueError, "resources", "empty name", "names of your own"),
     (headway.init, {"preload": "torch"}, TypeError, "preload", "'torch' (str)", "a list of module names"),
+    (headway.init, {"preload": True}, TypeError, "preload", "True (bool)", "or False"),
     (headway.init, {"preload": [1]}, TypeError, "preload", "1 (int)", "a list of module names"),
     (
         headway.init,

@@ -251,3 +251,27 @@ def test_a_damaged_journal_is_told(tmp_path):
     (tmp_path / "run" / "run.json").write_text('{"state"')
     with pytest.raises(OSError, match=r"run/run\.json is damaged: expected JSON, found 8 bytes"):
         train.Result.from_path(tmp_path / "run")
+
+
+def test_a_run_needs_neither_numpy_nor_pandas_and_a_data_frame_says_what_it_needs(script):
+    code, output = script.run(
+        """
+        import sys
+        sys.modules.update(numpy=None, pandas=None)
+        from headway import train
+
+        def loop():
+            import sys
+            sys.modules.update(numpy=None, pandas=None)
+            train.report({"loss": 0.5})
+
+        result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+        print(result.metrics)
+        try:
+            result.metrics_dataframe
+        except ImportError as error:
+            print(error)
+        """
+    )
+    assert code == 0, output
+    assert output == "{'loss': 0.5}\nmetrics_dataframe needs pandas, which is not installed: pip install pandas\n"

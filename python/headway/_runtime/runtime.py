@@ -9,14 +9,16 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from headway import _core
 from headway import _session as worker_session
 from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
+from headway._runtime.needed_modules import needed_modules
 from headway._runtime.token import default_token_file, make_token
 from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
 from headway._values.ending import RUNS, at_end
+from headway._values.preload import OPTIONAL, of_this_factory
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
@@ -40,7 +42,7 @@ def init(
     resources: Mapping[str, float] | None = None,
     labels: Mapping[str, str] | None = None,
     runtime_env: Mapping[str, Any] | None = None,
-    preload: Sequence[str] = (),
+    preload: Sequence[str] | Literal[False] = (),
     ignore_reinit_error: bool = False,
     listen: str | None = None,
     token_file: str | None = None,
@@ -60,8 +62,10 @@ def init(
             come first on the import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once
             into a separate environment over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
             ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``, ``pip_install_options``, ``pip_check``).
-        preload: Modules that worker factories import before they fork workers, so that no worker has to.
-            ``HEADWAY_PRELOAD`` (names with commas between) adds to them.
+        preload: Modules that worker factories import before they fork workers, so that no worker has to, beside those
+            that the training function of the first run needs: what its code names of installed packages that this
+            process has imported. ``HEADWAY_PRELOAD`` (names with commas between) adds to them. False: workers import
+            what the training function needs.
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
         listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an address of this machine,
             such as ``"0.0.0.0:0"`` (any address, any free port; :func:`join_address` says which). None: nothing
@@ -91,7 +95,7 @@ def init(
     amounts = check_resources("resources", resources) if resources is not None else {}
     named = check_labels("labels", labels) if labels is not None else {}
     environment = check_runtime_env("runtime_env", runtime_env)
-    modules = _check_preload(preload)
+    modules = None if preload is False else _check_preload(preload)
     check_bool("ignore_reinit_error", ignore_reinit_error)
     node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
     if not 1 <= node_lease_s <= 3600:
@@ -187,10 +191,23 @@ def get_runtime() -> _core.Runtime:
         return current_runtime() or _start(None, None, {}, (), {}, RuntimeEnv())
 
 
-def preload_modules(wanted: Sequence[str]) -> list[str]:
-    """What every worker uses, ``wanted`` and what the user wants beside it, each once, in order."""
+def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
+    """What every worker uses: ``wanted``, what the user wants beside it, and what the training function needs.
+
+    Each once, in order. Runs with the same ``wanted`` share a factory, whose modules its first run decides: another
+    factory would import all of them again.
+    """
     environment = [name.strip() for name in os.environ.get("HEADWAY_PRELOAD", "").split(",") if name.strip()]
-    return list(dict.fromkeys(["headway.train", *wanted, *_user_preload, *environment]))
+    named = tuple(dict.fromkeys(["headway.train", *wanted, *(_user_preload or ()), *environment]))
+    if worker_session.in_worker():
+        # The run's own factory, where it has what is wanted here.
+        return list(of_this_factory if set(named) <= set(of_this_factory) else named)
+    if _user_preload is None:
+        return list(named)
+    if named not in _preloads:
+        needed = [name for name in needed_modules(function) if name not in named]
+        _preloads[named] = [*named, *(OPTIONAL + name for name in needed)]
+    return _preloads[named]
 
 
 def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
@@ -210,7 +227,9 @@ def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
     return _environment.with_more(given).prepare()
 
 
-_user_preload: tuple[str, ...] = ()
+# None: nothing but what every worker uses.
+_user_preload: tuple[str, ...] | None = ()
+_preloads: dict[tuple[str, ...], list[str]] = {}
 _join_address: str | None = None
 _environment = RuntimeEnv()
 
@@ -221,7 +240,7 @@ def current_runtime() -> _core.Runtime | None:
 
 
 def _check_preload(preload: object) -> tuple[str, ...]:
-    allowed = 'a list of module names, such as ["transformers"]'
+    allowed = 'a list of module names, such as ["transformers"], or False'
     if isinstance(preload, str) or not isinstance(preload, Sequence):
         refuse("preload", preload, allowed)
     names = tuple(check_str("a name in preload", name, allowed) for name in preload)
@@ -252,7 +271,7 @@ def _start(
     num_cpus: float | None,
     num_gpus: float | None,
     resources: dict[str, float],
-    preload: tuple[str, ...],
+    preload: tuple[str, ...] | None,
     labels: dict[str, str],
     environment: RuntimeEnv,
     joining: tuple[str, str, float] | None = None,
@@ -280,5 +299,6 @@ def _start(
         at_end(RUNS, shutdown)
     _pid = os.getpid()
     _user_preload = preload
+    _preloads.clear()
     _environment = environment
     return _runtime

@@ -9,6 +9,7 @@ import os
 import sys
 
 from headway import _core
+from headway._values.preload import OPTIONAL
 from headway._worker.loading import collector_at_rest
 
 
@@ -24,7 +25,7 @@ def main() -> None:
     # workers' ends.
     server = _core.FactoryServer(control_fd, exec_command, always_exec)
     with collector_at_rest():
-        problems = [] if always_exec else _import_all(sys.argv[2:])
+        problems = [] if always_exec else _import_all(sys.argv[2:], control_fd)
     # What is there now is there for good: the collector need not touch (and so copy) its pages in
     # every child.
     gc.freeze()
@@ -38,11 +39,28 @@ def main() -> None:
     work(session_fd, env)
 
 
-def _import_all(modules: list[str]) -> list[str]:
+def _import_all(modules: list[str], control_fd: int) -> list[str]:
+    """Modules after a ``?`` are optional: one that cannot be imported, or that starts a thread, is
+    left to the workers.
+    """
     problems = []
-    for module in ["headway._worker.main", *modules]:
+    for each in ["headway._worker.main", *modules]:
+        module = each.removeprefix(OPTIONAL)
         try:
             importlib.import_module(module)
         except Exception as error:
-            problems.append(f"{module}: {type(error).__name__}: {error}")
+            if module == each:
+                problems.append(f"{module}: {type(error).__name__}: {error}")
+        if module != each and len(os.listdir("/proc/self/task")) > 1:
+            _begin_again_without(each, control_fd)
     return problems
+
+
+def _begin_again_without(module: str, control_fd: int) -> None:
+    """Nothing can be forked safely beside another thread, so this process begins again. Nobody has
+    heard from it yet.
+    """
+    if module not in sys.orig_argv:
+        return  # Started in another way: workers are then started by exec.
+    os.set_inheritable(control_fd, True)
+    os.execv(sys.executable, [each for each in sys.orig_argv if each != module])

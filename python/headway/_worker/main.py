@@ -20,7 +20,7 @@ import cloudpickle
 from headway import _core
 from headway import _session as worker_session
 from headway._storage import locations
-from headway._values import log
+from headway._values import log, preload
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
 from headway._worker.roles import ROLES, Role
@@ -81,6 +81,7 @@ def _settle_in(session: _core.Session) -> Role:
     _check_runtime_env(setup.get("must_be_there", ()), context["plan"]["slot"]["hostname"])
     sys.path[:] = setup["sys_path"]
     sys.argv[:] = setup["argv"]
+    preload.of_this_factory[:] = setup["preload"]
     for name, source in setup["sources"].items():
         # Without a time: nothing looks whether there is such a file.
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)

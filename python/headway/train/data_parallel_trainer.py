@@ -325,7 +325,7 @@ class DataParallelTrainer(BaseTrainer):
             "trainer": type(self).__name__,
             "trial_id": trial_id,
             "local_ranks": 1,
-            "preload": preload_modules(self.backend_config.preload),
+            "preload": preload_modules(self.backend_config.preload, self.train_loop_per_worker),
             "config": shown_config.as_json(self.train_loop_config),
             "sync": asdict(self.run_config.sync_config),
             "metadata": self.metadata,
@@ -342,6 +342,7 @@ class DataParallelTrainer(BaseTrainer):
         return {
             "filesystems": _filesystems_for_workers(spec),
             "placement_strategy": self.scaling_config.placement_strategy,
+            "preload": spec["preload"],
             "validates": self.validation_config is not None,
         }
 

@@ -148,12 +148,17 @@ class Result:
         """Every report, a row each, as a pandas DataFrame; None when there was none.
 
         A nested metric has a column such as ``eval/loss``, as in ``progress.csv``.
+
+        Raises:
+            ImportError: pandas is not installed.
         """
         reports = [run_files.flat(report) for report in run_files.read_reports(self._location)]
         if not reports:
             return None
-        import pandas
-
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("metrics_dataframe needs pandas, which is not installed: pip install pandas") from error
         return pandas.DataFrame(reports)
 
     @property

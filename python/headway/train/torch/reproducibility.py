@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 
@@ -38,14 +39,16 @@ def enable_reproducibility(seed: int = 0) -> None:
     seed = check_int("seed", seed, allowed)
     if seed < 0:
         raise ValueError(f"seed is {seed}; allowed: {allowed}")
-    import numpy
     import torch
 
     # Read when cuBLAS is first used; without it deterministic algorithms are refused for matrix
     # products on GPUs.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     random.seed(seed)
-    numpy.random.seed(seed)
+    with contextlib.suppress(ImportError):  # Without it nothing draws from it.
+        import numpy
+
+        numpy.random.seed(seed)
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True)
     torch.backends.cudnn.benchmark = False

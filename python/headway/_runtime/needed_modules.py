@@ -1,0 +1,93 @@
+"""Which installed modules a training function needs: worker factories import them once, before they fork workers."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import site
+import sys
+import sysconfig
+import types
+from collections.abc import Iterator
+from typing import Any
+
+# Headway's own, and what starts a thread when it is imported.
+_LEFT_OUT = frozenset({"headway", "ray", "pyarrow"})
+_DEFINED = (types.FunctionType, types.MethodType, type, functools.partial)
+# A function that reaches more than this is not looked at to its end.
+_LOOKED_AT_MAX = 2000
+
+
+def needed_modules(function: object) -> list[str]:
+    """The installed modules that a function's code names, and that this process has imported.
+
+    Functions and classes of other modules are looked into; these modules themselves are
+    not named, as their code may change between two runs, and may do anything when it is imported.
+    """
+    found: dict[str, None] = {}
+    seen: set[int] = set()
+    todo: list[object] = [function]
+    while todo and len(seen) < _LOOKED_AT_MAX:
+        each = todo.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        for value in _reached_by(each):
+            module = value if isinstance(value, str) else getattr(value, "__module__", None)
+            if isinstance(value, types.ModuleType):
+                module = value.__name__
+            if isinstance(module, str) and _is_installed(module):
+                found[module] = None
+            elif isinstance(value, _DEFINED):
+                todo.append(value)
+    return sorted(found)
+
+
+def _reached_by(value: Any) -> Iterator[Any]:
+    """What a function or class names: modules, by object or by name, and other objects."""
+    if isinstance(value, functools.partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, types.MethodType):
+        yield from (value.__func__, type(value.__self__))
+    elif isinstance(value, type):
+        yield from (*value.__bases__, *vars(value).values())
+    elif isinstance(value, types.FunctionType):
+        for cell in value.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:  # It is empty.
+                continue
+        yield from _named_in(value.__code__, value.__globals__)
+    elif callable(value):
+        yield type(value)
+
+
+def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
+    for name in code.co_names:
+        value = names.get(name)
+        if value is None:
+            continue
+        yield value
+        if isinstance(value, types.ModuleType):
+            # `package.module.function()` names its parts one by one.
+            yield from (f"{value.__name__}.{part}" for part in code.co_names)
+    yield from (each.argval for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME")
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _named_in(constant, names)
+
+
+def _is_installed(name: str) -> bool:
+    """Whether this process has imported it from where packages are installed."""
+    if name.partition(".")[0] in _LEFT_OUT or name not in sys.modules:
+        return False
+    origin = getattr(getattr(sys.modules[name], "__spec__", None), "origin", None)
+    return isinstance(origin, str) and origin.startswith(_places())
+
+
+@functools.cache
+def _places() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    folders = {paths["purelib"], paths["platlib"], *site.getsitepackages(), site.getusersitepackages()}
+    return tuple(os.path.join(folder, "") for folder in folders)

@@ -1,0 +1,112 @@
+"""Worker factories import what the first run's training function needs, where that is safe."""
+
+import functools
+import os
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy
+import numpy.linalg
+import pytest
+from conftest import PACKAGES
+from headway._runtime.needed_modules import needed_modules
+
+pytestmark = pytest.mark.fork_only
+
+
+def uses_a_global():
+    return numpy.linalg.norm([1.0])
+
+
+class UsesInMethod:
+    def train(self):
+        return uses_a_global()
+
+    __call__ = train
+
+
+def imports_inside():
+    import xml.dom
+
+    import pytest
+
+    return pytest, xml.dom
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (uses_a_global, {"numpy", "numpy.linalg"}),
+        (functools.partial(uses_a_global), {"numpy", "numpy.linalg"}),
+        (UsesInMethod().train, {"numpy", "numpy.linalg"}),
+        (UsesInMethod(), {"numpy", "numpy.linalg"}),
+        (imports_inside, {"pytest"}),
+        (lambda: [uses_a_global() for _ in range(2)], {"numpy", "numpy.linalg"}),
+        (lambda: os.getpid(), set()),
+        (3, set()),
+    ],
+)
+def test_what_a_function_needs_of_installed_packages(function, expected):
+    assert set(needed_modules(function)) == expected
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """``installed(name=source)``: modules where Python has a user's packages."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folder = tmp_path / "base" / "lib" / version / "site-packages"
+    folder.mkdir(parents=True)
+
+    def install(**modules):
+        for name, source in modules.items():
+            Path(folder, f"{name}.py").write_text(textwrap.dedent(source))
+        return {"PYTHONUSERBASE": str(tmp_path / "base"), "PYTHONPATH": f"{PACKAGES}:{folder}"}
+
+    return install
+
+
+BY = "import os\nBY = os.getpid()\n"
+FIT = """
+    import os
+    import headway
+    from headway import train
+    import quiet
+
+    def loop():
+        return "factory" if quiet.BY == os.getppid() else "worker"
+
+    def fit(loop):
+        config = train.RunConfig(verbose=0)
+        scaling = train.ScalingConfig(num_workers=2)
+        return train.DataParallelTrainer(loop, run_config=config, scaling_config=scaling).fit().return_value
+"""
+
+
+@pytest.mark.parametrize(("init", "by"), [("None", "factory"), ("headway.init(preload=False)", "worker")])
+def test_modules_of_the_training_function_are_imported_once(script, installed, init, by):
+    code, output = script.run(f"{FIT}\n    {init}\n    print('BY', fit(loop), fit(loop))", **installed(quiet=BY))
+    assert code == 0, output
+    assert f"BY {by} {by}" in output
+
+
+def test_what_starts_a_thread_or_cannot_be_imported_is_left_to_the_workers(script, installed):
+    thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    driver_only = "import sys\nassert 'headway._worker.factory' not in sys.modules, 'not here'\n"
+    code, output = script.run(
+        FIT
+        + """
+    import noisy, picky
+
+    def needs_all():
+        def never():
+            import picky
+        return noisy.BY == os.getpid(), quiet.BY == os.getppid()
+
+    print("BY", fit(needs_all))
+    """,
+        **installed(quiet=BY, noisy=BY + thread, picky=driver_only),
+    )
+    assert code == 0, output
+    assert "BY (True, True)" in output
+    assert "factory" not in output, "nothing is said of it"
