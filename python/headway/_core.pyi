@@ -192,6 +192,11 @@ class RunOutcome:
 
     def __repr__(self) -> str: ...
 
+def choose_columns(names: Sequence[str], score: str | None, room: int | None) -> tuple[list[str], str]:
+    """
+    The metrics that a table of reports has columns for, and the title that says how many it has not. `room`: the terminal's columns; None where the output is no terminal.
+    """
+
 class RankLine:
     """A rank printed a line."""
 
@@ -200,6 +205,25 @@ class RankLine:
 
     @property
     def line(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class RankRedraws:
+    """A rank draws a line anew, such as a progress bar."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def line(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class StatusShown:
+    """What the run is doing now, in a line."""
+
+    @property
+    def text(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
@@ -374,7 +398,7 @@ class Run:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[RankLine | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
+    def take_events(self) -> list[RankLine | RankRedraws | StatusShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
         """
         What happened since the last call, in order. The last event is Finished.
         """
@@ -385,12 +409,15 @@ class Run:
         A descriptor that is readable while there are alarms to take; any one thread may.
         """
 
-    def take_alarms(self) -> list[RankLine | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
+    def take_alarms(self) -> list[RankLine | RankRedraws | StatusShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
         """
         What must be heard while a hook is under way: ExamineHook, InterruptHook, RunWarning.
         """
 
     def hook_examined(self, examination: int, text: str) -> None: ...
+
+    def show_status(self) -> None:
+        """From now on a StatusShown comes each second."""
 
     def abort(self, reason: str) -> None: ...
 

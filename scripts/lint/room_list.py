@@ -141,7 +141,7 @@ PYTHON: dict[str, Room] = {
         "_checkpoint _core _session _storage _values",
     ),
     "_ray": _room("python/headway/_ray/", "`import ray` that means Headway", "_places _runtime _values"),
-    "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage"),
+    "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage _values"),
     "agent": _room("python/headway/agent.py", "the command `headway-agent`", "_core _runtime _values"),
     "train.backend": _room("python/headway/train/backend.py", "what a framework's integration implements"),
     "train._errors": _room("python/headway/train/_errors/", "what `fit()` raises", "_core"),

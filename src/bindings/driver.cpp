@@ -127,6 +127,8 @@ void bind_run(nb::module_& module) {
           },
           nb::arg("examination"), nb::arg("text"))
       .def(
+          "show_status", [](PyRun& self) { self.run->show_status(); }, "From now on a StatusShown comes each second.")
+      .def(
           "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
       .def(
           "execute",

@@ -3,6 +3,12 @@
 #include "bindings/described.hpp"
 #include "bindings/module.hpp"
 #include "core/preemption.hpp"
+#include "core/table_columns.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace headway::bindings {
 
@@ -31,7 +37,18 @@ void bind_parts(nb::module_& module) {
 
 void bind_front_events(nb::module_& module) {
   bind_parts(module);
+  module.def(
+      "choose_columns",
+      [](const std::vector<std::string>& names, const std::optional<std::string>& score, std::optional<int> room) {
+        TableColumns columns = choose_columns(names, score, room);
+        return std::pair(std::move(columns.shown), more_title(columns.more));
+      },
+      nb::arg("names"), nb::arg("score").none(), nb::arg("room").none(),
+      "The metrics that a table of reports has columns for, and the title that says how many it has not. `room`: the "
+      "terminal's columns; None where the output is no terminal.");
   bind_described<driver::RankLine>(module, "RankLine", "A rank printed a line.");
+  bind_described<driver::RankRedraws>(module, "RankRedraws", "A rank draws a line anew, such as a progress bar.");
+  bind_described<driver::StatusShown>(module, "StatusShown", "What the run is doing now, in a line.");
   bind_described<driver::HelperLine>(module, "HelperLine", "A process of the run that is no rank printed a line.");
   bind_described<driver::Notice>(module, "Notice", "Something to show to the user.");
   bind_described<driver::RunWarning>(module, "RunWarning", "The same, and the user may have to act.");

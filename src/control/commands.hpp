@@ -42,6 +42,9 @@ struct StartWorkers {
   std::vector<WorkerPlan> plans;
   std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
   std::string trial_id;
+  /// For the user: which workers train where. Empty from the driver's second attempt on, which has a
+  /// notice.
+  std::string words = {};
 };
 
 /// Call the front end's set-up hooks → SetupFinished.
@@ -245,6 +248,7 @@ struct Notify {
 struct Finish {
   RunOutcome outcome;
   bool folder_lost = false;  ///< Nothing more may be written to it.
+  std::string words = {};    ///< For the user: how the run ended. Empty when nothing has begun.
 };
 
 using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForRoom, StartWorkers, RunSetup,

@@ -2,6 +2,7 @@
 
 #include "control/failure_text.hpp"
 #include "control/marks.hpp"
+#include "control/run_words.hpp"
 #include "core/location.hpp"
 
 #include <algorithm>
@@ -102,6 +103,7 @@ void RunController::start_attempt() {
   attempt_.begin(nodes_.slots(), now);
   ledger_.begin_attempt(now);
   reports_.begin_attempt(group().size());
+  stragglers_.begin(group().size());
   callbacks_.begin_attempt();
   questions_.begin_attempt(out_);
   size_.growth().begin(now);
@@ -109,9 +111,11 @@ void RunController::start_attempt() {
   std::optional<std::string> checkpoint = spec_.resume_from_checkpoint;
   if (const auto newest = book_.newest()) checkpoint = *newest;
   if (attempt_.of_this_driver() > 1) out_.push(SweepStorage{});
-  out_.push(StartWorkers{attempt_.number(), group().plans(), checkpoint, spec_.trial_id});
+  const bool first = attempt_.of_this_driver() == 1;
+  out_.push(StartWorkers{attempt_.number(), group().plans(), checkpoint, spec_.trial_id,
+                         first ? begin_words(spec_, group().plans()) : ""});
   if (auto notice = size_.size_notice(group().size())) out_.push(Notify{std::move(*notice)});
-  if (attempt_.of_this_driver() == 1) upkeep_.begin_copies(out_);
+  if (first) upkeep_.begin_copies(out_);
   write_journal();
   // Those that an earlier driver of the run has left. Not before: the training claims its nodes
   // first.

@@ -17,6 +17,7 @@
 #include "control/run_state.hpp"
 #include "control/run_view.hpp"
 #include "control/stop_conditions.hpp"
+#include "control/straggler_watch.hpp"
 #include "control/upkeep.hpp"
 #include "control/validation_flow.hpp"
 #include "control/wait_watch.hpp"
@@ -203,6 +204,7 @@ class RunController {
   Upkeep upkeep_;
   WaitWatch waits_;
   bool storing_failed_ = false;  ///< A checkpoint was refused by this event.
+  StragglerWatch stragglers_;
 };
 
 }  // namespace headway::control

@@ -1,6 +1,7 @@
 #include "control/failure_text.hpp"
 #include "control/marks.hpp"
 #include "control/run_controller.hpp"
+#include "control/run_words.hpp"
 #include "control/survivors.hpp"
 
 #include <algorithm>
@@ -271,7 +272,11 @@ void RunController::close_run() {
 
 void RunController::finish() {
   state_ = RunState::over;
-  out_.push(Finish{end_.outcome(book_.kept(), attempt_.number()), end_.folder_lost()});
+  RunOutcome outcome = end_.outcome(book_.kept(), attempt_.number());
+  std::string words;
+  if (const int attempts = attempt_.of_this_driver(); attempts > 0)
+    words = end_words(spec_, book_, {outcome.state, out_.now() - ledger_.started(), ledger_.count(), attempts - 1});
+  out_.push(Finish{std::move(outcome), end_.folder_lost(), std::move(words)});
 }
 
 /// The processes go with the driver, whatever is decided here; what can be kept is the reason.

@@ -19,7 +19,10 @@ void RunController::on(const RankReported& event) {
     return;
   }
   ++group().at(event.rank).reports;
-  if (group().at(event.rank).phase == RankPhase::training) group().enter(event.rank, RankPhase::reporting, now);
+  if (group().at(event.rank).phase == RankPhase::training) {
+    stragglers_.reported(event.rank, now - group().at(event.rank).since);
+    group().enter(event.rank, RankPhase::reporting, now);
+  }
   if (reports_.open().complete()) {
     take_report();
   } else {
@@ -56,6 +59,8 @@ void RunController::check_unmatched_collective() {
 void RunController::take_report() {
   waits_.begin(out_.now(), group().size());
   size_.growth().trained();
+  if (const auto straggler = stragglers_.complete())
+    out_.push(Warn{straggler_text(*straggler, group().name_of(straggler->rank))});
   if (const auto error = reports_.take_error()) {
     HEADWAY_MARK(failure_told_by_the_next_report);
     PendingReport report;

@@ -83,6 +83,7 @@ std::vector<RankView> RunController::view_of_ranks(Time now) const {
     rank.phase_for_s = to_seconds(now - state.since);
     rank.gone = state.gone;
     rank.reports = state.reports;
+    if (const auto took = stragglers_.took(state.plan.rank)) rank.report_s = to_seconds(*took);
     if (state.gone || state.open_calls > 0) continue;
     if (state.phase == RankPhase::ready) rank.waits_for = ready;
     if (state.phase == RankPhase::reporting) rank.waits_for = reporting;

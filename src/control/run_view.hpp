@@ -31,9 +31,12 @@ struct RankView {
   bool gone = false;         ///< Its process has ended.
   std::int64_t reports = 0;  ///< Reports that it has begun in this attempt.
   std::string waits_for;     ///< In words; empty while it waits for nothing.
+  /// How long it took from the last report but one to the last; unset before its first report.
+  std::optional<double> report_s;
 };
 BOOST_DESCRIBE_STRUCT(RankView, (),
-                      (rank, local_rank, node_id, hostname, pid, phase, phase_for_s, gone, reports, waits_for))
+                      (rank, local_rank, node_id, hostname, pid, phase, phase_for_s, gone, reports, waits_for,
+                       report_s))
 
 /// The reports that are recorded, and the one that some ranks have come to.
 struct ReportsView {

@@ -22,7 +22,8 @@ std::vector<std::string> FolderSync::files() const {
   for (; !failure && walk != fs::recursive_directory_iterator(); walk.increment(failure)) {
     std::error_code vanished;
     const std::string name = walk->path().string().substr(directory_.size() + 1);
-    const bool own = walk->path().filename().string().starts_with(part_prefix) || name == "run.json";
+    const bool own =
+        walk->path().filename().string().starts_with(part_prefix) || name == "run.json" || name == "status.json";
     if (!own && walk->is_regular_file(vanished)) names.push_back(name);
   }
   return names;

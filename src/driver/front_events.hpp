@@ -22,6 +22,19 @@ struct RankLine {
 };
 BOOST_DESCRIBE_STRUCT(RankLine, (), (rank, line))
 
+/// A rank draws a line anew, such as a progress bar; the line is not whole yet.
+struct RankRedraws {
+  int rank = 0;
+  wire::Blob line;  ///< As it looks now.
+};
+BOOST_DESCRIBE_STRUCT(RankRedraws, (), (rank, line))
+
+/// What the run is doing now, in a line; each second once Run::show_status was called.
+struct StatusShown {
+  std::string text;
+};
+BOOST_DESCRIBE_STRUCT(StatusShown, (), (text))
+
 /// A process of the run that is no rank printed a line.
 struct HelperLine {
   std::string helper;  ///< Its name, such as "validation of checkpoint_000003".
@@ -116,8 +129,8 @@ struct Finished {
 };
 BOOST_DESCRIBE_STRUCT(Finished, (), (outcome, last_report_json))
 
-using FrontEvent =
-    std::variant<RankLine, HelperLine, Notice, RunWarning, ReportRecorded, CallbackReport, AttemptFailed, SetupAsked,
-                 TeardownAsked, CallExecuted, FunctionReturned, FunctionRaised, ExamineHook, InterruptHook, Finished>;
+using FrontEvent = std::variant<RankLine, RankRedraws, StatusShown, HelperLine, Notice, RunWarning, ReportRecorded,
+                                CallbackReport, AttemptFailed, SetupAsked, TeardownAsked, CallExecuted,
+                                FunctionReturned, FunctionRaised, ExamineHook, InterruptHook, Finished>;
 
 }  // namespace headway::driver

@@ -27,6 +27,13 @@ void FrontQueue::push(FrontEvent event) {
   signal();
 }
 
+void FrontQueue::push_latest(FrontEvent event) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(events_, [&](const FrontEvent& waiting) { return waiting.index() == event.index(); });
+  events_.push_back(std::move(event));
+  signal();
+}
+
 bool FrontQueue::push_line(int rank, std::string_view line) {
   return push_line(RankLine{rank, std::make_shared<const std::string>(line)}, line.size());
 }

@@ -22,6 +22,9 @@ class FrontQueue {
 
   void push(FrontEvent event);
 
+  /// Adds what replaces the one of its kind that waits: how something looks now.
+  void push_latest(FrontEvent event);
+
   /// Adds a line of a rank's output. False when the queue is full: the writer should wait for `take`.
   bool push_line(int rank, std::string_view line);
   /// The same for a process that is no rank.

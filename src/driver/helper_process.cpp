@@ -89,6 +89,7 @@ void HelperProcess::worker_exited(std::int64_t, const ExitStatus& status, const 
 }
 
 bool HelperProcess::worker_line(std::int64_t, std::string_view line) {
+  if (line.ends_with('\r')) return true;  // Of its lines only whole ones are shown.
   const auto owner = owner_.lock();
   return !owner || !handlers_.line || handlers_.line(line);
 }

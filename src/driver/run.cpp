@@ -46,6 +46,7 @@ Run::Run(Runtime& runtime, RunStart start)
       outage_(std::make_shared<storage::Outage>(
           storage::real_patience(), [front = front_](const std::string& text) { front->push(RunWarning{text}); })),
       display_timer_(loop_),
+      tick_timer_(loop_),
       local_sessions_(std::move(start.local_sessions)) {}
 
 void Run::close_local_sessions() {
@@ -108,6 +109,7 @@ void Run::start(std::int64_t run_id) {
   // The factory imports its modules while storage is probed.
   if (local_sessions_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
+  tick();
 }
 
 void Run::post(control::Event event) {
@@ -257,7 +259,14 @@ void Run::fail_call(std::int64_t call_id, int rank) {
 
 bool Run::worker_line(std::int64_t worker_id, std::string_view line) {
   const int rank = rank_of(worker_id);
-  return rank < 0 || front_->push_line(rank, line);
+  if (rank < 0) return true;
+  if (!line.ends_with('\r')) return front_->push_line(rank, line);
+  // One line is enough for all ranks: theirs look alike.
+  if (rank == 0) {
+    line.remove_suffix(1);
+    front_->push_latest(RankRedraws{0, std::make_shared<const std::string>(line)});
+  }
+  return true;
 }
 
 void Run::warn(const std::string& text) { front_->push(RunWarning{text}); }

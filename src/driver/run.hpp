@@ -46,6 +46,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::vector<FrontEvent> take_alarms();
   /// The stack of the thread in fit(), in lines.
   void hook_examined(std::int64_t examination, std::string text);
+  /// From now on a StatusShown comes each second, for a terminal.
+  void show_status();
   /// Asks for the end; Finished comes within about a second.
   void abort(const std::string& reason);
   /// Has these ranks of the current attempt call a pickled function. A CallExecuted with `call_id` comes
@@ -163,6 +165,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void fail_calls(Worker& worker, int rank);
   void fail_call(std::int64_t call_id, int rank);
   void wake_display();
+  void tick();
 
   Runtime* runtime_;
   boost::asio::io_context& loop_;
@@ -187,6 +190,10 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;
   std::shared_ptr<const RunStatus> status_;  ///< Null: something has happened since it was asked for.
+  boost::asio::steady_timer tick_timer_;
+  std::int64_t ticks_ = 0;
+  bool shows_status_ = false;
+  bool writes_status_ = false;
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.

@@ -100,6 +100,7 @@ void Run::carry_out(const control::LookForRoom& command) {
 void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }
 
 void Run::carry_out(const control::StartWorkers& command) {
+  if (!command.words.empty()) notify(command.words);
   attempt_ = command.attempt;
   workers_.clear();
   collective_bytes_.clear();
@@ -265,9 +266,11 @@ void Run::carry_out(const control::Notify& command) { notify(command.text); }
 void Run::carry_out(const control::Finish& command) {
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
+  tick_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
   do_on_storage([self = shared_from_this(), command] {
     for (const std::string& warning : self->folder_->close(!command.folder_lost)) self->warn(warning);
+    if (!command.words.empty()) self->notify(command.words);
     self->front_->push(Finished{command.outcome, self->folder_->last_line()});
   });
   close_local_sessions();

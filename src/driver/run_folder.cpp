@@ -2,6 +2,7 @@
 
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
+#include "core/manifest.hpp"
 #include "driver/found_run.hpp"
 #include "driver/unix_time.hpp"
 #include "storage/disk/directory.hpp"
@@ -9,12 +10,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace headway::driver {
 namespace {
 
+constexpr const char* status_file = "status.json";
 constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
 }  // namespace
@@ -136,6 +141,16 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   return written;
 }
 
+void RunFolder::write_status(const std::string& view_json) {
+  if (closed_) return;
+  const std::string path = local_path_ + "/" + status_file;
+  const std::string fresh = local_path_ + "/" + std::string(part_prefix) + status_file;
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  file << view_json;
+  file.close();
+  if (file) (void)rename(fresh.c_str(), path.c_str());
+}
+
 Result<void> RunFolder::sync(bool everything) {
   if (!sync_) return {};
   if (owner_epoch_ > 0) {
@@ -153,6 +168,8 @@ std::vector<std::string> RunFolder::close(bool bring) {
                        (appended ? "" : ": " + appended.error().message));
   }
   close_files();
+  closed_ = true;
+  (void)unlink((local_path_ + "/" + status_file).c_str());
   if (bring) {
     if (const auto brought = sync(true); !brought) {
       warnings.push_back("not all of the run's files could be brought to storage: " + brought.error().message +

@@ -73,6 +73,10 @@ class RunFolder {
   /// Replaces run.json durably, on storage itself. Errors: `superseded` when a later driver has taken the run over.
   Result<void> write_journal(control::Journal snapshot);
 
+  /// Replaces status.json, what the run looks like at this moment. It is there while the run is at work, on the local side alone, and
+  /// may be lost with the machine's power. Nothing when the folder is closed or cannot be written.
+  void write_status(const std::string& view_json);
+
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see FolderSync.
   /// Errors: `superseded`, as above.
   Result<void> sync(bool everything);
@@ -95,6 +99,7 @@ class RunFolder {
   std::string path_;
   std::string local_path_;
   std::string last_line_;
+  bool closed_ = false;
   std::optional<Staging> staging_;
   std::optional<Error> no_staging_;
   std::optional<FolderSync> sync_;

@@ -1,9 +1,15 @@
 #include "library/display.hpp"
 
+#include "core/score.hpp"
+#include "driver/flat_metrics.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace headway::library {
 namespace {
@@ -50,20 +56,52 @@ std::string cell(const Json& value) {
   return text.data();
 }
 
-std::string cell_of(const JsonObject& line, const std::string& key) {
-  const Json* value = line.if_contains(key);
-  return value == nullptr || value->is_null() ? "" : cell(*value);
+std::vector<std::string> metric_names(const JsonObject& line) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : driver::flat_metrics(line)) {
+    if (!is_own(name) && is_shown(*value)) names.push_back(name);
+  }
+  return names;
 }
 
-void print(std::string_view text) {
+/// The columns of a terminal on standard output.
+std::optional<int> room() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// Whether colours are wanted on a stream.
+bool has_colours(int fd) {
+  const char* const terminal = std::getenv("TERM");   // NOLINT(concurrency-mt-unsafe): before anything changes it.
+  const char* const plain = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): the same.
+  return isatty(fd) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb" &&
+         (plain == nullptr || *plain == '\0');
+}
+
+constexpr std::string_view bold = "\x1b[1m";
+constexpr std::string_view best_row = "\x1b[1;32m";
+constexpr std::string_view yellow = "\x1b[1;33m";
+constexpr std::string_view plain_again = "\x1b[0m";
+
+}  // namespace
+
+void Display::print(std::string_view text) {
+  moving_.hide();
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fputc('\n', stdout);
 }
 
-}  // namespace
+void Display::status(const std::string& text) { moving_.status(text); }
+
+void Display::redraw(int rank, std::string_view line) {
+  moving_.bar("(rank " + std::to_string(rank) + ") " + std::string(line));
+}
 
 void Display::line(int rank, std::string_view line) {
-  print("(rank " + std::to_string(rank) + ") " + std::string(line));
+  if (rank == 0) moving_.end_bar();
+  // As a terminal ends up with it: a progress bar draws itself anew over what it was.
+  print("(rank " + std::to_string(rank) + ") " + std::string(line.substr(line.rfind('\r') + 1)));
 }
 
 void Display::helper_line(std::string_view helper, std::string_view line) {
@@ -71,11 +109,14 @@ void Display::helper_line(std::string_view helper, std::string_view line) {
 }
 
 void Display::say(bool warning, std::string text) {
-  flush();
+  moving_.hide();
+  std::fflush(stdout);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
     text.insert(end + 1, "  ");
-  std::fprintf(stderr, "headway: %s%s\n", warning ? "warning: " : "", text.c_str());
+  std::string kind = warning ? "warning: " : "";
+  if (warning && has_colours(STDERR_FILENO)) kind = std::string(yellow) + "warning:" + std::string(plain_again) + " ";
+  std::fprintf(stderr, "headway: %s%s\n", kind.c_str(), text.c_str());
 }
 
 void Display::report(const JsonObject& line) {
@@ -89,47 +130,68 @@ void Display::report(const JsonObject& line) {
   held_.reset();
 }
 
-void Display::flush() { std::fflush(stdout); }
+void Display::flush() {
+  moving_.draw();
+  std::fflush(stdout);
+}
 
 void Display::finish() {
   if (held_) show(*held_);
   held_.reset();
-  flush();
+  moving_.hide();
+  std::fflush(stdout);
+}
+
+/// Whether the report's score is better than all that were shown before it.
+bool Display::is_best(const JsonObject& line) {
+  if (!score_.checkpoint_score_attribute) return false;
+  const auto score = score_of(line, *score_.checkpoint_score_attribute, score_.checkpoint_score_order);
+  if (!score || (best_ && *score <= *best_)) return false;
+  best_ = score;
+  return true;
 }
 
 void Display::show(const JsonObject& line) {
   const bool first = rows_++ == 0;
-  if (first) {
-    for (const auto& metric : line) {
-      if (columns_.size() < columns_max && !is_own(metric.key()) && is_shown(metric.value()))
-        columns_.emplace_back(metric.key());
+  const driver::FlatMetrics metrics = driver::flat_metrics(line);
+  if (first) columns_ = choose_columns(metric_names(line), score_.checkpoint_score_attribute, room());
+  const auto cell_of = [&](const std::string& name) -> std::string {
+    for (const auto& [key, value] : metrics) {
+      if (key == name) return value->is_null() ? "" : cell(*value);
     }
-  }
-  std::vector<std::string> cells{cell_of(line, "training_iteration")};
-  for (const std::string& column : columns_) cells.push_back(cell_of(line, column));
-  cells.push_back(cell_of(line, "time_total_s"));
-  cells.push_back(cell_of(line, "checkpoint_dir_name"));
+    return "";
+  };
+  std::vector<std::string> cells{cell_of("training_iteration")};
+  for (const std::string& column : columns_.shown) cells.push_back(cell_of(column));
+  cells.push_back(cell_of("time_total_s"));
+  cells.push_back(cell_of("checkpoint_dir_name"));
+  const bool colours = has_colours(STDOUT_FILENO);
   if (first) {
     std::vector<std::string> titles{"report"};
-    titles.insert(titles.end(), columns_.begin(), columns_.end());
+    titles.insert(titles.end(), columns_.shown.begin(), columns_.shown.end());
     titles.insert(titles.end(), {"time_s", "checkpoint"});
-    constexpr std::size_t width_min = 8;
     for (std::size_t i = 0; i < titles.size(); ++i)
-      widths_.push_back(std::max({width_min, titles[i].size(), cells[i].size()}));
-    print_row(titles);
+      widths_.push_back(std::max({i == 0 ? 0 : column_width_min, text_width(titles[i]), text_width(cells[i])}));
+    if (columns_.more > 0) {
+      constexpr std::size_t checkpoint_width = 17;
+      titles.back().resize(checkpoint_width, ' ');
+      titles.push_back(more_title(columns_.more));
+    }
+    print_row(titles, colours ? bold : "");
   }
-  print_row(cells);
+  print_row(cells, colours && is_best(line) ? best_row : "");
 }
 
-/// Columns are flush right, but for the last one.
-void Display::print_row(const std::vector<std::string>& cells) {
+/// Columns are flush right, but for the checkpoint and what follows it.
+void Display::print_row(const std::vector<std::string>& cells, std::string_view style) {
   std::string row;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) row += "  ";
-    if (i + 1 < cells.size()) row.append(widths_[i] - std::min(widths_[i], cells[i].size()), ' ');
+    if (i + 1 < widths_.size()) row.append(widths_[i] - std::min(widths_[i], text_width(cells[i])), ' ');
     row += cells[i];
   }
   while (!row.empty() && row.back() == ' ') row.pop_back();
+  if (!style.empty()) row = std::string(style) + row + std::string(plain_again);
   print(row);
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/config.hpp"
 #include "core/json.hpp"
+#include "core/table_columns.hpp"
+#include "library/moving_line.hpp"
 
 #include <chrono>
 #include <optional>
@@ -11,10 +14,19 @@
 namespace headway::library {
 
 /// What a run shows on standard output while it goes: a table of its reports and each rank's output; warnings and notices on standard
-/// error. The table's columns are the metrics of the first report. The first 20 reports are shown all; after that a row comes at most
+/// error. The table's columns are the metrics of the first report that there is room for. The first 20 reports are shown all; after that a row comes at most
 /// every half second, and the last one always.
 class Display {
  public:
+  explicit Display(CheckpointConfig score = {}) : score_(std::move(score)) {}
+
+  /// Has a line at the end of the output show what the run is doing; false where there is no terminal.
+  bool move() { return moving_.turn_on(); }
+  /// What the run is doing now.
+  void status(const std::string& text);
+  /// A rank draws a line anew.
+  void redraw(int rank, std::string_view line);
+
   void line(int rank, std::string_view line);
   /// Of a process that is no rank, such as a validation; by its name.
   void helper_line(std::string_view helper, std::string_view line);
@@ -29,13 +41,17 @@ class Display {
   using Clock = std::chrono::steady_clock;
 
   void show(const JsonObject& line);
-  void print_row(const std::vector<std::string>& cells);
+  void print(std::string_view text);
+  void print_row(const std::vector<std::string>& cells, std::string_view style = "");
+  bool is_best(const JsonObject& line);
 
   static constexpr int rows_shown_all = 20;
   static constexpr std::chrono::milliseconds row_interval{500};
-  static constexpr std::size_t columns_max = 8;
 
-  std::vector<std::string> columns_;
+  CheckpointConfig score_;
+  MovingLine moving_;
+  std::optional<double> best_;
+  TableColumns columns_;
   std::vector<std::size_t> widths_;
   int rows_ = 0;
   Clock::time_point last_row_{};

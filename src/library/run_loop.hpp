@@ -15,8 +15,8 @@ namespace headway::library {
 /// Serves one run's events on the calling thread: output, callbacks, Ctrl-C.
 class RunLoop {
  public:
-  RunLoop(std::shared_ptr<driver::Run> run, RunCallbacks callbacks)
-      : run_(std::move(run)), callbacks_(std::move(callbacks)) {}
+  RunLoop(std::shared_ptr<driver::Run> run, RunCallbacks callbacks, CheckpointConfig score)
+      : run_(std::move(run)), callbacks_(std::move(callbacks)), display_(std::move(score)) {}
 
   /// Returns when the run has ended.
   const driver::Finished& serve();
@@ -27,6 +27,8 @@ class RunLoop {
 
  private:
   void on(const driver::RankLine& event);
+  void on(const driver::RankRedraws& event);
+  void on(const driver::StatusShown& event);
   void on(const driver::HelperLine& event);
   void on(const driver::Notice& event);
   void on(const driver::RunWarning& event);

@@ -154,7 +154,9 @@ RunEnd to_end(const driver::Finished& finished, const RunLoop& loop, const std::
 class ServedRun : public StartedRun {
  public:
   ServedRun(std::shared_ptr<driver::Run> run, const RunRequest& request)
-      : run_(std::move(run)), loop_(run_, request.callbacks), config_json_(request.config_json) {}
+      : run_(std::move(run)),
+        loop_(run_, request.callbacks, request.run.checkpoint),
+        config_json_(request.config_json) {}
 
   const std::string& path() const override { return run_->path(); }
 

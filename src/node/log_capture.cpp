@@ -81,7 +81,21 @@ void LogCapture::take(std::string_view bytes) {
     bytes.remove_prefix(newline + 1);
   }
   partial_ += bytes;
+  show_redrawn();
   take_long_parts();
+}
+
+/// A line that its writer draws over and over is shown as it is now, and keeps no more than that: the log has all of it.
+void LogCapture::show_redrawn() {
+  const std::size_t last = partial_.find_last_not_of('\r');
+  if (last == std::string::npos) return;
+  const std::size_t start = partial_.rfind('\r', last);
+  if (start == std::string::npos && last + 1 == partial_.size()) return;
+  if (start != std::string::npos) partial_.erase(0, start);
+  const std::size_t shown = partial_.find_first_not_of('\r');
+  std::string line = partial_.substr(shown, partial_.find('\r', shown) - shown);
+  if (line.size() > line_bytes_max) return;
+  if (!sink_(line += '\r')) paused_ = true;
 }
 
 void LogCapture::take_long_parts() {
@@ -93,6 +107,7 @@ void LogCapture::take_long_parts() {
 }
 
 void LogCapture::take_line(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);  // That would say that it is not whole.
   tail_.emplace_back(line);
   if (tail_.size() > tail_lines_max) tail_.pop_front();
   if (!sink_(line)) paused_ = true;

@@ -16,7 +16,8 @@ namespace headway::node {
 /// Lives on the agent's event loop.
 class LogCapture : public std::enable_shared_from_this<LogCapture> {
  public:
-  /// Gets whole lines without their newline, in order. False stops the reading (the writer then waits) until `resume`.
+  /// Gets whole lines without their newline, in order. A line that ends with '\r' is not whole: it is how a line that is drawn over
+  /// and over (a progress bar) looks now. False stops the reading (the writer then waits) until `resume`.
   using LineSink = std::function<bool(std::string_view line)>;
 
   /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file. One that can't be written costs the file, not the output.
@@ -46,6 +47,7 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   void write_log(std::string_view bytes);
   void note_trouble();
   void take_long_parts();
+  void show_redrawn();
   void take_line(std::string_view line);
   /// An exception has left the reading: the pipe ends, so that its writer does not wait forever.
   void fail(const Error& error);

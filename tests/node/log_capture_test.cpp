@@ -99,6 +99,33 @@ BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Pipe) {
   BOOST_TEST(capture->tail() == "whole\nnot who\n");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_line_that_is_drawn_over_and_over_is_shown_as_it_moves, Pipe) {
+  print("\r 10%|#   |");
+  loop.poll();
+  print("\r 20%|##  |");
+  loop.poll();
+  print("\r100%|####|\n");
+  loop.poll();
+  BOOST_TEST(lines == (Lines{" 10%|#   |\r", " 20%|##  |\r", "\r 20%|##  |\r100%|####|"}));
+  print("1 of 2\r");
+  loop.poll();
+  print("2 of 2\r");
+  loop.poll();
+  print("\n");
+  loop.poll();
+  BOOST_TEST(lines.size() == 6U);
+  BOOST_TEST(lines[3] == "1 of 2\r");
+  BOOST_TEST(lines[4] == "2 of 2\r");
+  BOOST_TEST(lines[5].ends_with("2 of 2"));
+  BOOST_TEST(log().starts_with("\r 10%|#   |\r 20%|##  |\r100%|####|\n"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_bar_that_moves_for_long_makes_no_line_of_its_own, Pipe) {
+  for (int i = 0; i < 5'000; ++i) print("\r" + std::to_string(i) + std::string(60, '#'));
+  loop.poll();
+  for (const std::string& line : lines) BOOST_TEST(line.ends_with('\r'));
+}
+
 BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Pipe) {
   const std::string bytes("\0\xff\r\x1b[31m\n", 9);
   print(bytes);

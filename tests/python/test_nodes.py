@@ -229,7 +229,8 @@ def test_a_rank_s_death_on_another_node_is_told_as_at_home(nodes, tmp_path):
     nodes.agent().join()
     status, output = nodes.script.finish()
     assert status == 0, output
-    assert "DIED WorkerDied 11 ['last words'] node-1" in output
+    assert "DIED WorkerDied 11 ['last words', 'Fatal Python error: Segmentation fault'" in output
+    assert "] node-1\n" in output
 
 
 def test_a_hanging_rank_of_another_node_is_shown_with_its_stack(nodes, tmp_path):

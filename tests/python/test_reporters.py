@@ -69,7 +69,7 @@ train.DataParallelTrainer(loop).fit()
 
 def test_a_narrow_terminal_gets_the_columns_that_fit(storage):
     main, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "60"}
+    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "60", "TERM": "dumb"}
     done = subprocess.run([sys.executable, "-c", NARROW], env=environment, stdout=terminal, timeout=60, check=False)
     assert done.returncode == 0
     shown = os.read(main, 1 << 16).decode()
@@ -98,7 +98,7 @@ train.DataParallelTrainer(loop, run_config=train.RunConfig(failure_config=train.
 
 def test_an_ordinary_terminal_has_room_for_a_training_s_metrics_and_for_notices(storage):
     main, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "80"}
+    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "80", "TERM": "dumb"}
     done = subprocess.run(
         [sys.executable, "-c", WIDE], env=environment, stdout=terminal, stderr=terminal, timeout=60, check=False
     )

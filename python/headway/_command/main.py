@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from headway import _core
-from headway._command import checkpoint, run
+from headway._command import checkpoint, processes, run, runs
 
 OK = 0
 DAMAGED = 1
@@ -50,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="headway", description="Distributed training on the command line.")
     parser.add_argument("--version", action="version", version=f"headway {_core.version}")
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
+    runs.add_to(subjects)
+    processes.add_to(subjects)
     checkpoint.add_to(subjects)
     run.add_to(subjects)
     return parser

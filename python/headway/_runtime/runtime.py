@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import sys
-import sysconfig
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -19,6 +17,7 @@ from headway._runtime.token import default_token_file, make_token
 from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
 from headway._values.ending import RUNS, at_end
 from headway._values.preload import OPTIONAL, of_this_factory
+from headway._values.py_spy import find_py_spy
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
@@ -251,12 +250,6 @@ def _check_preload(preload: object) -> tuple[str, ...]:
     return names
 
 
-def _find_py_spy() -> str:
-    """The program that shows stacks of hanging workers; it comes with Headway. Empty when it is not there."""
-    beside = os.path.join(sysconfig.get_path("scripts"), "py-spy")
-    return beside if os.access(beside, os.X_OK) else shutil.which("py-spy") or ""
-
-
 def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
     """How worker factories are started: the guard's path, the command, its environment, the path of py-spy."""
     start = os.environ.get("HEADWAY_WORKER_START", "fork")
@@ -264,7 +257,7 @@ def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
         raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     command = factory_command(sys.executable, sys.path)
-    return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, _find_py_spy()
+    return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, find_py_spy()
 
 
 def _start(

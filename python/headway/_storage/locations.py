@@ -36,6 +36,12 @@ _prepared = False
 _filesystems: dict[str, tuple[Any, bytes]] = {}
 
 
+def default_storage() -> str:
+    """The storage path of runs that were given none."""
+    default = os.path.join("~", "headway_results")
+    return os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
+
+
 def is_remote(location: str) -> bool:
     """Whether it is a URL or lies on a Python filesystem, as against a path or ``file://``."""
     return _core.is_remote(location)
@@ -246,14 +252,24 @@ def read_file(location: str) -> bytes:
 
 def directories_in(location: str) -> list[str]:
     """The names of the directories in a directory, sorted; none when it is not there."""
+    return sorted(name for name, is_directory in _entries(location) if is_directory)
+
+
+def files_in(location: str) -> list[str]:
+    """The names of what else is in a directory, sorted; none when it is not there."""
+    return sorted(name for name, is_directory in _entries(location) if not is_directory)
+
+
+def _entries(location: str) -> list[tuple[str, bool]]:
+    """Names in a directory, each with whether it is one."""
     if not is_remote(location):
         path = local_path(location)
-        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if os.path.isdir(path) else []
+        return [(entry.name, entry.is_dir()) for entry in os.scandir(path)] if os.path.isdir(path) else []
     import pyarrow.fs
 
     path, filesystem = split(location)
     infos = filesystem.get_file_info(pyarrow.fs.FileSelector(path, allow_not_found=True))
-    return sorted(info.base_name for info in infos if info.type == pyarrow.fs.FileType.Directory)
+    return [(info.base_name, info.type == pyarrow.fs.FileType.Directory) for info in infos]
 
 
 def replace_file(location: str, content: bytes) -> None:

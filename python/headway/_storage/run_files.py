@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any
 
 from headway._storage import locations
+from headway._values.metrics import ReportedMetrics
 
 # The newest that this Headway reads, as control/journal.hpp has it.
 JOURNAL_VERSION = 2
@@ -76,6 +78,20 @@ def flat(report: dict[str, Any]) -> dict[str, Any]:
                     found.setdefault(start + key, value)
         level = below
     return found
+
+
+def user_metrics(line: dict[str, Any]) -> dict[str, Any]:
+    """What the user reported, of a line of result.json."""
+    return dict(ReportedMetrics.of_line(line)) if line else {}
+
+
+def rank_logs(location: str) -> dict[int, list[str]]:
+    """By rank: the names of the files in logs/ that have its output."""
+    found: dict[int, list[str]] = {}
+    for name in locations.files_in(locations.join(location, "logs")):
+        if named := re.fullmatch(r"rank_(\d+)\..+", name):
+            found.setdefault(int(named[1]), []).append(name)
+    return dict(sorted(found.items()))
 
 
 def last_report(location: str) -> dict[str, Any] | None:

@@ -11,6 +11,8 @@ import logging
 import shutil
 import sys
 
+from headway._values.styles import WARNING, styled
+
 LOGGER = logging.getLogger("headway")
 
 
@@ -46,10 +48,13 @@ def _show(record: logging.LogRecord) -> None:
     stream = sys.stderr
     if stream is None:
         return
-    kind = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+    kind = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}:"
+    text = fill_lines(f"headway: {kind} {record.getMessage()}" if kind else f"headway: {record.getMessage()}", stream)
+    # Styled once it is filled: letters that move no cursor would count.
+    text = text.replace(kind, styled(kind, WARNING, stream), 1) if kind else text
     # If the error stream is closed, there is no place for the line.
     with contextlib.suppress(OSError):
-        print(fill_lines(f"headway: {kind}{record.getMessage()}", stream), file=stream, flush=True)
+        print(text, file=stream, flush=True)
 
 
 def fill_lines(text: str, stream: object) -> str:

@@ -13,12 +13,14 @@ from typing import Any
 import cloudpickle
 
 from headway import _session as worker_session
+from headway._values import named_arguments
 
 #: How many exceptions are described for one: causes, and members of groups.
 _TOLD_MAX = 100
 #: Up to how many frames a traceback is complete. Python's limit of recursion is 1000, unless a
 #: program raises it.
 _FRAMES_MAX = 2000
+_ARGUMENTS = f'  File "{named_arguments.__file__}", '
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -125,7 +127,8 @@ def _formatted(tb: TracebackType | None) -> list[str]:
     while each is not None:
         depth, each = depth + 1, each.tb_next
     if depth <= _FRAMES_MAX:
-        return traceback.format_tb(tb)
+        # Without the frame that looks at a public function's named arguments: it is in every call of one.
+        return [frame for frame in traceback.format_tb(tb) if _ARGUMENTS not in frame]
     shown = _FRAMES_MAX // 10
     left_out = f"  [{depth - 2 * shown} frames are left out]\n"
     inner = tb

@@ -344,8 +344,7 @@ class RunConfig:
                     "RunConfig.storage_path is None with a storage_filesystem; allowed: a path on that filesystem, "
                     "such as 'bucket/path'"
                 )
-            default = os.path.join("~", "headway_results")
-            self.storage_path = os.environ.get("HEADWAY_STORAGE") or os.environ.get("RAY_STORAGE") or default
+            self.storage_path = locations.default_storage()
         argument = "RunConfig.storage_path"
         location = locations.location_of(
             self.storage_path,

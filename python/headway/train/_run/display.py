@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from headway import _core
 from headway._callbacks.progress_reporter import CLIReporter
 from headway._values import log
 from headway.train._config.config import RunConfig
 from headway.train._config.run_options import LoggingConfig
-from headway.train._run.table import Table, columns_that_fit, make_table
+from headway.train._run.moving_line import MovingLine, find_place
+from headway.train._run.table import Table, make_table, terminal_columns
 
 # What Headway adds to each report; the table shows the user's own.
 _OWN_KEYS = frozenset(
@@ -32,8 +35,10 @@ class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
     Reports are rows of a table: its columns are the metrics of the first report, and those that
-    later ones bring while there is room. The first 20 reports are shown all; after that a row comes
-    at most every half second, and the last one always. A notebook's is drawn in place.
+    later ones bring, while there is room; the title says how many more there are. The first 20
+    reports are shown all; after that a row comes at most every half second, and the last one
+    always. A row that is the best so far by the run's score is marked. A notebook's table is drawn
+    in place. On a terminal and in a notebook a line below shows what the run is doing.
 
     Args:
         config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
@@ -42,7 +47,6 @@ class Display:
 
     rows_shown_all = 20
     row_interval_s = 0.5
-    columns_max = 8
 
     def __init__(self, config: RunConfig | None = None, parameters: dict[str, Any] | None = None) -> None:
         self._verbose = config.verbose or 0 if config is not None else 1
@@ -54,6 +58,13 @@ class Display:
         self._parameters = parameters or {}
         self._table: Table | None = None
         self._columns: dict[str, str] = {}
+        self._names: list[str] = []
+        self._more = ""
+        checkpoints = config.checkpoint_config if config is not None else None
+        self._score = checkpoints.checkpoint_score_attribute if checkpoints is not None else None
+        self._score_order = checkpoints.checkpoint_score_order if checkpoints is not None else "max"
+        self._best: float | None = None
+        self._moving = MovingLine(None)
         self._rows = 0
         self._last_row_s = 0.0
         self._held: dict[str, Any] | None = None
@@ -64,8 +75,26 @@ class Display:
         """From now on nothing is shown."""
         self._muted = True
 
+    def move(self) -> bool:
+        """Has a line show what the run is doing; False where nothing moves, or nobody wants it to."""
+        if self._verbose == 0 or not self._shows_table:
+            return False
+        place = find_place(lambda text: self._print(text, flush=True))
+        self._moving = MovingLine(place)
+        return place is not None
+
+    def status(self, text: str) -> None:
+        """What the run is doing now."""
+        self._moving.status(text)
+
+    def redraw(self, rank: int, line: bytes) -> None:
+        """A line of a rank's that is drawn anew, and not whole yet."""
+        self._moving.bar(f"(rank {rank}) {_as_seen(line)}")
+
     def line(self, rank: int, line: bytes) -> None:
         """A line of a rank's output."""
+        if rank == 0:
+            self._moving.end_bar()
         if self._verbose > 0:
             self._write(f"(rank {rank}) {_as_seen(line)}")
 
@@ -76,7 +105,8 @@ class Display:
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself: a record of the logger ``headway``."""
-        self.flush()
+        self._moving.hide()
+        self._print("", flush=True)
         wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
         if not self._muted and wanted:
             log.say(logging.WARNING if kind == "warning" else logging.INFO, text.rstrip())
@@ -99,6 +129,8 @@ class Display:
 
     def flush(self) -> None:
         """What was printed is seen now."""
+        if not self._muted:
+            self._moving.draw()
         # Not sys.stdout.flush(): it is None where standard output is closed.
         self._print("", flush=True)
 
@@ -106,6 +138,9 @@ class Display:
         """The end: the last report's row if it was held back."""
         if self._held is not None:
             self._show(self._held)
+        if not self._muted:
+            self._moving.end()
+        self._moving = MovingLine(None)
         self.flush()
 
     def _show_whole(self, line: dict[str, Any]) -> None:
@@ -116,30 +151,41 @@ class Display:
     def _show(self, line: dict[str, Any]) -> None:
         if self._muted:
             return
-        columns = self._choose_columns(line)
+        columns, more = self._choose_columns(line)
         if self._table is None:
             self._show_parameters()
             self._table = make_table(self._write)
-        if columns != self._columns or self._rows == 0:
-            self._columns = columns
-            self._table.begin(["report", *(_one_line(title) for title in columns.values()), "time_s", "checkpoint"])
+        if (columns, more) != (self._columns, self._more) or self._rows == 0:
+            self._columns, self._more = columns, more
+            titles = ["report", *(_one_line(title) for title in columns.values()), "time_s", "checkpoint"]
+            self._table.begin(titles, more)
         cells = [str(line["training_iteration"])]
         cells += [_cell(_value(line, column)) for column in self._columns]
         cells += [_cell(line["time_total_s"]), _one_line(str(line.get("checkpoint_dir_name") or ""))]
-        self._table.row(cells)
+        self._table.row(cells, best=self._is_best(line))
         self._rows += 1
 
-    def _choose_columns(self, line: dict[str, Any]) -> dict[str, str]:
-        """Those that are there, and what this report brings beside them. Nested metrics are named
-        as ``eval/loss``.
+    def _choose_columns(self, line: dict[str, Any]) -> tuple[dict[str, str], str]:
+        """Those that are there, and what this report brings beside them; and the title that says how
+        many metrics have none. Nested metrics are named as ``eval/loss``.
         """
         wanted = self._reporter.metric_columns
         if wanted is not None:
-            return wanted
+            return wanted, ""
         own = {key: value for key, value in line.items() if key not in _OWN_KEYS}
-        names = list(dict.fromkeys([*self._columns, *_shown_names(own)]))[: self.columns_max]
-        beside = len("report") + len("    time_s") + len("  checkpoint_000000")
-        return {name: name for name in names[: columns_that_fit(names, beside)]}
+        self._names = list(dict.fromkeys([*self._names, *_shown_names(own)]))
+        shown, more = _core.choose_columns(self._names, self._score, terminal_columns())
+        return {name: name for name in shown}, more
+
+    def _is_best(self, line: dict[str, Any]) -> bool:
+        """Whether the report's score is better than all that were shown before it."""
+        score = _value(line, self._score) if self._score is not None else None
+        if isinstance(score, bool) or not isinstance(score, (int, float)) or math.isnan(score):
+            return False
+        better = self._best is None or (score > self._best if self._score_order == "max" else score < self._best)
+        if better:
+            self._best = score
+        return better
 
     def _show_parameters(self) -> None:
         wanted = self._reporter.parameter_columns
@@ -148,6 +194,8 @@ class Display:
             self._write("  ".join(shown))
 
     def _write(self, text: str) -> None:
+        if not self._muted:
+            self._moving.hide()
         try:
             self._print(f"{text}\n")  # In one piece: under torchrun other ranks write as well.
         except UnicodeEncodeError:

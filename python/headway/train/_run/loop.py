@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import json
 import select
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -57,6 +58,9 @@ class RunLoop:
 
     def serve(self) -> _core.Finished:
         """Until the end; returns what the run came to."""
+        # Beside a program that goes on, or a rank in this process, a line that moves would be in the way.
+        if threading.current_thread() is threading.main_thread() and self._display.move():
+            self._run.show_status()
         if self._callbacks is not None:
             self._call_back(lambda calls: calls.start(self._run.path))
         while self.end is None:
@@ -136,6 +140,10 @@ class RunLoop:
         match event:
             case _core.RankLine():
                 self._display.line(event.rank, event.line or b"")
+            case _core.RankRedraws():
+                self._display.redraw(event.rank, event.line or b"")
+            case _core.StatusShown():
+                self._display.status(event.text)
             case _core.HelperLine():
                 self._display.helper_line(event.helper, event.line or b"")
             case _core.ReportRecorded():

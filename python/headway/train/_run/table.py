@@ -8,37 +8,42 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from headway._values import styles
 from headway._values.log import is_terminal
+from headway.train._run.moving_line import in_notebook
 
 # Of a column: most numbers, and so most columns, take no more.
 _WIDTH_MIN = 8
+_CHECKPOINT_WIDTH = len("checkpoint_000000")
 
 
 class Table(Protocol):
     """Where rows are shown."""
 
-    def begin(self, titles: list[str]) -> None:
-        """The titles. Again when there are more: those that come new stand before the last two."""
+    def begin(self, titles: list[str], more: str = "") -> None:
+        """The titles, and what is said of metrics without a column. Again when they change."""
 
-    def row(self, cells: list[str]) -> None:
-        """One more row."""
+    def row(self, cells: list[str], *, best: bool = False) -> None:
+        """One more row; ``best``: by the run's score, so far."""
 
 
 class TextTable:
     """Rows of text, one after the other: for a terminal as for a file, nothing is written over.
 
-    Columns are flush right, but for the last one. When one gets wider, the titles are written once more above it.
+    Columns are flush right, but for the last one. When one gets wider, the titles are written once
+    more above it. On a terminal the titles are bold, and rows that are the best so far are green.
     """
 
     def __init__(self, write: Callable[[str], None]):
         self._write = write
         self._titles: list[str] = []
+        self._more = ""
         self._widths: dict[str, int] = {}  # By title.
         self._titles_due = False
 
-    def begin(self, titles: list[str]) -> None:
+    def begin(self, titles: list[str], more: str = "") -> None:
         """Takes the titles."""
-        self._titles = titles
+        self._titles, self._more = titles, more
         # The first one counts the reports; it needs no more than its title.
         least = dict.fromkeys(titles[1:], _WIDTH_MIN)
         self._widths = {
@@ -46,21 +51,22 @@ class TextTable:
         }
         self._titles_due = True
 
-    def row(self, cells: list[str]) -> None:
+    def row(self, cells: list[str], *, best: bool = False) -> None:
         """Writes one row, below the titles if need be."""
         for title, cell in zip(self._titles[:-1], cells[:-1], strict=True):
             if text_width(cell) > self._widths[title]:
                 self._widths[title] = text_width(cell)
                 self._titles_due = True
         if self._titles_due:
-            self._write_row(self._titles)
+            last = f"{self._titles[-1]:<{_CHECKPOINT_WIDTH}}  {self._more}" if self._more else self._titles[-1]
+            self._write_row([*self._titles[:-1], last], styles.BOLD)
             self._titles_due = False
-        self._write_row(cells)
+        self._write_row(cells, styles.BEST if best else "")
 
-    def _write_row(self, cells: list[str]) -> None:
+    def _write_row(self, cells: list[str], style: str) -> None:
         places = zip(self._titles[:-1], cells[:-1], strict=True)
         shown = [" " * (self._widths[title] - text_width(cell)) + cell for title, cell in places]
-        self._write("  ".join([*shown, cells[-1]]).rstrip())
+        self._write(styles.styled("  ".join([*shown, cells[-1]]).rstrip(), style, sys.stdout))
 
 
 class NotebookTable:
@@ -72,19 +78,22 @@ class NotebookTable:
         self._display = display
         self._make_html = make_html
         self._titles: list[str] = []
-        self._rows: list[list[str]] = []
+        self._more = ""
+        self._rows: list[tuple[list[str], bool]] = []
         self._left_out = 0
         self._handle: Any = None
 
-    def begin(self, titles: list[str]) -> None:
+    def begin(self, titles: list[str], more: str = "") -> None:
         """Takes the titles."""
-        added = [""] * (len(titles) - len(self._titles))
-        self._rows = [[*row[:-2], *added, *row[-2:]] for row in self._rows]
-        self._titles = titles
+        before = {title: place for place, title in enumerate(self._titles)}
+        self._rows = [
+            ([row[before[title]] if title in before else "" for title in titles], best) for row, best in self._rows
+        ]
+        self._titles, self._more = titles, more
 
-    def row(self, cells: list[str]) -> None:
+    def row(self, cells: list[str], *, best: bool = False) -> None:
         """Redraws the table with one more row."""
-        self._rows.append(cells)
+        self._rows.append((cells, best))
         if len(self._rows) > self.rows_max:
             self._rows.pop(0)
             self._left_out += 1
@@ -97,32 +106,27 @@ class NotebookTable:
     def _page(self) -> str:
         import html  # Here: notebooks alone need it, and all would wait for it.
 
-        rows = ["".join(f"<th>{html.escape(title)}</th>" for title in self._titles)]
-        rows += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self._rows]
+        titles = "".join(f"<th>{html.escape(title)}</th>" for title in [*self._titles, *filter(None, [self._more])])
+        rows = [f"<tr>{titles}</tr>"]
+        for row, best in self._rows:
+            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
+            rows.append(f'<tr style="font-weight: bold">{cells}</tr>' if best else f"<tr>{cells}</tr>")
         earlier = f"<caption>{self._left_out} earlier rows</caption>" if self._left_out else ""
-        return f"<table>{earlier}" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
+        return f"<table>{earlier}{''.join(rows)}</table>"
 
 
 def make_table(write: Callable[[str], None]) -> Table:
     """The table for where this process's output is seen: ``write`` takes a line of text."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is None or getattr(shell, "kernel", None) is None:
+    if not in_notebook():
         return TextTable(write)
     from IPython.display import HTML, display
 
     return NotebookTable(display, HTML)
 
 
-def columns_that_fit(titles: list[str], fixed: int) -> int:
-    """How many metrics' columns a terminal has room for, beside ``fixed`` characters; all of them elsewhere."""
-    if not is_terminal(sys.stdout):
-        return len(titles)
-    left = shutil.get_terminal_size().columns - fixed
-    for count, title in enumerate(titles):
-        left -= max(_WIDTH_MIN, text_width(title)) + 2
-        if left < 0:
-            return max(1, count)
-    return len(titles)
+def terminal_columns() -> int | None:
+    """How many columns the terminal has; None where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
 def text_width(text: str) -> int:

@@ -1,0 +1,60 @@
+"""``headway stack | profile``: what a run's ranks are doing, seen by py-spy from outside."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from typing import Any
+
+from headway._command import found_run
+from headway._values.py_spy import find_py_spy
+
+_RUN = "a run at work on this machine: its folder, or its name in the default storage path"
+
+
+def add_to(subjects: Any) -> None:
+    """The subcommands and their arguments."""
+    stack = subjects.add_parser("stack", help="where a run's ranks are in their code now")
+    stack.add_argument("name", metavar="RUN", help=_RUN)
+    stack.add_argument("--rank", type=int, help="one rank alone; default: all on this machine")
+    stack.add_argument("--native", action="store_true", help="with the frames of C and C++")
+    stack.set_defaults(run=_stack)
+    profile = subjects.add_parser("profile", help="where a rank's time goes, as a flame graph")
+    profile.add_argument("name", metavar="RUN", help=_RUN)
+    profile.add_argument("--rank", type=int, default=0, help="default: 0")
+    profile.add_argument("--seconds", type=int, default=10, help="for how long it is watched; default: 10")
+    profile.add_argument("--native", action="store_true", help="with the frames of C and C++")
+    profile.add_argument("--output", metavar="FILE", help="an SVG for a browser; default: profile_rank_<rank>.svg")
+    profile.set_defaults(run=_profile)
+
+
+def _stack(options: argparse.Namespace) -> bool:
+    run = found_run.find(options.name)
+    if options.rank is not None:
+        ranks = [options.rank]
+    else:
+        ranks = [each["rank"] for each in run.view["ranks"]] if run.view is not None else [0]
+    good = True
+    for rank in ranks:
+        pid = found_run.process_of(run, rank)
+        print(f"rank {rank} (pid {pid}):", flush=True)
+        good &= _spy("dump", "--pid", str(pid), *(["--native"] if options.native else []))
+    return good
+
+
+def _profile(options: argparse.Namespace) -> bool:
+    run = found_run.find(options.name)
+    pid = found_run.process_of(run, options.rank)
+    if options.seconds < 1:
+        raise ValueError(f"--seconds is {options.seconds}; allowed: at least 1")
+    output = options.output or f"profile_rank_{options.rank}.svg"
+    native = ["--native"] if options.native else []
+    settings = ["--format", "flamegraph", "--duration", str(options.seconds), "--output", output, *native]
+    return _spy("record", "--pid", str(pid), *settings)
+
+
+def _spy(*arguments: str) -> bool:
+    program = find_py_spy()
+    if not program:
+        raise FileNotFoundError("py-spy is not installed, which looks into the ranks: pip install py-spy")
+    return subprocess.run([program, *arguments], check=False).returncode == 0

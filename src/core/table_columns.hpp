@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Which metrics a run's table of reports has columns for; both front ends show the same ones.
+namespace headway {
+
+struct TableColumns {
+  std::vector<std::string> shown;  ///< In the user's order.
+  int more = 0;                    ///< Metrics without a column.
+};
+
+/// The first metrics that fit and, wherever it stands, the score. `room`: the terminal's columns;
+/// nullopt where the output is no terminal, which has room for 16 metrics.
+TableColumns choose_columns(const std::vector<std::string>& names, const std::optional<std::string>& score,
+                            std::optional<int> room);
+
+/// The title after the last column: "(+12 more)"; empty for none.
+std::string more_title(int more);
+
+/// Of UTF-8 text, in code points.
+std::size_t text_width(std::string_view text);
+
+/// The text, or as much of its beginning as `width` code points take.
+std::string cut_to(std::string_view text, std::size_t width);
+
+/// No metric's column is narrower: most numbers take no more.
+inline constexpr std::size_t column_width_min = 8;
+
+}  // namespace headway

@@ -1,0 +1,53 @@
+#include "library/moving_line.hpp"
+
+#include "core/table_columns.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace headway::library {
+namespace {
+
+constexpr std::chrono::seconds bar_shown_for{3};
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+bool MovingLine::turn_on() {
+  const char* const terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): at the run's start.
+  on_ = isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return on_;
+}
+
+void MovingLine::status(std::string text) { status_ = std::move(text); }
+
+void MovingLine::bar(std::string text) {
+  bar_ = std::move(text);
+  bar_at_ = Clock::now();
+}
+
+void MovingLine::hide() {
+  if (!std::exchange(drawn_, false)) return;
+  std::fputs("\r\x1b[K", stdout);
+}
+
+void MovingLine::draw() {
+  if (!on_) return;
+  hide();
+  const bool moves = !bar_.empty() && Clock::now() - bar_at_ < bar_shown_for;
+  std::string text = moves ? bar_ : status_;
+  std::erase_if(text, [](char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; });
+  if (text.empty()) return;
+  // The last column stays free: a terminal would go to the next line.
+  std::fputs(cut_to(text, terminal_columns() - 1).c_str(), stdout);
+  drawn_ = true;
+}
+
+}  // namespace headway::library

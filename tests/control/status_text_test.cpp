@@ -1,0 +1,47 @@
+#include "control/status_text.hpp"
+#include "control/rig.hpp"
+
+/// The line at the end of a terminal's output, from the first second on.
+namespace headway::control {
+
+namespace {
+
+std::string status(const Rig& run, const RunSpec& spec) { return status_text(run.controller.view(run.now), spec); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_status_line_follows_a_run_from_its_start) {
+  RunSpec spec = spec_of(2);
+  spec.stop = std::map<std::string, double>{{"training_iteration", 10}};
+  Rig run(spec);
+  run.start();
+  BOOST_TEST(contains(status(run, spec), "preparing storage for 0.0 s"));
+  run.storage_ready();
+  BOOST_TEST(contains(status(run, spec), "waiting for room for 2 workers"));
+  run.grant();
+  run.advance(1300ms);
+  BOOST_TEST(contains(status(run, spec), "starting 2 workers, importing for 1.3 s"));
+  run.ready(0);
+  BOOST_TEST(contains(status(run, spec), "starting 2 workers (1 ready), importing for 1.3 s"));
+  run.ready(1);
+  BOOST_TEST(contains(status(run, spec), "setting up 2 workers for 1.3 s"));
+  run.setup_done();
+  run.advance(20s);
+  BOOST_TEST(status(run, spec) == "training for 20 s, no report yet");
+  run.report_all();
+  run.advance(3s);
+  run.report_all();
+  run.advance(2s);
+  BOOST_TEST(status(run, spec) == "report 2 · 3.0 s each · last 2.0 s ago · 24 s left");
+}
+
+BOOST_AUTO_TEST_CASE(the_status_line_says_who_is_waited_for) {
+  const RunSpec spec = spec_of(2);
+  Rig run(spec);
+  run.to_running();
+  run.report(0);
+  run.advance(7s);
+  BOOST_TEST(contains(status(run, spec), "training for 7.0 s, no report yet · rank 1"));
+}
+
+}  // namespace headway::control

@@ -1,0 +1,75 @@
+#include "control/straggler_watch.hpp"
+#include "control/rig.hpp"
+
+/// A rank that all others wait for, report after report, is named.
+namespace headway::control {
+
+namespace {
+
+/// One report; the rank that is `slow` takes that long, the others a second.
+std::optional<StragglerWatch::Straggler> report(StragglerWatch& watch, int slow, Duration took) {
+  for (int rank = 0; rank < 4; ++rank) watch.reported(rank, rank == slow ? took : 1s);
+  return watch.complete();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_rank_that_is_slower_three_times_in_a_row_is_named_once) {
+  StragglerWatch watch;
+  watch.begin(4);
+  BOOST_TEST(!report(watch, 2, 9s));  // The first report has what is done only once.
+  BOOST_TEST(!report(watch, 2, 3s));
+  BOOST_TEST(!report(watch, 2, 3s));
+  const auto straggler = report(watch, 2, 3s);
+  BOOST_REQUIRE(straggler.has_value());
+  BOOST_TEST(straggler->rank == 2);
+  BOOST_TEST(straggler_text(*straggler, "rank 2 (pid 7 on host a)") ==
+             "rank 2 (pid 7 on host a) is 3.0 x slower than the other ranks, which wait for it: it took 3.0 s from "
+             "report to report, the others 1.0 s, 3 times in a row");
+  BOOST_TEST(!report(watch, 2, 3s));
+  watch.begin(4);
+  BOOST_TEST(!watch.took(2));
+}
+
+BOOST_AUTO_TEST_CASE(ranks_that_are_slow_in_turn_are_not_named) {
+  StragglerWatch watch;
+  watch.begin(4);
+  for (int i = 0; i < 20; ++i) BOOST_TEST(!report(watch, i % 4, 5s));
+}
+
+BOOST_AUTO_TEST_CASE(a_difference_that_nobody_would_feel_is_no_straggler) {
+  StragglerWatch watch;
+  watch.begin(2);
+  for (int i = 0; i < 10; ++i) {
+    watch.reported(0, 1ms);
+    watch.reported(1, 300ms);
+    BOOST_TEST(!watch.complete());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_by_itself_is_no_straggler) {
+  StragglerWatch watch;
+  watch.begin(1);
+  for (int i = 0; i < 10; ++i) {
+    watch.reported(0, 10s);
+    BOOST_TEST(!watch.complete());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_warns_of_its_straggler_and_views_have_each_rank_s_time) {
+  Rig run(spec_of(2));
+  run.to_running();
+  for (int i = 0; i < 4; ++i) {
+    run.advance(1s);
+    run.report(0);
+    run.advance(2s);
+    run.report(1);
+  }
+  BOOST_REQUIRE(run.count<Warn>() == 1U);
+  BOOST_TEST(contains(run.last<Warn>().text, "rank 1 (pid 101 on host-a) is 3.0 x slower than the other ranks"));
+  const RunView view = run.controller.view(run.now);
+  BOOST_TEST(view.ranks.at(0).report_s.value() == 1.0);
+  BOOST_TEST(view.ranks.at(1).report_s.value() == 3.0);
+}
+
+}  // namespace headway::control

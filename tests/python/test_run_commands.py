@@ -1,0 +1,134 @@
+"""`headway ls | status | logs | stack | profile`: runs at work, and runs that have ended."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from headway import train
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough"
+)
+
+
+def headway(*arguments, storage):
+    command = [sys.executable, "-m", "headway", *map(str, arguments)]
+    environment = {**os.environ, "HEADWAY_STORAGE": storage}
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+
+
+def good(*arguments, storage):
+    done = headway(*arguments, storage=storage)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments, storage):
+    """What is said of a command that cannot be done: one line."""
+    done = headway(*arguments, storage=storage)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def two_reports():
+    rank = train.get_context().get_world_rank()
+    print("hello from", rank)
+    print("10%\r100%\nlast words of", rank)
+    for step in range(2):
+        train.report({"loss": 1 / (step + 1)}, train.Checkpoint.from_dict({}) if step == 1 else None)
+
+
+@pytest.fixture
+def ended(fit):
+    """A run that has finished and one that has failed."""
+
+    def fails():
+        raise ValueError("bad batch 17")
+
+    fit(two_reports, name="good")
+    with pytest.raises(train.WorkerGroupError):
+        fit(fails, name="bad")
+
+
+def test_ls_lists_runs_with_their_states(ended, storage):
+    lines = good("ls", storage=storage).splitlines()
+    assert lines[0].split() == ["run", "state", "reports", "attempt", "age", "metrics"]
+    assert [line.split()[:4] for line in lines[1:]] == [["good", "finished", "2", "1"], ["bad", "errored", "0", "1"]]
+    assert "loss=0.5" in lines[1]
+    again = good("ls", storage, storage="/nowhere").splitlines()
+    assert [line.split()[:4] for line in again] == [line.split()[:4] for line in lines]
+    assert good("ls", storage=f"{storage}/none") == f"no runs in {storage}/none\n"
+
+
+def test_status_says_how_a_run_ended(ended, storage):
+    lines = good("status", "good", storage=storage).splitlines()
+    assert re.fullmatch(r"good: finished \d+ s ago, after \d+ s and 1 attempt", lines[0])
+    assert lines[1:] == [
+        f"folder: {storage}/good",
+        "last report: loss=0.5",
+        "checkpoints: 1 kept, the newest is checkpoint_000000",
+    ]
+    assert "errored" in good("status", f"{storage}/bad", storage=storage)
+    assert "ValueError: bad batch 17" in good("status", "bad", storage=storage)
+    assert "RUN is 'none'; no run in " in refused("status", "none", storage=storage)
+
+
+def test_logs_shows_what_ranks_have_printed(ended, storage):
+    output = good("logs", "good", storage=storage)
+    assert output.splitlines() == [
+        f"(rank {rank}) {line}" for rank in (0, 1) for line in (f"hello from {rank}", "100%", f"last words of {rank}")
+    ]
+    assert good("logs", "good", "--rank", 1, "--lines", 1, storage=storage) == "last words of 1\n"
+    assert "--rank is 7; ranks with a log in" in refused("logs", "good", "--rank", 7, storage=storage)
+
+
+@pytest.fixture
+def at_work(storage, tmp_path):
+    """A run whose ranks wait at a gate, once its driver has written what it is doing."""
+    gate = str(tmp_path / "gate")
+    os.mkfifo(gate)
+
+    def waits_at_the_gate(gate):
+        with open(gate) as file:
+            file.read()
+
+    def loop():
+        train.report({"loss": 0.5})
+        waits_at_the_gate(gate)
+
+    run = train.RunConfig(name="work", storage_path=storage, verbose=0)
+    handle = train.DataParallelTrainer(loop, run_config=run, scaling_config=train.ScalingConfig(num_workers=1)).start()
+    while not any(getattr(event, "line", {}).get("loss") for event in handle.events()):
+        pass
+    yield handle
+    with open(gate, "w"):
+        pass
+    handle.wait()
+    assert not os.path.exists(f"{storage}/work/status.json")
+
+
+def test_a_run_at_work_is_looked_at(at_work, storage, tmp_path):
+    status = ""
+    while "  training" not in status:
+        status = good("status", "work", storage=storage)
+    lines = status.splitlines()
+    assert lines[0].startswith("work: running for ")
+    assert lines[4].split()[:4] == ["rank", "host", "pid", "reports"]
+    assert lines[5].split()[0] == "0"
+    assert "running" in good("ls", storage=storage)
+    if not shutil.which("py-spy", path=os.path.dirname(sys.executable)):
+        pytest.skip("py-spy is not installed")
+    assert "waits_at_the_gate" in good("stack", "work", storage=storage)
+    picture = tmp_path / "profile.svg"
+    done = headway("profile", "work", "--seconds", 1, "--output", picture, storage=storage)
+    assert done.returncode == 0, done.stderr
+    assert "<svg" in picture.read_text()
+    assert "--rank is 3; allowed: 0" in refused("profile", "work", "--rank", 3, storage=storage)
+
+
+def test_what_has_no_processes_has_no_stack(ended, storage):
+    assert "good is not at work on this machine: it is finished" in refused("stack", "good", storage=storage)

@@ -1,0 +1,169 @@
+"""What a run shows on a real terminal: a line that moves, a table that fits, colours; and nothing of it elsewhere."""
+
+import os
+
+import pytest
+
+pytest.importorskip("pyte")
+
+from terminal import Terminal
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough"
+)
+
+LOOP = """
+import sys
+from headway import train
+
+def wait(gate):
+    open(gate).read()
+
+def loop(config):
+    BODY
+
+train.DataParallelTrainer(
+    loop,
+    train_loop_config={"gate": GATE},
+    scaling_config=train.ScalingConfig(num_workers=2),
+    run_config=train.RunConfig(name="shown", CONFIG),
+).fit()
+"""
+
+
+@pytest.fixture
+def gate(tmp_path):
+    """A FIFO at which ranks wait until it is opened."""
+    path = str(tmp_path / "gate")
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture
+def shown(storage, gate):
+    """``shown(body, columns)``: the loop's body on a terminal."""
+    started = []
+
+    def show(body, columns=80, config=""):
+        code = LOOP.replace("BODY", body.strip().replace("\n", "\n    "))
+        code = code.replace("GATE", repr(gate)).replace("CONFIG", config)
+        started.append(Terminal(code, columns, HEADWAY_STORAGE=storage))
+        return started[-1]
+
+    yield show
+    for terminal in started:
+        terminal.process.kill()
+        terminal.process.wait()
+
+
+def let_through(gate):
+    with open(gate, "w"):
+        pass
+
+
+def test_a_progress_bar_of_rank_0_moves_in_one_line(shown, gate):
+    terminal = shown(
+        """
+rank = train.get_context().get_world_rank()
+for step in range(3):
+    print(f"\\r{step} of 2 |{'#' * step}", end="", file=sys.stderr, flush=True)
+    if step == 1 and rank == 0:
+        wait(config["gate"])
+print(file=sys.stderr)
+train.report({"loss": 0.5})
+"""
+    )
+    assert terminal.wait_for("1 of 2") == "(rank 0) 1 of 2 |#"
+    let_through(gate)
+    assert terminal.finish() == 0
+    assert "(rank 0) 2 of 2 |##" in terminal.lines
+    assert "(rank 1) 2 of 2 |##" in terminal.lines
+    assert "1 of 2" not in "\n".join(terminal.lines)
+
+
+def test_a_status_line_is_there_from_the_start_and_gone_at_the_end(shown, gate, storage):
+    terminal = shown(
+        """
+train.report({"loss": 0.5})
+if train.get_context().get_world_rank() == 0:
+    wait(config["gate"])
+train.report({"loss": 0.25})
+"""
+    )
+    line = terminal.wait_for(" each · last ")
+    assert line.startswith("report 1 · ")
+    assert line.endswith(" ago")
+    let_through(gate)
+    assert terminal.finish() == 0
+    assert " each · last " not in "\n".join(terminal.lines)
+    first, *_, last = (line for line in terminal.lines if line.startswith("headway: "))
+    assert first.startswith("headway: 2 workers on CPUs of ")
+    assert last.startswith("headway: finished in ")
+    # However it was wrapped.
+    assert f":2reports;nocheckpoint;results:{storage}/shown" in "".join("".join(terminal.lines).split())
+
+
+METRICS = """
+for step in (33, 31, 32):
+    train.report({**{f"metric_{i}": float(i) for i in range(14)}, "loss": float(step)})
+"""
+SCORED = 'checkpoint_config=train.CheckpointConfig(checkpoint_score_attribute="loss", checkpoint_score_order="min")'
+
+
+@pytest.mark.parametrize(("columns", "metrics"), [(80, 2), (140, 8)])
+def test_the_table_fits_keeps_the_score_and_counts_what_has_no_column(shown, columns, metrics):
+    terminal = shown(METRICS, columns, SCORED)
+    assert terminal.finish() == 0
+    (title,) = (line for line in terminal.lines if line.startswith("report "))
+    names = [f"metric_{i}" for i in range(metrics)]
+    assert title.split() == ["report", *names, "loss", "time_s", "checkpoint", f"(+{14 - metrics}", "more)"]
+    rows = [line.split() for line in terminal.lines if line[:6].strip().isdecimal()]
+    assert [(row[0], row[metrics + 1]) for row in rows] == [("1", "33.00"), ("2", "31.00"), ("3", "32.00")]
+
+
+def test_the_titles_and_the_best_row_stand_out(shown):
+    terminal = shown(METRICS, 140, SCORED)
+    assert terminal.finish() == 0
+    assert terminal.style_of("report ").bold
+    first, best, last = (terminal.style_of(words) for words in ("  33.00", "  31.00", "  32.00"))
+    assert (first.fg, best.fg, last.fg) == ("green", "green", "default")
+    assert best.bold
+
+
+def test_colours_can_be_turned_off(storage):
+    code = LOOP.replace("BODY", METRICS.strip().replace("\n", "\n    ")).replace("GATE", '""').replace("CONFIG", SCORED)
+    terminal = Terminal(code, 100, HEADWAY_STORAGE=storage, TERM="dumb")
+    assert terminal.finish() == 0
+    assert b"\x1b" not in terminal.seen
+    assert terminal.seen.count(b"\r") == terminal.seen.count(b"\r\n")
+
+
+def test_a_warning_looks_like_one(storage):
+    terminal = Terminal("from headway._values import log\nlog.warn('too many cooks')\n", 80)
+    assert terminal.finish() == 0
+    assert terminal.lines == ["headway: warning: too many cooks"]
+    assert (terminal.style_of("warning:").fg, terminal.style_of("too many").fg) == ("brown", "default")
+
+
+def test_elsewhere_nothing_moves(script):
+    status, output = script.run(
+        """
+        import sys
+        from headway import train
+
+        def loop():
+            for step in range(3):
+                print(f"\\r{step} of 2", end="", file=sys.stderr, flush=True)
+            print(file=sys.stderr)
+            train.report({"loss": 0.5})
+
+        train.DataParallelTrainer(loop, run_config=train.RunConfig(name="plain")).fit()
+        """
+    )
+    assert status == 0
+    assert "\x1b" not in output
+    assert "\r" not in output
+    lines = [line for line in output.splitlines() if " of 2" in line]
+    assert lines == ["(rank 0) 2 of 2"]
+    assert output.splitlines()[0].startswith("headway: 1 worker on CPUs of ")
+    assert "headway: finished in " in output
