@@ -46,8 +46,10 @@ CPP: dict[str, Room] = {
     ),
     "storage": _room(
         "src/storage/",
-        "checkpoints on any storage (`storage.hpp`); in folders: `disk/` (POSIX files, locks, copies), `local/` (the contract "
-        "on a disk), `remote/` (the contract on object stores, retries; loads `arrow/` for the first URL), `checkpoint/` "
+        "checkpoints on any storage (`storage.hpp`); in folders: `disk/` (POSIX files, locks, copies), "
+        "`local/` (the contract "
+        "on a disk), `remote/` (the contract on object stores, retries; loads `arrow/` for the first URL), "
+        "`checkpoint/` "
         "(verify, fetch, copy, survey, shared downloads)",
         "headway core",
     ),
@@ -68,7 +70,8 @@ CPP: dict[str, Room] = {
     ),
     "cluster": _room(
         "src/cluster/",
-        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of it, channels between helpers of "
+        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of "
+        "it, channels between helpers of "
         "two nodes",
         "headway core wire node",
     ),

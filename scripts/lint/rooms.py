@@ -93,7 +93,8 @@ def _why_not_folder(file: Path, header: str) -> str | None:
     allowed = FOLDERS[room].get(folder, frozenset())
     if used[1] in allowed:
         return None
-    return f"{room}/{folder}/ may not include {room}/{used[1]}/ ({header}); it may use: {', '.join(sorted(allowed)) or 'nothing'}"
+    usable = ", ".join(sorted(allowed)) or "nothing"
+    return f"{room}/{folder}/ may not include {room}/{used[1]}/ ({header}); it may use: {usable}"
 
 
 def row(room: Room) -> str:
