@@ -46,11 +46,10 @@ CPP: dict[str, Room] = {
     ),
     "storage": _room(
         "src/storage/",
-        "checkpoints on any storage (`storage.hpp`); in folders: `disk/` (POSIX files, locks, copies), "
-        "`local/` (the contract "
-        "on a disk), `remote/` (the contract on object stores, retries; loads `arrow/` for the first URL), "
-        "`checkpoint/` "
-        "(verify, fetch, copy, survey, shared downloads)",
+        "checkpoints on any storage (`storage.hpp`), and reading parts of any file (`random_reader.hpp`); in folders: "
+        "`disk/` (POSIX files, locks, copies), `local/` (the contract on a disk), `remote/` (the contract on object "
+        "stores, retries; loads `arrow/` for the first URL), `checkpoint/` (verify, fetch, copy, survey, shared "
+        "downloads)",
         "headway core",
     ),
     "arrow": _room(
@@ -65,14 +64,14 @@ CPP: dict[str, Room] = {
     ),
     "engine": _room(
         "src/engine/",
-        "who gets which slots: the interface, placement, and the pool of this machine's node and of those that joined",
+        "who gets which slots: the interface, placement, the pool of this machine's node and of those that joined, and "
+        "what is asked of node providers",
         "headway core wire node",
     ),
     "cluster": _room(
         "src/cluster/",
-        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of "
-        "it, channels between helpers of "
-        "two nodes",
+        "nodes of other machines: TLS channel, who may join, the agent's process there, the driver's end of it, "
+        "channels between helpers of two nodes",
         "headway core wire node",
     ),
     "driver": _room(
@@ -135,7 +134,7 @@ PYTHON: dict[str, Room] = {
     ),
     "_runtime": _room(
         "python/headway/_runtime/",
-        "the runtime's start and end, nodes, workers' environments",
+        "the runtime's start and end, its runs and nodes, workers' environments",
         "_core _session _values",
     ),
     "_worker": _room(

@@ -53,7 +53,7 @@ def check(root: Path, file: Path) -> Iterator[str]:
     if room is None:
         return
     if room not in ROOMS:
-        yield f"{file}:1: src/{room}/ is no room that scripts/lint/rooms.py knows; say there what it may use"
+        yield f"{file}:1: src/{room}/ is no room of scripts/lint/room_list.py; say there what it may use"
         return
     for number, line in enumerate((root / file).read_text().splitlines(), start=1):
         include = INCLUDE.match(line)
@@ -93,8 +93,8 @@ def _why_not_folder(file: Path, header: str) -> str | None:
     allowed = FOLDERS[room].get(folder, frozenset())
     if used[1] in allowed:
         return None
-    usable = ", ".join(sorted(allowed)) or "nothing"
-    return f"{room}/{folder}/ may not include {room}/{used[1]}/ ({header}); it may use: {usable}"
+    rest = ", ".join(sorted(allowed)) or "nothing"
+    return f"{room}/{folder}/ may not include {room}/{used[1]}/ ({header}); it may use: {rest}"
 
 
 def row(room: Room) -> str:

@@ -4,7 +4,7 @@ is chosen.
 
 Usage: plant.py BUGS_FILE SOURCE_FOLDER TARGET_FOLDER
 
-A bug in the file is its name, the source file, the text as it is, and the text with the bug in it,
+A bug in the file is its name, the source file below src/control/, the text as it is, and the text with the bug in it,
 in which BUG stands for "this bug is awake". White space may differ from the source's; the text must
 be there exactly once, else the build stops and says so: a change of the controller then changes the
 bug too.
@@ -70,16 +70,19 @@ def plant(source: str, bugs: list[Bug]) -> str:
 def main(bugs_file: Path, source_folder: Path, target_folder: Path) -> None:
     """Writes the copies, and planted_names.inc with the bugs' names."""
     bugs = read_bugs(bugs_file.read_text())
-    unknown = {bug.file for bug in bugs} - {file.name for file in source_folder.iterdir()}
+    files = sorted(source_folder.rglob("*.[ch]pp"))
+    unknown = {bug.file for bug in bugs} - {str(file.relative_to(source_folder)) for file in files}
     if unknown:
         raise ValueError(f"planted bugs name files that src/control/ does not have: {', '.join(sorted(unknown))}")
-    (target_folder / "control").mkdir(parents=True, exist_ok=True)
-    for file in sorted(source_folder.glob("*.[ch]pp")):
+    for file in files:
         text = file.read_text()
-        here = [bug for bug in bugs if bug.file == file.name]
+        name = file.relative_to(source_folder)
+        here = [bug for bug in bugs if bug.file == str(name)]
         if here:
             text = '#include "sim/planted/planted.hpp"\n' + plant(text, here)
-        (target_folder / "control" / file.name).write_text(text)
+        copy = target_folder / "control" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text)
     (target_folder / "planted_names.inc").write_text("".join(f'"{bug.name}",\n' for bug in bugs))
 
 
