@@ -14,6 +14,7 @@ import pty
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 from pathlib import Path
 
@@ -54,14 +55,15 @@ SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http:/
 
 
 def screen_of(command: list[str]) -> pyte.Screen:
-    """The screen of a terminal in which the command has run.
+    """The screen of a terminal in which the command has run. Its results are not kept.
 
     Raises:
         CalledProcessError: The command failed.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color"}
+    results = tempfile.TemporaryDirectory(prefix="headway_")
+    environment = {**os.environ, "TERM": "xterm-256color", "HEADWAY_STORAGE": results.name}
     environment.pop("COLUMNS", None)
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
@@ -71,6 +73,7 @@ def screen_of(command: list[str]) -> pyte.Screen:
     stream = pyte.ByteStream(screen)
     while output := _read(ours):
         stream.feed(output)
+    results.cleanup()
     if process.wait() != 0:
         print("\n".join(screen.display), file=sys.stderr)
         raise subprocess.CalledProcessError(process.returncode, command)
