@@ -80,7 +80,13 @@ std::string hang_headline(const WaitScene& scene, Time now) {
     case WaitKind::callback:
       return std::string(callbacks) + " has not returned for " + lasted + ", and the ranks wait for it";
     case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
-    case WaitKind::exit: return ranks_have(scene.awaited) + " not exited, " + lasted + " after being told to";
+    case WaitKind::exit:
+      if (scene.leased) {
+        return rank_list(scene.awaited) + (scene.awaited.size() == 1 ? " was" : " were") +
+               " on a lost node, whose lease has not run out for " + lasted +
+               ": until then processes may still run there";
+      }
+      return ranks_have(scene.awaited) + " not exited, " + lasted + " after being told to";
   }
   return "";
 }

@@ -46,7 +46,7 @@ RunScene RunController::scene() const {
           attempt_,
           reports_,
           callbacks_,
-          nodes_.preemption().bereaved(),
+          nodes_,
           ends.empty() ? std::string_view() : ends.back()};
 }
 

@@ -81,7 +81,8 @@ std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
 std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
   const Attempt& attempt = scene.attempt;
   const ReportPipeline& reports = scene.reports;
-  if (scene.bereaved) return std::nullopt;  // Why is known, and the grace is the limit.
+  // Ranks went with a node that was to leave: why others wait is known, and the notice period is the limit.
+  if (scene.nodes.preemption().bereaved()) return std::nullopt;
   const bool all_returned = attempt.group().all_in(RankPhase::returned);
   if (scene.callbacks.any_unheard() && (scene.callbacks.held() || all_returned))
     return Wait{WaitKind::callback, attempt.number(), scene.callbacks.since()};
@@ -102,7 +103,7 @@ std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
 WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now) const {
   const WorkerGroup& group = scene.attempt.group();
   const auto returned = [&](int rank) { return group.at(rank).phase == RankPhase::returned; };
-  WaitScene told{wait, scene.attempt.number(), {}, {}, "", ""};
+  WaitScene told{wait, scene.attempt.number(), {}, {}, false, "", ""};
   switch (wait.kind) {
     case WaitKind::storage: told.subject = words_of_storage(scene.reports); break;
     case WaitKind::ready:
@@ -134,6 +135,8 @@ WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now)
     case WaitKind::exit:
       told.subject = without_attempt(scene.attempt_end, scene.attempt.number());
       told.awaited = group.alive();
+      told.leased = !told.awaited.empty() &&
+                    std::ranges::all_of(told.awaited, [&](int rank) { return scene.nodes.lost(group.at(rank)); });
       break;
     case WaitKind::collective:
       told.awaited = stuck()->awaited;
@@ -162,6 +165,7 @@ void WaitWatch::examine(const RunScene& scene, std::int64_t examination, const W
   // A rank that has finished sits in our own code: there is nothing to see.
   const auto returned = [&](int rank) { return attempt.group().at(rank).phase == RankPhase::returned; };
   if (wait.kind == WaitKind::collective) std::erase_if(order.ranks, returned);
+  std::erase_if(order.ranks, [&](int rank) { return scene.nodes.lost(attempt.group().at(rank)); });  // Out of reach.
   if (order.ranks.size() > examined_max) order.ranks.resize(examined_max);
   // The answers are there long before the stacks are.
   if (asks_ranks_ && (wait.kind == WaitKind::report || wait.kind == WaitKind::gathering))

@@ -5,6 +5,7 @@
 #include "control/collective_watch.hpp"
 #include "control/hang_text.hpp"
 #include "control/hang_watch.hpp"
+#include "control/held_nodes.hpp"
 #include "control/outbox.hpp"
 #include "control/report_pipeline.hpp"
 #include "control/run_state.hpp"
@@ -22,8 +23,7 @@ struct RunScene {
   const Attempt& attempt;
   const ReportPipeline& reports;
   const CallbackLag& callbacks;
-  /// Ranks are gone with a node that was to leave: why others wait is known.
-  bool bereaved = false;
+  const HeldNodes& nodes;
   std::string_view attempt_end;  ///< Why the last attempt was ended; empty when none was.
 };
 

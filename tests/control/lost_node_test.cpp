@@ -57,6 +57,25 @@ BOOST_AUTO_TEST_CASE(the_others_are_ended_at_once_and_the_lost_ones_are_waited_f
   for (const WorkerPlan& plan : run.last<StartWorkers>().plans) BOOST_TEST(plan.slot.node_id == "node-a");
 }
 
+BOOST_AUTO_TEST_CASE(the_wait_for_a_lost_nodes_lease_is_called_that_and_nobody_looks_at_its_ranks) {
+  RunSpec spec = spec_of(4, 1);
+  spec.failure.hang_warn_s = 10;
+  Rig run(spec);
+  run.start();
+  run.storage_ready();
+  grant_two_nodes(run);
+  run.restart();
+  run.send(lost);
+  run.killed(0);
+  run.killed(2);
+  run.advance(10s);
+  BOOST_TEST(run.last<ExamineRanks>().ranks.empty());
+  run.examined();
+  BOOST_TEST(run.last<Warn>().text.starts_with(
+      "ranks 1, 3 were on a lost node, whose lease has not run out for 10.0 s: until then processes may still run "
+      "there (attempt 1)\n"));
+}
+
 BOOST_AUTO_TEST_CASE(it_counts_as_a_failure_and_says_which_ranks) {
   Rig run = running_on_two_nodes(2);
   run.send(lost);

@@ -19,11 +19,12 @@ struct Scene {
     reports.begin_attempt(workers);
   }
 
-  RunScene of(RunState state) const { return {state, Time{}, attempt, reports, callbacks, false, attempt_end}; }
+  RunScene of(RunState state) const { return {state, Time{}, attempt, reports, callbacks, nodes, attempt_end}; }
 
   Attempt attempt;
   ReportPipeline reports{"/storage"};
   CallbackLag callbacks{0};
+  HeldNodes nodes{0};
   std::string attempt_end;
 };
 
