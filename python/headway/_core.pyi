@@ -521,6 +521,12 @@ class Session:
     def validated(self, metrics_json: str) -> None:
         """What the validation function of this worker returned."""
 
+    def answer_call(self, call_id: int, error_json: str | None, value: bytes | None) -> None: ...
+
+    def training_returned(self, value: bytes) -> None: ...
+
+    def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
+
     @property
     def context_json(self) -> str: ...
 
@@ -550,12 +556,6 @@ class Session:
         """
         Blocks for ("execute" | "train" | "end", call id, pickled function or None).
         """
-
-    def answer_call(self, call_id: int, error_json: str | None, value: bytes | None) -> None: ...
-
-    def training_returned(self, value: bytes) -> None: ...
-
-    def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
 
     def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None, validation_json: str | None = None) -> str | None:
         """

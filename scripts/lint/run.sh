@@ -32,6 +32,7 @@ check "environment variables" "$bin/python" scripts/lint/variables.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
 check "nothing detached" "$bin/python" scripts/lint/no_detached.py
+check "bindings and the GIL" "$bin/python" scripts/lint/bindings.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py
 check "patterns in tests" "$bin/python" scripts/lint/patterns.py
 check "clang-format" format_cpp

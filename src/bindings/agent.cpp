@@ -21,9 +21,9 @@ int run_agent(const std::string& driver, std::string token, std::string guard_pa
   config.driver = unwrap(cluster::parse_endpoint("--join", driver));
   config.token = std::move(token);
   config.factory = {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)};
-  config.node = node::detect_resources(num_cpus, num_gpus, resources, std::move(labels));
   config.grace_s = grace_s;
   const nb::gil_scoped_release released;
+  config.node = node::detect_resources(num_cpus, num_gpus, resources, std::move(labels));
   switch (cluster::AgentHost::run(std::move(config))) {
     case cluster::AgentHost::End::dismissed:
     case cluster::AgentHost::End::left: return 0;

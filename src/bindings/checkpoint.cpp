@@ -49,15 +49,6 @@ class Teller {
   std::optional<nb::python_error> raised_;
 };
 
-template <class Work>
-auto without_gil(const Work& work) {
-  auto outcome = [&] {
-    const nb::gil_scoped_release released;
-    return work();
-  }();
-  return unwrap(std::move(outcome));
-}
-
 std::string survey(const std::string& location) {
   return to_json_text(without_gil([&] { return storage::survey(location); }));
 }
@@ -117,24 +108,17 @@ storage::SharedDownload temporary_directory(const std::string& name) {
 void bind_checkpoint(nb::module_& module) {
   nb::class_<storage::SharedDownload>(module, "SharedDownload", nb::is_weak_referenceable(),
                                       "A directory's files on this machine, shared by the processes that use it now.")
+      // Keeps the GIL: a field.
       .def_prop_ro("directory", [](const storage::SharedDownload& self) { return self.directory(); })
       .def(
-          "release",
-          [](storage::SharedDownload& self) {
-            const nb::gil_scoped_release released;
-            self.release();
-          },
+          "release", [](storage::SharedDownload& self) { self.release(); }, nb::call_guard<nb::gil_scoped_release>(),
           "The files are not needed any more; the last one removes them.");
   module.def("share_download", &share_download, nb::arg("location"),
              "Downloads a checkpoint, or waits for and shares another process's download.");
   module.def("temporary_directory", &temporary_directory, nb::arg("name"),
              "An empty directory of this process, removed when it is released, or after the process was killed.");
   module.def(
-      "sweep_downloads",
-      [] {
-        const nb::gil_scoped_release released;
-        storage::sweep_downloads();
-      },
+      "sweep_downloads", [] { storage::sweep_downloads(); }, nb::call_guard<nb::gil_scoped_release>(),
       "Removes shared downloads and temporary directories whose processes were killed.");
   module.def("fetch", &fetch, nb::arg("location"), nb::arg("target_directory"),
              "Copies a checkpoint's files into a local directory, compared with its manifest on the way.");

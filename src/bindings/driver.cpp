@@ -25,7 +25,14 @@ class OfThisProcess {
   explicit OfThisProcess(std::shared_ptr<T> held) : held_(std::move(held)), pid_(getpid()) {}
   OfThisProcess(OfThisProcess&&) = default;
   ~OfThisProcess() {
-    if (held_ && getpid() != pid_) new std::shared_ptr<T>(std::move(held_));
+    if (!held_) return;
+    if (getpid() != pid_) {
+      new std::shared_ptr<T>(std::move(held_));
+      return;
+    }
+    // The last one joins threads, which may wait for the interpreter's lock.
+    const nb::gil_scoped_release released;
+    held_.reset();
   }
   T* operator->() const { return held_.get(); }
   const std::shared_ptr<T>& shared() const { return held_; }
@@ -64,14 +71,16 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
         cluster::JoinConfig{unwrap(cluster::parse_endpoint("listen", *listen)), std::move(token), node_lease_s};
   }
   unwrap(driver::validate(config));
-  return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::make_shared<driver::Runtime>(std::move(config)))});
+  auto runtime = without_gil([&] { return Result(std::make_shared<driver::Runtime>(std::move(config))); });
+  return std::make_unique<PyRuntime>(PyRuntime{OfThisProcess(std::move(runtime))});
 }
 
 PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& worker_setup_json,
                 const nb::bytes& task, const std::optional<nb::bytes>& trainer,
                 const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
-                std::map<std::string, std::string> factory_env, std::vector<int> local_sessions) {
+                std::map<std::string, std::string> factory_env, const std::vector<int>& local_sessions) {
   driver::RunStart start;
+  for (const int fd : local_sessions) start.local_sessions.emplace_back(fd);
   start.spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
   // As text within the set-up: bytes of the environment that are no UTF-8 travel as escapes.
   start.worker_setup["json"] = worker_setup_json;
@@ -79,8 +88,7 @@ PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string
   if (trainer) start.trainer = to_blob(*trainer);
   if (validation) start.validation = to_blob(*validation);
   start.factory = {std::move(factory_command), std::move(factory_env)};
-  start.local_sessions = std::move(local_sessions);
-  auto run = unwrap(self.runtime->start_run(std::move(start)));
+  auto run = without_gil([&] { return self.runtime->start_run(std::move(start)); });
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
 
@@ -95,26 +103,34 @@ std::vector<driver::FrontEvent> take_alarms(PyRun& self) {
 }
 
 std::string read_journal(const std::string& run_directory) {
-  return to_json_text(unwrap([&] {
-    const nb::gil_scoped_release released;
-    return driver::read_journal(run_directory);
-  }()));
+  return to_json_text(without_gil([&] { return driver::read_journal(run_directory); }));
 }
 
 void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& error_json) {
   std::optional<RankError> error;
   if (error_json) error = unwrap(from_json_text<RankError>(*error_json, "a set-up error"));
+  const nb::gil_scoped_release released;
   self.run->setup_finished(attempt, std::move(error));
 }
 
+void execute(PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb::bytes& function) {
+  wire::Blob blob = to_blob(function);
+  const nb::gil_scoped_release released;
+  self.run->execute(call_id, std::move(ranks), std::move(blob));
+}
+
 void bind_run(nb::module_& module) {
+  using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<PyRun>(module, "Run", "One training run, as the thread that called fit() sees it.")
+      // Keeps the GIL: a field.
       .def_prop_ro(
           "path", [](const PyRun& self) { return self.run->path(); }, "The run's folder.")
+      // Keeps the GIL: a field.
       .def_prop_ro(
           "event_fd", [](const PyRun& self) { return self.run->event_fd(); },
           "A descriptor that is readable while there are events to take.")
       .def("take_events", &take_events, "What happened since the last call, in order. The last event is Finished.")
+      // Keeps the GIL: a field.
       .def_prop_ro(
           "alarm_fd", [](const PyRun& self) { return self.run->alarm_fd(); },
           "A descriptor that is readable while there are alarms to take; any one thread may.")
@@ -125,30 +141,28 @@ void bind_run(nb::module_& module) {
           [](PyRun& self, std::int64_t examination, std::string text) {
             self.run->hook_examined(examination, std::move(text));
           },
-          nb::arg("examination"), nb::arg("text"))
+          nb::arg("examination"), nb::arg("text"), WithoutGil())
       .def(
-          "show_status", [](PyRun& self) { self.run->show_status(); }, "From now on a StatusShown comes each second.")
+          "show_status", [](PyRun& self) { self.run->show_status(); }, WithoutGil(),
+          "From now on a StatusShown comes each second.")
       .def(
-          "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"))
-      .def(
-          "execute",
-          [](PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb::bytes& function) {
-            self.run->execute(call_id, std::move(ranks), to_blob(function));
-          },
-          nb::arg("call_id"), nb::arg("ranks"), nb::arg("function"),
-          "Has ranks call a pickled function; a CallExecuted comes for each.")
+          "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"),
+          WithoutGil())
+      .def("execute", &execute, nb::arg("call_id"), nb::arg("ranks"), nb::arg("function"),
+           "Has ranks call a pickled function; a CallExecuted comes for each.")
       .def("setup_finished", &setup_finished, nb::arg("attempt"), nb::arg("error_json") = nb::none())
       .def(
           "teardown_finished", [](PyRun& self, int attempt) { self.run->teardown_finished(attempt); },
-          nb::arg("attempt"))
+          nb::arg("attempt"), WithoutGil())
       .def(
-          "report_heard", [](PyRun& self) { self.run->report_heard(); }, "The callbacks have heard a CallbackReport.")
+          "report_heard", [](PyRun& self) { self.run->report_heard(); }, WithoutGil(),
+          "The callbacks have heard a CallbackReport.")
       .def(
           "callback_failed", [](PyRun& self, const std::string& message) { self.run->callback_failed(message); },
-          nb::arg("message"), "A callback has raised: the run fails by it.")
+          nb::arg("message"), WithoutGil(), "A callback has raised: the run fails by it.")
       .def(
           "stop", [](PyRun& self, const std::string& reason) { self.run->stop(reason); }, nb::arg("reason"),
-          "Ends the run as finished.");
+          WithoutGil(), "Ends the run as finished.");
 }
 
 }  // namespace
@@ -164,32 +178,18 @@ void bind_driver(nb::module_& module) {
            nb::arg("resources") = Resources{}, nb::arg("labels") = Labels{}, nb::arg("listen") = nb::none(),
            nb::arg("token") = "", nb::arg("node_lease_s") = 10.0, nb::arg("host_fd") = -1)
       .def(
-          "listen", [](PyRuntime& self) { return unwrap(self.runtime->listen()); },
+          "listen", [](PyRuntime& self) { return without_gil([&] { return self.runtime->listen(); }); },
           "Lets nodes join; the address for them, as host:port.")
       .def(
-          "nodes",
-          [](PyRuntime& self) {
-            std::string json;
-            {
-              const nb::gil_scoped_release released;
-              json = json_text(to_json(self.runtime->node_resources()));
-            }
-            return json;
-          },
-          "What each node has, as JSON.")
+          "nodes", [](PyRuntime& self) { return json_text(to_json(self.runtime->node_resources())); },
+          nb::call_guard<nb::gil_scoped_release>(), "What each node has, as JSON.")
       .def(
-          "watch",
-          [](PyRuntime& self) {
-            auto watch = [&] {
-              const nb::gil_scoped_release released;
-              return self.runtime->watch();
-            }();
-            return PyWatch(unwrap(std::move(watch)));
-          },
+          "watch", [](PyRuntime& self) { return PyWatch(without_gil([&] { return self.runtime->watch(); })); },
           "Looks at all runs, nodes and the queue, until the watch is given up.")
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
-          nb::arg("preload"), "Starts a worker factory for these modules in the background.")
+          nb::arg("preload"), nb::call_guard<nb::gil_scoped_release>(),
+          "Starts a worker factory for these modules in the background.")
       .def("start_run", &start_run, nb::kw_only(), nb::arg("spec_json"), nb::arg("worker_setup_json"), nb::arg("task"),
            nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none(),
            nb::arg("factory_command") = std::vector<std::string>{},
@@ -198,7 +198,9 @@ void bind_driver(nb::module_& module) {
            "Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` "
            "is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, "
            "which the run takes.")
-      .def("total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); })
+      .def(
+          "total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); },
+          nb::call_guard<nb::gil_scoped_release>())
       .def(
           "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },
           nb::call_guard<nb::gil_scoped_release>())
@@ -206,7 +208,9 @@ void bind_driver(nb::module_& module) {
           "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Ends every run, worker and factory, and returns when they are gone.");
 
+  // Keeps the GIL: it computes a name.
   module.def("new_trial_id", &driver::new_trial_id, "A new run's id, at random.");
+  // Keeps the GIL: it computes a name.
   module.def("default_run_name", &driver::default_run_name, nb::arg("trainer"), nb::arg("trial_id"),
              "What a run is called that was given no name.");
 }

@@ -65,7 +65,9 @@ void bind_front_events(nb::module_& module) {
                                       "What is the thread in the hook doing? -> Run.hook_examined.");
   bind_described<driver::InterruptHook>(module, "InterruptHook", "Have the hook raise an error.");
   bind_described<driver::Finished>(module, "Finished", "The run has ended. No event follows.")
+      // Keeps the GIL: it computes a text.
       .def("to_json", [](const driver::Finished& self) { return to_json_text(self); })
+      // Keeps the GIL: it reads a text.
       .def_static(
           "from_json",
           [](const std::string& json) { return unwrap(from_json_text<driver::Finished>(json, "a run's end")); },

@@ -30,4 +30,19 @@ inline void unwrap(Result<void> result) {
   if (!result) raise(result.error());
 }
 
+/// The value that `work` results in, or the Python exception. `work` runs without the interpreter's
+/// lock (the GIL): other threads of Python run meanwhile, and `work` may touch nothing of Python's.
+///
+/// The rule, which scripts/lint/bindings.py checks: a binding calls what may block within this, or
+/// has `nb::call_guard<nb::gil_scoped_release>()`, or the comment above it says why not:
+/// `// Keeps the GIL: ...`.
+template <class Work>
+auto without_gil(const Work& work) {
+  auto outcome = [&] {
+    const nanobind::gil_scoped_release released;
+    return work();
+  }();
+  return unwrap(std::move(outcome));
+}
+
 }  // namespace headway::bindings

@@ -24,51 +24,29 @@ std::optional<std::size_t> best_of(const std::string& metrics_json, const std::s
 }
 
 std::string list_checkpoints(const std::string& run_directory) {
-  const auto listed = [&] {
-    const nb::gil_scoped_release released;
-    return storage::list_checkpoints(run_directory);
-  }();
-  return json_text(to_json(unwrap(listed)));
+  return json_text(to_json(without_gil([&] { return storage::list_checkpoints(run_directory); })));
 }
 
 nb::bytes read_file(const std::string& location) {
-  const auto content = [&] {
-    const nb::gil_scoped_release released;
-    return storage::read_file(location);
-  }();
-  const std::string text = unwrap(content);
+  const std::string text = without_gil([&] { return storage::read_file(location); });
   return nb::bytes(text.data(), text.size());
 }
 
 void replace_file(const std::string& location, const nb::bytes& content) {
   const std::string text(content.c_str(), content.size());
-  unwrap([&] {
-    const nb::gil_scoped_release released;
-    return storage::replace_file(location, text);
-  }());
+  without_gil([&] { return storage::replace_file(location, text); });
 }
 
 std::unique_ptr<storage::RandomReader> open_random(const std::string& location) {
-  auto opened = [&] {
-    const nb::gil_scoped_release released;
-    return storage::RandomReader::open(location);
-  }();
-  return std::make_unique<storage::RandomReader>(unwrap(std::move(opened)));
+  auto opened = without_gil([&] { return storage::RandomReader::open(location); });
+  return std::make_unique<storage::RandomReader>(std::move(opened));
 }
 
 nb::bytes read_at(const storage::RandomReader& self, std::uint64_t offset, std::size_t size) {
   const std::uint64_t left = self.size() - std::min(offset, self.size());
   std::string text(std::min<std::uint64_t>(size, left), '\0');
-  const auto got = [&] {
-    const nb::gil_scoped_release released;
-    return self.read_at(offset, std::as_writable_bytes(std::span(text)));
-  }();
-  return nb::bytes(text.data(), unwrap(got));
-}
-
-void finish_remote() {
-  const nb::gil_scoped_release released;
-  storage::finish_remote();
+  const auto got = without_gil([&] { return self.read_at(offset, std::as_writable_bytes(std::span(text))); });
+  return nb::bytes(text.data(), got);
 }
 
 }  // namespace
@@ -97,23 +75,28 @@ void bind_storage(nb::module_& module) {
   module.def("read_file", &read_file, nb::arg("location"), "The whole of a small file.");
   nb::class_<storage::RandomReader>(module, "RandomReader", "Reads parts of one file; any number of threads at once.")
       .def(nb::new_(&open_random), nb::arg("location"))
+      // Keeps the GIL: a field.
       .def_prop_ro("size", &storage::RandomReader::size, "Bytes, as of when it was opened.")
       .def("read_at", &read_at, nb::arg("offset"), nb::arg("size"),
            "The bytes from an offset on; fewer than asked only at the file's end.");
   module.def("replace_file", &replace_file, nb::arg("location"), nb::arg("content"), "Replaces a small file whole.");
+  // Keeps the GIL: an entry in a table.
   module.def(
       "register_files",
       [](const std::string& scheme, const nb::object& files) {
         storage::register_files(scheme, std::make_shared<PythonFiles>(files));
       },
       nb::arg("scheme"), nb::arg("files"), "Makes a scheme stand for a filesystem of Python's.");
+  // Keeps the GIL: two names.
   module.def(
       "set_arrow_libraries",
       [](std::string library, std::string directory) {
         storage::set_arrow_libraries({std::move(library), std::move(directory)});
       },
       nb::arg("library"), nb::arg("directory"), "Where libheadway_arrow.so and the pyarrow package lie.");
-  module.def("finish_remote", &finish_remote, "To be called once, at the process's end.");
+  module.def(
+      "finish_remote", [] { storage::finish_remote(); }, nb::call_guard<nb::gil_scoped_release>(),
+      "To be called once, at the process's end.");
 }
 
 }  // namespace headway::bindings

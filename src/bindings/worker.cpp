@@ -48,11 +48,7 @@ nb::object serve(node::FactoryServer& self) {
 
 std::unique_ptr<worker::Session> open_session(int fd, bool lives_on) {
   const auto gone = lives_on ? worker::DriverGone::end_session : worker::DriverGone::end_process;
-  Result<std::unique_ptr<worker::Session>> session = [&] {
-    const nb::gil_scoped_release released;
-    return worker::Session::open(fd, gone);
-  }();
-  return unwrap(std::move(session));
+  return without_gil([&] { return worker::Session::open(fd, gone); });
 }
 
 wire::Blob to_blob(const std::optional<nb::bytes>& bytes) {
@@ -116,11 +112,7 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
     request.source = CheckpointSource::function;
     request.store = UserFunction(std::move(*store));
   }
-  Result<std::optional<std::string>> answered = [&] {
-    const nb::gil_scoped_release released;
-    return self.report(std::move(request));
-  }();
-  return unwrap(std::move(answered));
+  return without_gil([&] { return self.report(std::move(request)); });
 }
 
 /// Called without the interpreter's lock, by a thread that Python does not know. A rank that cannot say tells an empty list.
@@ -137,29 +129,17 @@ void tell_collectives_by(worker::Session& self, nb::callable tell) {
 }
 
 std::string ask_checkpoints(worker::Session& self, bool validated, std::optional<double> timeout_s) {
-  Result<std::vector<wire::ToldCheckpoint>> told = [&] {
-    const nb::gil_scoped_release released;
-    return self.ask_checkpoints(validated, timeout_s);
-  }();
-  return to_json_text(unwrap(std::move(told)));
+  return to_json_text(without_gil([&] { return self.ask_checkpoints(validated, timeout_s); }));
 }
 
 nb::object collective(worker::Session& self, const std::string& kind, const std::optional<nb::bytes>& bytes) {
-  Result<wire::Blob> gathered = [&] {
-    const wire::Blob blob = to_blob(bytes);
-    const nb::gil_scoped_release released;
-    return self.collective(kind, 0, blob);
-  }();
-  const wire::Blob blob = unwrap(std::move(gathered));
+  const wire::Blob given = to_blob(bytes);
+  const wire::Blob blob = without_gil([&] { return self.collective(kind, 0, given); });
   return blob ? nb::object(nb::bytes(blob->data(), blob->size())) : nb::object(nb::none());
 }
 
 std::optional<std::string> preemption_info(worker::Session& self) {
-  Result<wire::Blob> told = [&] {
-    const nb::gil_scoped_release released;
-    return self.preemption_info("get_preemption_info");
-  }();
-  const wire::Blob blob = unwrap(std::move(told));
+  const wire::Blob blob = without_gil([&] { return self.preemption_info("get_preemption_info"); });
   if (!blob) return std::nullopt;
   return *blob;
 }
@@ -175,8 +155,10 @@ void exit_now(int code) {
 /// What a worker and its factory are as processes.
 void bind_process(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
+  // Keeps the GIL: a setting of malloc's.
   module.def("keep_freed_memory", &worker::keep_freed_memory,
              "Has this process keep up to 512 MiB of freed memory for its next allocations.");
+  // Keeps the GIL: two settings of this process.
   module.def(
       "belong_to",
       [](int parent) {
@@ -186,11 +168,14 @@ void bind_process(nb::module_& module) {
       nb::arg("parent"), "Has this process killed when its parent ends, and lets the agent look at its stacks.");
 
   nb::class_<node::FactoryServer>(module, "FactoryServer", "The worker factory's loop.")
+      // Keeps the GIL: the factory has one thread.
       .def(nb::new_(&make_factory), nb::arg("control_fd"), nb::arg("exec_command"), nb::arg("always_exec"))
+      // Keeps the GIL: the factory has one thread.
       .def(
           "announce",
           [](node::FactoryServer& self, const std::vector<std::string>& problems) { unwrap(self.announce(problems)); },
           nb::arg("problems"))
+      // Keeps the GIL: Python's fork needs it.
       .def("serve", &serve, nb::sig("def serve(self) -> tuple[int, dict[str, str]] | None"),
            "In a forked worker: (session descriptor, env). In the factory: None, at the end.");
 }
@@ -211,15 +196,49 @@ void bind_validation(nb::class_<worker::Session>& session) {
       .def("ask_checkpoints", &ask_checkpoints, nb::arg("validated"), nb::arg("timeout_s").none(),
            "All checkpoints that are kept, as JSON, when what the question says is so.")
       .def(
-          "open_runtime", [](worker::Session& self) { return unwrap(self.open_runtime()); },
+          "open_runtime", [](worker::Session& self) { return without_gil([&] { return self.open_runtime(); }); },
           "A socket on which a runtime in this process is the driver's guest.")
       .def(
           "validated",
           [](worker::Session& self, const std::string& metrics_json) {
             Json metrics = unwrap(parse_json(metrics_json, "metrics"));
+            const nb::gil_scoped_release released;
             self.validated(metrics.as_object());
           },
           nb::arg("metrics_json"), "What the validation function of this worker returned.");
+}
+
+/// What a worker says of its calls and its training.
+void bind_answers(nb::class_<worker::Session>& session) {
+  session
+      .def(
+          "answer_call",
+          [](worker::Session& self, std::int64_t call_id, const std::optional<std::string>& error_json,
+             const std::optional<nb::bytes>& value) {
+            std::optional<RankError> error;
+            if (error_json) error = error_from(*error_json);
+            const wire::Blob blob = to_blob(value);
+            const nb::gil_scoped_release released;
+            self.answer_call(call_id, error, blob);
+          },
+          nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
+      .def(
+          "training_returned",
+          [](worker::Session& self, const nb::bytes& value) {
+            const wire::Blob blob = to_blob(value);
+            const nb::gil_scoped_release released;
+            self.training_returned(blob);
+          },
+          nb::arg("value"))
+      .def(
+          "training_raised",
+          [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
+            const RankError error = error_from(error_json);
+            const wire::Blob blob = to_blob(exception);
+            const nb::gil_scoped_release released;
+            self.training_raised(error, blob);
+          },
+          nb::arg("error_json"), nb::arg("exception").none());
 }
 
 }  // namespace
@@ -228,45 +247,31 @@ void bind_worker(nb::module_& module) {
   bind_process(module);
   nb::class_<worker::Session> session(module, "Session", "This worker's session with the driver.");
   bind_validation(session);
+  bind_answers(session);
   session
       .def(nb::new_(&open_session), nb::arg("fd"), nb::arg("lives_on") = false,
            "`lives_on`: this process does not end with the session.")
+      // Keeps the GIL: a field.
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
+      // Keeps the GIL: a field.
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
       .def("close", &worker::Session::close, nb::call_guard<nb::gil_scoped_release>(),
            "The end of a session whose process lives on.")
-      .def_prop_ro("over", &worker::Session::over, "Whether nothing that is done here counts any more.")
+      .def_prop_ro("over", &worker::Session::over, nb::call_guard<nb::gil_scoped_release>(),
+                   "Whether nothing that is done here counts any more.")
       .def(
           "settle_in",
           [](const worker::Session& self) {
             const auto& rank = std::get<wire::RankRole>(self.role());
-            unwrap(worker::settle_in(rank.working_directory, rank.enter_working_directory));
+            without_gil([&] { return worker::settle_in(rank.working_directory, rank.enter_working_directory); });
           },
           "In a rank: makes the ranks' working directory and, unless it is told not to, changes into it.")
-      .def("announce", &worker::Session::announce)
+      .def("announce", &worker::Session::announce, nb::call_guard<nb::gil_scoped_release>())
+      // Keeps the GIL: a function of Python's is kept.
       .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),
            "`tell()` gives this rank's positions in its collectives as JSON, when the driver asks.")
       .def("next_task", &next_task, nb::sig("def next_task(self) -> tuple[str, int, bytes]"),
            "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
-      .def(
-          "answer_call",
-          [](worker::Session& self, std::int64_t call_id, const std::optional<std::string>& error_json,
-             const std::optional<nb::bytes>& value) {
-            std::optional<RankError> error;
-            if (error_json) error = error_from(*error_json);
-            self.answer_call(call_id, error, to_blob(value));
-          },
-          nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
-      .def(
-          "training_returned",
-          [](worker::Session& self, const nb::bytes& value) { self.training_returned(to_blob(value)); },
-          nb::arg("value"))
-      .def(
-          "training_raised",
-          [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
-            self.training_raised(error_from(error_json), to_blob(exception));
-          },
-          nb::arg("error_json"), nb::arg("exception").none())
       .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
            nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"), nb::arg("placed") = false,
            nb::arg("store") = nb::none(), nb::arg("validation_json") = nb::none(),

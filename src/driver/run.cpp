@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <unistd.h>
 
 namespace headway::driver {
 
@@ -50,9 +49,7 @@ Run::Run(Runtime& runtime, RunStart start)
       local_sessions_(std::move(start.local_sessions)) {}
 
 void Run::close_local_sessions() {
-  for (int& fd : local_sessions_) {
-    if (fd >= 0) ::close(std::exchange(fd, -1));
-  }
+  for (wire::Fd& session : local_sessions_) session.close();
 }
 
 std::vector<FrontEvent> Run::take_events() {
@@ -323,8 +320,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   node::WorkerLaunch launch = this->launch();
   launch.worker_id = runtime_->routes().add(weak_from_this());
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
-  if (!local_sessions_.empty())
-    launch.session_fd = std::exchange(local_sessions_.at(static_cast<std::size_t>(plan.rank)), -1);
+  if (!local_sessions_.empty()) launch.session_fd = local_sessions_.at(static_cast<std::size_t>(plan.rank)).release();
   if (spec_.log_to_file) {
     const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});
     launch.log_path = folder_->log_path(plan.rank, names.front());

@@ -197,7 +197,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.
-  std::vector<int> local_sessions_;             ///< By rank; -1 once it is handed on. Empty but in local mode.
+  std::vector<wire::Fd> local_sessions_;        ///< By rank; closed once it is handed on. Empty but in local mode.
   std::map<int, wire::Blob> collective_bytes_;  ///< By rank: what roots gave to the broadcast that is open.
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;

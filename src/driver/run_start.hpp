@@ -20,8 +20,8 @@ struct RunStart {
   wire::Blob trainer = nullptr;
   wire::Blob validation = nullptr;   ///< The trainer's validation function with its arguments.
   node::FactoryChoice factory = {};  ///< Where all of the run's workers come from.
-  /// Local mode alone: by rank, the descriptor of its session. The run takes them.
-  std::vector<int> local_sessions = {};
+  /// Local mode alone: by rank, its session.
+  std::vector<wire::Fd> local_sessions = {};
 };
 
 }  // namespace headway::driver
