@@ -3,8 +3,8 @@
 
 An exception that nobody hears leaves a channel deaf forever; a thread that nobody joins outlives
 what it uses. Coroutines start by `wire::spawn`, which asks what an exception ends; threads are
-joined by their owner (worker/own_thread.hpp). In wire/ and cluster/ a timer or a post asks whether
-its object is still there.
+joined by their owner (worker/own_thread.hpp). In wire/, cluster/ and driver/ a timer or a post asks
+whether its object is still there, or the comment above says why it is: `// Outlived: ...`.
 """
 
 from __future__ import annotations
@@ -20,24 +20,35 @@ DETACHED = re.compile(r"\basio::detached\b|\bboost::asio::detached_t\b|(\.|->)de
 SPAWN = re.compile(r"\bco_spawn\s*\(")
 # The one place that may start a coroutine.
 OWN_SPAWN = Path("src/wire/spawn.hpp")
-# On the event loops of wire/ and cluster/ a timer or a post may run after its object has gone.
-POSTED = re.compile(r"\b(async_wait|post|dispatch|defer)\((?:[^\[]*,\s*)?\[([^\]]*)\]")
-GUARDED_ROOMS = (Path("src/wire"), Path("src/cluster"))
+# On an event loop a timer or a post may run after its object has gone.
+POSTED = re.compile(r"\b(async_wait|post|dispatch|defer)\(([^\[;{}]*,)?\s*\[([^\]]*)\]")
+GUARDED_ROOMS = (Path("src/wire"), Path("src/cluster"), Path("src/driver"))
+OUTLIVED = "// Outlived: "
 # Run::detach and its like: an object of ours that leaves something, not a thread.
 OURS = re.compile(r"\b(run|guest|self)->detach\(\)")
 
 
 def check(root: Path, file: Path) -> Iterator[str]:
     """One message for each line that detaches something."""
-    guarded = any(room in file.parents for room in GUARDED_ROOMS)
-    for number, line in enumerate((root / file).read_text().splitlines(), start=1):
+    text = (root / file).read_text()
+    if any(room in file.parents for room in GUARDED_ROOMS):
+        yield from _unguarded(file, text)
+    for number, line in enumerate(text.splitlines(), start=1):
         code = OURS.sub("", line.split("//")[0])
         if DETACHED.search(code):
             yield f"{file}:{number}: nothing is detached: join threads, start coroutines by wire::spawn: {line.strip()}"
         elif SPAWN.search(code) and file != OWN_SPAWN:
             yield f"{file}:{number}: coroutines start by wire::spawn, which says what an exception ends: {line.strip()}"
-        elif guarded and (posted := POSTED.search(code)) and _holds_only_this(posted[2]):
-            yield f"{file}:{number}: this may be gone when that runs: capture a weak pointer as well: {line.strip()}"
+
+
+def _unguarded(file: Path, text: str) -> Iterator[str]:
+    lines = text.splitlines()
+    for posted in POSTED.finditer(text):
+        number = text.count("\n", 0, posted.start()) + 1
+        outlived = number > 1 and OUTLIVED in lines[number - 2]
+        if _holds_only_this(posted[3]) and not outlived:
+            line = lines[number - 1].strip()
+            yield f"{file}:{number}: this may be gone when that runs: capture a weak pointer as well: {line}"
 
 
 def _holds_only_this(captures: str) -> bool:

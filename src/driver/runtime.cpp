@@ -56,6 +56,8 @@ namespace {
 /// How long the word that it is over may take to remote nodes. Those that it does not reach see the connection end.
 constexpr auto farewell_limit = std::chrono::milliseconds(200);
 
+Error shut_down() { return {ErrorKind::aborted, "Headway was shut down"}; }
+
 }  // namespace
 
 Runtime::Runtime(RuntimeConfig config) : Runtime(config, default_engine(config)) {}
@@ -98,26 +100,69 @@ void Runtime::fail_runs(const Error& error) {
 Runtime::~Runtime() { shutdown(); }
 
 void Runtime::shutdown() {
-  const std::lock_guard lock(shutdown_mutex_);
-  if (std::exchange(stopped_, true)) return;
-  asio::post(loop_, [this] {
-    for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
-    for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
-    const bool farewells = desk_ != nullptr;
-    desk_.reset();
-    publisher_.close();
-    nodes_.clear();
-    engine_->close();
-    work_.reset();
-    auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
-    farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
-  });
+  {
+    std::unique_lock lock(stage_mutex_);
+    if (stage_ != Stage::open) {
+      stage_changed_.wait(lock, [this] { return stage_ == Stage::closed; });
+      return;
+    }
+    stage_ = Stage::closing;
+  }
+  // Outlived: the loop is this object's, and stops before this object goes.
+  asio::post(loop_, [this] { close(); });
   // Storage that can't be reached must not keep this waiting.
   storage::lose_patience();
   thread_.join();
   storage_threads_.join();
   if (artifact_threads_) artifact_threads_->join();
   storage::regain_patience();
+  const std::lock_guard lock(stage_mutex_);
+  stage_ = Stage::closed;
+  stage_changed_.notify_all();
+}
+
+/// The end, on the loop.
+void Runtime::close() {
+  closing_ = true;
+  for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
+  for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
+  const bool farewells = desk_ != nullptr;
+  desk_.reset();
+  publisher_.close();
+  nodes_.clear();
+  engine_->close();
+  work_.reset();
+  auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
+  // Outlived: see shutdown().
+  farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
+}
+
+bool Runtime::is_open() {
+  const std::lock_guard lock(stage_mutex_);
+  return stage_ == Stage::open;
+}
+
+template <class F>
+void Runtime::later(F work) {
+  // Outlived: see shutdown().
+  asio::post(loop_, [this, work = std::move(work)]() mutable {
+    if (!closing_) work();
+  });
+}
+
+template <class F>
+auto Runtime::ask_loop(F question) {
+  std::promise<decltype(question())> answer;
+  {
+    std::unique_lock lock(stage_mutex_);
+    if (stage_ != Stage::open) {
+      stage_changed_.wait(lock, [this] { return stage_ == Stage::closed; });
+      return question();
+    }
+    // Posted before the end is, so it is answered.
+    asio::post(loop_, [&] { answer.set_value(question()); });
+  }
+  return answer.get_future().get();
 }
 
 asio::thread_pool& Runtime::artifact_threads() {
@@ -126,36 +171,32 @@ asio::thread_pool& Runtime::artifact_threads() {
 }
 
 void Runtime::warm(std::vector<std::string> preload) {
-  asio::post(loop_, [this, preload = std::move(preload)] {
+  later([this, preload = std::move(preload)] {
     preloads_.insert(preload);
     nodes_.warm(preload);
   });
 }
 
 Result<std::string> Runtime::listen() {
-  std::promise<Result<std::string>> answer;
-  asio::post(loop_, [&] {
+  return ask_loop([this]() -> Result<std::string> {
+    if (closing_) return shut_down();
     const auto joined = [this](node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
       node_joined(std::move(node), std::move(channel));
     };
     auto desk = cluster::JoinDesk::open(loop_, *config_.join, joined, [this](const std::string& why) { notice(why); });
-    if (!desk) {
-      answer.set_value(desk.error());
-      return;
-    }
+    if (!desk) return desk.error();
     desk_ = std::move(*desk);
     const std::string address = reachable_ip(config_.join->listen.host) + ":" + std::to_string(desk_->port());
     engine_->open({address, config_.join->token});
-    answer.set_value(address);
+    return address;
   });
-  return answer.get_future().get();
 }
 
 void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
   cluster::RemoteAgent::Handlers handlers;
   handlers.lost = [this, id = node.node_id](const std::string& reason, auto fenced_until) {
     // Not at once: this is called from inside the agent that goes.
-    asio::post(loop_, [this, id, reason, fenced_until] { node_lost(id, reason, fenced_until); });
+    later([this, id, reason, fenced_until] { node_lost(id, reason, fenced_until); });
   };
   handlers.preempting = [this, id = node.node_id](double grace_s) { node_preempted(id, grace_s); };
   auto agent = std::make_unique<cluster::RemoteAgent>(
@@ -178,8 +219,10 @@ void Runtime::node_lost(const std::string& node_id, const std::string& reason,
   // A copy: a run that hears of it may end.
   for (const auto& [id, run] : std::map(runs_)) run->node_lost(node_id, reason);
   auto fence = std::make_shared<asio::steady_timer>(loop_, fenced_until);
+  // Outlived: see shutdown().
   fence->async_wait(
       [this, fence, workers, words = "its node " + node_id + " is lost: " + reason](const boost::system::error_code&) {
+        if (closing_) return;
         for (std::int64_t worker_id : workers) worker_exited(worker_id, {true, SIGKILL, words}, "");
       });
 }
@@ -194,7 +237,7 @@ void Runtime::node_preempted(const std::string& node_id, double grace_s) {
 /// Not at once: the engine is in the middle of it.
 void Runtime::room_changed() {
   if (!std::exchange(room_told_, false)) return;
-  asio::post(loop_, [this] {
+  later([this] {
     room_told_ = true;
     for (const auto& [id, run] : std::map(runs_)) run->room_changed();
   });
@@ -202,10 +245,11 @@ void Runtime::room_changed() {
 
 Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
   if (auto ok = headway::validate(start.spec); !ok) return ok.error();
-  const std::lock_guard lock(shutdown_mutex_);
-  if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
+  if (!is_open()) return shut_down();
   auto run = std::make_shared<Run>(*this, std::move(start));
-  asio::post(loop_, [this, run] {
+  const std::lock_guard lock(stage_mutex_);
+  if (stage_ != Stage::open) return shut_down();
+  later([this, run] {
     const std::int64_t id = next_run_id_++;
     runs_[id] = run;
     throw_point("loop.handler");
@@ -214,18 +258,9 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
   return run;
 }
 
-template <class F>
-auto Runtime::ask_loop(F question) {
-  const std::lock_guard lock(shutdown_mutex_);
-  if (stopped_) return question();
-  std::promise<decltype(question())> answer;
-  asio::post(loop_, [&] { answer.set_value(question()); });
-  return answer.get_future().get();
-}
-
 Result<std::shared_ptr<Watch>> Runtime::watch() {
-  const std::lock_guard lock(shutdown_mutex_);
-  if (stopped_) return Error{ErrorKind::aborted, "Headway was shut down"};
+  const std::lock_guard lock(stage_mutex_);
+  if (stage_ != Stage::open) return shut_down();
   return publisher_.watch();
 }
 
@@ -247,9 +282,10 @@ HelperServices Runtime::helper_services() {
 }
 
 void Runtime::take_guest(wire::Fd fd, node::FactoryChoice factory) {
+  if (closing_) return;
   const std::int64_t id = next_guest_id_++;
   const auto guest = std::make_shared<Guest>(*this, std::move(fd), std::move(factory),
-                                             [this, id] { asio::post(loop_, [this, id] { guests_.erase(id); }); });
+                                             [this, id] { later([this, id] { guests_.erase(id); }); });
   guests_[id] = guest;
   guest->start();
 }

@@ -16,6 +16,7 @@
 
 #include <boost/asio.hpp>
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,7 +71,7 @@ class Runtime : public node::AgentSink {
   /// Starts a worker factory for these modules in the background.
   void warm(std::vector<std::string> preload);
 
-  /// Errors: `invalid_argument`; then `start.local_sessions` are still the caller's.
+  /// Errors: `invalid_argument`; `aborted` after the shutdown.
   Result<std::shared_ptr<Run>> start_run(RunStart start);
 
   /// Lets any thread look at all runs, nodes and the queue, until the watch is given up. Nobody's events are
@@ -109,10 +110,15 @@ class Runtime : public node::AgentSink {
                  std::chrono::steady_clock::time_point fenced_until);
   void node_preempted(const std::string& node_id, double grace_s);
   void room_changed();
-  /// What `question` answers on the loop, which alone may look.
+  /// What `question` answers on the loop, which alone may look; after the end, on this thread.
   template <class F>
   auto ask_loop(F question);
+  /// Does `work` on the loop, unless the end has begun by then.
+  template <class F>
+  void later(F work);
+  bool is_open();
   void run_loop();
+  void close();
   void fail_runs(const Error& error);
 
   RuntimeConfig config_;
@@ -135,9 +141,14 @@ class Runtime : public node::AgentSink {
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
-  bool room_told_ = true;      ///< Else runs are about to be told that there may be more room.
-  std::mutex shutdown_mutex_;  ///< Nothing is handed to the loop while, or after, it is stopped.
-  bool stopped_ = false;
+  bool room_told_ = true;  ///< Else runs are about to be told that there may be more room.
+  bool closing_ = false;   ///< On the loop: nothing begins any more.
+
+  enum class Stage { open, closing, closed };
+  /// Held for a few instructions, never while somebody is waited for.
+  std::mutex stage_mutex_;
+  std::condition_variable stage_changed_;
+  Stage stage_ = Stage::open;  ///< Only while it is open is anything handed to the loop.
 };
 
 }  // namespace headway::driver

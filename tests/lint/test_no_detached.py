@@ -37,16 +37,18 @@ def test_a_coroutine_that_starts_by_itself_is_found(tmp_path: Path) -> None:
         ("timer_.async_wait([this, here = std::weak_ptr(alive_)](const error_code& failure) {", False),
         ("asio::post(loop_, [weak = weak_from_this()] {", False),
         ("asio::post(loop_, [self = shared_from_this()] {", False),
+        ("fence->async_wait(\n    [this, fence](const error_code&) { end(); });", True),
+        ("// Outlived: the loop is this object's.\nasio::post(loop_, [this] { end(); });", False),
     ],
 )
-def test_a_timer_or_post_of_wire_and_cluster_asks_whether_its_object_is_there(
+def test_a_timer_or_post_of_an_event_loop_asks_whether_its_object_is_there(
     tmp_path: Path, line: str, is_found: bool
 ) -> None:
-    for folder in ("wire", "driver"):
+    for folder in ("driver", "worker"):
         (tmp_path / "src" / folder).mkdir(parents=True)
         (tmp_path / "src" / folder / "a.cpp").write_text(line)
-    assert len(list(no_detached.check(tmp_path, Path("src/wire/a.cpp")))) == int(is_found)
-    assert list(no_detached.check(tmp_path, Path("src/driver/a.cpp"))) == []
+    assert len(list(no_detached.check(tmp_path, Path("src/driver/a.cpp")))) == int(is_found)
+    assert list(no_detached.check(tmp_path, Path("src/worker/a.cpp"))) == []
 
 
 @pytest.mark.parametrize(
