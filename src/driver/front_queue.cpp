@@ -8,6 +8,20 @@
 
 namespace headway::driver {
 
+namespace {
+
+bool is_remark(const FrontEvent& event) {
+  return std::holds_alternative<Notice>(event) || std::holds_alternative<RunWarning>(event);
+}
+
+/// Whether it is the place of the line that counts what was left out.
+bool is_count(const FrontEvent& event) {
+  const auto* warning = std::get_if<RunWarning>(&event);
+  return warning != nullptr && warning->text.empty();
+}
+
+}  // namespace
+
 FrontQueue::FrontQueue() : event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { wire::drop_in_children(event_fd_); }
 
 FrontQueue::~FrontQueue() {
@@ -23,6 +37,11 @@ void FrontQueue::signal() {
 
 void FrontQueue::push(FrontEvent event) {
   const std::lock_guard lock(mutex_);
+  if (is_remark(event) && ++remarks_ > remarks_max) {
+    // The line that counts them stands where the first of them would.
+    if (remarks_ == remarks_max + 1) events_.push_back(RunWarning{});
+    return;
+  }
   events_.push_back(std::move(event));
   signal();
 }
@@ -76,6 +95,13 @@ std::vector<FrontEvent> FrontQueue::take(bool& was_full) {
   was_full = std::exchange(full_, false);
   line_bytes_ = 0;
   reports_ = 0;
+  if (remarks_ > remarks_max) {
+    std::ranges::find_if(events_, is_count)
+        ->emplace<RunWarning>(
+            RunWarning{std::to_string(remarks_ - remarks_max) +
+                       " more notices and warnings came faster than they could be shown, and are left out"});
+  }
+  remarks_ = 0;
   return std::exchange(events_, {});
 }
 

@@ -20,6 +20,8 @@ class FrontQueue {
 
   int event_fd() const { return event_fd_; }
 
+  /// Of notices and warnings, 1000 wait at most; those that come after are left out, and one line
+  /// says how many.
   void push(FrontEvent event);
 
   /// Adds what replaces the one of its kind that waits: how something looks now.
@@ -45,12 +47,14 @@ class FrontQueue {
 
   static constexpr std::size_t line_bytes_max = 1 << 20;
   static constexpr std::size_t reports_max = 64;
+  static constexpr std::size_t remarks_max = 1000;
 
   std::mutex mutex_;
   int event_fd_ = -1;
   std::vector<FrontEvent> events_;
   std::size_t line_bytes_ = 0;
   std::size_t reports_ = 0;
+  std::size_t remarks_ = 0;  ///< Notices and warnings since the last `take`, with those that were left out.
   bool full_ = false;
   bool signaled_ = false;
 };

@@ -6,6 +6,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace headway::engine {
 
@@ -25,10 +27,15 @@ class HostedEngine : public Engine {
     host_->on_refused = [this](const wire::HostRefused& refused) {
       answer(refused.holder, Error{ErrorKind::invalid_argument, refused.reason});
     };
+    host_->on_ended = [this](const Error& error) {
+      ended_ = Error{ErrorKind::unavailable, "the connection to the driver broke: " + error.message};
+      for (auto& [holder, request] : std::exchange(waiting_, {})) request.answers.granted(*ended_);
+    };
   }
 
   void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override {
     release(holder);
+    if (ended_) return answers.granted(*ended_);
     waiting_[holder] = {std::move(answers), to_text(wanted)};
     const WorkerClaim& claim = wanted.claim;
     host_->send(wire::GuestAcquire{holder, wanted.workers_min, wanted.workers_max, claim.hard, claim.advised_cpus,
@@ -74,6 +81,7 @@ class HostedEngine : public Engine {
   };
 
   std::map<std::int64_t, Request> waiting_;
+  std::optional<Error> ended_;  ///< Why the host answers nothing any more.
 };
 
 }  // namespace headway::engine

@@ -38,6 +38,7 @@ void HostLink::end(const Error& error) {
   constexpr int killed = 9;
   const ExitStatus status{true, killed, "the connection to the driver broke: " + error.message};
   for (auto& [worker_id, handlers] : std::exchange(followed_, {})) handlers.ended(worker_id, status);
+  if (on_ended) on_ended(error);
 }
 
 Result<void> HostLink::take(const wire::Frame& frame) {

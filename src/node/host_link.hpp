@@ -42,6 +42,8 @@ class HostLink {
   std::function<void(wire::HostGranted)> on_granted;
   std::function<void(wire::HostPending)> on_pending;
   std::function<void(wire::HostRefused)> on_refused;
+  /// The connection broke: nothing that was asked for is answered any more.
+  std::function<void(const Error& error)> on_ended;
 
  private:
   HostLink(boost::asio::io_context& loop, wire::Fd fd, const wire::HostResources& resources);

@@ -50,6 +50,22 @@ BOOST_AUTO_TEST_CASE(a_report_waits_for_the_next_wake_and_old_ones_are_dropped) 
   BOOST_TEST(std::get<ReportRecorded>(events.back()).line.at("training_iteration").as_int64() == 99);
 }
 
+BOOST_AUTO_TEST_CASE(remarks_that_nobody_takes_are_left_out_and_counted_where_they_would_stand) {
+  FrontQueue queue;
+  for (int i = 0; i < 600; ++i) {
+    queue.push(Notice{"n"});
+    queue.push(RunWarning{"w"});
+  }
+  queue.push(Finished{});
+  const std::vector<FrontEvent> events = take(queue);
+  BOOST_REQUIRE(events.size() == 1002);
+  BOOST_TEST(std::get<RunWarning>(events[1000]).text ==
+             "200 more notices and warnings came faster than they could be shown, and are left out");
+  BOOST_TEST(std::holds_alternative<Finished>(events[1001]));
+  queue.push(Notice{"again"});
+  BOOST_TEST(take(queue).size() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(lines_make_the_writer_wait_once_there_are_too_many) {
   FrontQueue queue;
   const std::string line(1 << 18, 'x');
