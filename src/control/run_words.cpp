@@ -5,6 +5,7 @@
 #include "core/score.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -73,7 +74,7 @@ std::string span_words(Duration span) {
     std::snprintf(text.data(), text.size(), "%.1f s", seconds);
     return text.data();
   }
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 120) {
     std::snprintf(text.data(), text.size(), "%lld s", whole);
   } else if (whole < 7200) {

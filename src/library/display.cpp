@@ -109,6 +109,7 @@ void Display::helper_line(std::string_view helper, std::string_view line) {
 }
 
 void Display::say(bool warning, std::string text) {
+  show_held();
   moving_.hide();
   std::fflush(stdout);
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -136,10 +137,14 @@ void Display::flush() {
 }
 
 void Display::finish() {
-  if (held_) show(*held_);
-  held_.reset();
+  show_held();
   moving_.hide();
   std::fflush(stdout);
+}
+
+/// What is said of a run is said after the reports before it.
+void Display::show_held() {
+  if (const auto held = std::exchange(held_, std::nullopt)) show(*held);
 }
 
 /// Whether the report's score is better than all that were shown before it.

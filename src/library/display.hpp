@@ -41,6 +41,7 @@ class Display {
   using Clock = std::chrono::steady_clock;
 
   void show(const JsonObject& line);
+  void show_held();
   void print(std::string_view text);
   void print_row(const std::vector<std::string>& cells, std::string_view style = "");
   bool is_best(const JsonObject& line);

@@ -95,7 +95,8 @@ void LogCapture::show_redrawn() {
   const std::size_t shown = partial_.find_first_not_of('\r');
   std::string line = partial_.substr(shown, partial_.find('\r', shown) - shown);
   if (line.size() > line_bytes_max) return;
-  if (!sink_(line += '\r')) paused_ = true;
+  line += '\r';
+  if (!sink_(line)) paused_ = true;
 }
 
 void LogCapture::take_long_parts() {
@@ -107,8 +108,8 @@ void LogCapture::take_long_parts() {
 }
 
 void LogCapture::take_line(std::string_view line) {
-  while (line.ends_with('\r')) line.remove_suffix(1);  // That would say that it is not whole.
-  tail_.emplace_back(line);
+  while (line.ends_with('\r')) line.remove_suffix(1);     // That would say that it is not whole.
+  tail_.emplace_back(line.substr(line.rfind('\r') + 1));  // As a terminal ends up with it.
   if (tail_.size() > tail_lines_max) tail_.pop_front();
   if (!sink_(line)) paused_ = true;
 }

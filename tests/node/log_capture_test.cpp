@@ -117,6 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_line_that_is_drawn_over_and_over_is_shown_as_it_moves,
   BOOST_TEST(lines[3] == "1 of 2\r");
   BOOST_TEST(lines[4] == "2 of 2\r");
   BOOST_TEST(lines[5].ends_with("2 of 2"));
+  BOOST_TEST(capture->tail() == "100%|####|\n2 of 2\n");
   BOOST_TEST(log().starts_with("\r 10%|#   |\r 20%|##  |\r100%|####|\n"));
 }
 

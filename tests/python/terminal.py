@@ -13,17 +13,17 @@ from conftest import PACKAGES
 
 
 class Terminal:
-    """A Python program on a terminal.
+    """A program on a terminal.
 
     Args:
-        code: The program.
+        program: Python code, or a command.
         columns: The terminal's width.
         environment: Variables beside the tests' own.
     """
 
     rows = 60
 
-    def __init__(self, code, columns, **environment):
+    def __init__(self, program, columns, **environment):
         self.screen = pyte.Screen(columns, self.rows)
         self._stream = pyte.ByteStream(self.screen)
         self._end, inner = pty.openpty()
@@ -31,8 +31,9 @@ class Terminal:
         variables = {**os.environ, "PYTHONPATH": PACKAGES, "TERM": "xterm-256color", **environment}
         for name in ("NO_COLOR", "COLUMNS", "LINES"):
             variables.pop(name, None)
+        command = [sys.executable, "-c", program] if isinstance(program, str) else program
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=inner, stdout=inner, stderr=inner, env=variables, start_new_session=True
+            command, stdin=inner, stdout=inner, stderr=inner, env=variables, start_new_session=True
         )
         os.close(inner)
         self.seen = b""

@@ -1,6 +1,7 @@
 """What a run shows on a real terminal: a line that moves, a table that fits, colours; and nothing of it elsewhere."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ pytestmark = pytest.mark.skipif(
     os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough"
 )
 
+ROOT = Path(__file__).parents[2]
 LOOP = """
 import sys
 from headway import train
@@ -130,6 +132,24 @@ def test_the_titles_and_the_best_row_stand_out(shown):
     assert best.bold
 
 
+def test_the_last_line_comes_after_the_last_report(script):
+    status, output = script.run(
+        """
+        from headway import train
+
+        def loop():
+            for step in range(60):
+                train.report({"step": step})
+
+        train.DataParallelTrainer(loop).fit()
+        """
+    )
+    assert status == 0
+    lines = output.splitlines()
+    assert lines[-1].startswith("headway: finished in ")
+    assert lines[-2].split()[:2] == ["60", "59"]
+
+
 def test_colours_can_be_turned_off(storage):
     code = LOOP.replace("BODY", METRICS.strip().replace("\n", "\n    ")).replace("GATE", '""').replace("CONFIG", SCORED)
     terminal = Terminal(code, 100, HEADWAY_STORAGE=storage, TERM="dumb")
@@ -143,6 +163,21 @@ def test_a_warning_looks_like_one(storage):
     assert terminal.finish() == 0
     assert terminal.lines == ["headway: warning: too many cooks"]
     assert (terminal.style_of("warning:").fg, terminal.style_of("too many").fg) == ("brown", "default")
+
+
+def test_a_program_in_cpp_shows_the_same(storage):
+    program = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_plain"
+    if not program.exists():
+        pytest.skip("the C++ examples are not built")
+    terminal = Terminal([program], 80, HEADWAY_STORAGE=storage)
+    assert terminal.finish() == 0
+    said = [line for line in terminal.lines if line.startswith("headway: ")]
+    assert " workers on CPUs of " in said[0]
+    assert said[-1].startswith("headway: finished in ")
+    *_, last_report = (at for at, line in enumerate(terminal.lines) if line[:6].strip().isdecimal())
+    assert terminal.lines[last_report + 1] == said[-1]
+    assert terminal.style_of("report ").bold
+    assert "starting" not in "\n".join(terminal.lines), "the line that moved is gone"
 
 
 def test_elsewhere_nothing_moves(script):

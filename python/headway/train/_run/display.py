@@ -104,7 +104,10 @@ class Display:
             self._write(f"({helper}) {_as_seen(line)}")
 
     def say(self, kind: str, text: str) -> None:
-        """A warning or a notice of the run itself: a record of the logger ``headway``."""
+        """A warning or a notice of the run itself: a record of the logger ``headway``. It comes after the
+        reports before it.
+        """
+        self._show_held()
         self._moving.hide()
         self._print("", flush=True)
         wanted = (self._verbose > 0 or kind == "warning") and self._logging.shows(kind)
@@ -136,12 +139,16 @@ class Display:
 
     def finish(self) -> None:
         """The end: the last report's row if it was held back."""
-        if self._held is not None:
-            self._show(self._held)
+        self._show_held()
         if not self._muted:
             self._moving.end()
         self._moving = MovingLine(None)
         self.flush()
+
+    def _show_held(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            self._show(held)
 
     def _show_whole(self, line: dict[str, Any]) -> None:
         self._write(f"report {line['training_iteration']}:")
