@@ -21,6 +21,7 @@ HEADERS = [
         "trainer",
         "config",
         "report",
+        "reduce",
         "validation",
         "reported_checkpoints",
         "context",

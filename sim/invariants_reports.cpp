@@ -36,6 +36,11 @@ void Invariants::check(const AnswerReport& command) {
   // The others were answered when the first was, and the callbacks may hear on meanwhile.
   require(!lag || report.answered_to.size() > 1 || command.error || unheard_ <= *lag, invariant::callbacks,
           [&] { return what + " is answered, and " + std::to_string(unheard_) + " reports are unheard"; });
+  if (command.dropped) {
+    require(report.has_checkpoint && scenario_->spec.checkpoint.on_upload_failure == "warn", invariant::answers,
+            [&] { return what + " has lost a checkpoint"; });
+    return;
+  }
   if (command.error || !report.has_checkpoint || report.asynchronous) return;
   require(command.checkpoint && storage_->committed(*command.checkpoint), invariant::answers,
           [&] { return what + " returns before its checkpoint is committed"; });
@@ -73,7 +78,8 @@ void Invariants::check(const AppendResult& command) {
   require(line.metrics.at("rank").as_int64() == 0 && step > last_step_, invariant::counted_once,
           [&] { return what + " has metrics that are not its own"; });
   last_step_ = step;
-  require(line.checkpoint.has_value() == report.has_checkpoint, invariant::counted_once,
+  const bool may_be_dropped = scenario_->spec.checkpoint.on_upload_failure == "warn";
+  require(line.checkpoint ? report.has_checkpoint : !report.has_checkpoint || may_be_dropped, invariant::counted_once,
           [&] { return what + " is counted without its checkpoint"; });
   require(!line.checkpoint || retention_.newest() == line.checkpoint, invariant::counted_once,
           [&] { return what + " is counted with a checkpoint that is not its own"; });

@@ -13,6 +13,10 @@ std::optional<CheckpointOffer> Scenario::offer(int rank, std::int64_t step) cons
   if (source == CheckpointSource::placed) {
     offer.directory_name = names == Names::always_the_same ? "placed" : "placed_" + std::to_string(step);
     if (ranks_disagree && rank > 0) offer.directory_name = "elsewhere";
+    if (some_upload && rank > 0) {
+      offer.source = CheckpointSource::files;
+      offer.files.push_back({"shard_" + std::to_string(rank), 1, "xxh3:0000000000000001", rank});
+    }
     return offer;
   }
   if (rank == 0) offer.directory_name = directory_name(step);
@@ -110,6 +114,8 @@ Scenario make_scenario(Random& random) {
   if (random.one_in(2)) spec.validation.timeout_s = 5;
   scenario.asks = random.one_in(4);
   if (random.one_in(2)) scenario.gather_every = 1 + random.below(3);
+  if (random.one_in(3)) spec.checkpoint.on_upload_failure = "warn";
+  scenario.some_upload = scenario.source == CheckpointSource::placed && random.one_in(2);
   if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
     // What is refused once (a name that is taken, say) is refused in every attempt: without a limit
     // that goes on for ever.

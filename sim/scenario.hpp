@@ -15,7 +15,7 @@ namespace headway::sim {
 /// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults
 /// or the order in which chance is asked: a seed that was kept (sim/seeds.txt) means something only
 /// together with this number.
-inline constexpr int generator_version = 6;
+inline constexpr int generator_version = 7;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
 struct Scenario {
@@ -30,6 +30,8 @@ struct Scenario {
   Writers writers = Writers::first_rank;
   Names names = Names::automatic;
   CheckpointSource source = CheckpointSource::files;
+  /// Rank 0 reports its directory where it lies, and the others upload files to it.
+  bool some_upload = false;
   /// What the ranks offer, or where their functions store it, cannot be one checkpoint.
   bool ranks_disagree = false;
   bool catches = false;  ///< Whether the loop goes on after a report that failed, or raises.

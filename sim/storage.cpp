@@ -244,8 +244,12 @@ void Storage::write_journal(const control::WriteJournal& command) {
   });
 }
 
-bool Storage::open_for(int rank, const std::string& name) {
-  const auto there = directories_.find(name);
+bool Storage::open_for(int rank, const control::UploadFiles& order) {
+  if (order.beside) {
+    directories_[order.name].writers.insert(rank);
+    return true;
+  }
+  const auto there = directories_.find(order.name);
   if (there == directories_.end() || !there->second.begun) return false;
   there->second.writers.insert(rank);
   return true;

@@ -50,7 +50,7 @@ class Storage {
 
   // What ranks do:
   /// False when there is nothing that was begun under this name.
-  bool open_for(int rank, const std::string& name);
+  bool open_for(int rank, const control::UploadFiles& order);
   void stored(int rank, const std::string& name, const std::vector<std::string>& files);
   void close_for(int rank, const std::string& name);
   /// The user has stored a checkpoint himself.

@@ -230,8 +230,8 @@ void Workers::upload(const control::UploadFiles& command) {
 void Workers::store(int rank, const control::UploadFiles& command) {
   control::RankUploaded uploaded{attempt_, rank, command.index, {}, {}};
   if (scenario_->source == CheckpointSource::function) return store_by_function(rank, command);
-  uploaded.unseen = stage_->fault(Fault::storage_not_shared);
-  if (uploaded.unseen || !storage_->open_for(rank, command.name)) {
+  uploaded.unseen = !command.beside && stage_->fault(Fault::storage_not_shared);
+  if (uploaded.unseen || !storage_->open_for(rank, command)) {
     uploaded.error = "there is no checkpoint " + command.name;
     return say(rank, std::move(uploaded));
   }

@@ -73,6 +73,9 @@ struct CheckpointConfig {
   /// last.
   std::optional<std::string> checkpoint_score_attribute = std::nullopt;
   std::string checkpoint_score_order = "max";  ///< "max" or "min".
+  /// When a checkpoint cannot be stored, after all retries: "raise" fails its report in every rank; "warn" drops the checkpoint with a
+  /// warning, and its report counts without it.
+  std::string on_upload_failure = "raise";
 };
 
 /// When what the ranks write into their working directory (`Context::trial_dir`) is brought to `artifacts/` in the run's folder. Each copy

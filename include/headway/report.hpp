@@ -3,6 +3,7 @@
 #include <headway/checkpoint.hpp>
 #include <headway/export.hpp>
 #include <headway/json.hpp>
+#include <headway/reduce.hpp>
 #include <headway/validation.hpp>
 
 #include <functional>
@@ -29,7 +30,7 @@ struct ReportOptions {
   std::string checkpoint_name = "";
   UploadMode upload = UploadMode::sync;
   /// Hands the local directory over: its files are moved where they can be, and the directory is removed once they are stored. None:
-  /// true for `async`, else false. A committed checkpoint, and a directory that holds the run's folder or the current one, are copied and
+  /// true for `async`, else false. With `none` nothing is moved: the directory is the checkpoint. A committed checkpoint, and a directory that holds the run's folder or the current one, are copied and
   /// stay.
   std::optional<bool> move = std::nullopt;
   /// Instead of Headway's own copying, in each rank that gives a checkpoint; not with `none`. With `async` it is called on a thread of its
@@ -38,11 +39,13 @@ struct ReportOptions {
   /// True has the checkpoint validated by `TrainerOptions::validation`, beside the training; a `ValidationTaskConfig` does so with
   /// arguments and a time limit of its own. Rank 0's counts. `report` does not wait for it; `fit()` does.
   std::variant<bool, ValidationTaskConfig> validation = false;
+  /// How metrics are reduced over the ranks, in the barrier that `report` is. Not given: rank 0's count. Rank 0's argument counts.
+  Reduction reduce = std::nullopt;
 };
 
 /// Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally often, from one thread at a time.
 ///
-/// Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make one, and a file name that several give
+/// Rank 0's metrics are recorded, reduced over the ranks where `reduce` asks for it. Any rank may give a checkpoint; the files of all of them make one, and a file name that several give
 /// is taken from the lowest of them. When `report` has returned, the checkpoint is committed: files, then a manifest with their sizes
 /// and checksums, all of it fsynced. With `async` it returns once every rank has reported; leave the directory alone from then on.
 /// Commits keep the order of the reports; a failed one is told by the next `report`, or by `fit()` when none follows. With two under way,

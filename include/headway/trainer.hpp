@@ -63,7 +63,9 @@ struct TrainResult {
   Json return_value;                             ///< What rank 0's loop returned; null when it returns nothing.
   int attempts = 0;                              ///< Lives of the worker group: 1 without a restart.
   Json config;                                   ///< The loop's configuration; from `from_path` as params.json has it.
-  std::optional<Error> error;        ///< Why the run failed: from `from_path`. What `fit` returns has not failed.
+  std::optional<Error> error;  ///< Why the run failed: from `from_path`. What `fit` returns has not failed.
+  /// Checkpoints that could not be stored and were dropped (CheckpointConfig::on_upload_failure is "warn").
+  std::int64_t dropped_checkpoints = 0;
   std::vector<std::string> damaged;  ///< What is wrong with checkpoints that `from_path` leaves out, in words.
 
   /// The result of the run in a folder (a path or a URL), from this or another process, while it runs or later. A checkpoint whose manifest

@@ -190,6 +190,9 @@ class RunOutcome:
     @property
     def attempts(self) -> int: ...
 
+    @property
+    def dropped_checkpoints(self) -> int: ...
+
     def __repr__(self) -> str: ...
 
 def choose_columns(names: Sequence[str], score: str | None, room: int | None) -> tuple[list[str], str]:
@@ -557,7 +560,7 @@ class Session:
         Blocks for ("execute" | "train" | "end", call id, pickled function or None).
         """
 
-    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None, validation_json: str | None = None) -> str | None:
+    def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, move: bool, asynchronous: bool, placed: bool = False, store: Callable[[str], str] | None = None, validation_json: str | None = None, reduce_json: str | None = None) -> str | None:
         """
         The barrier of all ranks; the committed checkpoint's directory, or None.
         """

@@ -20,7 +20,7 @@ from room_list import CPP, FOLDERS, PYTHON, Room
 ROOMS = {name: room.uses for name, room in CPP.items()}
 
 # core/ speaks only of values: of the public headers it may use these.
-HEADERS_FOR_CORE = {"headway/config.hpp", "headway/export.hpp", "headway/preemption.hpp", "headway/result.hpp"}
+HEADERS_FOR_CORE = {f"headway/{name}.hpp" for name in ("config", "export", "preemption", "reduce", "result")}
 
 # Rooms that decide, and so may not touch threads, files, sockets, processes, clocks or Arrow.
 PURE_ROOMS = {"core", "control"}

@@ -1,5 +1,7 @@
 #include "bindings/module.hpp"
 
+#include "core/literals.hpp"
+
 namespace headway::bindings {
 
 namespace nb = nanobind;
@@ -36,6 +38,7 @@ void raise(const Error& error) {
 }  // namespace headway::bindings
 
 NB_MODULE(_core, module) {
+  headway::set_literals({"None", "True", "False"});
   module.attr("version") = HEADWAY_VERSION;
   module.attr("pyarrow_version") = HEADWAY_PYARROW_VERSION;
   headway::bindings::bind_errors(module);

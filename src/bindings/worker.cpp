@@ -97,7 +97,8 @@ class UserFunction {
 std::optional<std::string> report(worker::Session& self, const std::string& metrics_json,
                                   std::optional<std::string> checkpoint_directory,
                                   std::optional<std::string> checkpoint_name, bool move, bool asynchronous, bool placed,
-                                  std::optional<nb::callable> store, const std::optional<std::string>& validation) {
+                                  std::optional<nb::callable> store, const std::optional<std::string>& validation,
+                                  const std::optional<std::string>& reduce) {
   Json metrics = unwrap(parse_json(metrics_json, "metrics"));
   worker::ReportRequest request;
   request.metrics = std::move(metrics.as_object());
@@ -107,6 +108,7 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
   request.asynchronous = asynchronous;
   request.name_argument = "checkpoint_dir_name";
   if (placed) request.source = CheckpointSource::placed;
+  if (reduce) request.reduce = unwrap(from_json_text<ReductionPlan>(*reduce, "reduce"));
   if (validation) request.validation = unwrap(from_json_text<ValidationTask>(*validation, "a validation"));
   if (store) {
     request.source = CheckpointSource::function;
@@ -274,11 +276,11 @@ void bind_worker(nb::module_& module) {
            "Blocks for (\"execute\" | \"train\" | \"end\", call id, pickled function or None).")
       .def("report", &report, nb::arg("metrics_json"), nb::arg("checkpoint_directory").none(),
            nb::arg("checkpoint_name").none(), nb::arg("move"), nb::arg("asynchronous"), nb::arg("placed") = false,
-           nb::arg("store") = nb::none(), nb::arg("validation_json") = nb::none(),
+           nb::arg("store") = nb::none(), nb::arg("validation_json") = nb::none(), nb::arg("reduce_json") = nb::none(),
            nb::sig("def report(self, metrics_json: str, checkpoint_directory: str | None, checkpoint_name: str | None, "
                    "move: bool, asynchronous: bool, placed: bool = False, "
                    "store: collections.abc.Callable[[str], str] | None = None, "
-                   "validation_json: str | None = None) -> str | None"),
+                   "validation_json: str | None = None, reduce_json: str | None = None) -> str | None"),
            "The barrier of all ranks; the committed checkpoint's directory, or None.");
   bind_collectives(session);
 }

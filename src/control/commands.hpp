@@ -72,10 +72,11 @@ struct UploadFiles {
   std::int64_t index = 0;
   std::string name;
   std::vector<std::string> files;
+  bool beside = false;  ///< The directory is the user's, and was not begun.
 };
 
-/// Write the manifest → CheckpointCommitted. What the user has stored himself is listed as it is
-/// found.
+/// Write the manifest → CheckpointCommitted. What the user has stored is listed as it is found; of
+/// what ranks have uploaded beside it the manifest has the checksums.
 struct CommitCheckpoint {
   std::int64_t index = 0;
   Manifest manifest;
@@ -128,6 +129,7 @@ struct AnswerReport {
   std::int64_t index = 0;
   std::optional<std::string> checkpoint;
   std::optional<std::string> error;
+  bool dropped = false;  ///< Its checkpoint could not be stored: the report counts without it.
 };
 
 /// Let every rank's n-th barrier, broadcast or question for a preemption return, with the bytes

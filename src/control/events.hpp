@@ -3,6 +3,7 @@
 #include "control/journal.hpp"
 #include "core/collectives.hpp"
 #include "core/config.hpp"
+#include "core/reduction.hpp"
 #include "core/time.hpp"
 #include "core/worker.hpp"
 
@@ -79,6 +80,7 @@ struct RankReported {
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
   std::optional<ValidationTask> validation = {};  ///< Of its checkpoint; rank 0's counts.
+  std::optional<ReductionPlan> reduce = {};       ///< Of its metrics, over the ranks; rank 0's counts.
 };
 
 /// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports

@@ -43,6 +43,8 @@ struct Journal {
   std::optional<std::string> abort_reason;
   /// Why the run was over before its training functions had returned.
   std::optional<std::string> stop_reason;
+  /// Checkpoints that could not be stored, where CheckpointConfig.on_upload_failure is "warn".
+  std::optional<std::int64_t> dropped_checkpoints;
   /// Which driver of the run wrote it, from 1: each that takes the run up counts one up.
   std::int64_t owner_epoch = 0;
   std::string owner;          ///< That driver, in words. Written by the driver.
@@ -52,8 +54,8 @@ struct Journal {
 BOOST_DESCRIBE_STRUCT(Journal, (),
                       (version, state, attempt, failures, start_failures, preemptions, attempt_ends, reports,
                        names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failure_source,
-                       failed_ranks, failed_in_collective, preemption, abort_reason, stop_reason, owner_epoch, owner,
-                       written_unix_s, spec))
+                       failed_ranks, failed_in_collective, preemption, abort_reason, stop_reason, dropped_checkpoints,
+                       owner_epoch, owner, written_unix_s, spec))
 
 /// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer
 /// version.

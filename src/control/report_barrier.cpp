@@ -20,6 +20,14 @@ std::vector<int> ReportBarrier::waiting_ranks() const {
   return ranks;
 }
 
+ReducedMetrics ReportBarrier::metrics() const {
+  const Offer& first = *offers_.front();
+  if (!first.reduce) return {first.metrics, {}};
+  std::vector<const JsonObject*> ranks;
+  for (const auto& offer : offers_) ranks.push_back(&offer->metrics);
+  return reduce(*first.reduce, ranks);
+}
+
 std::vector<JsonObject> ReportBarrier::rank_metrics() const {
   std::vector<JsonObject> metrics;
   for (const auto& offer : offers_) metrics.push_back(offer->metrics);
@@ -46,31 +54,51 @@ const char* mode_of(CheckpointSource source) {
   return "files to upload";
 }
 
+/// Why two ranks' offers cannot be one checkpoint. What some ranks upload goes to the directory that
+/// others report where it lies.
+std::optional<std::string> conflict_of(int rank, const CheckpointOffer& offer, int other,
+                                       const CheckpointOffer& other_offer) {
+  const std::string ranks = "ranks " + std::to_string(rank) + " and " + std::to_string(other);
+  const auto is = [&](CheckpointSource source) { return offer.source == source || other_offer.source == source; };
+  if (offer.source != other_offer.source && is(CheckpointSource::function)) {
+    return ranks + " cannot make one checkpoint: one has " + mode_of(offer.source) + ", the other " +
+           mode_of(other_offer.source);
+  }
+  const auto& name = offer.directory_name;
+  const auto& other_name = other_offer.directory_name;
+  if (!is(CheckpointSource::placed) || !name || !other_name || *name == *other_name) return std::nullopt;
+  if (offer.source == other_offer.source) {
+    return ranks + " report different directories that are to be recorded where they lie: " + *name + " and " +
+           *other_name;
+  }
+  return ranks + " give one checkpoint two names, " + *name + " and " + *other_name +
+         "; a directory that is recorded where it lies gives the checkpoint its name";
+}
+
 }  // namespace
 
 UploadPlan ReportBarrier::plan_uploads() const {
   UploadPlan plan;
-  std::optional<int> first;
+  std::map<int, const CheckpointOffer*> offers;
+  std::optional<int> lead;  // The first with a directory that lies in the run's folder, else the first.
   for (std::size_t i = 0; i < offers_.size(); ++i) {
-    const int rank = static_cast<int>(i);
     if (!offers_[i] || !offers_[i]->checkpoint) continue;
-    const CheckpointOffer& offer = *offers_[i]->checkpoint;
-    if (!first) {
-      first = rank;
-      plan.source = offer.source;
-    }
+    const int rank = static_cast<int>(i);
+    const CheckpointOffer& offer = *(offers[rank] = &*offers_[i]->checkpoint);
+    const bool placed = offer.source == CheckpointSource::placed;
+    if (!lead || (placed && offers[*lead]->source != CheckpointSource::placed)) lead = rank;
     if (!plan.directory_name) plan.directory_name = offer.directory_name;
-    const std::string ranks = "ranks " + std::to_string(*first) + " and " + std::to_string(rank);
-    if (offer.source != plan.source) {
-      plan.conflict = ranks + " cannot make one checkpoint: one has " + mode_of(plan.source) + ", the other " +
-                      mode_of(offer.source);
-    } else if (offer.source == CheckpointSource::placed && offer.directory_name != plan.directory_name) {
-      plan.conflict = ranks + " report different directories that are to be recorded where they lie: " +
-                      plan.directory_name.value_or("") + " and " + offer.directory_name.value_or("");
-    }
     if (offer.source == CheckpointSource::function) plan.files[rank] = {};
   }
-  if (plan.source == CheckpointSource::files && !plan.conflict) plan_files(plan);
+  if (!lead) return plan;
+  plan.source = offers[*lead]->source;
+  if (plan.source == CheckpointSource::placed) plan.directory_name = offers[*lead]->directory_name;
+  for (const auto& [rank, offer] : offers) {
+    if (plan.conflict || rank == *lead) continue;
+    const auto [low, high] = std::minmax(rank, *lead);
+    plan.conflict = conflict_of(low, *offers[low], high, *offers[high]);
+  }
+  if (!plan.conflict) plan_files(plan);
   return plan;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/metric_reduction.hpp"
 #include "core/worker.hpp"
 
 #include <cstdint>
@@ -12,11 +13,12 @@ namespace headway::control {
 
 /// Which rank uploads which files of one checkpoint.
 struct UploadPlan {
+  /// `placed` also when some ranks upload files to the directory that others report where it lies.
   CheckpointSource source = CheckpointSource::files;
   /// By rank; ranks that upload nothing are missing. With the source `function` each rank that has
   /// one is there, without names.
   std::map<int, std::vector<std::string>> files;
-  std::optional<std::string> directory_name;     ///< From the lowest rank that named one.
+  std::optional<std::string> directory_name;     ///< The placed one's, else from the lowest rank that named one.
   std::optional<std::string> same_name_warning;  ///< When several ranks offered one file name.
   /// Why the ranks' offers cannot be one checkpoint.
   std::optional<std::string> conflict;
@@ -32,6 +34,7 @@ class ReportBarrier {
     JsonObject metrics;
     std::optional<CheckpointOffer> checkpoint;
     std::optional<ValidationTask> validation = {};
+    std::optional<ReductionPlan> reduce = {};
   };
 
   /// Takes a rank's offer. False when it is not the rank's next one (a defect of the peer).
@@ -43,8 +46,8 @@ class ReportBarrier {
   std::vector<int> waiting_ranks() const;
 
   std::int64_t index() const { return index_; }
-  /// Rank 0's metrics; only when complete.
-  const JsonObject& metrics() const { return offers_.front()->metrics; }
+  /// Rank 0's metrics, reduced over the ranks as rank 0 asks for; only when complete.
+  ReducedMetrics metrics() const;
   /// Each rank's own, by rank.
   std::vector<JsonObject> rank_metrics() const;
   /// What rank 0 wants to have validated; only when complete.

@@ -7,6 +7,7 @@ namespace headway::control {
 /// Manifests win over the journal, which is older than they are; so do the results.
 void ReportLedger::take_up(const FoundRun& found) {
   count_ = std::max(found.journal.reports, found.results.lines);
+  dropped_checkpoints_ = found.journal.dropped_checkpoints.value_or(0);
   double earlier_s = std::max(found.journal.time_total_s, found.results.time_total_s);
   for (const Manifest& manifest : found.checkpoints) {
     count_ = std::max(count_, manifest.index + 1);

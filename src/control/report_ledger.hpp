@@ -40,6 +40,10 @@ class ReportLedger {
 
   /// The report's line, were it recorded now.
   ReportLine line_of(const PendingReport& report, int attempt, const WorkerGroup& group, Time now) const;
+  /// A checkpoint could not be stored, and its report counts without it.
+  void dropped_checkpoint() { ++dropped_checkpoints_; }
+  /// Over all attempts and drivers.
+  std::int64_t dropped_checkpoints() const { return dropped_checkpoints_; }
   /// This line was recorded now.
   void record(const ReportLine& line, Time now);
 
@@ -49,6 +53,7 @@ class ReportLedger {
   Time attempt_started_{};
   std::int64_t count_ = 0;
   std::int64_t in_attempt_ = 0;
+  std::int64_t dropped_checkpoints_ = 0;
   std::optional<ReportLine> last_;
   Time last_at_{};
 };

@@ -33,7 +33,9 @@ std::int64_t ReportPipeline::drop() {
 PendingReport ReportPipeline::take(Time now, bool with_rank_metrics, CheckpointBook& book) {
   PendingReport report;
   report.index = barrier_.index();
-  report.metrics = barrier_.metrics();
+  ReducedMetrics reduced = barrier_.metrics();
+  report.metrics = std::move(reduced.metrics);
+  report.unreduced = std::move(reduced.unknown);
   if (with_rank_metrics) report.rank_metrics = barrier_.rank_metrics();
   if (barrier_.has_checkpoint()) {
     open_checkpoint(report, now, book);
@@ -68,6 +70,13 @@ std::optional<std::string> ReportPipeline::same_name_warning(const PendingCheckp
   return checkpoint.plan.same_name_warning;
 }
 
+std::optional<std::string> ReportPipeline::unreduced_warning(const PendingReport& report) {
+  if (report.unreduced.empty() || std::exchange(warned_unreduced_, true)) return std::nullopt;
+  std::string names;
+  for (const std::string& name : report.unreduced) names += (names.empty() ? "" : ", ") + name;
+  return "reduce names metrics that rank 0 does not report as numbers: " + names;
+}
+
 bool ReportPipeline::any_checkpoint() const {
   return std::any_of(pending_.begin(), pending_.end(),
                      [](const PendingReport& report) { return report.checkpoint.has_value(); });
@@ -98,7 +107,8 @@ std::vector<UploadFiles> ReportPipeline::order_uploads(PendingReport& report, in
       continue;
     }
     checkpoint.uploading.insert(rank);
-    orders.push_back({attempt, rank, report.index, checkpoint.name, files});
+    const bool beside = checkpoint.plan.source == CheckpointSource::placed;
+    orders.push_back({attempt, rank, report.index, checkpoint.name, files, beside});
   }
   return orders;
 }
@@ -111,6 +121,7 @@ PendingReport* ReportPipeline::begun(std::int64_t index, const std::optional<Err
   if (error) {
     HEADWAY_MARK(begin_refused);
     report->checkpoint->refusal = "the checkpoint could not be begun: " + error->message;
+    report->checkpoint->storage_failed = true;
   }
   return report;
 }
@@ -125,6 +136,7 @@ bool ReportPipeline::uploaded(const RankUploaded& event) {
     HEADWAY_MARK(upload_refused);
     checkpoint.refusal =
         "rank " + std::to_string(event.rank) + " could not store its part of the checkpoint: " + *event.error;
+    checkpoint.storage_failed = true;
   }
   checkpoint.files.insert(checkpoint.files.end(), event.files.begin(), event.files.end());
   if (event.stored_name && !checkpoint.refusal) {
@@ -164,6 +176,7 @@ ReportPipeline::Step ReportPipeline::step(const WorkerGroup& group, bool group_g
   if (!checkpoint.unseen_by.empty()) {
     HEADWAY_MARK(storage_not_shared);
     checkpoint.refusal = describe_unshared_storage(group, checkpoint.unseen_by, storage_path_);
+    checkpoint.storage_failed = true;
   }
   if (lost && !checkpoint.refusal) checkpoint.refusal = folder_is_lost;
   if (checkpoint.refusal) return Step::refuse;

@@ -33,6 +33,7 @@ struct PendingCheckpoint {
   std::vector<int> unseen_by;
   /// Why it fails. Said once no rank writes any more: what the ranks wrote is then discarded.
   std::optional<std::string> refusal;
+  bool storage_failed = false;  ///< It fails because it could not be stored.
 };
 
 /// A report that all ranks have made, until it is recorded.
@@ -43,6 +44,9 @@ struct PendingReport {
   std::optional<PendingCheckpoint> checkpoint;
   std::optional<ValidationTask> validation = {};
   bool answered = false;
+  bool dropped = false;  ///< It had a checkpoint, which could not be stored and is dropped.
+  /// Metrics that were to be reduced over the ranks and are no numbers of rank 0's.
+  std::vector<std::string> unreduced = {};
 };
 
 /// The reports of an attempt, from the ranks' offers to the moment when each one is recorded or
@@ -78,6 +82,8 @@ class ReportPipeline {
   std::int64_t drop();
   /// A warning when several ranks put files of one name into a checkpoint; only the first time.
   std::optional<std::string> same_name_warning(const PendingCheckpoint& checkpoint);
+  /// A warning of metrics that could not be reduced; only the first time.
+  std::optional<std::string> unreduced_warning(const PendingReport& report);
 
   // Pending reports:
 
@@ -136,6 +142,7 @@ class ReportPipeline {
   std::deque<PendingReport> pending_;
   std::optional<std::string> upload_error_;
   bool warned_same_name_ = false;
+  bool warned_unreduced_ = false;
 };
 
 /// Why nothing can be stored in a folder that is gone or somebody else's.

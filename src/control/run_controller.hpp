@@ -160,6 +160,7 @@ class RunController {
   void record(const PendingReport& report);
   void answer_recorded(const PendingReport& report);
   void refuse(const PendingReport& report);
+  void drop(PendingReport report, const std::string& why);
   void answer_asynchronous();
   void answer(const PendingReport& report, const std::optional<std::string>& error);
   void give_up(const std::vector<std::string>& checkpoints);

@@ -273,6 +273,7 @@ void RunController::close_run() {
 void RunController::finish() {
   state_ = RunState::over;
   RunOutcome outcome = end_.outcome(book_.kept(), attempt_.number());
+  outcome.dropped_checkpoints = ledger_.dropped_checkpoints();
   std::string words;
   if (const int attempts = attempt_.of_this_driver(); attempts > 0)
     words = end_words(spec_, book_, {outcome.state, out_.now() - ledger_.started(), ledger_.count(), attempts - 1});

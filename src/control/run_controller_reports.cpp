@@ -12,7 +12,8 @@ namespace headway::control {
 void RunController::on(const RankReported& event) {
   if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running || end_.stop_reason()) return;
   const Time now = out_.now();
-  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation}, now)) {
+  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation, event.reduce},
+                      now)) {
     fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
                             "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
                                 " while report #" + std::to_string(reports_.open().index() + 1) + " is open"));
@@ -69,6 +70,7 @@ void RunController::take_report() {
     return;
   }
   PendingReport report = reports_.take(out_.now(), callbacks_.on(), book_);
+  if (auto warning = reports_.unreduced_warning(report)) out_.push(Warn{std::move(*warning)});
   if (report.checkpoint) {
     open_checkpoint(report);
   } else if (!reports_.empty() && !callbacks_.too_far()) {  // Else it is recorded at once.
@@ -153,6 +155,7 @@ void RunController::on(const CheckpointCommitted& event) {
     HEADWAY_MARK(commit_refused);
     report->checkpoint->refusal = "the checkpoint could not be committed: " + event.error->message;
     report->checkpoint->maybe_committed = true;
+    report->checkpoint->storage_failed = true;
     if (event.error->kind == ErrorKind::superseded) lose_run(*event.error);
     refuse(*report);
   } else if (end_.folder_lost()) {
@@ -239,7 +242,9 @@ void RunController::refuse(const PendingReport& report) {
       out_.push(DiscardCheckpoint{checkpoint.name, why});
     }
   }
-  if (!report.answered && !attempt_.gone()) {
+  if (checkpoint.storage_failed && spec_.checkpoint.on_upload_failure == "warn" && !end_.folder_lost()) {
+    drop(report, why);
+  } else if (!report.answered && !attempt_.gone()) {
     answer(report, why);
   } else if (state_ == RunState::running) {
     HEADWAY_MARK(failure_to_be_told);
@@ -248,6 +253,18 @@ void RunController::refuse(const PendingReport& report) {
     reports_.fail_later(error);
     out_.push(Warn{error});
   }
+}
+
+/// The report counts without its checkpoint.
+void RunController::drop(PendingReport report, const std::string& why) {
+  HEADWAY_MARK(checkpoint_dropped);
+  const std::string name = report.checkpoint->name;
+  ledger_.dropped_checkpoint();
+  out_.push(Warn{"the checkpoint " + name + " of report #" + std::to_string(report.index + 1) +
+                 " was not stored and is dropped (on_upload_failure is \"warn\"): " + why});
+  report.checkpoint.reset();
+  report.dropped = true;
+  record(report);
 }
 
 /// Only the newest report can wait for its answer; an asynchronous one waits while too many are
@@ -267,7 +284,7 @@ void RunController::answer(const PendingReport& report, const std::optional<std:
   for (int rank = 0; rank < group().size(); ++rank) {
     // One that has returned meanwhile (a thread of it had made the report) has still returned.
     if (group().at(rank).phase == RankPhase::reporting) group().enter(rank, RankPhase::training, out_.now());
-    out_.push(AnswerReport{attempt_.number(), rank, report.index, checkpoint, error});
+    out_.push(AnswerReport{attempt_.number(), rank, report.index, checkpoint, error, report.dropped});
   }
 }
 

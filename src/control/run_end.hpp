@@ -63,7 +63,7 @@ class RunEnd {
   /// "finished", "errored" or "aborted".
   const char* word() const { return abort_reason_ ? "aborted" : failure_ ? "errored" : "finished"; }
   RunOutcome outcome(std::vector<KeptCheckpoint> checkpoints, int attempts) const {
-    RunOutcome outcome{word(), failure_, std::move(checkpoints), attempts};
+    RunOutcome outcome{word(), failure_, std::move(checkpoints), attempts, 0};
     if (abort_reason_) outcome.failure = failure_of(FailureSource::asked, ErrorKind::aborted, *abort_reason_);
     return outcome;
   }

@@ -109,7 +109,9 @@ struct RunOutcome {
   std::optional<RunFailure> failure;
   std::vector<KeptCheckpoint> checkpoints;  ///< Oldest first.
   int attempts = 0;
+  /// Checkpoints that could not be stored, and whose reports count without them.
+  std::int64_t dropped_checkpoints = 0;
 };
-BOOST_DESCRIBE_STRUCT(RunOutcome, (), (state, failure, checkpoints, attempts))
+BOOST_DESCRIBE_STRUCT(RunOutcome, (), (state, failure, checkpoints, attempts, dropped_checkpoints))
 
 }  // namespace headway::control

@@ -1,6 +1,7 @@
 #include "core/config.hpp"
 
 #include "core/environment.hpp"
+#include "core/literals.hpp"
 #include "core/location.hpp"
 #include "core/manifest.hpp"
 
@@ -42,7 +43,7 @@ Result<void> validate_limit(std::string_view argument, const char* variable, con
   if (std::isnan(*seconds)) {
     if (const auto read = seconds_of_environment(variable, std::nullopt); !read) return read.error();
   }
-  return refused(argument, number_text(*seconds), "none or 0 (never), or seconds up to 1000000000");
+  return refused(argument, number_text(*seconds), literals().none + " or 0 (never), or seconds up to 1000000000");
 }
 
 }  // namespace
@@ -74,12 +75,12 @@ Result<void> validate_gpus(const ScalingConfig& config) {
   if (gpu == config.resources_per_worker->end()) return {};
   if (gpu->second > 0 && !config.use_gpu) {
     return refused("ScalingConfig.use_gpu",
-                   "false while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
-                   "true, or no \"GPU\" in resources_per_worker");
+                   literals().no + " while resources_per_worker asks for " + number_text(gpu->second) + " GPU",
+                   literals().yes + ", or no \"GPU\" in resources_per_worker");
   }
   if (gpu->second == 0 && config.use_gpu) {
-    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is true",
-                   "a number above 0, or use_gpu as false");
+    return refused("ScalingConfig.resources_per_worker[\"GPU\"]", "0 while use_gpu is " + literals().yes,
+                   "a number above 0, or use_gpu as " + literals().no);
   }
   if (gpu->second > 1 && gpu->second != std::floor(gpu->second)) {
     return refused("ScalingConfig.resources_per_worker[\"GPU\"]", number_text(gpu->second),
@@ -119,7 +120,7 @@ Result<void> validate_place(const ScalingConfig& config) {
                    "\"PACK\", \"SPREAD\", \"STRICT_PACK\" or \"STRICT_SPREAD\"");
   }
   if (config.accelerator_type && config.accelerator_type->empty()) {
-    return refused("ScalingConfig.accelerator_type", "\"\"", "none or a type of GPUs, such as \"A100\"");
+    return refused("ScalingConfig.accelerator_type", "\"\"", literals().none + " or a type of GPUs, such as \"A100\"");
   }
   if (!config.label_selector) return {};
   const std::size_t selectors = config.label_selector->size();
@@ -190,14 +191,18 @@ Result<void> validate(const FailureConfig& config) {
 Result<void> validate(const CheckpointConfig& config) {
   if (config.num_to_keep && *config.num_to_keep < 1) {
     return refused("CheckpointConfig.num_to_keep", std::to_string(*config.num_to_keep),
-                   "none (keep all) or an integer of at least 1");
+                   literals().none + " (keep all) or an integer of at least 1");
   }
   if (config.checkpoint_score_attribute && config.checkpoint_score_attribute->empty()) {
-    return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"", "none or the key of a reported metric");
+    return refused("CheckpointConfig.checkpoint_score_attribute", "\"\"",
+                   literals().none + " or the key of a reported metric");
   }
   if (config.checkpoint_score_order != "max" && config.checkpoint_score_order != "min") {
     return refused("CheckpointConfig.checkpoint_score_order", quoted(config.checkpoint_score_order),
                    "\"max\" or \"min\"");
+  }
+  if (config.on_upload_failure != "raise" && config.on_upload_failure != "warn") {
+    return refused("CheckpointConfig.on_upload_failure", quoted(config.on_upload_failure), "\"raise\" or \"warn\"");
   }
   return {};
 }
@@ -231,7 +236,7 @@ namespace {
 Result<void> validate_time_limit(const std::optional<double>& seconds) {
   if (!seconds || (*seconds > 0 && *seconds <= limit_s_max)) return {};
   return refused("ValidationTaskConfig.timeout_s", number_text(*seconds),
-                 "none (no limit), or seconds above 0 up to 1000000000");
+                 literals().none + " (no limit), or seconds above 0 up to 1000000000");
 }
 
 Result<void> validate_log_names(const std::vector<std::string>& names) {

@@ -21,7 +21,8 @@ BOOST_DESCRIBE_STRUCT(ScalingConfig, (),
 BOOST_DESCRIBE_STRUCT(FailureConfig, (),
                       (max_failures, hang_warn_s, hang_fail_s, controller_failure_limit, max_preemption_failures,
                        preemption_grace_s))
-BOOST_DESCRIBE_STRUCT(CheckpointConfig, (), (num_to_keep, checkpoint_score_attribute, checkpoint_score_order))
+BOOST_DESCRIBE_STRUCT(CheckpointConfig, (),
+                      (num_to_keep, checkpoint_score_attribute, checkpoint_score_order, on_upload_failure))
 
 /// `RunConfig`'s own part of a run's description, with nothing left to default.
 struct RunPlace {

@@ -198,7 +198,8 @@ void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& 
 }
 
 void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {
-  handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint, message.validation});
+  handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint, message.validation,
+                               message.reduce});
 }
 
 void Run::on_message(int rank, const wire::Arrived& message, const wire::Blob& blob) {

@@ -136,9 +136,9 @@ void Run::carry_out(const control::BeginCheckpoint& command) {
 }
 
 void Run::carry_out(const control::UploadFiles& command) {
-  send_to(
-      command.attempt, command.rank,
-      wire::to_frame(wire::Upload{command.index, folder_->checkpoint_path(command.name), command.name, command.files}));
+  const wire::Upload order{command.index, folder_->checkpoint_path(command.name), command.name, command.files,
+                           command.beside};
+  send_to(command.attempt, command.rank, wire::to_frame(order));
 }
 
 void Run::carry_out(const control::CommitCheckpoint& command) {
@@ -159,7 +159,7 @@ void Run::carry_out(const control::DiscardCheckpoint& command) {
 }
 
 void Run::carry_out(const control::AnswerReport& command) {
-  wire::ReportAnswered answer{command.index, std::nullopt, command.error};
+  wire::ReportAnswered answer{command.index, std::nullopt, command.error, command.dropped};
   if (command.checkpoint) answer.checkpoint = folder_->checkpoint_path(*command.checkpoint);
   send_to(command.attempt, command.rank, wire::to_frame(answer));
 }

@@ -43,6 +43,7 @@ Result<RunEnd> found_end(const std::string& location) {
   RunEnd end;
   end.path = location;
   end.attempts = journal->attempt;
+  end.dropped_checkpoints = journal->dropped_checkpoints.value_or(0);
   end.finished = journal->state == "finished";
   if (journal->failure) end.error = Error{error_kind_of(journal->failure_kind.value_or("")), *journal->failure};
   std::vector<Error> unreadable;

@@ -9,8 +9,6 @@ namespace {
 void check_options(const ReportOptions& options) {
   if (options.upload != UploadMode::none) return;
   const std::string mode = " with UploadMode::none, which takes the checkpoint as it lies; allowed: ";
-  if (options.move.value_or(false))
-    throw BadResult({ErrorKind::invalid_argument, "ReportOptions.move is true" + mode + "false, or not given"});
   if (options.upload_function)
     throw BadResult({ErrorKind::invalid_argument, "ReportOptions.upload_function is given" + mode + "none"});
 }
@@ -68,6 +66,7 @@ void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint, co
       return function(local, name).path();
     };
   }
+  order.reduce = options.reduce;
   order.validation = asked_for(options, checkpoint.has_value());
   worker_report(std::move(order)).value();
 }

@@ -142,6 +142,7 @@ RunEnd to_end(const driver::Finished& finished, const RunLoop& loop, const std::
   if (!finished.last_report_json.empty()) end.last_report_json = finished.last_report_json;
   end.return_value_json = loop.return_value_json();
   end.attempts = finished.outcome.attempts;
+  end.dropped_checkpoints = finished.outcome.dropped_checkpoints;
   end.config_json = config_json;
   for (const control::KeptCheckpoint& kept : finished.outcome.checkpoints) {
     const bool whole = kept.name.starts_with('/') || is_remote(kept.name);

@@ -49,6 +49,7 @@ struct RunEnd {
   std::vector<std::string> checkpoints;  ///< Directories, oldest first.
   std::vector<std::string> checkpoint_metrics_json;
   int attempts = 0;
+  std::int64_t dropped_checkpoints = 0;
   bool finished = true;
   std::string config_json = "null";      ///< As it was given to the loop; "null" when that is not known.
   std::optional<Error> error = {};       ///< Of a run that was read from its folder and had failed.

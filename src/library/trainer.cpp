@@ -23,6 +23,7 @@ TrainResult to_result(const library::RunEnd& end) {
   if (result.metrics.is_object()) result.metrics["done"] = end.finished;
   result.return_value = Json::parse(end.return_value_json).value();
   result.attempts = end.attempts;
+  result.dropped_checkpoints = end.dropped_checkpoints;
   result.config = Json::parse(end.config_json).value();
   result.error = end.error;
   result.damaged = end.damage;

@@ -2,6 +2,7 @@
 
 #include <headway/context.hpp>
 #include <headway/preemption.hpp>
+#include <headway/reduce.hpp>
 #include <headway/result.hpp>
 
 #include <functional>
@@ -50,6 +51,7 @@ struct ReportOrder {
     std::optional<double> timeout_s = std::nullopt;
   };
   std::optional<Validation> validation = std::nullopt;
+  Reduction reduce = std::nullopt;
 };
 
 /// A checkpoint as the driver tells of it; the status by its name.

@@ -227,6 +227,11 @@ Result<void> worker_report(ReportOrder order) {
     request.source = CheckpointSource::function;
     request.store = [store = std::move(order.store)](const std::string& name) { return call_store(store, name); };
   }
+  if (order.reduce) {
+    ReductionPlan& plan = request.reduce.emplace();
+    if (const auto* all = std::get_if<Reduce>(&*order.reduce)) plan.all = *all;
+    if (const auto* named = std::get_if<std::map<std::string, Reduce>>(&*order.reduce)) plan.by_metric = *named;
+  }
   if (order.validation) {
     ValidationTask& task = request.validation.emplace();
     task.as_configured = order.validation->as_configured;

@@ -47,11 +47,13 @@ Result<void> begin_checkpoint(const std::string& checkpoint) {
 
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint,
                                        const std::vector<std::string>& names, int rank, Transfer transfer,
-                                       const OnBytes& on_bytes) {
+                                       const OnBytes& on_bytes, Target target) {
   return dispatch(
       checkpoint,
-      [&](const std::string& path) { return local::upload(source_directory, path, names, rank, transfer, on_bytes); },
-      [&](const Remote& remote) { return remote::upload(source_directory, remote, names, rank, on_bytes); });
+      [&](const std::string& path) {
+        return local::upload(source_directory, path, names, rank, transfer, on_bytes, target);
+      },
+      [&](const Remote& remote) { return remote::upload(source_directory, remote, names, rank, on_bytes, target); });
 }
 
 Result<void> commit(const std::string& checkpoint, const Manifest& manifest) {

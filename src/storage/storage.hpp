@@ -40,6 +40,11 @@ enum class Transfer {
   link  ///< For directories that are handed over: nobody writes to their files any more.
 };
 
+enum class Target {
+  begun,  ///< A checkpoint that `begin_checkpoint` has begun.
+  placed  ///< A directory of the user's, which may be missing; `commit_placed` commits it.
+};
+
 /// Brings the named files from `source_directory` into `checkpoint_directory`, in parallel, checksummed on the way, and makes them
 /// durable: on return each file and each directory that holds one is fsynced. `link` gives a file a second name where source and
 /// target are on one file system (checksumming by a read of the page cache), and copies what is elsewhere, has several names already, or
@@ -51,7 +56,7 @@ enum class Transfer {
 /// were; what was partly written is only inside the begun directory.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer,
-                                       const OnBytes& on_bytes = {});
+                                       const OnBytes& on_bytes = {}, Target target = Target::begun);
 
 /// Commits: writes the manifest beside the files (temporary name, fsync, rename), fsyncs the directory and its parent, and removes
 /// the begun marker. After a return without error the checkpoint survives a loss of power.
@@ -59,8 +64,9 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
 /// name; `unavailable`. After an error from an fsync it may be committed all the same: `read_manifest` tells.
 Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest);
 
-/// Commits what the user has put into `checkpoint_directory` himself: the files that are there, be it none, are listed with their
-/// sizes and without checksums (`manifest.files` is not used), and the manifest is written as `commit` does. They are never swept.
+/// Commits what the user has put into `checkpoint_directory`: the files that are there, even if none, are listed with their
+/// sizes and without checksums, and the manifest is written as `commit` does. They are never swept. Files that were uploaded to the
+/// directory are in `manifest.files` with their checksums, which are kept.
 /// A directory that is not there is made; a manifest that is there is replaced.
 /// Errors: `already_exists` when a checkpoint of ours was begun there; `invalid_argument` as `list_files`; `unavailable`.
 Result<void> commit_placed(const std::string& checkpoint_directory, Manifest manifest);

@@ -2,6 +2,7 @@
 
 #include "core/collectives.hpp"
 #include "core/config.hpp"
+#include "core/reduction.hpp"
 #include "core/worker.hpp"
 #include "wire/frame_bounds.hpp"
 #include "wire/worker_role.hpp"
@@ -65,8 +66,9 @@ struct Upload {
   std::string directory;
   std::string name;
   std::vector<std::string> files;
+  bool beside = false;  ///< The directory is the user's, and was not begun.
 };
-BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, name, files))
+BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, name, files, beside))
 
 /// Report `index` is over: accepted, or refused for everybody with an error.
 struct ReportAnswered {
@@ -76,8 +78,9 @@ struct ReportAnswered {
   /// The committed directory, when the report carried a checkpoint.
   std::optional<std::string> checkpoint;
   std::optional<std::string> error;
+  bool dropped = false;  ///< The checkpoint could not be stored: the report counts without it.
 };
-BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error))
+BOOST_DESCRIBE_STRUCT(ReportAnswered, (), (index, checkpoint, error, dropped))
 
 /// This process is about to be ended: a report in which it waits returns with an error, so that it
 /// can clean up.
@@ -178,8 +181,9 @@ struct Reported {
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
   std::optional<ValidationTask> validation;
+  std::optional<ReductionPlan> reduce;
 };
-BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation))
+BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation, reduce))
 
 /// A question about all checkpoints; control/events.hpp says when it is answered.
 struct AskCheckpoints {

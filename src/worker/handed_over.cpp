@@ -18,11 +18,16 @@ bool may_be_handed_over(const std::string& directory, const std::string& run_dir
   for (fs::path above = given; above != above.root_path(); above = above.parent_path()) {
     if (fs::exists(above / manifest_name, failure)) return false;
   }
-  const auto holds = [&](const fs::path& place) {
-    const fs::path found = fs::weakly_canonical(place, failure);
-    return std::mismatch(given.begin(), given.end(), found.begin(), found.end()).first == given.end();
-  };
-  return !holds(fs::current_path(failure)) && (is_remote(run_directory) || !holds(run_directory));
+  return !contains(directory, fs::current_path(failure).string()) && !contains(directory, run_directory);
+}
+
+bool contains(const std::string& directory, const std::string& place) {
+  if (is_remote(directory) || is_remote(place)) return false;
+  std::error_code failure;
+  fs::path given = fs::weakly_canonical(directory, failure);
+  if (!given.has_filename()) given = given.parent_path();  // Written with a '/' at its end.
+  const fs::path found = fs::weakly_canonical(place, failure);
+  return !failure && std::mismatch(given.begin(), given.end(), found.begin(), found.end()).first == given.end();
 }
 
 }  // namespace headway::worker

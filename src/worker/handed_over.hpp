@@ -9,4 +9,7 @@ namespace headway::worker {
 /// one that this process is in.
 bool may_be_handed_over(const std::string& directory, const std::string& run_directory);
 
+/// Whether a local directory is `place`, or one above it. False where either is on remote storage.
+bool contains(const std::string& directory, const std::string& place);
+
 }  // namespace headway::worker

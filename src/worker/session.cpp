@@ -272,12 +272,14 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
     return Error{ErrorKind::invalid_argument,
                  "report() was called after the training function had returned (by a thread that it left behind?)"};
   }
+  if (request.source == CheckpointSource::placed) request.move = false;  // It is the checkpoint.
   if (request.move && request.checkpoint_directory) {
     request.move = may_be_handed_over(*request.checkpoint_directory, context_.run_directory);
   }
   wire::Reported reported;
   reported.metrics = request.metrics;
   reported.validation = request.validation;
+  reported.reduce = request.reduce;
   if (request.checkpoint_directory) {
     Result<CheckpointOffer> files = offer(request);
     if (!files) return files.error();
@@ -326,8 +328,9 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
   }
   wire::ReportAnswered answer = *std::exchange(answer_, std::nullopt);
   // With a checkpoint in the answer it was synchronous for all, because it was for one of them.
-  const bool stored = !answer.error && (!request.asynchronous || answer.checkpoint);
-  if (answer.error || stored) meanwhile_.erase(answer.index);
+  const bool failed = answer.error || answer.dropped;
+  const bool stored = !failed && (!request.asynchronous || answer.checkpoint);
+  if (failed || stored) meanwhile_.erase(answer.index);
   lock.unlock();
   reporting_ = false;
   if (stored) remove_handed_over(request);

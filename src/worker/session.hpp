@@ -46,6 +46,7 @@ struct ReportRequest {
   /// where it has put it. Called on the thread that reports, or, with an asynchronous report, on one of the session's own.
   std::function<Result<std::string>(const std::string& name)> store = nullptr;
   std::optional<ValidationTask> validation = {};  ///< Of the checkpoint; rank 0's counts.
+  std::optional<ReductionPlan> reduce = {};       ///< Of the metrics, over the ranks; rank 0's counts.
 };
 
 /// What a session does when its driver is gone.

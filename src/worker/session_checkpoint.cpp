@@ -1,6 +1,8 @@
+#include "core/literals.hpp"
 #include "core/location.hpp"
 #include "core/manifest.hpp"
 #include "storage/storage.hpp"
+#include "worker/handed_over.hpp"
 #include "worker/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -40,8 +42,8 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
     if (request.checkpoint_name && *request.checkpoint_name != *name) {
       return Error{ErrorKind::invalid_argument,
                    request.name_argument + " is " + json_text(Json(*request.checkpoint_name)) +
-                       " for a checkpoint that is recorded where it lies; allowed: none, or its directory's, \"" +
-                       *name + "\""};
+                       " for a checkpoint that is recorded where it lies; allowed: " + literals().none +
+                       ", or its directory's, \"" + *name + "\""};
     }
     offer.directory_name = std::move(*name);
   }
@@ -51,6 +53,11 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
       return fits.error();
   }
   if (request.source == CheckpointSource::files) {
+    if (contains(*request.checkpoint_directory, context_.run_directory)) {
+      return Error{ErrorKind::invalid_argument, "checkpoint is the directory " + *request.checkpoint_directory +
+                                                    ", which contains the run's folder " + context_.run_directory +
+                                                    "; allowed: a directory with the checkpoint's files alone"};
+    }
     Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
     if (!files) return files.error();
     if (is_remote(context_.run_directory)) {
@@ -78,8 +85,9 @@ wire::Uploaded Session::store(const wire::Upload& order, const ReportRequest& re
     return done;
   }
   const auto transfer = request.move ? storage::Transfer::link : storage::Transfer::copy;
-  auto records =
-      storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank, transfer);
+  const auto target = order.beside ? storage::Target::placed : storage::Target::begun;
+  auto records = storage::upload(*request.checkpoint_directory, order.directory, order.files, context_.plan.rank,
+                                 transfer, {}, target);
   if (records) {
     done.files = std::move(*records);
   } else {

@@ -40,6 +40,38 @@ BOOST_AUTO_TEST_CASE(a_placed_directory_is_recorded_without_being_begun_or_uploa
   BOOST_TEST(run.controller.book().newest().value() == "mine");
 }
 
+BOOST_AUTO_TEST_CASE(what_some_ranks_upload_goes_to_the_directory_that_others_report_where_it_lies) {
+  Rig run(spec_of(3));
+  run.to_running();
+  run.report(0, {}, files({"a.pt"}));
+  run.report(1, {}, placed("mine"));
+  CheckpointOffer named = files({"b.pt", "a.pt"});
+  named.directory_name = "mine";
+  run.report(2, {}, named);
+  BOOST_TEST(run.count<BeginCheckpoint>() == 0U);
+  const auto orders = run.of_latest<UploadFiles>();
+  BOOST_REQUIRE(orders.size() == 2U);
+  for (const UploadFiles& order : orders) BOOST_TEST((order.name == "mine" && order.beside && order.files.size() == 1));
+  run.uploaded(0);
+  BOOST_TEST(run.count<CommitCheckpoint>() == 0U);
+  run.uploaded(2);
+  BOOST_TEST((run.last<CommitCheckpoint>().source == CheckpointSource::placed));
+  BOOST_TEST(run.last<CommitCheckpoint>().manifest.files.size() == 2U);
+  run.committed();
+  BOOST_TEST(run.last<AnswerReport>().checkpoint.value() == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(an_upload_of_another_name_than_the_placed_directory_s_is_refused) {
+  Pair run;
+  CheckpointOffer named = files({"a.pt"});
+  named.directory_name = "other";
+  run.report(0, {}, named);
+  run.report(1, {}, placed("mine"));
+  BOOST_TEST(
+      contains(run.last<AnswerReport>().error.value(), "ranks 0 and 1 give one checkpoint two names, other and mine"));
+  BOOST_TEST(run.count<UploadFiles>() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_placed_directory_that_is_reported_again_is_kept_once_and_is_the_newest) {
   Pair run;
   for (const char* name : {"latest", "other", "latest"}) {
@@ -60,12 +92,12 @@ BOOST_AUTO_TEST_CASE(a_placed_directory_that_cannot_be_recorded_is_refused_and_n
 
 BOOST_AUTO_TEST_CASE(ranks_that_disagree_about_the_mode_or_the_directory_are_refused_with_both_named) {
   Pair modes;
-  modes.report(0, {}, files({"model"}));
+  modes.report(0, {}, by_function());
   modes.report(1, {}, placed("mine"));
   BOOST_TEST(
       contains(modes.last<AnswerReport>().error.value(),
-               "ranks 0 and 1 cannot make one checkpoint: one has files to upload, the other a directory that is "
-               "recorded where it lies"));
+               "ranks 0 and 1 cannot make one checkpoint: one has a function that stores it, the other a directory "
+               "that is recorded where it lies"));
   BOOST_TEST(modes.count<BeginCheckpoint>() == 0U);
   Pair names;
   names.report(0, {}, placed("a"));

@@ -21,6 +21,22 @@ struct KeepingProgram : TrainProgram {
 
 BOOST_FIXTURE_TEST_SUITE(keeping_suite, KeepingProgram)
 
+BOOST_AUTO_TEST_CASE(metrics_are_reduced_over_the_ranks_as_the_report_asks) {
+  both("reduce_metrics", [](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("\"loss\":1.0,\"samples\":20"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_stored_is_dropped_where_training_is_to_continue) {
+  both("drop_checkpoint", [](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("was not stored and is dropped"));
+    BOOST_TEST(ended.says("the store is away"));
+    BOOST_TEST(ended.says("dropped 1\n"));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(of_files_of_one_name_the_lowest_ranks_is_kept_with_one_warning) {
   both("give_one_name", [&](const Ended& ended) {
     BOOST_TEST(ended.code == 0);

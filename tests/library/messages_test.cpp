@@ -43,9 +43,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_report_is_told_in_the_names_of_its_opt
       {"place_outside", "BadResult: the checkpoint is to be recorded where it lies: "},
       {"store_outside", " could not store its part of the checkpoint: the function that stores it: "},
       {"report_in_two_ways",
-       "ranks 0 and 1 cannot make one checkpoint: one has files to upload, the other a directory that is recorded "
-       "where "
-       "it lies"},
+       "ranks 0 and 1 cannot make one checkpoint: one has a function that stores it, the other a directory that is "
+       "recorded where it lies"},
       {"report_bytes", "BadResult: metrics[\"best\"][\"names\"][1] is text that is not UTF-8 (\""},
       {"return_bytes", "BadResult: a key of the return value is text that is not UTF-8 (\""},
       {"report_no_directory", "BadResult: checkpoint is Checkpoint::from_directory(\"\"); allowed: the path of a"},

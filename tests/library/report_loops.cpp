@@ -47,9 +47,29 @@ void place() {
   }
 }
 
+/// The first rank's part lies there, the second one's is uploaded; nothing of the checkpoint is moved.
 void place_and_move() {
-  headway::report({}, headway::Checkpoint::from_directory(headway::context().run_directory + "/mine"),
-                  {.upload = headway::UploadMode::none, .move = true});
+  const bool first = headway::context().world_rank == 0;
+  const std::string folder = first ? headway::context().run_directory + "/mine" : folder_of_rank() + "/part";
+  fs::create_directories(folder);
+  std::ofstream(folder + "/rank_" + std::to_string(headway::context().world_rank)) << "bytes";
+  const auto mode = first ? headway::UploadMode::none : headway::UploadMode::sync;
+  headway::report({}, headway::Checkpoint::from_directory(folder), {.upload = mode, .move = true});
+}
+
+void reduce_metrics() {
+  const int rank = headway::context().world_rank;
+  headway::report({{"loss", rank + 1.0}}, std::nullopt, {.reduce = headway::Reduce::mean});
+  const std::map<std::string, headway::Reduce> ways{{"samples", headway::Reduce::sum}};
+  headway::report({{"loss", rank + 1.0}, {"samples", 10}}, std::nullopt, {.reduce = ways});
+}
+
+void drop_checkpoint() {
+  const auto fails = [](const headway::Checkpoint&, const std::string&) -> headway::Checkpoint {
+    throw std::runtime_error("the store is away");
+  };
+  headway::report({{"i", 0}}, headway::Checkpoint::from_directory(folder_of_rank()), {.upload_function = fails});
+  headway::report({{"i", 1}});
 }
 
 headway::Checkpoint store_with_mark(const headway::Checkpoint& local, const std::string& name) {
@@ -82,6 +102,8 @@ HEADWAY_TRAIN_LOOP(store_asynchronously);
 HEADWAY_TRAIN_LOOP(hand_over);
 HEADWAY_TRAIN_LOOP(place);
 HEADWAY_TRAIN_LOOP(place_and_move);
+HEADWAY_TRAIN_LOOP(reduce_metrics);
+HEADWAY_TRAIN_LOOP(drop_checkpoint);
 HEADWAY_TRAIN_LOOP(store_by_function);
 HEADWAY_TRAIN_LOOP(store_by_bad_function);
 
@@ -92,6 +114,8 @@ std::map<std::string, TrainLoop> report_loops() {
           {"hand_over", hand_over},
           {"place", place},
           {"place_and_move", place_and_move},
+          {"reduce_metrics", reduce_metrics},
+          {"drop_checkpoint", drop_checkpoint},
           {"store_by_function", store_by_function},
           {"store_by_function_asynchronously", store_by_function},
           {"store_by_bad_function", store_by_bad_function}};

@@ -247,6 +247,7 @@ int show(const headway::Result<headway::TrainResult>& result) {
     const std::string metadata = kept.checkpoint.metadata_json().value();
     if (metadata != "{}") std::cout << "metadata " << metadata << '\n';
   }
+  if (result->dropped_checkpoints > 0) std::cout << "dropped " << result->dropped_checkpoints << '\n';
   std::cout.flush();
   return 0;
 }
@@ -306,6 +307,7 @@ headway::Trainer trainer_for(const std::string& mode, const std::string& storage
     options.callbacks = {std::make_shared<Listener>(mode == "callback_throws")};
   if (mode == "run_itself") options.scaling.num_workers = 1;
   if (mode == "show_context") options.scaling.resources_per_worker = {{"CPU", 0.5}};
+  if (mode == "drop_checkpoint") options.run.checkpoint.on_upload_failure = "warn";
   if (mode == "bad_config") options.config = 3;
   if (mode == "hand_over" || mode == "show_context") options.metadata = {{"classes", 10}};
   if (mode == "bad_metadata") options.metadata = 3;

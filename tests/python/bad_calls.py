@@ -5,7 +5,7 @@ import types
 
 import headway
 from headway import train, tune
-from headway.train import Checkpoint, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
+from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -84,6 +84,8 @@ ROWS = [
     (of(result, "get_best_checkpoint"), {"metric": 3, "mode": "max"}, TypeError, "metric", "3 (int)", "the key of"),
     (of(result, "get_best_checkpoint"), {"metric": "a", "mode": "MAX"}, ValueError, "mode", "'MAX'", '"max" or "min"'),
     (of(result, "get_best_checkpoint"), {"metric": "b", "mode": "max"}, RuntimeError, "metric", "'b'", "['a']"),
+    (CheckpointConfig, {"on_upload_failure": 3}, TypeError, "on_upload_failure", "3 (int)", '"raise" or "warn"'),
+    (CheckpointConfig, {"on_upload_failure": "x"}, ValueError, "on_upload_failure", '"x"', '"raise" or "warn"'),
     (RunConfig, {"sync_config": {}}, TypeError, "RunConfig.sync_config", "{} (dict)", "a SyncConfig or None"),
     (RunConfig, {"verbose": 4}, ValueError, "RunConfig.verbose", "4", "0 (warnings)"),
     (RunConfig, {"verbose": True}, TypeError, "RunConfig.verbose", "True (bool)", "0 (warnings)"),
@@ -162,6 +164,9 @@ def of_reports():
         (report, {**some, mode: "SYNC"}, TypeError, mode, "'SYNC' (str)", "a member of CheckpointUploadMode"),
         (report, {**some, delete: 1}, TypeError, delete, "1 (int)", BOOL),
         (report, {**some, "checkpoint_upload_fn": 1}, TypeError, "checkpoint_upload_fn", "1 (int)", "a function"),
+        (report, {**some, "reduce": 3}, TypeError, "reduce", "3 (int)", '"mean", "sum"'),
+        (report, {**some, "reduce": "avg"}, ValueError, "reduce", "'avg'", '"mean", "sum"'),
+        (report, {**some, "reduce": {"a": "avg"}}, ValueError, "reduce['a']", "'avg'", '"mean", "sum"'),
         (report, {**some, "validation": "x"}, TypeError, "validation", "'x' (str)", "a ValidationTaskConfig"),
         (report, {"metrics": {}, "validation": True}, ValueError, "validation", "without a checkpoint", "together"),
         (report, {**some, "validate_fn": 1}, TypeError, "validate_fn", "1 (int)", "a function of a checkpoint"),

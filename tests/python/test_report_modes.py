@@ -1,6 +1,8 @@
 """Checkpoints that the training function stores itself: NO_UPLOAD, and checkpoint_upload_fn."""
 
+import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -49,6 +51,74 @@ def test_no_upload_records_each_rank_s_files_where_they_lie_and_a_restart_goes_o
     assert [each.path for each, _ in again.best_checkpoints] == [each.path for each, _ in result.best_checkpoints]
 
 
+def test_some_ranks_upload_to_the_directory_that_others_report_where_it_lies(tmp_path):
+    def loop(config):
+        rank = train.get_context().get_world_rank()
+        if rank == 0:
+            mine = Path(config["run"], "shared")
+            mine.mkdir()
+            (mine / "rank_0").write_text("placed")
+            train.report({}, train.Checkpoint(mine), checkpoint_upload_mode=NO_UPLOAD)
+        else:
+            train.report({}, local("uploaded"), checkpoint_dir_name="shared" if rank == 1 else None)
+
+    result = run(loop, tmp_path, workers=3)
+    content = {path.name: path.read_text() for path in Path(result.checkpoint.path).glob("rank_*")}
+    assert content == {"rank_0": "placed", "rank_1": "uploaded", "rank_2": "uploaded"}
+    assert Path(result.checkpoint.path).name == "shared"
+    files = json.loads(Path(result.checkpoint.path, ".headway.json").read_text())["files"]
+    assert [(file["name"], file["rank"], bool(file["checksum"])) for file in files] == [
+        ("rank_0", 0, False),
+        ("rank_1", 1, True),
+        ("rank_2", 2, True),
+    ]
+    assert result.checkpoint.to_directory(tmp_path / "copy")
+
+
+def test_nothing_of_a_directory_that_is_the_checkpoint_is_deleted_after_upload(tmp_path):
+    def loop(config):
+        mine = Path(config["run"], "mine")
+        mine.mkdir()
+        (mine / "model").write_text("weights")
+        options = {"checkpoint_upload_mode": NO_UPLOAD, "delete_local_checkpoint_after_upload": True}
+        train.report({}, train.Checkpoint(mine), **options)
+
+    assert Path(run(loop, tmp_path, workers=1).checkpoint.path, "model").read_text() == "weights"
+
+
+def test_a_directory_that_contains_the_run_s_folder_is_refused_by_name(tmp_path):
+    def loop(config):
+        for directory in (config["run"], tmp_path / "storage", tmp_path):
+            words = f"checkpoint is the directory {directory}, which contains the run's folder {config['run']}; allowed"
+            with pytest.raises(ValueError, match=re.escape(words)):
+                train.report({"x": 1}, train.Checkpoint(directory))
+        train.report({"x": 2})
+
+    assert list(run(loop, tmp_path, workers=1).metrics_dataframe["x"]) == [2]
+
+
+def test_a_checkpoint_that_cannot_be_stored_is_dropped_where_the_run_is_to_continue(tmp_path, capfd):
+    def fails(checkpoint, name):
+        raise ConnectionError("the store is away")
+
+    def loop():
+        for epoch in range(3):
+            checkpoint = local(str(epoch))
+            options = {"checkpoint_upload_fn": fails} if epoch != 1 else {}
+            train.report({"epoch": epoch}, checkpoint, delete_local_checkpoint_after_upload=True, **options)
+            assert os.path.exists(checkpoint.path) == (epoch != 1), "what was not stored stays"
+
+    keep = train.CheckpointConfig(on_upload_failure="warn")
+    result = run(loop, tmp_path, checkpoint_config=keep)
+    assert (result.dropped_checkpoints, result.metrics) == (2, {"epoch": 2})
+    assert list(result.metrics_dataframe["epoch"]) == [0, 1, 2]
+    assert [metrics["epoch"] for _, metrics in result.best_checkpoints] == [1]
+    assert train.Result.from_path(result.path).dropped_checkpoints == 2
+    told = capfd.readouterr().err
+    assert told.count('was not stored and is dropped (on_upload_failure is "warn")') == 2
+    assert "the store is away" in told
+
+
 def test_no_upload_takes_a_directory_that_is_not_there_yet(tmp_path):
     def loop(config):
         placeholder = train.Checkpoint(os.path.join(config["run"], "placeholder"))
@@ -64,11 +134,7 @@ def test_no_upload_outside_of_the_run_s_folder_says_so_and_nothing_is_reported(t
         with pytest.raises(ValueError, match="is not in the run's folder"):
             train.report({"x": 1}, local("x"), checkpoint_upload_mode=NO_UPLOAD)
         inside = train.Checkpoint(os.path.join(config["run"], "mine"))
-        for bad in (
-            {"delete_local_checkpoint_after_upload": True},
-            {"checkpoint_upload_fn": print},
-            {"checkpoint_dir_name": "other"},
-        ):
+        for bad in ({"checkpoint_upload_fn": print}, {"checkpoint_dir_name": "other"}):
             words = f"{next(iter(bad))} is .* (with NO_UPLOAD|recorded where it lies).*; allowed: "
             with pytest.raises(ValueError, match=words):
                 train.report({"x": 1}, inside, checkpoint_upload_mode=NO_UPLOAD, **bad)

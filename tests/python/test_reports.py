@@ -11,6 +11,27 @@ import texts
 from headway import train
 
 
+@pytest.mark.parametrize(
+    ("reduce", "loss", "samples", "acc"),
+    [
+        (None, 1.0, 10, 0.5),
+        ("mean", 2.0, 20.0, 0.4),
+        ({"loss": "max", "samples": "sum"}, 3.0, 60, 0.5),
+        ({"eval/acc": "min"}, 1.0, 10, 0.3),
+    ],
+)
+def test_metrics_are_reduced_over_the_ranks_where_the_report_asks_for_it(fit, reduce, loss, samples, acc):
+    def loop():
+        rank = train.get_context().get_world_rank()
+        metrics = {"loss": 1.0 + rank, "samples": 10 * (rank + 1), "eval": {"acc": 0.5 - rank / 10}, "name": str(rank)}
+        train.report(metrics, reduce=reduce)
+
+    metrics = fit(loop, workers=3).metrics
+    assert (metrics["loss"], metrics["samples"], metrics["name"]) == (loss, samples, "0")
+    assert type(metrics["samples"]) is type(samples)
+    assert metrics["eval"]["acc"] == pytest.approx(acc)
+
+
 def test_every_report_is_recorded_with_automatic_metrics(fit):
     def loop(config):
         for epoch in range(3):

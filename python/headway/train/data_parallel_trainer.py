@@ -363,6 +363,7 @@ class DataParallelTrainer(BaseTrainer):
             # As the driver has it: storage may be out of reach by now.
             last=json.loads(end.last_report_json) if end.last_report_json else None,
             return_value=loop.load_return_value(),
+            dropped_checkpoints=end.outcome.dropped_checkpoints,
         )
 
 

@@ -10,7 +10,7 @@ Result<std::vector<FileRecord>> list_files(const std::string& directory);
 Result<void> begin_checkpoint(const std::string& checkpoint_directory);
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer,
-                                       const OnBytes& on_bytes);
+                                       const OnBytes& on_bytes, Target target);
 Result<void> commit(const std::string& checkpoint_directory, const Manifest& manifest);
 Result<void> commit_placed(const std::string& checkpoint_directory, Manifest manifest);
 Result<std::string> name_in_run(const std::string& run_directory, const std::string& directory);

@@ -1,4 +1,5 @@
 #include "storage/disk/directory.hpp"
+#include "storage/disk/uploaded_files.hpp"
 #include "storage/local/local.hpp"
 #include "storage/local/manifest_file.hpp"
 #include "storage/storage.hpp"
@@ -31,6 +32,7 @@ Result<void> local::commit_placed(const std::string& checkpoint_directory, Manif
   }
   Result<std::vector<FileRecord>> files = list_files(checkpoint_directory);
   if (!files) return files.error();
+  keep_checksums(manifest.files, *files);
   manifest.files = std::move(*files);
   if (Result<void> valid = check_manifest(manifest, checkpoint_directory, ErrorKind::invalid_argument); !valid)
     return valid;

@@ -42,11 +42,13 @@ Result<void> sync_all(const std::set<std::string>& directories) {
 Result<std::vector<FileRecord>> local::upload(const std::string& source_directory,
                                               const std::string& checkpoint_directory,
                                               const std::vector<std::string>& names, int rank, Transfer transfer,
-                                              const OnBytes& on_bytes) {
+                                              const OnBytes& on_bytes, Target target) {
   if (Result<void> fit = check_names(names); !fit) return fit.error();
-  const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
-  if (!begun) return begun.error();
-  if (!*begun) return Error{ErrorKind::not_found, "checkpoint " + checkpoint_directory + " has not been begun"};
+  if (target == Target::begun) {
+    const Result<bool> begun = exists(join(checkpoint_directory, begun_marker_name));
+    if (!begun) return begun.error();
+    if (!*begun) return Error{ErrorKind::not_found, "checkpoint " + checkpoint_directory + " has not been begun"};
+  }
 
   const std::set<std::string> directories = directories_of(checkpoint_directory, names);
   for (const std::string& directory : directories) {

@@ -18,7 +18,8 @@ Result<void> begin_checkpoint(const Remote& checkpoint);
 /// At most `upload_memory_bytes` of parts are held at a time, whatever the files' number and sizes, and a piece for each of
 /// `uploads_max` files that are sent at once.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const Remote& checkpoint,
-                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes = {});
+                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes = {},
+                                       Target target = Target::begun);
 Result<void> commit(const Remote& checkpoint, const Manifest& manifest);
 Result<void> commit_placed(const Remote& checkpoint, Manifest manifest);
 Result<Manifest> read_manifest(const Remote& checkpoint);

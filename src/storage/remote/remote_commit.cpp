@@ -1,5 +1,6 @@
 #include "core/fault_point.hpp"
 #include "core/manifest.hpp"
+#include "storage/disk/uploaded_files.hpp"
 #include "storage/remote/remote_standing.hpp"
 
 #include <algorithm>
@@ -109,12 +110,14 @@ Result<void> commit_placed(const Remote& checkpoint, Manifest manifest) {
     return Error{ErrorKind::already_exists, shown + " holds a checkpoint that is being stored already"};
   }
   if (Result<void> made = checkpoint.store.make_directory(checkpoint.path); !made) return made;
-  manifest.files.clear();
+  std::vector<FileRecord> found;
   if (*standing != Standing::nothing) {
     Result<std::vector<FileRecord>> files = list_files(checkpoint);
     if (!files) return files.error();
-    manifest.files = std::move(*files);
+    found = std::move(*files);
   }
+  keep_checksums(manifest.files, found);
+  manifest.files = std::move(found);
   if (Result<void> valid = check_manifest(manifest, shown, ErrorKind::invalid_argument); !valid) return valid;
   return write_manifest(checkpoint, manifest);
 }

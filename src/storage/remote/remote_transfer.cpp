@@ -49,7 +49,8 @@ Result<std::vector<FileRecord>> list_files(const Remote& directory) {
 }
 
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const Remote& checkpoint,
-                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes) {
+                                       const std::vector<std::string>& names, int rank, const OnBytes& on_bytes,
+                                       Target target) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (Result<void> fits = check_file_name(name); !fits) return fits.error();
@@ -57,9 +58,11 @@ Result<std::vector<FileRecord>> upload(const std::string& source_directory, cons
     if (!seen.insert(name).second)
       return Error{ErrorKind::invalid_argument, "the file " + name + " is named twice in one upload"};
   }
-  const Result<bool> begun = is_file(checkpoint.store, marker_of(checkpoint.path));
-  if (!begun) return begun.error();
-  if (!*begun) {
+  if (target == Target::placed) {
+    if (Result<void> made = checkpoint.store.make_directory(checkpoint.path); !made) return made.error();
+  } else if (const Result<bool> begun = is_file(checkpoint.store, marker_of(checkpoint.path)); !begun) {
+    return begun.error();
+  } else if (!*begun) {
     return Error{ErrorKind::not_found, "checkpoint " + checkpoint.store.shown(checkpoint.path) + " has not been begun"};
   }
   for (const std::string& directory : directories_of(names)) {

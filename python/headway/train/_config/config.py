@@ -200,6 +200,10 @@ class CheckpointConfig:
             so many iterations; 0 (default) or None: none. A trainer with a training function
             refuses it: that function reports its own.
         checkpoint_at_end: For the same trainers: a checkpoint of the end, too.
+        on_upload_failure: When a checkpoint cannot be stored, after all retries: ``"raise"``
+            (default) fails its report in every rank. ``"warn"`` drops the checkpoint with a
+            warning: its report counts without it, training continues, and
+            ``Result.dropped_checkpoints`` counts it.
 
     Example:
         >>> keep = CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="eval/loss", checkpoint_score_order="min")
@@ -212,6 +216,7 @@ class CheckpointConfig:
     checkpoint_score_order: str = "max"
     checkpoint_frequency: int | None = 0
     checkpoint_at_end: bool | None = None
+    on_upload_failure: str = "raise"
 
     def __post_init__(self) -> None:
         if self.num_to_keep is not None:
@@ -221,6 +226,7 @@ class CheckpointConfig:
             allowed = "None or the key of a reported metric"
             check_str("CheckpointConfig.checkpoint_score_attribute", self.checkpoint_score_attribute, allowed)
         check_str("CheckpointConfig.checkpoint_score_order", self.checkpoint_score_order, '"max" or "min"')
+        check_str("CheckpointConfig.on_upload_failure", self.on_upload_failure, '"raise" or "warn"')
         if self.checkpoint_frequency is not None:
             allowed = "None or an integer of at least 0"
             frequency = check_int("CheckpointConfig.checkpoint_frequency", self.checkpoint_frequency, allowed)
@@ -232,7 +238,7 @@ class CheckpointConfig:
 
     def retention(self) -> dict[str, Any]:
         """What decides which checkpoints are kept, as the core reads it."""
-        fields = ("num_to_keep", "checkpoint_score_attribute", "checkpoint_score_order")
+        fields = ("num_to_keep", "checkpoint_score_attribute", "checkpoint_score_order", "on_upload_failure")
         return {name: getattr(self, name) for name in fields}
 
 

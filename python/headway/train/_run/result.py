@@ -36,6 +36,8 @@ class Result:
         best_checkpoints: ``(checkpoint, its report's metrics)`` of all that are kept, oldest first.
         config: The training function's configuration; what JSON does not have comes as text from :meth:`from_path`.
         return_value: What rank 0's training function returned; None from :meth:`from_path`.
+        dropped_checkpoints: How many checkpoints could not be stored and were dropped
+            (``CheckpointConfig(on_upload_failure="warn")``).
 
     Example:
         >>> from headway import train
@@ -56,6 +58,7 @@ class Result:
     best_checkpoints: list[tuple[Checkpoint, dict[str, Any]]] = field(default_factory=list)
     config: dict[str, Any] | None = None
     return_value: Any = None
+    dropped_checkpoints: int = 0
     _location: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +76,7 @@ class Result:
         last: dict[str, Any] | None,
         error: Exception | None = None,
         return_value: Any = None,
+        dropped_checkpoints: int = 0,
     ) -> Result:
         """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
         kept = [(Checkpoint._at(locations.join(location, name)), metrics) for name, metrics in checkpoints]
@@ -91,6 +95,7 @@ class Result:
             best_checkpoints=kept,
             config=config,
             return_value=return_value,
+            dropped_checkpoints=dropped_checkpoints,
             _location=location,
         )
 
@@ -127,6 +132,7 @@ class Result:
             done=journal["state"] == "finished",
             last=run_files.last_report(location),
             error=_stored_error(journal, locations.shown(location)),
+            dropped_checkpoints=journal.get("dropped_checkpoints") or 0,
         )
 
     @property

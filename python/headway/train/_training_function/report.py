@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,14 +49,15 @@ def report(
     validation: bool | ValidationTaskConfig = False,
     validate_fn: Callable[..., Mapping[str, Any]] | None = None,
     validate_config: Mapping[str, Any] | None = None,
+    reduce: str | Mapping[str, str] | None = None,
 ) -> None:
     """Reports metrics and, if given, a checkpoint. A barrier: every rank must call it equally
     often.
 
-    Rank 0's metrics are recorded. Any rank may give a checkpoint; the files of all of them make
-    one, and a file name that several give is taken from the lowest of them. When ``report``
-    returns, the checkpoint is committed: files, then a manifest with their sizes and checksums, all
-    of it fsynced.
+    Rank 0's metrics are recorded, reduced over the ranks where ``reduce`` asks for it. Any rank may
+    give a checkpoint; the files of all of them make one, and a file name that several give is taken
+    from the lowest of them. When ``report`` returns, the checkpoint is committed: files, then a
+    manifest with their sizes and checksums, all of it fsynced.
 
     Args:
         metrics: Numbers, strings, booleans, None, and lists and dicts of them, by name.
@@ -73,8 +75,8 @@ def report(
             still empty.
         delete_local_checkpoint_after_upload: True hands the local directory over: its files are
             moved where they can be, and the directory is removed. None means True for ``ASYNC``,
-            else False. A committed checkpoint, and a directory that holds the run's folder or the
-            current one, are copied and stay.
+            else False. With ``NO_UPLOAD`` the directory is the checkpoint, and stays. A committed
+            checkpoint, and a directory that contains the current one, are copied and stay.
         checkpoint_upload_fn: Called in each rank that gives a checkpoint, with it and with the
             checkpoint's name, in place of Headway's own upload. It puts the files into the run's
             folder and returns the checkpoint there, the same directory in all ranks; its files are
@@ -86,6 +88,10 @@ def report(
         validate_fn: The older form: a function ``validate_fn(checkpoint, config)`` that returns
             metrics.
         validate_config: Its second argument; default: an empty dict.
+        reduce: How metrics are reduced over the ranks, in the barrier that ``report`` is anyway:
+            ``"mean"``, ``"sum"``, ``"min"`` or ``"max"`` for all numbers, or a dict from metrics
+            (``"eval/loss"`` for a nested one) to these for some. A rank without the metric does not
+            count for it. None: rank 0's values. Rank 0's argument counts.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -97,7 +103,7 @@ def report(
         >>> from headway import train
         >>> def loop():
         ...     for epoch in range(3):
-        ...         train.report({"epoch": epoch, "loss": 1.0 / (epoch + 1)})
+        ...         train.report({"epoch": epoch, "loss": 1.0 / (epoch + 1)}, reduce={"loss": "mean"})
     """
     core = worker_session.current("report()").core
     check_instance("checkpoint", checkpoint, Checkpoint, "a headway.train.Checkpoint or None")
@@ -117,7 +123,9 @@ def report(
         move = check_bool("delete_local_checkpoint_after_upload", delete_local_checkpoint_after_upload)
     placed = checkpoint_upload_mode is CheckpointUploadMode.NO_UPLOAD
     if placed:
-        _check_placed(move, checkpoint_upload_fn)
+        if checkpoint_upload_fn is not None:
+            given = f"checkpoint_upload_fn is {checkpoint_upload_fn!r} with NO_UPLOAD"
+            raise ValueError(f"{given}, which takes the checkpoint as it lies; allowed: None")
     elif checkpoint is not None and checkpoint_upload_fn is None and locations.is_remote(checkpoint._location):
         raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
     directory = checkpoint._location if checkpoint is not None else None
@@ -137,6 +145,7 @@ def report(
             placed and checkpoint is not None,
             store,
             asked_for,
+            _reduction(reduce),
         )
     except RuntimeError:
         if core.over:
@@ -144,12 +153,21 @@ def report(
         raise
 
 
-def _check_placed(move: bool, function: UploadFunction | None) -> None:
-    mode = "with NO_UPLOAD, which takes the checkpoint as it lies"
-    if move:
-        raise ValueError(f"delete_local_checkpoint_after_upload is True {mode}; allowed: None or False")
-    if function is not None:
-        raise ValueError(f"checkpoint_upload_fn is {function!r} {mode}; allowed: None")
+def _reduction(reduce: str | Mapping[str, str] | None) -> str | None:
+    """As the core reads it."""
+    if reduce is None:
+        return None
+    allowed = 'None, "mean", "sum", "min", "max", or a dict from metrics to these'
+    ways = ("mean", "sum", "min", "max")
+    if isinstance(reduce, Mapping):
+        for name, way in reduce.items():
+            check_str("a metric in reduce", name, allowed)
+            if check_str(f"reduce[{name!r}]", way, allowed) not in ways:
+                raise ValueError(f"reduce[{name!r}] is {way!r}; allowed: {allowed}")
+        return json.dumps({"by_metric": dict(reduce)})
+    if check_str("reduce", reduce, allowed) not in ways:
+        raise ValueError(f"reduce is {reduce!r}; allowed: {allowed}")
+    return json.dumps({"all": reduce, "by_metric": {}})
 
 
 def _storing(function: UploadFunction, checkpoint: Checkpoint) -> Callable[[str], str]:
