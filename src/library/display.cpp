@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <stdio_ext.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -84,13 +88,37 @@ constexpr std::string_view best_row = "\x1b[1;32m";
 constexpr std::string_view yellow = "\x1b[1;33m";
 constexpr std::string_view plain_again = "\x1b[0m";
 
-}  // namespace
+/// While it lives, a write of this thread to a pipe that nobody reads is an error and no signal.
+class WithoutBrokenPipe {
+ public:
+  WithoutBrokenPipe() {
+    sigemptyset(&broken_pipe_);
+    sigaddset(&broken_pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
+  }
+  ~WithoutBrokenPipe() {
+    const int error = errno;
+    const timespec at_once = {};
+    if (error == EPIPE && sigismember(&before_, SIGPIPE) == 0) sigtimedwait(&broken_pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  WithoutBrokenPipe(const WithoutBrokenPipe&) = delete;
+  WithoutBrokenPipe& operator=(const WithoutBrokenPipe&) = delete;
 
-void Display::print(std::string_view text) {
-  moving_.hide();
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fputc('\n', stdout);
+ private:
+  sigset_t broken_pipe_{};
+  sigset_t before_{};
+};
+
+/// Whether standard output took it; else errno says why not.
+bool write_out(const std::string& text, bool flush) {
+  const WithoutBrokenPipe without_signal;
+  errno = 0;
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && (!flush || std::fflush(stdout) == 0);
 }
+
+}  // namespace
 
 void Display::status(const std::string& text) { moving_.status(text); }
 
@@ -98,20 +126,34 @@ void Display::redraw(int rank, std::string_view line) {
   moving_.bar("(rank " + std::to_string(rank) + ") " + std::string(line));
 }
 
+void Display::print(const std::string& text) {
+  moving_.hide();
+  write(text, false);
+}
+
+/// A full disk or a pipe that nobody reads must not end a training.
+void Display::write(const std::string& text, bool flush) {
+  if (output_failed_ || write_out(text, flush)) return;
+  const int why = errno;
+  output_failed_ = true;
+  __fpurge(stdout);  // Else the end of the program would try again.
+  say(true, std::string("standard output cannot be written (") + std::strerror(why) + "): nothing more is shown there");
+}
+
 void Display::line(int rank, std::string_view line) {
   if (rank == 0) moving_.end_bar();
   // As a terminal ends up with it: a progress bar draws itself anew over what it was.
-  print("(rank " + std::to_string(rank) + ") " + std::string(line.substr(line.rfind('\r') + 1)));
+  print("(rank " + std::to_string(rank) + ") " + std::string(line.substr(line.rfind('\r') + 1)) + "\n");
 }
 
 void Display::helper_line(std::string_view helper, std::string_view line) {
-  print("(" + std::string(helper) + ") " + std::string(line));
+  print("(" + std::string(helper) + ") " + std::string(line) + "\n");
 }
 
 void Display::say(bool warning, std::string text) {
   show_held();
   moving_.hide();
-  std::fflush(stdout);
+  write("", true);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
     text.insert(end + 1, "  ");
@@ -133,13 +175,13 @@ void Display::report(const JsonObject& line) {
 
 void Display::flush() {
   moving_.draw();
-  std::fflush(stdout);
+  write("", true);
 }
 
 void Display::finish() {
   show_held();
   moving_.hide();
-  std::fflush(stdout);
+  write("", true);
 }
 
 /// What is said of a run is said after the reports before it.
@@ -197,7 +239,7 @@ void Display::print_row(const std::vector<std::string>& cells, std::string_view 
   }
   while (!row.empty() && row.back() == ' ') row.pop_back();
   if (!style.empty()) row = std::string(style) + row + std::string(plain_again);
-  print(row);
+  print(row + "\n");
 }
 
 }  // namespace headway::library

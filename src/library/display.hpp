@@ -13,9 +13,11 @@
 
 namespace headway::library {
 
-/// What a run shows on standard output while it goes: a table of its reports and each rank's output; warnings and notices on standard
-/// error. The table's columns are the metrics of the first report that there is room for. The first 20 reports are shown all; after that a row comes at most
-/// every half second, and the last one always.
+/// What a run shows while it goes: on standard output a table of its reports and each rank's
+/// output, on standard error warnings and notices. The table's columns are the metrics of the first
+/// report that there is room for. The first 20 reports are shown all; after that a row comes at most
+/// every half second, and the last one always. Where standard output cannot be written, one warning
+/// says so.
 class Display {
  public:
   explicit Display(CheckpointConfig score = {}) : score_(std::move(score)) {}
@@ -42,7 +44,8 @@ class Display {
 
   void show(const JsonObject& line);
   void show_held();
-  void print(std::string_view text);
+  void print(const std::string& text);
+  void write(const std::string& text, bool flush);
   void print_row(const std::vector<std::string>& cells, std::string_view style = "");
   bool is_best(const JsonObject& line);
 
@@ -55,6 +58,7 @@ class Display {
   TableColumns columns_;
   std::vector<std::size_t> widths_;
   int rows_ = 0;
+  bool output_failed_ = false;  ///< Nothing more is written there.
   Clock::time_point last_row_{};
   std::optional<JsonObject> held_;
 };
