@@ -19,6 +19,7 @@ HEADERS = [
     *(
         "main",
         "trainer",
+        "run_event",
         "config",
         "report",
         "reduce",
@@ -145,17 +146,16 @@ def one(declaration: str, indent: str, trailing: str) -> list[str]:
 
 def section(name: str) -> str:
     text = (INCLUDE / "headway" / f"{name}.hpp").read_text()
-    found = re.search(r"\nnamespace headway(::torch)? \{\n", text)
+    found = re.search(r"\nnamespace (headway(?:::\w+)?) \{\n", text)
     assert found is not None, f"{name}.hpp has no namespace"
     body = text[found.end() : text.rindex("\n}  // namespace")]
     body = re.sub(r"namespace detail \{.*?\n\}  // namespace detail\n", "", body, flags=re.DOTALL)
-    scope = "headway::torch" if found[1] else "headway"
     of_file = [
         line.removeprefix("///").strip() for line in text[: found.start() + 1].splitlines() if line.startswith("///")
     ]
     words = "\n".join([*of_file, ""]) + "\n" if of_file else ""
     code = "\n".join(spaced(shown(body, "")))
-    return f"\n## `<headway/{name}.hpp>`\n\n{words}In namespace `{scope}`:\n\n```cpp\n{code}\n```\n"
+    return f"\n## `<headway/{name}.hpp>`\n\n{words}In namespace `{found[1]}`:\n\n```cpp\n{code}\n```\n"
 
 
 def spaced(lines: list[str]) -> list[str]:

@@ -12,6 +12,7 @@
 #include <headway/report.hpp>
 #include <headway/reported_checkpoints.hpp>
 #include <headway/result.hpp>
+#include <headway/run_event.hpp>
 #include <headway/storage.hpp>
 #include <headway/trainer.hpp>
 #include <headway/validation.hpp>

@@ -6,6 +6,7 @@
 #include <headway/export.hpp>
 #include <headway/json.hpp>
 #include <headway/result.hpp>
+#include <headway/run_event.hpp>
 #include <headway/validation.hpp>
 
 #include <chrono>
@@ -101,6 +102,16 @@ class HEADWAY_API RunHandle {
   Result<TrainResult> wait();
   /// The same for at most `timeout`; none when the run has not ended by then. It continues.
   std::optional<Result<TrainResult>> wait_for(std::chrono::duration<double> timeout);
+  /// Waits for what happens in the run: the first call for what happens after it, each later one for
+  /// what follows the event before. Each event is returned once. None after `timeout` (without one it
+  /// waits as long as it takes), and none once `events::Finished`, the last event, was returned. Who
+  /// is slow misses the oldest events, once 10 000 wait; of reports that come faster than they are
+  /// shown some are left out. Callbacks do not wait for it.
+  ///
+  ///     while (const auto event = run.next_event()) {
+  ///       if (const auto* report = std::get_if<headway::events::ReportRecorded>(&*event)) draw(report->line);
+  ///     }
+  std::optional<events::Event> next_event(std::optional<std::chrono::duration<double>> timeout = std::nullopt);
   /// Stops the run, which ends as finished: `wait` returns the result of what it has reported so far. Returns at once. A report
   /// that is under way is recorded first; ranks get a SIGTERM, and half a second later a SIGKILL. Does nothing once the run has ended.
   void stop(const std::string& reason = "its handle was asked to stop it");

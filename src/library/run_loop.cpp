@@ -9,7 +9,18 @@
 
 namespace headway::library {
 
-const driver::Finished& RunLoop::serve() {
+namespace {
+
+std::map<int, std::string> texts_of(const control::RunFailure& failure) {
+  std::map<int, std::string> texts;
+  for (const control::RankFailure& each : failure.ranks) texts[each.rank] = each.text;
+  return texts;
+}
+
+}  // namespace
+
+const driver::Finished& RunLoop::serve(RunListener* listener) {
+  listener_ = listener;
   // Beside a program that goes on (`Trainer::start`), a line that moves would be in the way.
   const bool on_main_thread = gettid() == getpid();
   if (on_main_thread && display_.move()) run_->show_status();
@@ -27,22 +38,37 @@ const driver::Finished& RunLoop::serve() {
     display_.flush();
   }
   display_.finish();
+  if (listener_ != nullptr) listener_->finished(end_->outcome.state, end_->outcome.attempts);
   return *end_;
 }
 
-void RunLoop::on(const driver::RankLine& event) { display_.line(event.rank, *event.line); }
+void RunLoop::on(const driver::RankLine& event) {
+  display_.line(event.rank, *event.line);
+  if (listener_ != nullptr) listener_->rank_line(event.rank, *event.line);
+}
 
 void RunLoop::on(const driver::RankRedraws& event) { display_.redraw(event.rank, *event.line); }
 
 void RunLoop::on(const driver::StatusShown& event) { display_.status(event.text); }
 
-void RunLoop::on(const driver::HelperLine& event) { display_.helper_line(event.helper, *event.line); }
+void RunLoop::on(const driver::HelperLine& event) {
+  display_.helper_line(event.helper, *event.line);
+  if (listener_ != nullptr) listener_->helper_line(event.helper, *event.line);
+}
 
-void RunLoop::on(const driver::Notice& event) { display_.say(false, event.text); }
+void RunLoop::on(const driver::Notice& event) { remark(false, event.text); }
 
-void RunLoop::on(const driver::RunWarning& event) { display_.say(true, event.text); }
+void RunLoop::on(const driver::RunWarning& event) { remark(true, event.text); }
 
-void RunLoop::on(const driver::ReportRecorded& event) { display_.report(event.line); }
+void RunLoop::remark(bool warning, const std::string& text) {
+  display_.say(warning, text);
+  if (listener_ != nullptr) listener_->remark(warning, text);
+}
+
+void RunLoop::on(const driver::ReportRecorded& event) {
+  display_.report(event.line);
+  if (listener_ != nullptr) listener_->report(json_text(event.line));
+}
 
 void RunLoop::on(const driver::CallbackReport& event) {
   if (callbacks_.after_report) {
@@ -57,9 +83,9 @@ void RunLoop::on(const driver::CallbackReport& event) {
 }
 
 void RunLoop::on(const driver::AttemptFailed& event) {
+  const std::map<int, std::string> failures = texts_of(event.failure);
+  if (listener_ != nullptr) listener_->attempt_failed(event.attempt, event.failure.message, failures);
   if (!callbacks_.after_exception) return;
-  std::map<int, std::string> failures;
-  for (const control::RankFailure& each : event.failure.ranks) failures[each.rank] = each.text;
   call_back([&] { callbacks_.after_exception(failures); });
 }
 

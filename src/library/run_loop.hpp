@@ -18,8 +18,8 @@ class RunLoop {
   RunLoop(std::shared_ptr<driver::Run> run, RunCallbacks callbacks, CheckpointConfig score)
       : run_(std::move(run)), callbacks_(std::move(callbacks)), display_(std::move(score)) {}
 
-  /// Returns when the run has ended.
-  const driver::Finished& serve();
+  /// Returns when the run has ended. `listener` may be null.
+  const driver::Finished& serve(RunListener* listener);
 
   /// Whether Ctrl-C came, even if too late for the run.
   bool interrupted() const { return interrupt_.came(); }
@@ -46,6 +46,7 @@ class RunLoop {
   void on(const driver::ExamineHook&) {}
   void on(const driver::InterruptHook&) {}
 
+  void remark(bool warning, const std::string& text);
   template <class Call>
   void call_back(Call call);
 
@@ -53,6 +54,7 @@ class RunLoop {
   RunCallbacks callbacks_;
   Display display_;
   Interrupt interrupt_;
+  RunListener* listener_ = nullptr;
   bool aborted_ = false;
   bool callback_failed_ = false;
   std::string return_value_json_ = "null";

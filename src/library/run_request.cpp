@@ -161,8 +161,8 @@ class ServedRun : public StartedRun {
 
   const std::string& path() const override { return run_->path(); }
 
-  Result<RunEnd> serve() override {
-    const driver::Finished& end = loop_.serve();
+  Result<RunEnd> serve(RunListener* listener) override {
+    const driver::Finished& end = loop_.serve(listener);
     if (loop_.interrupted()) {
       std::fprintf(stderr,
                    "headway: stopped by Ctrl-C; what was reported so far is in %s; the same name and storage path "

@@ -3,6 +3,8 @@
 #include <headway/config.hpp>
 #include <headway/result.hpp>
 
+#include "library/run_listener.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -62,8 +64,9 @@ class StartedRun {
   virtual ~StartedRun() = default;
   /// Its folder.
   virtual const std::string& path() const = 0;
-  /// Serves it on the calling thread until it has ended; called once. Errors: as Trainer::fit.
-  virtual Result<RunEnd> serve() = 0;
+  /// Serves it on the calling thread until it has ended; called once. `listener` may be null.
+  /// Errors: as Trainer::fit.
+  virtual Result<RunEnd> serve(RunListener* listener) = 0;
   /// Ends it as finished.
   virtual void stop(const std::string& reason) = 0;
   /// Ends it as aborted.

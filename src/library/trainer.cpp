@@ -2,6 +2,7 @@
 #include <headway/trainer.hpp>
 
 #include "library/committed_checkpoint.hpp"
+#include "library/event_inbox.hpp"
 #include "library/loop_names.hpp"
 #include "library/program.hpp"
 #include "library/run_request.hpp"
@@ -102,6 +103,7 @@ Result<std::unique_ptr<library::StartedRun>> start(const TrainLoop& loop, const 
 
 struct RunHandle::State {
   std::unique_ptr<library::StartedRun> run;
+  library::EventInbox events;
   std::mutex mutex;
   std::condition_variable ended;
   std::optional<Result<TrainResult>> result;
@@ -110,7 +112,7 @@ struct RunHandle::State {
 
 RunHandle::RunHandle(std::unique_ptr<State> state) : state_(std::move(state)) {
   state_->thread = std::thread([state = state_.get()] {
-    Result<TrainResult> result = to_result(state->run->serve());
+    Result<TrainResult> result = to_result(state->run->serve(&state->events));
     const std::lock_guard lock(state->mutex);
     state->result = std::move(result);
     state->ended.notify_all();
@@ -149,6 +151,10 @@ std::optional<Result<TrainResult>> RunHandle::wait_for(std::chrono::duration<dou
   return state_->result;
 }
 
+std::optional<events::Event> RunHandle::next_event(std::optional<std::chrono::duration<double>> timeout) {
+  return state_->events.next(timeout);
+}
+
 void RunHandle::stop(const std::string& reason) {
   if (!done()) state_->run->stop(reason);
 }
@@ -164,7 +170,7 @@ Result<RunHandle> Trainer::start() {
 Result<TrainResult> Trainer::fit() {
   const auto run = headway::start(loop_, options_);
   if (!run) return run.error();
-  return to_result((*run)->serve());
+  return to_result((*run)->serve(nullptr));
 }
 
 Result<TrainResult> TrainResult::from_path(const std::string& path) {

@@ -13,9 +13,15 @@ void report_for_ever() {
   for (int i = 0;; ++i) report({{"i", i}});
 }
 
+void print_and_report() {
+  std::cout << "hello\n" << std::flush;
+  for (int i = 0; i < 3; ++i) report({{"i", i}});
+}
+
 void fail_at_once() { throw std::runtime_error("bad batch"); }
 
 HEADWAY_TRAIN_LOOP(report_for_ever);
+HEADWAY_TRAIN_LOOP(print_and_report);
 HEADWAY_TRAIN_LOOP(fail_at_once);
 
 class FirstReport : public Callback {
@@ -32,12 +38,40 @@ class FirstReport : public Callback {
 
 std::shared_ptr<FirstReport> first_report;
 
+std::string text_of(const events::RankLine& event) { return "line " + std::to_string(event.rank) + " " + event.line; }
+std::string text_of(const events::HelperLine& event) { return "helper line " + event.line; }
+std::string text_of(const events::Notice& event) { return "notice " + event.text; }
+std::string text_of(const events::RunWarning& event) { return "warning " + event.text; }
+std::string text_of(const events::ReportRecorded& event) { return "report " + event.line.at("i").dump(); }
+std::string text_of(const events::AttemptFailed& event) {
+  const auto& [rank, words] = *event.failures.begin();
+  return "failed attempt " + std::to_string(event.attempt) + " in one of 2: " + (rank < 2 ? words : "no such rank");
+}
+std::string text_of(const events::Finished& event) {
+  return "end " + event.state + " attempts " + std::to_string(event.attempts);
+}
+
+/// Prints all that happens, after the program's own output.
+Result<TrainResult> watch_by_handle(RunHandle& run) {
+  std::string seen;
+  if (run.next_event(std::chrono::seconds(0))) seen += "an event within no time\n";
+  while (const auto event = run.next_event()) {
+    seen += "event " + std::visit([](const auto& what) { return text_of(what); }, *event) + "\n";
+  }
+  (void)run.wait();
+  if (run.next_event()) seen += "an event after the end\n";
+  std::cout << seen << std::flush;
+  return run.wait();
+}
+
 }  // namespace
 
 std::map<std::string, TrainLoop> handle_loops() {
   return {{"stopped_by_its_handle", report_for_ever},
           {"abandoned_by_its_handle", report_for_ever},
-          {"failing_under_a_handle", fail_at_once}};
+          {"failing_under_a_handle", fail_at_once},
+          {"watched_by_its_handle", print_and_report},
+          {"failing_while_it_is_watched", fail_at_once}};
 }
 
 bool is_handled(const std::string& mode) { return handle_loops().contains(mode); }
@@ -52,6 +86,7 @@ Result<TrainResult> run_by_handle(const std::string& mode, Trainer trainer) {
   Result<RunHandle> started = trainer.start();
   if (!started) return started.error();
   RunHandle run = std::move(*started);
+  if (mode == "watched_by_its_handle" || mode == "failing_while_it_is_watched") return watch_by_handle(run);
   if (mode == "failing_under_a_handle") {
     const Result<TrainResult> first = run.wait();
     std::cout << std::string(first ? "first 1" : "first 0") + (run.done() ? " done 1\n" : " done 0\n") << std::flush;

@@ -39,6 +39,27 @@ BOOST_AUTO_TEST_CASE(a_run_whose_handle_goes_is_aborted_and_waited_for) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(what_happens_in_a_run_comes_from_its_handle_in_order_and_ends_with_the_run) {
+  both("watched_by_its_handle", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    const std::size_t line = ended.output.find("event line 0 hello\n");
+    const std::size_t last = ended.output.find("event report 2\n");
+    const std::size_t end = ended.output.find("event end finished attempts 1\n");
+    BOOST_TEST(line < last);
+    BOOST_TEST(last < end);
+    BOOST_TEST(end != std::string::npos);
+    BOOST_TEST(!ended.says("an event "));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_attempt_is_an_event) {
+  both("failing_while_it_is_watched", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(ended.says("event failed attempt 1 in one of 2: std::runtime_error: bad batch"));
+    BOOST_TEST(ended.says("event end errored attempts 1\n"));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(what_a_run_fails_by_comes_from_each_wait) {
   both("failing_under_a_handle", [&](const Ended& ended) {
     BOOST_TEST(ended.code == 1);
