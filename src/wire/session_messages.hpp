@@ -181,7 +181,7 @@ struct Reported {
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
   std::optional<ValidationTask> validation;
-  std::optional<ReductionPlan> reduce;
+  std::optional<ReductionPlan> reduce = {};
 };
 BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation, reduce))
 
