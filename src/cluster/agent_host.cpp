@@ -67,14 +67,22 @@ void AgentHost::end(End how, const std::string& words) {
   if (end_) return;
   end_ = how;
   say(words);
-  // The guards end all workers before this returns.
-  agent_.reset();
+  for (asio::steady_timer* timer : {&renewal_, &expiry_, &departure_}) timer->cancel();
+  // The driver may start workers elsewhere as soon as it hears the farewell.
+  if (agent_) {
+    agent_->close([this] { farewell(); });
+  } else {
+    farewell();
+  }
+}
+
+void AgentHost::farewell() {
+  const End how = *end_;
   if (channel_) {
     channel_->hand_over(nullptr, [&loop = loop_](const std::optional<Error>&) { loop.stop(); });
     if (how == End::left || how == End::dismissed) channel_->send(wire::to_frame(Leaving{}));
     channel_->finish();
   }
-  for (asio::steady_timer* timer : {&renewal_, &expiry_, &departure_}) timer->cancel();
   // Should the farewell find nobody who takes it.
   departure_.expires_after(farewell_limit);
   wait_for(departure_, [this] { loop_.stop(); });
@@ -102,6 +110,7 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
 }
 
 Result<void> AgentHost::on_frame(const wire::Frame& frame) {
+  if (end_) return {};
   // This process may have been stopped: what has arrived meanwhile comes too late.
   if (agent_ && world_.now() >= lease_end_) {
     lease_is_over();

@@ -75,6 +75,7 @@ class AgentHost : public node::AgentSink {
   void lease_is_over();
   void leave();
   void end(End how, const std::string& words);
+  void farewell();
 
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;

@@ -5,13 +5,15 @@ namespace headway::cluster {
 namespace asio = boost::asio;
 
 RemoteAgent::RemoteAgent(asio::io_context& loop, std::shared_ptr<SecureChannel> channel,
-                         std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers)
+                         std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers,
+                         std::shared_ptr<node::LogThreads> log_threads)
     : channel_(std::move(channel)),
       lease_(std::chrono::duration_cast<Clock::duration>(lease)),
       sink_(sink),
       handlers_(std::move(handlers)),
       silence_(loop),
-      granted_(Clock::now()) {
+      granted_(Clock::now()),
+      log_threads_(std::move(log_threads)) {
   // The destructor takes these back.
   channel_->hand_over([this](const wire::Frame& frame) { return on_frame(frame); },
                       [this](const std::optional<Error>& error) {
@@ -26,6 +28,40 @@ RemoteAgent::~RemoteAgent() {
   channel_->hand_over(nullptr, nullptr);
   channel_->send(wire::to_frame(Dismiss{}));
   channel_->finish();
+  for (auto& [id, worker] : workers_) {
+    if (worker.log) close_log(*worker.log, [] {});
+  }
+}
+
+void RemoteAgent::close(std::function<void()> closed) {
+  const std::shared_ptr<void> all_closed(nullptr, [closed = std::move(closed)](void*) { closed(); });
+  for (auto& [id, worker] : std::exchange(workers_, {})) {
+    if (worker.log) close_log(*worker.log, [all_closed] {});
+  }
+}
+
+/// One descriptor for each of a large node's workers would be too many for this process.
+std::shared_ptr<node::LogFile> RemoteAgent::open_log(std::int64_t worker_id, const std::string& path) {
+  if (path.empty()) return nullptr;
+  auto log = std::make_shared<node::LogFile>(*log_threads_, path, node::LogFile::Opened::for_each_write);
+  log->on_room = [this, here = std::weak_ptr(alive_), worker_id] {
+    if (here.expired()) return;
+    full_logs_.erase(worker_id);
+    pause_or_resume();
+  };
+  log->open();  // It is there from the start, as that of a worker of this machine is.
+  return log;
+}
+
+/// The threads must outlive it, even if this object goes.
+void RemoteAgent::close_log(node::LogFile& log, std::function<void()> closed) {
+  log.close([threads = log_threads_, closed = std::move(closed)] { closed(); });
+}
+
+void RemoteAgent::pause_or_resume() {
+  const bool pause = full_sink_ || !full_logs_.empty();
+  if (std::exchange(paused_, pause) == pause) return;
+  channel_->send(pause ? wire::to_frame(PauseOutput{}) : wire::to_frame(ResumeOutput{}));
 }
 
 /// The agent asks four times in each lease. One that does not ask for the length of a lease has
@@ -55,9 +91,7 @@ Result<void> RemoteAgent::warm(const std::vector<std::string>& preload) {
 }
 
 Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::Frame first) {
-  workers_[launch.worker_id] = {launch.log_path};
-  // It is there from the start, as that of a worker of this machine is.
-  if (!launch.log_path.empty()) std::ofstream(launch.log_path, std::ios::app);
+  workers_[launch.worker_id] = {open_log(launch.worker_id, launch.log_path)};
   StartWorker message{launch, 0};
   // Here both of its outputs are one, in order.
   message.launch.log_path.clear();
@@ -75,7 +109,8 @@ void RemoteAgent::signal_worker(std::int64_t worker_id, int signal) {
 }
 
 void RemoteAgent::resume_output() {
-  if (std::exchange(paused_, false)) channel_->send(wire::to_frame(ResumeOutput{}));
+  full_sink_ = false;
+  pause_or_resume();
 }
 
 void RemoteAgent::examine(std::int64_t worker_id, Examined done) {
@@ -113,29 +148,29 @@ void RemoteAgent::on(const WorkerPrinted& message, const wire::Blob& blob) {
   const auto worker = workers_.find(message.worker_id);
   if (worker == workers_.end()) return;
   const std::string_view line = blob ? std::string_view(*blob) : std::string_view();
-  if (!worker->second.log_path.empty()) log_line(worker->first, worker->second, line);
-  if (sink_.worker_line(message.worker_id, line) || std::exchange(paused_, true)) return;
-  channel_->send(wire::to_frame(PauseOutput{}));
+  const auto& log = worker->second.log;
+  if (log && !log->append(std::string(line) + '\n')) full_logs_.insert(message.worker_id);
+  if (!sink_.worker_line(message.worker_id, line)) full_sink_ = true;
+  pause_or_resume();
 }
 
-void RemoteAgent::log_line(std::int64_t worker_id, const Worker& worker, std::string_view line) {
-  constexpr std::size_t open_max = 64;
-  if (!logs_.contains(worker_id)) {
-    if (logs_.size() == open_max) logs_.clear();
-    logs_.emplace(worker_id, std::ofstream(worker.log_path, std::ios::app | std::ios::binary));
-  }
-  // At once: who looks at a log file wants to see how far a rank is.
-  logs_[worker_id] << line << '\n' << std::flush;
-}
-
+/// Its exit is reported once its log file has all that it printed.
 void RemoteAgent::on(const WorkerGone& message, const wire::Blob& blob) {
-  logs_.erase(message.worker_id);
   const auto worker = workers_.extract(message.worker_id);
   if (worker.empty()) return;
   ExitStatus status = message.status;
   const std::string& error = worker.mapped().session_error;
   if (status.detail.empty() && !error.empty()) status.detail = "its session broke: " + error;
-  sink_.worker_exited(message.worker_id, status, blob ? *blob : std::string());
+  const std::shared_ptr<node::LogFile> log = worker.mapped().log;
+  const auto report = [this, here = std::weak_ptr(alive_), id = message.worker_id, status, blob, log] {
+    if (here.expired()) return;
+    if (log && !log->trouble().empty()) sink_.notice(log->trouble());
+    sink_.worker_exited(id, status, blob ? *blob : std::string());
+  };
+  full_logs_.erase(message.worker_id);
+  pause_or_resume();
+  if (!log) return report();
+  close_log(*log, report);
 }
 
 void RemoteAgent::on(const WorkerExamined& message, const wire::Blob& blob) {

@@ -2,10 +2,12 @@
 
 #include "cluster/agent_messages.hpp"
 #include "cluster/secure_channel.hpp"
+#include "node/log_file.hpp"
 
 #include <chrono>
-#include <fstream>
 #include <map>
+#include <memory>
+#include <set>
 
 namespace headway::cluster {
 
@@ -23,9 +25,11 @@ class RemoteAgent : public node::NodeAgent {
   };
 
   /// `channel` is past its handshakes. Lines of workers' output go into their log files here, on
-  /// the driver's machine.
+  /// the driver's machine, by `log_threads`, which lives on the same loop. While a log file takes
+  /// nothing, the node's output waits there.
   RemoteAgent(boost::asio::io_context& loop, std::shared_ptr<SecureChannel> channel,
-              std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers);
+              std::chrono::duration<double> lease, node::AgentSink& sink, Handlers handlers,
+              std::shared_ptr<node::LogThreads> log_threads);
   /// Dismisses the agent. Handlers and sink are not called any more.
   ~RemoteAgent() override;
 
@@ -35,11 +39,13 @@ class RemoteAgent : public node::NodeAgent {
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
+  /// Waits for the log files. The destructor dismisses the agent.
+  void close(std::function<void()> closed) override;
 
  private:
   struct Worker {
-    std::string log_path;
-    std::string session_error = {};  ///< Why it was ended.
+    std::shared_ptr<node::LogFile> log;  ///< Null: it has none.
+    std::string session_error = {};      ///< Why it was ended.
   };
 
   Result<void> on_frame(const wire::Frame& frame);
@@ -52,7 +58,9 @@ class RemoteAgent : public node::NodeAgent {
   void on(const AskLease& message, const wire::Blob& blob);
   void on(const Preempting& message, const wire::Blob& blob);
   void on(const Leaving& message, const wire::Blob& blob);
-  void log_line(std::int64_t worker_id, const Worker& worker, std::string_view line);
+  std::shared_ptr<node::LogFile> open_log(std::int64_t worker_id, const std::string& path);
+  void close_log(node::LogFile& log, std::function<void()> closed);
+  void pause_or_resume();
   void wait_for_sign_of_life();
   void lose(const std::string& reason);
 
@@ -61,14 +69,15 @@ class RemoteAgent : public node::NodeAgent {
   node::AgentSink& sink_;
   Handlers handlers_;
   boost::asio::steady_timer silence_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For the timer.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For what is called later.
   Clock::time_point granted_;                                   ///< When the last lease was.
   std::map<std::int64_t, Worker> workers_;
-  std::map<std::int64_t, std::ofstream>
-      logs_;  ///< The open ones: a node may have more workers than there are descriptors.
+  std::shared_ptr<node::LogThreads> log_threads_;
+  std::set<std::int64_t> full_logs_;  ///< Workers whose log files take nothing for now.
+  bool full_sink_ = false;
   std::map<std::int64_t, Examined> examinations_;
   std::int64_t examinations_asked_ = 0;
-  bool paused_ = false;
+  bool paused_ = false;  ///< The agent was asked to let the output wait.
   bool leaving_ = false;
 };
 

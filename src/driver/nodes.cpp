@@ -16,9 +16,18 @@ std::vector<std::int64_t> Nodes::remove(const std::string& node_id) {
   return workers;
 }
 
-void Nodes::clear() {
-  agents_.clear();
+void Nodes::close(std::function<void()> closed) {
   places_.clear();
+  // Whoever goes last lets this go on. An agent must outlive its own end, so it is let go by the loop.
+  const std::shared_ptr<void> all_closed(
+      nullptr, [this, closed = std::move(closed)](void*) { boost::asio::post(loop_, closed); });
+  std::vector<std::string> ids;
+  for (const auto& [node_id, agent] : agents_) ids.push_back(node_id);
+  for (const std::string& node_id : ids) {
+    agents_.at(node_id)->close([this, node_id, all_closed] {
+      boost::asio::post(loop_, [this, node_id, all_closed] { agents_.erase(node_id); });
+    });
+  }
 }
 
 void Nodes::warm(const std::vector<std::string>& preload) {

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <future>
 #include <pthread.h>
 
@@ -113,6 +114,7 @@ void Runtime::shutdown() {
   // Storage that can't be reached must not keep this waiting.
   storage::lose_patience();
   thread_.join();
+  for (const std::string& text : last_words_) std::fprintf(stderr, "headway: %s\n", text.c_str());
   storage_threads_.join();
   if (artifact_threads_) artifact_threads_->join();
   storage::regain_patience();
@@ -129,12 +131,13 @@ void Runtime::close() {
   const bool farewells = desk_ != nullptr;
   desk_.reset();
   publisher_.close();
-  nodes_.clear();
-  engine_->close();
-  work_.reset();
-  auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
-  // Outlived: see shutdown().
-  farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
+  nodes_.close([this, farewells] {
+    engine_->close();
+    work_.reset();
+    auto farewell = std::make_shared<asio::steady_timer>(loop_, farewells ? farewell_limit : farewell_limit.zero());
+    // Outlived: see shutdown().
+    farewell->async_wait([this, farewell](const boost::system::error_code&) { loop_.stop(); });
+  });
 }
 
 bool Runtime::is_open() {
@@ -193,14 +196,17 @@ Result<std::string> Runtime::listen() {
 }
 
 void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel) {
+  if (closing_) return channel->close();
+  if (!log_threads_) log_threads_ = std::make_shared<node::LogThreads>(loop_);
   cluster::RemoteAgent::Handlers handlers;
   handlers.lost = [this, id = node.node_id](const std::string& reason, auto fenced_until) {
     // Not at once: this is called from inside the agent that goes.
     later([this, id, reason, fenced_until] { node_lost(id, reason, fenced_until); });
   };
   handlers.preempting = [this, id = node.node_id](double grace_s) { node_preempted(id, grace_s); };
-  auto agent = std::make_unique<cluster::RemoteAgent>(
-      loop_, std::move(channel), std::chrono::duration<double>(config_.join->lease_s), *this, std::move(handlers));
+  auto agent = std::make_unique<cluster::RemoteAgent>(loop_, std::move(channel),
+                                                      std::chrono::duration<double>(config_.join->lease_s), *this,
+                                                      std::move(handlers), log_threads_);
   for (const std::vector<std::string>& preload : preloads_) (void)agent->warm(preload);
   nodes_.add(node.node_id, std::move(agent));
   for (const auto& [id, run] : runs_) {
@@ -310,6 +316,7 @@ bool Runtime::worker_line(std::int64_t worker_id, std::string_view line) {
 
 void Runtime::notice(const std::string& text) {
   for (auto& [id, run] : runs_) run->warn(text);
+  if (closing_) last_words_.push_back(text);
 }
 
 }  // namespace headway::driver

@@ -129,6 +129,7 @@ class Runtime : public node::AgentSink {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::unique_ptr<engine::Engine> engine_;
   std::string node_id_;
+  std::shared_ptr<node::LogThreads> log_threads_;  ///< For the workers of other machines, from the first one on.
   Nodes nodes_{loop_};
   std::unique_ptr<cluster::JoinDesk> desk_;
   std::set<std::vector<std::string>>
@@ -148,7 +149,8 @@ class Runtime : public node::AgentSink {
   /// Held for a few instructions, never while somebody is waited for.
   std::mutex stage_mutex_;
   std::condition_variable stage_changed_;
-  Stage stage_ = Stage::open;  ///< Only while it is open is anything handed to the loop.
+  Stage stage_ = Stage::open;            ///< Only while it is open is anything handed to the loop.
+  std::vector<std::string> last_words_;  ///< Notices of the end, when no run is left to take them.
 };
 
 }  // namespace headway::driver

@@ -7,6 +7,7 @@
 #include "library/worker_main.hpp"
 #include "node/factory_server.hpp"
 #include "node/guard.hpp"
+#include "node/guard_wait.hpp"
 #include "node/process.hpp"
 
 #include <cerrno>
@@ -180,8 +181,10 @@ void end_forked(node::ForkedFactory& forked) {
   close(std::exchange(forked.control_fd, -1));
   node::Guard::tell(forked.life_fd, node::Guard::farewell);  // Else it would wait for this process, which waits for it.
   close(std::exchange(forked.life_fd, -1));
-  while (waitpid(forked.guard_pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  boost::asio::io_context loop;
+  const auto notice = [](const std::string& text) { std::fprintf(stderr, "headway: %s\n", text.c_str()); };
+  node::await_guard(loop, {forked.guard_pid}, notice, nullptr);
+  loop.run();
 }
 
 Result<void> check_names_and_depth() {

@@ -1,5 +1,6 @@
 #include "node/agent.hpp"
 
+#include "node/process_state.hpp"
 #include "wire/session_messages.hpp"
 
 #include <array>
@@ -56,10 +57,13 @@ std::string key_of(const WorkerLaunch& launch) {
 
 Result<void> NodeAgent::lend(LentWorker) { return Error{ErrorKind::unavailable, "it is on another machine"}; }
 
+void NodeAgent::close(std::function<void()> closed) { closed(); }
+
 Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host)
     : loop_(loop),
       config_(std::move(config)),
       sink_(sink),
+      log_threads_(loop),
       examiner_(loop, {config_.guard_path, config_.py_spy, config_.own_stacks}),
       host_(host) {}
 
@@ -67,7 +71,7 @@ Agent::~Agent() {
   // Their coroutines may live on for a moment; none of them may call the sink any more.
   for (auto& [id, worker] : workers_) {
     worker.session->close();
-    for (const auto& output : worker.output) output->abandon();
+    for (const auto& output : worker.output) output->abandon([] {});
   }
 }
 
@@ -95,6 +99,17 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
     if (!launch.factory.command.empty()) config.command = launch.factory.command;
     for (const auto& [name, value] : launch.factory.env) config.env[name] = value;
   }
+  if (host_ != nullptr) {
+    auto hosted = std::make_unique<HostedFactory>(*host_, launch.preload, handlers_for(key));
+    return factories_.emplace(key, std::move(hosted)).first->second.get();
+  }
+  auto factory = std::make_unique<Factory>(loop_, handlers_for(key));
+  if (auto ok = factory->start(config, launch.preload); !ok) return ok.error();
+  if (lease_end_) factory->hold_until(*lease_end_);
+  return factories_.emplace(key, std::move(factory)).first->second.get();
+}
+
+WorkerSource::Handlers Agent::handlers_for(const std::string& key) {
   WorkerSource::Handlers handlers;
   handlers.ready = [this](const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) sink_.notice("the worker factory could not import " + problem);
@@ -108,22 +123,17 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
   };
   handlers.ended = [this](std::int64_t worker_id, const ExitStatus& status) { on_ended(worker_id, status); };
   handlers.lost = [this, key] { drop_factory(key); };
-  if (host_ != nullptr) {
-    auto hosted = std::make_unique<HostedFactory>(*host_, launch.preload, std::move(handlers));
-    return factories_.emplace(key, std::move(hosted)).first->second.get();
-  }
-  auto factory = std::make_unique<Factory>(loop_, std::move(handlers));
-  if (auto ok = factory->start(config, launch.preload); !ok) return ok.error();
-  if (lease_end_) factory->hold_until(*lease_end_);
-  return factories_.emplace(key, std::move(factory)).first->second.get();
+  handlers.notice = while_alive([this](const std::string& text) { sink_.notice(text); });
+  return handlers;
 }
 
-/// Each holds its own copy of what it has imported: one that nobody uses now makes place for the next.
+/// Each holds its own copy of what it has imported: an idle one is stopped before another is started.
 void Agent::drop_idle_environments() {
   std::erase_if(own_environments_, [this](const std::string& key) {
     const auto found = factories_.find(key);
     if (found == factories_.end()) return true;
     if (!found->second->idle()) return false;
+    end_factory(std::move(found->second));
     factories_.erase(found);
     return true;
   });
@@ -132,7 +142,9 @@ void Agent::drop_idle_environments() {
 /// Not at once: this is called from inside the factory that goes.
 void Agent::drop_factory(const std::string& key) {
   auto node = factories_.extract(key);
-  if (!node.empty()) asio::post(loop_, [factory = std::shared_ptr<WorkerSource>(std::move(node.mapped()))] {});
+  if (node.empty()) return;
+  auto factory = std::make_shared<std::unique_ptr<WorkerSource>>(std::move(node.mapped()));
+  asio::post(loop_, while_alive([this, factory] { end_factory(std::move(*factory)); }));
 }
 
 Result<void> Agent::lend(LentWorker worker) {
@@ -155,7 +167,7 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   WorkerPipes& pipes = *made;
   const std::int64_t id = launch.worker_id;
   const auto capture = [this, id](int fd, const std::string& path) {
-    auto made = std::make_shared<LogCapture>(loop_, fd, path,
+    auto made = std::make_shared<LogCapture>(log_threads_, fd, path,
                                              [this, id](std::string_view line) { return sink_.worker_line(id, line); });
     made->start();
     return made;
@@ -174,6 +186,7 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   worker.session->send(std::move(first));
   workers_.emplace(id, std::move(worker));
   (*factory)->spawn(id, launch.env, std::move(pipes.workers));
+  expect_answer(id);
   return {};
 }
 
@@ -188,20 +201,12 @@ void Agent::signal_worker(std::int64_t worker_id, int signal) {
   if (lent == lent_.end() && (worker == workers_.end() || worker->second.exit)) return;
   const auto factory = factories_.find(lent != lent_.end() ? lent->second.factory_key : worker->second.factory_key);
   if (factory != factories_.end()) factory->second->signal(worker_id, signal);
+  if (signal == SIGKILL && worker != workers_.end()) {
+    worker->second.killed = true;
+    expect_answer(worker_id);
+  }
   const bool ordered = worker != workers_.end() && worker->second.pid == 0 && worker->second.heard == 0;
   if (signal == SIGKILL && ordered) withdraw(worker_id);
-}
-
-/// A worker that its factory has not started yet is not waited for: the import that the factory is in may never end. The factory
-/// has its signal right behind the order. Should it start the worker yet, that one finds its session closed, and does nothing.
-void Agent::withdraw(std::int64_t worker_id) {
-  asio::post(loop_, [this, worker_id, here = std::weak_ptr(alive_)] {
-    if (here.expired()) return;
-    const auto worker = workers_.find(worker_id);
-    if (worker == workers_.end() || worker->second.exit) return;
-    worker->second.exit = ExitStatus{true, SIGKILL, "it had not been started yet"};
-    finish_worker(worker_id);
-  });
 }
 
 void Agent::resume_output() {
@@ -220,7 +225,11 @@ void Agent::examine(std::int64_t worker_id, Examined done) {
   const auto factory = worker == workers_.end() ? factories_.end() : factories_.find(worker->second.factory_key);
   const pid_t pid = worker == workers_.end() ? 0 : worker->second.pid;
   const pid_t parent = factory == factories_.end() ? 0 : factory->second->process();
-  if (pid != 0) {
+  if (pid != 0 && parent != 0 && has_ended(process_state(pid))) {
+    const std::string who =
+        "its process has ended; its worker factory (pid " + std::to_string(parent) + "), which reports that, is ";
+    examiner_.examine(parent, [who, done = std::move(done)](const std::string& text) { done(who + text); });
+  } else if (pid != 0) {
     examiner_.examine(pid, std::move(done));
   } else if (parent != 0) {
     const std::string who = "it is not started yet; its worker factory (pid " + std::to_string(parent) + ") is ";
@@ -236,69 +245,6 @@ std::vector<pid_t> Agent::guards() const {
     if (factory->guard_pid() != 0) guards.push_back(factory->guard_pid());  // A host's are its own.
   }
   return guards;
-}
-
-void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
-  if (lent_.erase(worker_id) > 0) sink_.worker_exited(worker_id, status, "");
-  const auto worker = workers_.find(worker_id);
-  if (worker == workers_.end()) return;
-  worker->second.exit = status;
-  if (worker->second.session_closed) {
-    finish_worker(worker_id);
-    return;
-  }
-  await_last_words(worker_id);
-}
-
-/// Of a worker that has ended: they are still in its socket. Should a child of it hold the socket open, they are taken and that is all.
-void Agent::await_last_words(std::int64_t worker_id) {
-  constexpr auto silence_max = std::chrono::milliseconds(200);
-  Worker& worker = workers_.at(worker_id);
-  worker.last_words = std::make_shared<asio::steady_timer>(loop_, silence_max);
-  worker.last_words->async_wait([this, worker_id, heard = worker.heard](const boost::system::error_code& failure) {
-    if (failure) return;  // The agent may be gone.
-    const auto ended = workers_.find(worker_id);
-    if (ended == workers_.end()) return;
-    // On a machine with much to do reading them may take longer than that.
-    if (ended->second.heard != heard) return await_last_words(worker_id);
-    finish_worker(worker_id);
-  });
-}
-
-void Agent::on_session_closed(std::int64_t worker_id, const std::optional<Error>& error) {
-  const auto worker = workers_.find(worker_id);
-  if (worker == workers_.end()) return;
-  worker->second.session_closed = true;
-  // A process that is killed may leave a part of a message.
-  const bool broken = error && error->kind != ErrorKind::unknown_outcome;
-  if (broken) worker->second.session_error = error->message;
-  if (worker->second.exit) {
-    finish_worker(worker_id);
-    return;
-  }
-  // A process that ends closes its session a moment before. One that lives on without is deaf, and of no more use.
-  constexpr auto exit_max = std::chrono::seconds(5);
-  worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, broken ? exit_max.zero() : exit_max);
-  worker->second.last_words->async_wait([this, worker_id](const boost::system::error_code& failure) {
-    if (!failure) signal_worker(worker_id, SIGKILL);
-  });
-}
-
-void Agent::finish_worker(std::int64_t worker_id) {
-  auto node = workers_.extract(worker_id);
-  if (node.empty()) return;
-  Worker& worker = node.mapped();
-  worker.session->close();
-  std::string tail;
-  for (const auto& output : worker.output) {
-    output->finish();
-    tail += output->tail();
-    if (!output->trouble().empty()) sink_.notice(output->trouble());
-  }
-  if (worker.last_words) worker.last_words->cancel();
-  if (worker.exit->detail.empty() && !worker.session_error.empty())
-    worker.exit->detail = "its session broke: " + worker.session_error;
-  sink_.worker_exited(worker_id, *worker.exit, tail);
 }
 
 }  // namespace headway::node

@@ -17,8 +17,8 @@
 
 namespace headway::node {
 
-/// Owns the processes of one node: worker factories, workers, their sessions and their output. Lives on one event loop; in the
-/// driver's own node that is the driver's.
+/// Owns the processes of one node: worker factories, workers, their sessions and their output. Lives on one event loop, which it never
+/// blocks; in the driver's own node that is the driver's.
 class Agent : public NodeAgent {
  public:
   /// With a `host`, which must outlive it, workers come from there, and there is no factory of its own.
@@ -33,6 +33,7 @@ class Agent : public NodeAgent {
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
   std::vector<pid_t> guards() const override;
+  void close(std::function<void()> closed) override;
 
   void hold_until(LeaseTime end) override;
 
@@ -46,7 +47,11 @@ class Agent : public NodeAgent {
     std::optional<ExitStatus> exit;
     bool session_closed = false;
     std::string session_error;  ///< Why its session broke; empty when it ended in order, or with the process.
+    bool killed = false;        ///< That is, it was ordered.
     std::shared_ptr<boost::asio::steady_timer> last_words;
+    /// For its factory's word of its start, or end; and how often that was waited for.
+    std::shared_ptr<boost::asio::steady_timer> overdue;
+    int looks = 0;
   };
 
   struct Lent {
@@ -61,11 +66,25 @@ class Agent : public NodeAgent {
   void await_last_words(std::int64_t worker_id);
   void withdraw(std::int64_t worker_id);
   void finish_worker(std::int64_t worker_id);
+  WorkerSource::Handlers handlers_for(const std::string& key);
   void drop_factory(const std::string& key);
+  void end_factory(std::unique_ptr<WorkerSource> factory);
+  void expect_answer(std::int64_t worker_id);
+  void look_for_answer(std::int64_t worker_id);
+  void give_up_factory(const std::string& key, std::chrono::milliseconds waited);
+  std::function<void()> count_down();
+  /// For what is called later: it does nothing once this agent has gone.
+  template <class F>
+  auto while_alive(F work) {
+    return [here = std::weak_ptr(alive_), work = std::move(work)](auto&&... arguments) {
+      if (!here.expired()) work(std::forward<decltype(arguments)>(arguments)...);
+    };
+  }
 
   boost::asio::io_context& loop_;
   FactoryConfig config_;
   AgentSink& sink_;
+  LogThreads log_threads_;
   ProcessExaminer examiner_;
   HostLink* host_;
   std::map<std::string, std::unique_ptr<WorkerSource>> factories_;
@@ -74,7 +93,9 @@ class Agent : public NodeAgent {
   std::map<std::int64_t, Lent> lent_;
   bool told_exec_reason_ = false;
   std::optional<LeaseTime> lease_end_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For what is posted.
+  int ending_ = 0;  ///< Guards and log files whose ends are awaited.
+  std::function<void()> closed_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace headway::node

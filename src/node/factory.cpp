@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,7 +16,16 @@
 
 namespace headway::node {
 
+/// A look for the end of a guard.
+struct GuardEnd {
+  explicit GuardEnd(boost::asio::io_context& loop) : process(loop), limit(loop) {}
+
+  boost::asio::posix::stream_descriptor process;  ///< Readable once it has ended.
+  boost::asio::steady_timer limit;
+};
+
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
+  limits_ = config.limits;
   if (!config.forked || config.forked->control_fd < 0) return launch(config, preload);
   ForkedFactory& forked = *config.forked;
   ready_ = true;  // What comes before was done before it was forked.
@@ -74,16 +82,20 @@ void Factory::serve(int control_fd, int life_fd, pid_t guard_pid) {
                   [this](const std::optional<Error>& error) { on_lost(error); });
 }
 
-Factory::~Factory() {
+Factory::~Factory() { leave(nullptr); }
+
+void Factory::leave(std::function<void()> ended) {
   if (channel_) channel_->close();
-  if (life_fd_ < 0) return;
+  if (life_fd_ < 0) {
+    if (ended) boost::asio::post(loop_, std::move(ended));
+    return;
+  }
   wire::keep_in_children(life_fd_);
   Guard::tell(life_fd_, Guard::farewell);
-  close(life_fd_);
+  close(std::exchange(life_fd_, -1));
   if (!ready_) kill(-guard_pid_, SIGTERM);  // It may not have become a guard yet, and never be one.
   // The guard kills all there is below it and ends; nothing of ours is a zombie then.
-  while (waitpid(guard_pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  await_guard(loop_, {guard_pid_, "the guard of a worker factory", limits_}, handlers_.notice, std::move(ended));
 }
 
 void Factory::spawn(std::int64_t worker_id, const std::map<std::string, std::string>& env, WorkerEnds ends) {
@@ -99,7 +111,9 @@ void Factory::signal(std::int64_t worker_id, int signal) {
   if (alive_.contains(worker_id)) channel_->send(wire::to_frame(wire::SignalWorker{worker_id, signal}));
 }
 
-void Factory::hold_until(LeaseTime end) const { Guard::tell(life_fd_, end.count()); }
+void Factory::hold_until(LeaseTime end) const {
+  if (life_fd_ >= 0) Guard::tell(life_fd_, end.count());
+}
 
 pid_t Factory::process() const {
   const std::vector<pid_t> children = guard_pid_ == 0 ? std::vector<pid_t>{} : children_of(guard_pid_);
@@ -120,25 +134,42 @@ Result<void> Factory::on_frame(const wire::Frame& frame) {
   return {};
 }
 
-/// How the guard's process has ended, or is about to: its descriptors are closed a moment before. None when it lives on without them.
-std::optional<ExitStatus> Factory::end_of_guard() const {
-  constexpr int limit_ms = 1000;
-  pollfd end{static_cast<int>(syscall(SYS_pidfd_open, guard_pid_, 0)), POLLIN, 0};
-  const bool ended = poll(&end, 1, limit_ms) == 1;
-  close(end.fd);
-  siginfo_t info{};
-  // It stays for the destructor to be waited for.
-  if (!ended || waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-    return std::nullopt;
-  return ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""};
+void Factory::on_lost(const std::optional<Error>& error) {
+  if (error) {
+    report_lost({true, SIGKILL, "the connection to its worker factory broke: " + error->message});
+  } else if (ready_ || alive_.empty()) {
+    report_lost({true, SIGKILL, "its worker factory died, and it with it"});
+  } else {
+    await_end_of_guard();
+  }
 }
 
-/// What is told of the workers of a factory that is gone.
-ExitStatus Factory::status_of_lost(const std::optional<Error>& error) const {
-  constexpr int killed = 9;
-  if (error) return {true, killed, "the connection to its worker factory broke: " + error->message};
-  if (ready_) return {true, killed, "its worker factory died, and it with it"};
-  ExitStatus status = end_of_guard().value_or(ExitStatus{true, killed, ""});
+/// How a guard that was never ready has ended says why. Its descriptors are closed a moment before
+/// its end. Workers that are ordered meanwhile are reported with the others.
+void Factory::await_end_of_guard() {
+  constexpr auto limit = std::chrono::seconds(1);
+  guard_end_ = std::make_shared<GuardEnd>(loop_);
+  const auto look = [this, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
+    if (failure || weak.expired()) return;
+    siginfo_t info{};
+    // It stays, to be reaped by whoever waits for the guard.
+    const bool ended =
+        waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    guard_end_.reset();
+    report_lost(status_of_unready(ended ? std::optional(ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""})
+                                        : std::nullopt));
+  };
+  guard_end_->limit.expires_after(limit);
+  guard_end_->limit.async_wait(look);
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, guard_pid_, 0));
+  if (fd < 0) return;
+  guard_end_->process.assign(fd);
+  guard_end_->process.async_wait(boost::asio::posix::stream_descriptor::wait_read, look);
+}
+
+/// What is reported of the workers of a factory that has ended before it was ready.
+ExitStatus Factory::status_of_unready(const std::optional<ExitStatus>& end_of_guard) const {
+  ExitStatus status = end_of_guard.value_or(ExitStatus{true, SIGKILL, ""});
   status.detail = "it was to be started by a worker factory, which has ended so before it was ready";
   if (!entrance_.empty()) {
     status.detail =
@@ -149,12 +180,10 @@ ExitStatus Factory::status_of_lost(const std::optional<Error>& error) const {
   return status;
 }
 
-void Factory::on_lost(const std::optional<Error>& error) {
+void Factory::report_lost(const ExitStatus& status) {
   // First of all: whoever hears of a worker's end may start another at once, from a factory that
   // lives.
   handlers_.lost();
-  if (alive_.empty()) return;
-  const ExitStatus status = status_of_lost(error);
   for (std::int64_t worker_id : std::exchange(alive_, {})) handlers_.ended(worker_id, status);
 }
 

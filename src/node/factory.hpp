@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/worker.hpp"
+#include "node/guard_wait.hpp"
 #include "node/worker_source.hpp"
 #include "wire/channel.hpp"
 
@@ -25,9 +26,9 @@ struct ForkedFactory {
 
 /// How worker factories are started on this node.
 struct FactoryConfig {
-  std::string
-      guard_path;  ///< The headway-guard program; empty: the command is guard and factory in one, with the factory's socket as
-                   ///< its descriptor 3 and the guard's pipe as 4.
+  /// The headway-guard program; empty: the command is guard and factory in one, with the factory's socket as its descriptor 3 and
+  /// the guard's pipe as 4.
+  std::string guard_path;
   std::vector<std::string>
       command;  ///< Starts a factory; after a guard's, the socket's number and the modules to import follow.
   std::map<std::string, std::string> env;
@@ -36,12 +37,18 @@ struct FactoryConfig {
   std::string entrance = "";
   bool own_stacks = false;  ///< Workers tell their stacks themselves, when they are asked through their sessions.
   std::shared_ptr<ForkedFactory> forked = nullptr;  ///< Used first, when it is there.
+  GuardLimits limits = {};
+  /// How long a factory may take to report the end of a worker whose process has ended.
+  std::chrono::milliseconds answer_limit{5'000};
 };
+
+struct GuardEnd;
 
 /// The agent's end of one worker factory: a guard process, below it the factory, below that the workers.
 class Factory : public WorkerSource {
  public:
   Factory(boost::asio::io_context& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
+  /// Its processes end by themselves, and are reaped while the loop runs.
   ~Factory() override;
   Factory(const Factory&) = delete;
   Factory& operator=(const Factory&) = delete;
@@ -53,6 +60,7 @@ class Factory : public WorkerSource {
   void signal(std::int64_t worker_id, int signal) override;
   bool idle() const override { return alive_.empty(); }
   void hold_until(LeaseTime end) const override;
+  void leave(std::function<void()> ended) override;
   pid_t guard_pid() const override { return guard_pid_; }
   pid_t process() const override;
 
@@ -61,8 +69,9 @@ class Factory : public WorkerSource {
   void serve(int control_fd, int life_fd, pid_t guard_pid);
   Result<void> on_frame(const wire::Frame& frame);
   void on_lost(const std::optional<Error>& error);
-  std::optional<ExitStatus> end_of_guard() const;
-  ExitStatus status_of_lost(const std::optional<Error>& error) const;
+  void await_end_of_guard();
+  ExitStatus status_of_unready(const std::optional<ExitStatus>& end_of_guard) const;
+  void report_lost(const ExitStatus& status);
 
   boost::asio::io_context& loop_;
   Handlers handlers_;
@@ -70,8 +79,10 @@ class Factory : public WorkerSource {
   int life_fd_ = -1;
   pid_t guard_pid_ = 0;
   std::string entrance_;
+  GuardLimits limits_;
   bool ready_ = false;
-  std::set<std::int64_t> alive_;  ///< Workers ordered and not ended.
+  std::set<std::int64_t> alive_;         ///< Workers ordered and not ended.
+  std::shared_ptr<GuardEnd> guard_end_;  ///< While the end of a guard that went by itself is looked for.
 };
 
 }  // namespace headway::node

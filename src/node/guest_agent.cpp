@@ -30,7 +30,9 @@ void GuestAgent::signal_worker(std::int64_t worker_id, int) {
   if (session == sessions_.end()) return;
   session->second->close();
   // Not at once: whoever orders the end does not expect it to have come before the order is through.
-  boost::asio::post(loop_, [this, worker_id] { on_closed(worker_id, std::nullopt); });
+  boost::asio::post(loop_, [this, worker_id, here = std::weak_ptr(alive_)] {
+    if (!here.expired()) on_closed(worker_id, std::nullopt);
+  });
 }
 
 void GuestAgent::examine(std::int64_t worker_id, Examined done) {

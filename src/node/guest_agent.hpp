@@ -36,6 +36,7 @@ class GuestAgent : public NodeAgent {
   boost::asio::io_context& loop_;
   AgentSink& sink_;
   std::map<std::int64_t, std::shared_ptr<wire::Channel>> sessions_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For what is posted.
 };
 
 }  // namespace headway::node

@@ -5,7 +5,8 @@
 namespace headway::node {
 
 HostLink::HostLink(boost::asio::io_context& loop, wire::Fd fd, const wire::HostResources& resources)
-    : node_id_(resources.node_id),
+    : loop_(loop),
+      node_id_(resources.node_id),
       total_(resources.total),
       available_(resources.available),
       channel_(std::make_shared<wire::Channel>(loop, std::move(fd), wire::messages_of<wire::FromHost>)) {

@@ -34,6 +34,8 @@ class HostLink {
     channel_->send(std::move(frame));
   }
 
+  boost::asio::io_context& loop() { return loop_; }
+
   /// Nothing is heard any more, and the host takes back what is this guest's.
   void close() { channel_->close(); }
 
@@ -50,6 +52,7 @@ class HostLink {
   Result<void> take(const wire::Frame& frame);
   void end(const Error& error);
 
+  boost::asio::io_context& loop_;
   std::string node_id_;
   Resources total_;
   Resources available_;
@@ -76,6 +79,7 @@ class HostedFactory : public WorkerSource {
   void signal(std::int64_t worker_id, int signal) override { host_->send(wire::GuestSignal{worker_id, signal}); }
   bool idle() const override { return false; }  // The host's own to know.
   void hold_until(LeaseTime) const override {}  // The host's own factory holds it.
+  void leave(std::function<void()> ended) override { boost::asio::post(host_->loop(), std::move(ended)); }
   pid_t guard_pid() const override { return 0; }
   pid_t process() const override { return 0; }
 

@@ -5,32 +5,48 @@
 #include "wire/spawn.hpp"
 
 #include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace headway::node {
 
 namespace asio = boost::asio;
 
-LogCapture::LogCapture(asio::io_context& loop, int pipe_fd, const std::string& log_path, LineSink sink)
-    : pipe_(loop, pipe_fd),
-      resumed_(loop, asio::steady_timer::time_point::max()),
-      sink_(std::move(sink)),
-      log_path_(log_path) {
+LogCapture::LogCapture(LogThreads& threads, int pipe_fd, const std::string& log_path, LineSink sink)
+    : pipe_(threads.loop(), pipe_fd),
+      resumed_(threads.loop(), asio::steady_timer::time_point::max()),
+      sink_(std::move(sink)) {
   pipe_.non_blocking(true);
   wire::drop_in_children(pipe_fd);
-  if (log_path_.empty()) return;
-  log_fd_ = open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (log_fd_ < 0) note_trouble();
+  if (!log_path.empty()) file_ = std::make_shared<LogFile>(threads, log_path);
 }
 
-LogCapture::~LogCapture() { finish(); }
+LogCapture::~LogCapture() { close_pipe(); }
 
 void LogCapture::start() {
+  if (file_) {
+    file_->on_room = [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->file_full_ = false;
+      self->resumed_.cancel();
+    };
+    file_->open();
+  }
   auto self = shared_from_this();
   wire::spawn(
       pipe_.get_executor(), [self] { return self->read_loop(); }, [self](const Error& error) { self->fail(error); });
+}
+
+void LogCapture::fail(const Error& error) {
+  failure_ = "the output of a worker is no longer read: " + error.message;
+  close_pipe();
+}
+
+void LogCapture::close_pipe() {
+  if (!pipe_.is_open()) return;
+  wire::keep_in_children(pipe_.native_handle());
+  boost::system::error_code ignored;
+  pipe_.close(ignored);
 }
 
 void LogCapture::resume() {
@@ -40,7 +56,7 @@ void LogCapture::resume() {
 
 asio::awaitable<void> LogCapture::read_loop() {
   while (!finished_) {
-    if (paused_) {
+    if (paused_ || file_full_) {
       co_await resumed_.async_wait(asio::as_tuple(asio::use_awaitable));
       continue;
     }
@@ -58,21 +74,8 @@ bool LogCapture::read_some() {
   return count > 0;
 }
 
-void LogCapture::note_trouble() {
-  if (trouble_.empty()) trouble_ = log_path_ + " lacks a part of the output: " + std::strerror(errno);
-}
-
-void LogCapture::write_log(std::string_view bytes) {
-  while (log_fd_ >= 0 && !bytes.empty()) {
-    const ssize_t written = ::write(log_fd_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return note_trouble();  // A full disk: the lines are still shown.
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 void LogCapture::take(std::string_view bytes) {
-  write_log(bytes);
+  if (file_ && !file_->append(bytes)) file_full_ = true;
   for (std::size_t newline = bytes.find('\n'); newline != std::string_view::npos; newline = bytes.find('\n')) {
     partial_ += bytes.substr(0, newline);
     take_long_parts();
@@ -114,32 +117,29 @@ void LogCapture::take_line(std::string_view line) {
   if (!sink_(line)) paused_ = true;
 }
 
-void LogCapture::finish() {
-  if (finished_) return;
-  finished_ = true;
+bool LogCapture::finish(std::function<void()> finished, std::chrono::milliseconds patience) {
+  if (std::exchange(finished_, true)) return false;
   // Bounded: a pipe holds 64 KiB, but a grandchild may go on writing.
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 64 && pipe_.is_open(); ++i) {
     char buffer[64 << 10];
     const ssize_t count = ::read(pipe_.native_handle(), buffer, sizeof(buffer));
     if (count <= 0) break;
     take({buffer, static_cast<std::size_t>(count)});
   }
   if (!partial_.empty()) take_line(std::exchange(partial_, {}));
-  wire::keep_in_children(pipe_.native_handle());
-  boost::system::error_code ignored;
-  pipe_.close(ignored);
+  close_pipe();
   resumed_.cancel();
-  if (log_fd_ >= 0) ::close(std::exchange(log_fd_, -1));
+  if (file_) {
+    file_->close(std::move(finished), patience);
+  } else {
+    asio::post(pipe_.get_executor(), std::move(finished));
+  }
+  return true;
 }
 
-void LogCapture::fail(const Error& error) {
-  if (trouble_.empty()) trouble_ = "the output of a worker is no longer read: " + error.message;
-  abandon();
-}
-
-void LogCapture::abandon() {
+void LogCapture::abandon(std::function<void()> finished) {
   sink_ = [](std::string_view) { return true; };
-  finish();
+  finish(std::move(finished));
 }
 
 std::string LogCapture::tail() const {

@@ -89,6 +89,10 @@ class NodeAgent {
   /// All workers end at this time, unless it is put off by another call: the agent of a driver elsewhere holds a lease.
   virtual void hold_until(LeaseTime) {}
 
+  /// Ends everything that the agent has started. `closed` is called on the loop once nothing is left;
+  /// then the agent may go. Until then it may give notices, and nothing else.
+  virtual void close(std::function<void()> closed);
+
   /// The guard processes on the driver's own machine. Each ends after all that its factory had started.
   virtual std::vector<pid_t> guards() const { return {}; }
 };

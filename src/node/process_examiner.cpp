@@ -2,7 +2,9 @@
 
 #include "core/text.hpp"
 #include "node/guard.hpp"
+#include "node/guard_wait.hpp"
 #include "node/process.hpp"
+#include "node/process_state.hpp"
 #include "node/stack_text.hpp"
 #include "wire/fork_guard.hpp"
 
@@ -12,7 +14,6 @@
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace headway::node {
@@ -30,15 +31,6 @@ std::string read_small_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Reaps a guard. True when it is gone, be it that somebody else has reaped it.
-bool reap(pid_t guard, int flags) {
-  pid_t reaped = 0;
-  do {
-    reaped = waitpid(guard, nullptr, flags);
-  } while (reaped < 0 && errno == EINTR);
-  return reaped != 0;
-}
-
 }  // namespace
 
 /// The system may have to be asked more than once: py-spy with native frames first, then without touching the process.
@@ -51,7 +43,7 @@ struct ProcessExaminer::Look {
     if (life_fd < 0) return;
     wire::keep_in_children(life_fd);
     Guard::tell(life_fd, Guard::farewell);
-    close(std::exchange(life_fd, -1));
+    ::close(std::exchange(life_fd, -1));
   }
 
   pid_t pid;
@@ -68,37 +60,33 @@ struct ProcessExaminer::Look {
   std::shared_ptr<void> running;  ///< While py-spy's output is read; a handler that comes later finds it gone.
 };
 
-char process_state(pid_t pid) {
-  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
-  const std::size_t name_end = stat.rfind(')');
-  return name_end == std::string::npos || name_end + 2 >= stat.size() ? '\0' : stat[name_end + 2];
-}
-
-std::string process_state_text(pid_t pid, char state) {
-  switch (state) {
-    case 'R': return "running";
-    case 'S':
-    case 'I': return "waiting in a system call";
-    case 'D':
-      return "in a system call that cannot be interrupted (a disk or a network file system that does not answer?)";
-    case 'T': return "stopped (SIGSTOP); `kill -CONT " + std::to_string(pid) + "` lets it go on";
-    case 't': return "stopped by a debugger";
-    case 'Z':
-    case 'X':
-    case '\0': return "its process has ended";
-    default: return std::string("in state ") + state;
-  }
-}
+/// The guards that are waited for, which may take longer than the examiner lives.
+struct ProcessExaminer::Ends {
+  int awaited = 0;
+  std::function<void()> closed;
+};
 
 ProcessExaminer::ProcessExaminer(asio::io_context& loop, ExaminerConfig config)
-    : loop_(loop), config_(std::move(config)) {}
+    : loop_(loop), config_(std::move(config)), ends_(std::make_shared<Ends>()) {}
 
 ProcessExaminer::~ProcessExaminer() {
-  for (const auto& look : looks_) {
+  close([] {});
+}
+
+void ProcessExaminer::close(std::function<void()> closed) {
+  for (const auto& look : std::exchange(looks_, {})) {
     look->close_life();
-    if (look->guard != 0) abandoned_.push_back(look->guard);
+    if (look->guard != 0) await_end(look->guard);
   }
-  for (const pid_t guard : abandoned_) (void)reap(guard, 0);
+  ends_->closed = std::move(closed);
+  if (ends_->awaited == 0) asio::post(loop_, std::exchange(ends_->closed, nullptr));
+}
+
+void ProcessExaminer::await_end(pid_t guard) {
+  ++ends_->awaited;
+  await_guard(loop_, {guard, "the guard of py-spy"}, nullptr, [ends = ends_] {
+    if (--ends->awaited == 0 && ends->closed) std::exchange(ends->closed, nullptr)();
+  });
 }
 
 void ProcessExaminer::examine(pid_t pid, Done done) {
@@ -112,12 +100,10 @@ void ProcessExaminer::examine(pid_t pid, Done done) {
 }
 
 void ProcessExaminer::begin_next() {
-  std::erase_if(abandoned_, [](pid_t guard) { return reap(guard, WNOHANG); });
   if (looks_.empty()) return;
   Look& look = *looks_.front();
   look.state = process_state(look.pid);
-  const bool gone = look.state == '\0' || look.state == 'Z' || look.state == 'X';
-  if (gone || config_.own_stacks) {
+  if (has_ended(look.state) || config_.own_stacks) {
     finish("");
   } else if (config_.py_spy.empty()) {
     finish("its stack is not shown: py-spy is not installed (pip install py-spy)\n");
@@ -136,8 +122,8 @@ void ProcessExaminer::start(bool native) {
   if (pipe2(life, O_CLOEXEC) != 0) return finish(std::string("its stack is not shown: ") + std::strerror(errno) + "\n");
   if (pipe2(output, O_CLOEXEC) != 0) {
     const std::string why = std::strerror(errno);
-    close(life[0]);
-    close(life[1]);
+    ::close(life[0]);
+    ::close(life[1]);
     return finish("its stack is not shown: " + why + "\n");
   }
   ProcessLaunch launch;
@@ -147,8 +133,8 @@ void ProcessExaminer::start(bool native) {
   launch.output_fd = output[1];
   launch.inherited = {life[0]};
   const Result<pid_t> guard = launch_process(launch);
-  close(life[0]);
-  close(output[1]);
+  ::close(life[0]);
+  ::close(output[1]);
   look.life_fd = life[1];
   wire::drop_in_children(life[1]);
   look.output.assign(output[0]);
@@ -190,7 +176,7 @@ void ProcessExaminer::on_end() {
   look.limit.cancel();
   look.output.close();
   look.close_life();
-  (void)reap(std::exchange(look.guard, 0), 0);
+  await_end(std::exchange(look.guard, 0));
   const Result<std::string> stacks = stack_text(look.printed);
   if (stacks) {
     const std::string note = look.trouble.empty() ? "" : "native frames are not shown: " + look.trouble + "\n";
@@ -201,14 +187,14 @@ void ProcessExaminer::on_end() {
   finish("its stack is not shown: " + look.trouble + "\n");
 }
 
-/// Time is up. The guard ends py-spy; should that be impossible for now, it is reaped later.
+/// Time is up. The guard ends py-spy, and is reaped once it can.
 void ProcessExaminer::stop_tool() {
   Look& look = *looks_.front();
   look.running.reset();
   look.limit.cancel();
   look.output.close();
   look.close_life();
-  abandoned_.push_back(std::exchange(look.guard, 0));
+  await_end(std::exchange(look.guard, 0));
   if (look.native) return start(false);
   finish("its stack is not shown: " + look.trouble + "\n");
 }

@@ -30,13 +30,16 @@ class ProcessExaminer {
   using Done = std::function<void(std::string text)>;
 
   ProcessExaminer(boost::asio::io_context& loop, ExaminerConfig config);
-  /// Ends the look that is under way. Nobody is told any more.
+  /// Ends the look that is under way. Nobody is told any more; what it had started ends by itself, and is reaped while the loop runs.
   ~ProcessExaminer();
   ProcessExaminer(const ProcessExaminer&) = delete;
   ProcessExaminer& operator=(const ProcessExaminer&) = delete;
 
   /// `done` is called on the loop, within 40 s of the look's beginning, and never before this returns.
   void examine(pid_t pid, Done done);
+
+  /// The same as the destructor's; `closed` is called on the loop once no process is left.
+  void close(std::function<void()> closed);
 
  private:
   struct Look;
@@ -49,17 +52,13 @@ class ProcessExaminer {
   void stop_tool();
   std::string failure_text(const std::string& printed) const;
   void finish(const std::string& text);
+  void await_end(pid_t guard);
 
   boost::asio::io_context& loop_;
   ExaminerConfig config_;
   std::deque<std::unique_ptr<Look>> looks_;  ///< The first one is under way.
-  std::vector<pid_t> abandoned_;             ///< Guards that had not ended when their time was up.
+  struct Ends;
+  std::shared_ptr<Ends> ends_;  ///< Of the guards, which are waited for.
 };
-
-/// "stopped (SIGSTOP); `kill -CONT 4711` lets it go on" and the like, by the state's letter in /proc/<pid>/stat.
-std::string process_state_text(pid_t pid, char state);
-
-/// That letter; '\0' when there is no such process.
-char process_state(pid_t pid);
 
 }  // namespace headway::node

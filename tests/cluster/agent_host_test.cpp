@@ -15,7 +15,6 @@ namespace {
 class FakeAgent : public node::NodeAgent {
  public:
   explicit FakeAgent(std::vector<std::string>& notes) : notes_(notes) {}
-  ~FakeAgent() override { notes_.emplace_back("gone"); }
   Result<void> warm(const std::vector<std::string>&) override { return {}; }
   Result<void> start_worker(const node::WorkerLaunch& launch, wire::Frame first) override {
     notes_.push_back("start " + std::to_string(launch.worker_id));
@@ -29,7 +28,14 @@ class FakeAgent : public node::NodeAgent {
   void resume_output() override { notes_.emplace_back("resume"); }
   void examine(std::int64_t, Examined done) override { examined = std::move(done); }
   void hold_until(node::LeaseTime end) override { held_until = end; }
+  void close(std::function<void()> closed) override {
+    notes_.emplace_back("gone");
+    finish = std::move(closed);
+    if (!slow_to_close) finish();
+  }
 
+  bool slow_to_close = false;
+  std::function<void()> finish;  ///< Of closing.
   Examined examined;
   node::LeaseTime held_until{};
 
@@ -161,10 +167,15 @@ BOOST_AUTO_TEST_CASE(a_first_sigterm_gives_notice_and_a_second_one_ends_it) {
 
 BOOST_AUTO_TEST_CASE(its_workers_are_gone_before_it_says_that_it_leaves) {
   welcome();
+  agent->slow_to_close = true;
   channel->hear(Dismiss{});
   BOOST_TEST(ended_as(AgentHost::End::dismissed));
   BOOST_TEST(notes == Notes{"gone"});
+  channel->hear_frame(enclose(StartWorker{{3, {}, {}, ""}, 0}, wire::to_frame(wire::Train{})));
+  BOOST_TEST(channel->sent.empty());
+  agent->finish();
   channel->next<FromAgent, Leaving>();
+  BOOST_TEST(notes == Notes{"gone"});
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_that_breaks_ends_its_workers) {

@@ -1,9 +1,11 @@
 #include "cluster/remote_agent.hpp"
 
 #include "cluster/fake_channel.hpp"
+#include "node/scratch.hpp"
 #include "wire/session_messages.hpp"
 
 #include <csignal>
+#include <thread>
 
 /// A node of another machine as its driver sees it, whatever the agent there says, in any order.
 namespace headway::cluster {
@@ -15,7 +17,8 @@ struct Driver : node::AgentSink {
     agent = std::make_unique<RemoteAgent>(
         loop, channel, std::chrono::seconds(10), *this,
         RemoteAgent::Handlers{[this](const std::string& reason, auto) { lost.push_back(reason); },
-                              [this](double grace_s) { notices.push_back(grace_s); }});
+                              [this](double grace_s) { notices.push_back(grace_s); }},
+        log_threads);
   }
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override {
     said.push_back(worker_id);
@@ -31,12 +34,13 @@ struct Driver : node::AgentSink {
   }
   void notice(const std::string&) override {}
 
-  void start(std::int64_t id) {
-    BOOST_REQUIRE(agent->start_worker({id, {}, {}, ""}, wire::to_frame(wire::Train{})));
+  void start(std::int64_t id, const std::string& log = "") {
+    BOOST_REQUIRE(agent->start_worker({id, {}, {}, log}, wire::to_frame(wire::Train{})));
     channel->next<ToAgent, StartWorker>();
   }
 
   boost::asio::io_context loop{1};
+  std::shared_ptr<node::LogThreads> log_threads = std::make_shared<node::LogThreads>(loop);
   std::shared_ptr<FakeChannel> channel = std::make_shared<FakeChannel>();
   std::vector<std::string> lost, ends, lines;
   std::vector<double> notices;
@@ -103,6 +107,28 @@ BOOST_AUTO_TEST_CASE(output_is_paused_once_and_resumed_once) {
   agent->resume_output();
   channel->next<ToAgent, ResumeOutput>();
   BOOST_TEST(channel->sent.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_log_whose_disk_does_not_answer_pauses_the_output_until_it_does_and_keeps_every_line) {
+  node::StalledFile log;
+  start(7, log.path);
+  const auto line = std::make_shared<const std::string>(std::size_t{64} << 10, 'x');
+  std::size_t sent = 0;
+  for (; channel->sent.empty() && sent < 100; ++sent) channel->hear(WorkerPrinted{7}, line);
+  channel->next<ToAgent, PauseOutput>();
+  BOOST_TEST(lines.size() == sent);
+  agent->resume_output();  // The front end alone has room again.
+  BOOST_TEST(channel->sent.empty());
+  channel->hear(WorkerGone{7, {false, 0, ""}});
+  BOOST_TEST(ends.empty());
+  std::string stored;
+  std::thread disk([&] { stored = log.take(sent * (line->size() + 1)); });
+  while (ends.empty()) loop.run_one();
+  disk.join();
+  channel->next<ToAgent, ResumeOutput>();
+  std::string printed;
+  for (std::size_t i = 0; i < sent; ++i) printed += *line + "\n";
+  BOOST_TEST((stored == printed));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_has_left_is_lost_at_its_end_and_gets_no_lease_any_more) {

@@ -15,22 +15,35 @@ struct Pipe {
   Pipe() : pipe(make_pipe()) {
     ::fcntl(pipe.b.get(), F_SETPIPE_SZ, 1 << 20);
     log_path = scratch.path("rank_0.log");
-    capture = std::make_shared<LogCapture>(loop, pipe.a.release(), log_path, [this](std::string_view line) {
+    capture = std::make_shared<LogCapture>(threads, pipe.a.release(), log_path, [this](std::string_view line) {
       lines.emplace_back(line);
       return --until_pause != 0;
     });
     capture->start();
   }
   ~Pipe() {
-    capture->finish();
+    finish(capture);
     loop.restart();
     loop.run();
   }
 
   void print(std::string_view text) { write_all(pipe.b.get(), text); }
-  std::string log() const { return read_file(log_path); }
+  /// Until the capture has ended, and its log file has all that it is given.
+  void finish(const std::shared_ptr<LogCapture>& ended) {
+    bool done = false;
+    loop.restart();
+    if (!ended->finish([&] { done = true; })) return;
+    while (!done) loop.run_one();
+  }
+  void finish() { finish(capture); }
+  std::string log() {
+    loop.restart();
+    while (!threads.idle()) loop.run_one();
+    return read_file(log_path);
+  }
 
   boost::asio::io_context loop;
+  LogThreads threads{loop};
   Scratch scratch;
   Ends pipe;
   std::string log_path;
@@ -77,14 +90,17 @@ BOOST_FIXTURE_TEST_CASE(lines_are_shown_while_the_writer_lives_and_parts_of_line
 BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_costs_no_line_and_is_told) {
   for (const char* path : {"/dev/full", "/no/such/folder/rank_0.log"}) {
     boost::asio::io_context loop;
+    LogThreads threads(loop);
     Ends pipe = make_pipe();
     Lines shown;
-    const auto capture = std::make_shared<LogCapture>(loop, pipe.a.release(), path, [&](std::string_view line) {
+    const auto capture = std::make_shared<LogCapture>(threads, pipe.a.release(), path, [&](std::string_view line) {
       shown.emplace_back(line);
       return true;
     });
     write_all(pipe.b.get(), "one\ntwo\n");
-    capture->finish();
+    bool done = false;
+    capture->finish([&] { done = true; });
+    while (!done) loop.run_one();
     BOOST_TEST(shown == (Lines{"one", "two"}));
     BOOST_TEST(capture->trouble().starts_with(path + std::string(" lacks a part of the output: ")));
   }
@@ -92,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_costs_no_line_and_is_told) {
 
 BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Pipe) {
   print("whole\nnot who");
-  capture->finish();
+  finish();
   BOOST_TEST(lines == (Lines{"whole", "not who"}));
   BOOST_TEST(capture->trouble() == "");
   BOOST_TEST(log() == "whole\nnot who");
@@ -130,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(a_bar_that_moves_for_long_makes_no_line_of_its_own, Pipe
 BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Pipe) {
   const std::string bytes("\0\xff\r\x1b[31m\n", 9);
   print(bytes);
-  capture->finish();
+  finish();
   BOOST_REQUIRE(lines.size() == 1U);
   BOOST_TEST(lines[0] == bytes.substr(0, 8));
   BOOST_TEST(log() == bytes);
@@ -193,7 +209,7 @@ BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_the_sink_is_full_and_all_of_its_ou
   pipe.b.close();
   loop.poll();
   BOOST_TEST(lines.size() < 50'000U);
-  capture->finish();
+  finish();
   BOOST_TEST(lines.size() == 50'000U);
   BOOST_TEST((log() == text));
 }
@@ -202,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(the_writer_dies_while_a_grandchild_holds_the_pipe_and_th
   const Descriptor grandchild(::fcntl(pipe.b.get(), F_DUPFD_CLOEXEC, 3));
   print("last words\npart");
   pipe.b.close();
-  capture->finish();
+  finish();
   BOOST_TEST(lines == (Lines{"last words", "part"}));
   pollfd reader_gone{grandchild.get(), 0, 0};
   BOOST_TEST(::poll(&reader_gone, 1, 0) == 1);
@@ -219,25 +235,26 @@ BOOST_FIXTURE_TEST_CASE(a_grandchild_that_never_stops_writing_does_not_keep_the_
     while (::write(pipe.b.get(), text.data(), text.size()) > 0) {
     }
   });
-  capture->finish();
+  finish();
   grandchild.join();
   BOOST_TEST(lines.size() <= 65U);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_tail_is_the_last_twenty_lines, Pipe) {
   for (int i = 0; i < 50; ++i) print(std::to_string(i) + "\n");
-  capture->finish();
+  finish();
   BOOST_TEST(capture->tail().starts_with("30\n31\n"));
   BOOST_TEST(capture->tail().ends_with("48\n49\n"));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_second_attempt_appends_to_the_first_ones_log, Pipe) {
   print("first\n");
-  capture->finish();
+  finish();
   Ends next = make_pipe();
-  auto second = std::make_shared<LogCapture>(loop, next.a.release(), log_path, [](std::string_view) { return true; });
+  auto second =
+      std::make_shared<LogCapture>(threads, next.a.release(), log_path, [](std::string_view) { return true; });
   write_all(next.b.get(), "second\n");
-  second->finish();
+  finish(second);
   BOOST_TEST(log() == "first\nsecond\n");
 }
 
@@ -245,11 +262,53 @@ BOOST_FIXTURE_TEST_CASE(without_a_file_to_write_to_the_lines_are_still_shown, Pi
   Ends next = make_pipe();
   Lines shown;
   auto capture_only =
-      std::make_shared<LogCapture>(loop, next.a.release(), "/nowhere/rank_0.log",
+      std::make_shared<LogCapture>(threads, next.a.release(), "/nowhere/rank_0.log",
                                    [&](std::string_view line) { return shown.emplace_back(line), true; });
   write_all(next.b.get(), "shown\n");
-  capture_only->finish();
+  finish(capture_only);
   BOOST_TEST(shown == Lines{"shown"});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_disk_that_does_not_answer_holds_up_the_writer_and_nobody_else, Pipe) {
+  StalledFile file;
+  Ends next = make_pipe();
+  std::size_t shown = 0;
+  auto stalled =
+      std::make_shared<LogCapture>(threads, next.a.release(), file.path, [&](std::string_view) { return ++shown > 0; });
+  stalled->start();
+  std::string text;
+  for (int i = 0; i < 400'000; ++i) text += std::to_string(1'000'000 + i) + "\n";
+  std::thread writer([&] { write_all(next.b.get(), text); });
+  const auto bound = LogFile::waiting_bytes_max + 128 * kib;
+  while (shown * 8 < LogFile::waiting_bytes_max) loop.run_one();
+  print("another rank\n");
+  while (lines.empty()) loop.run_one();
+  BOOST_TEST(lines == Lines{"another rank"});
+  loop.poll();
+  BOOST_TEST(shown * 8 <= bound);
+  std::string stored;
+  std::thread disk([&] { stored = file.take(text.size()); });
+  while (shown < 400'000U) loop.run_one();
+  finish(stalled);
+  writer.join();
+  disk.join();
+  BOOST_TEST((stored == text));
+  BOOST_TEST(stalled->trouble() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_disk_that_does_not_answer_is_given_up_at_the_end_and_named, Pipe) {
+  StalledFile file;
+  Ends next = make_pipe();
+  auto stalled =
+      std::make_shared<LogCapture>(threads, next.a.release(), file.path, [](std::string_view) { return true; });
+  write_all(next.b.get(), "last words\n");
+  bool done = false;
+  stalled->finish([&] { done = true; }, std::chrono::milliseconds(1));
+  while (!done) loop.run_one();
+  BOOST_TEST(stalled->trouble() == file.path + " lacks a part of the output: its disk has not answered for 0 s");
+  BOOST_TEST(stalled->tail() == "last words\n");
+  BOOST_TEST(file.take(11) == "last words\n");  // A thread was in the middle of it.
+  while (!threads.idle()) loop.run_one();
 }
 
 BOOST_FIXTURE_TEST_CASE(an_exception_of_the_sink_ends_the_pipe_with_its_words, Pipe) {
@@ -257,7 +316,7 @@ BOOST_FIXTURE_TEST_CASE(an_exception_of_the_sink_ends_the_pipe_with_its_words, P
   BOOST_REQUIRE(::pipe2(pipe_fds, O_CLOEXEC) == 0);
   const Descriptor writer(pipe_fds[1]);
   const auto throwing = std::make_shared<LogCapture>(
-      loop, pipe_fds[0], "", [](std::string_view) -> bool { throw std::runtime_error("the sink is broken"); });
+      threads, pipe_fds[0], "", [](std::string_view) -> bool { throw std::runtime_error("the sink is broken"); });
   throwing->start();
   write_all(writer.get(), "one\ntwo\n");
   loop.poll();

@@ -1,5 +1,7 @@
 #include "node/process_examiner.hpp"
 
+#include "node/process_state.hpp"
+
 #include "node/process.hpp"
 #include "node/scratch.hpp"
 
@@ -39,6 +41,10 @@ struct Snake {
 };
 
 struct Examined {
+  ~Examined() {  // Its guards are reaped.
+    loop.restart();
+    loop.run();
+  }
   std::string look_at(pid_t pid, const std::string& py_spy = HEADWAY_TEST_PY_SPY) {
     ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, py_spy});
     std::optional<std::string> told;
@@ -86,8 +92,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_process_is_told_as_such_with_its_stack_and_sta
   int status = 0;
   ::waitpid(snake.pid, &status, WUNTRACED);
   const std::string text = look_at(snake.pid);
-  BOOST_TEST(text.starts_with("stopped (SIGSTOP); `kill -CONT " + std::to_string(snake.pid) + "` lets it go on\n"),
-             text);
+  BOOST_TEST(text.starts_with("stopped (SIGSTOP); `kill -CONT " + std::to_string(snake.pid) + "` resumes it\n"), text);
   BOOST_TEST(has(text, "  endless_loop (<string>:"), text);
   BOOST_TEST(process_state(snake.pid) == 'T');
 }
@@ -146,9 +151,9 @@ BOOST_FIXTURE_TEST_CASE(the_examiner_goes_while_it_looks_and_nothing_is_left, Ex
     came >> word;
     BOOST_TEST(word == "here");
   }
-  BOOST_TEST(children_of_this_process() == std::vector<pid_t>{snake.pid});
   loop.restart();
   loop.run();
+  BOOST_TEST(children_of_this_process() == std::vector<pid_t>{snake.pid});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

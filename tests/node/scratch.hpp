@@ -2,7 +2,9 @@
 
 #include "wire/sockets.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <chrono>
@@ -90,5 +92,32 @@ inline int wait_for(pid_t child) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+/// A log file whose disk does not answer: a pipe that is full, until it is emptied.
+struct StalledFile {
+  StalledFile() : path(scratch.path("stalled")) {
+    (void)::mkfifo(path.c_str(), 0600);
+    reader = Descriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    const std::string block(4096, '.');
+    while (::write(reader.get(), block.data(), block.size()) > 0) filled += block.size();
+  }
+  /// What was written but for what had filled the pipe.
+  std::string take(std::size_t bytes) {
+    std::string taken(filled + bytes, ' ');
+    for (std::size_t done = 0; done < taken.size();) {
+      pollfd more{reader.get(), POLLIN, 0};
+      ::poll(&more, 1, 20'000);
+      const ssize_t count = ::read(reader.get(), taken.data() + done, taken.size() - done);
+      if (count <= 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    return taken.substr(filled);
+  }
+
+  Scratch scratch;
+  std::string path;
+  Descriptor reader;
+  std::size_t filled = 0;
+};
 
 }  // namespace headway::node

@@ -65,7 +65,7 @@ def test_a_stopped_rank_is_told_as_stopped(fit, hears):
         os.kill(os.getpid(), signal.SIGSTOP)
 
     fit(report_after(stop_here), failure=SOON)
-    assert re.search(r"stopped \(SIGSTOP\); `kill -CONT \d+` lets it go on", ear.heard)
+    assert re.search(r"stopped \(SIGSTOP\); `kill -CONT \d+` resumes it", ear.heard)
     assert re.search(r"stop_here \(.*test_hangs.py:\d+\)", ear.heard)
 
 
