@@ -85,20 +85,17 @@ const bool bound_to_driver = [] {
 
 /// The factory's whole life, and then that of each worker that it forks.
 [[noreturn]] void serve_as_factory(int fd, const std::vector<std::string>& arguments) {
-  prctl(PR_SET_NAME, "headway-factory");
   setenv(role_variable, (worker_role + std::to_string(getpid())).c_str(), 1);  // For those that are started by exec.
   node::FactoryServer server(fd, {::fork, own_command(arguments), starts_by_exec(), true});
   if (!server.announce({})) _exit(1);
   const auto worker = server.serve();
   if (!worker) _exit(0);
   unsetenv(role_variable);
-  prctl(PR_SET_NAME, "headway-worker");
   work(worker->session_fd, worker->env);
 }
 
 /// This process becomes the guard, and its child the factory.
 [[noreturn]] void serve_as_guard(int control, int life, const std::vector<std::string>& arguments) {
-  prctl(PR_SET_NAME, "headway-guard");
   if (bound_to_driver) prctl(PR_SET_PDEATHSIG, 0);  // From now on the pipe says when the driver ends.
   node::Guard guard(life);
   const pid_t factory = guard.fork_command();

@@ -3,6 +3,7 @@
 #include "node/process.hpp"
 #include "wire/blocking_channel.hpp"
 #include "wire/factory_messages.hpp"
+#include "wire/process_title.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -33,6 +34,7 @@ FactoryServer::FactoryServer(int control_fd, FactoryHooks hooks)
   fcntl(control_fd_, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   allow_examination();
+  wire::set_process_title("headway: worker factory", "headway-factory");
   const sigset_t set = watched_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -140,6 +142,7 @@ pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env
 /// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
 int FactoryServer::become_worker(WorkerEnds ends) {
   setsid();
+  wire::set_process_title("headway: worker", "headway-worker");  // Its session will know more.
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   die_with(factory_pid_);
   allow_examination();

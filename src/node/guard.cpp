@@ -3,6 +3,7 @@
 
 #include "node/lease_clock.hpp"
 #include "node/staging_place.hpp"
+#include "wire/process_title.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -84,6 +85,7 @@ Guard::Guard(int life_fd) : life_fd_(life_fd), agent_(getppid()) {
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
   sigprocmask(SIG_BLOCK, &watched, &old_mask_);
+  wire::set_process_title("headway: guard", "headway-guard");
   signal_fd_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -1,7 +1,9 @@
 #include "worker/session.hpp"
 
+#include "core/location.hpp"
 #include "wire/blocking_channel.hpp"
 #include "wire/fork_guard.hpp"
+#include "wire/process_title.hpp"
 #include "worker/handed_over.hpp"
 
 #include <boost/asio/post.hpp>
@@ -16,6 +18,28 @@ Session::Session(wire::Fd fd, DriverGone gone) : fd_(std::move(fd)), pid_(getpid
   wire::drop_in_children(fd_.get());
 }
 
+namespace {
+
+/// What `ps` shows for a worker of this role: the command line, and the name (of at most 15 characters).
+struct Title {
+  std::string title;
+  std::string name;
+};
+
+Title title_of(const wire::StartSession& start, const wire::WorkerRole& role) {
+  const std::string of_run = " of run " + start.run_name;
+  if (const auto* validation = std::get_if<wire::ValidationRole>(&role)) {
+    return {"headway: validation of " + name_of(validation->checkpoint) + of_run, "headway valid."};
+  }
+  if (std::holds_alternative<wire::ArtifactRole>(role)) return {"headway: copier of artifacts" + of_run, "headway copier"};
+  constexpr std::size_t name_max = 15;
+  const std::string rank = "rank " + std::to_string(start.plan.rank);
+  const std::string name = "headway " + rank;
+  return {"headway: " + rank + of_run, name.size() <= name_max ? name : rank};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
   auto session = std::unique_ptr<Session>(new Session(wire::Fd(fd), gone));
   Result<std::optional<wire::Frame>> frame = wire::receive_frame(fd, wire::messages_of<wire::ToWorker>);
@@ -29,6 +53,10 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
   if (!role) return role.error();
   session->context_ = std::move(*start);
   session->role_ = std::move(*role);
+  if (gone == DriverGone::end_process) {
+    const Title title = title_of(session->context_, session->role_);
+    wire::set_process_title(title.title.c_str(), title.name.c_str());
+  }
   if (const auto* rank = std::get_if<wire::RankRole>(&session->role_)) session->checkpoint_ = rank->checkpoint;
   if (const auto* carries = std::get_if<wire::ArtifactRole>(&session->role_)) {
     session->carrier_ = std::make_unique<ArtifactCarrier>(session->context_, *carries);

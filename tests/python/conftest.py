@@ -56,7 +56,7 @@ TRACKER = "multiprocessing.resource_tracker"
 def _strays():
     """This process's descendants other than guards and factories (guards' children): workers, and what they started."""
     found = {pid: line for pid, line in processes.descendants().items() if TRACKER not in line}
-    guards = {pid for pid, line in found.items() if "bin/headway-guard" in line}
+    guards = {pid for pid, line in found.items() if processes.is_guard_line(line)}
     factories = {child for guard in guards for child in processes.children(guard)}
     return {pid: line for pid, line in found.items() if pid not in guards | factories}
 

@@ -73,6 +73,16 @@ def command_line(pid):
     return _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace").strip()
 
 
+def is_guard(pid):
+    """Whether it is a guard."""
+    return is_guard_line(command_line(pid))
+
+
+def is_guard_line(line):
+    """By its title; before it has one, by its program."""
+    return line.startswith("headway: guard") or "bin/headway-guard" in line
+
+
 def _pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 

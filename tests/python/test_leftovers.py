@@ -55,7 +55,7 @@ def busy(script):
     output = script.wait_for("at work", count=2)
     script.workers = {int(pid): int(parent) for pid, parent in re.findall(r"at work (\d+) (\d+)", output)}
     script.factory = set(script.workers.values()).pop()
-    script.guard = next(pid for pid, line in script.processes().items() if "bin/headway-guard" in line)
+    script.guard = next(pid for pid, line in script.processes().items() if processes.is_guard_line(line))
     assert processes.children(script.guard) == {script.factory}
     assert len(script.processes()) >= 3 + 2 * 4
     return script

@@ -7,6 +7,7 @@ import headway
 import processes
 import pytest
 from headway import train
+from headway.train import collective
 from headway.train.torch import TorchTrainer
 
 pytestmark = pytest.mark.both_starts
@@ -18,9 +19,7 @@ def test_workers_are_forked_or_started_afresh(fit):
     def loop():
         import sys
 
-        with open("/proc/self/cmdline", "rb") as file:
-            command = file.read()
-        return os.getpid(), os.getppid(), command, "torch" in sys.modules
+        return os.getpid(), os.getppid(), " ".join(sys.orig_argv), "torch" in sys.modules
 
     def torch_loop():
         import sys
@@ -28,12 +27,31 @@ def test_workers_are_forked_or_started_afresh(fit):
         return "torch" in sys.modules, os.getsid(0) == os.getpid()
 
     pid, parent, command, has_torch = fit(loop).return_value
-    guards = [child for child in processes.children(os.getpid()) if "headway-guard" in processes.command_line(child)]
+    guards = [child for child in processes.children(os.getpid()) if processes.is_guard(child)]
     assert parent in {factory for guard in guards for factory in processes.children(guard)}
     assert pid != parent
-    assert (b"headway._worker.factory" in command) == FORKED
+    assert ("headway._worker.factory" in command) == FORKED
     assert not has_torch, "a run without torch does not pay for it"
     assert fit(torch_loop, workers=1, trainer=TorchTrainer).return_value == (True, True)
+
+
+def test_the_titles_of_processes_tell_ranks_factory_and_guard_apart(fit):
+    def loop():
+        titles = []
+        for pid in ("self", os.getppid()):
+            for name in ("cmdline", "comm"):
+                with open(f"/proc/{pid}/{name}") as file:
+                    titles.append(file.read().strip("\0\n"))
+        collective.barrier()
+        return titles if train.get_context().get_world_rank() == 0 else None
+
+    result = fit(loop)
+    name = os.path.basename(result.path)
+    assert result.return_value == [
+        f"headway: rank 0 of run {name}", "headway rank 0", "headway: worker factory", "headway-factory",
+    ]  # fmt: skip
+    guards = [child for child in processes.children(os.getpid()) if processes.is_guard(child)]
+    assert {processes.command_line(guard) for guard in guards} == {"headway: guard"}
 
 
 def test_the_collector_is_as_in_any_other_process(fit):
@@ -131,8 +149,8 @@ def test_a_preloaded_module_that_starts_a_thread(script):
         headway.init(preload=["starts_a_thread"])
 
         def loop():
-            with open("/proc/self/cmdline") as file:
-                return "headway._worker.main" in file.read()
+            import sys
+            return "headway._worker.main" in " ".join(sys.orig_argv)
 
         for _ in range(2):
             result = train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2)).fit()
@@ -218,11 +236,9 @@ def test_a_program_that_forks_can_use_headway_in_its_child(script):
 
 def test_the_factory_is_started_once(fit):
     fit(lambda: None)
-    guards = {child for child in processes.children(os.getpid()) if "headway-guard" in processes.command_line(child)}
+    guards = {child for child in processes.children(os.getpid()) if processes.is_guard(child)}
     fit(lambda: None)
-    assert guards == {
-        child for child in processes.children(os.getpid()) if "headway-guard" in processes.command_line(child)
-    }
+    assert guards == {child for child in processes.children(os.getpid()) if processes.is_guard(child)}
     assert headway.is_initialized()
 
 

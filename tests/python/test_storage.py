@@ -41,7 +41,7 @@ def assert_nothing_ran(tmp_path, monkeypatch, path, kind, *told, name="run"):
     for text in told:
         assert text in str(caught.value)
     assert not (tmp_path / "ran").exists()
-    guards = [pid for pid in processes.children(os.getpid()) if "headway-guard" in processes.command_line(pid)]
+    guards = [pid for pid in processes.children(os.getpid()) if processes.is_guard(pid)]
     factories = [child for guard in guards for child in processes.children(guard)]
     assert [child for factory in factories for child in processes.children(factory)] == [], "no worker was started"
 

@@ -73,7 +73,7 @@ def test_what_a_killed_driver_and_its_guard_left_empty_goes_with_the_next_start_
     for name in ("writes", "empty"):  # The second one's start sweeps already.
         driver = script.start(DIES, NAME=name).process.pid
         script.wait_for("at work")
-        (guard,) = (pid for pid in processes.children(driver) if "headway-guard" in processes.command_line(pid))
+        (guard,) = (pid for pid in processes.children(driver) if processes.is_guard(pid))
         os.kill(guard, signal.SIGSTOP)  # It would clean up.
         os.kill(driver, signal.SIGKILL)
         os.kill(guard, signal.SIGKILL)
