@@ -34,16 +34,16 @@ pid_t python_fork() {
 
 std::unique_ptr<node::FactoryServer> make_factory(int control_fd, std::vector<std::string> exec_command,
                                                   bool always_exec) {
-  return std::make_unique<node::FactoryServer>(control_fd,
+  return std::make_unique<node::FactoryServer>(wire::Fd(control_fd),
                                                node::FactoryHooks{python_fork, std::move(exec_command), always_exec});
 }
 
 nb::object serve(node::FactoryServer& self) {
-  const std::optional<node::ForkedWorker> worker = self.serve();
+  std::optional<node::ForkedWorker> worker = self.serve();
   if (!worker) return nb::none();
   nb::dict env;
   for (const auto& [name, value] : worker->env) env[name.c_str()] = value;
-  return nb::make_tuple(worker->session_fd, env);
+  return nb::make_tuple(worker->session.release(), env);
 }
 
 std::unique_ptr<worker::Session> open_session(int fd, bool lives_on) {

@@ -42,6 +42,12 @@ Result<void> Nodes::start_worker(const std::string& node_id, const node::WorkerL
   return started;
 }
 
+Result<void> Nodes::adopt(const std::string& node_id, std::int64_t worker_id, wire::Fd session, wire::Frame first) {
+  auto adopted = agents_.at(node_id)->adopt(worker_id, std::move(session), std::move(first));
+  if (adopted) places_[worker_id] = node_id;
+  return adopted;
+}
+
 Result<void> Nodes::lend(const std::string& node_id, node::LentWorker worker) {
   const std::int64_t id = worker.worker_id;
   places_[id] = node_id;

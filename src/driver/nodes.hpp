@@ -29,6 +29,7 @@ class Nodes {
 
   /// As NodeAgent does; `unavailable` too when the node is gone.
   Result<void> start_worker(const std::string& node_id, const node::WorkerLaunch& launch, wire::Frame first);
+  Result<void> adopt(const std::string& node_id, std::int64_t worker_id, wire::Fd session, wire::Frame first);
   Result<void> lend(const std::string& node_id, node::LentWorker worker);
   void send(std::int64_t worker_id, wire::Frame frame);
   void signal_worker(std::int64_t worker_id, int signal);

@@ -321,7 +321,6 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   node::WorkerLaunch launch = this->launch();
   launch.worker_id = runtime_->routes().add(weak_from_this());
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
-  if (!local_sessions_.empty()) launch.session_fd = local_sessions_.at(static_cast<std::size_t>(plan.rank)).release();
   if (spec_.log_to_file) {
     const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});
     launch.log_path = folder_->log_path(plan.rank, names.front());
@@ -334,7 +333,13 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   const std::string& node_id = plan.slot.node_id;
   if (node_id != runtime_->node_id() && node_id != guests_node) artifact_carriers_.note(plan.slot);
   workers_.push_back({launch.worker_id, false, {}});
-  auto started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
+  Result<void> started;
+  if (local_sessions_.empty()) {
+    started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
+  } else {
+    wire::Fd& session = local_sessions_.at(static_cast<std::size_t>(plan.rank));
+    started = runtime_->nodes().adopt(node_id, launch.worker_id, std::move(session), wire::to_frame(start));
+  }
   if (started) return;
   asio::post(loop_, [self = shared_from_this(), id = launch.worker_id, why = started.error().message] {
     self->worker_exited(id, {false, 127, why}, "");

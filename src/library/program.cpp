@@ -86,12 +86,12 @@ const bool bound_to_driver = [] {
 /// The factory's whole life, and then that of each worker that it forks.
 [[noreturn]] void serve_as_factory(int fd, const std::vector<std::string>& arguments) {
   setenv(role_variable, (worker_role + std::to_string(getpid())).c_str(), 1);  // For those that are started by exec.
-  node::FactoryServer server(fd, {::fork, own_command(arguments), starts_by_exec(), true});
+  node::FactoryServer server(wire::Fd(fd), {::fork, own_command(arguments), starts_by_exec(), true});
   if (!server.announce({})) _exit(1);
-  const auto worker = server.serve();
+  auto worker = server.serve();
   if (!worker) _exit(0);
   unsetenv(role_variable);
-  work(worker->session_fd, worker->env);
+  work(worker->session.release(), worker->env);
 }
 
 /// This process becomes the guard, and its child the factory.
@@ -150,7 +150,8 @@ std::optional<Error> fork_factory(Program& self) {
     close(life[1]);
     return error;
   }
-  self.forked = std::make_shared<node::ForkedFactory>(node::ForkedFactory{control[0], life[1], pid});
+  self.forked =
+      std::make_shared<node::ForkedFactory>(node::ForkedFactory{wire::Fd(control[0]), wire::Fd(life[1]), pid});
   return std::nullopt;
 }
 
@@ -174,10 +175,11 @@ int depth() {
 
 /// A factory that nobody has used is ended as the runtime would.
 void end_forked(node::ForkedFactory& forked) {
-  if (forked.control_fd < 0) return;
-  close(std::exchange(forked.control_fd, -1));
-  node::Guard::tell(forked.life_fd, node::Guard::farewell);  // Else it would wait for this process, which waits for it.
-  close(std::exchange(forked.life_fd, -1));
+  if (!forked.control.is_open()) return;
+  forked.control.close();
+  // Else it would wait for this process, which waits for it.
+  node::Guard::tell(forked.life.get(), node::Guard::farewell);
+  forked.life.close();
   boost::asio::io_context loop;
   const auto notice = [](const std::string& text) { std::fprintf(stderr, "headway: %s\n", text.c_str()); };
   node::await_guard(loop, {forked.guard_pid}, notice, nullptr);

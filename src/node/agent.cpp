@@ -57,6 +57,10 @@ std::string key_of(const WorkerLaunch& launch) {
 
 Result<void> NodeAgent::lend(LentWorker) { return Error{ErrorKind::unavailable, "it is on another machine"}; }
 
+Result<void> NodeAgent::adopt(std::int64_t, wire::Fd, wire::Frame) {
+  return Error{ErrorKind::unavailable, "it starts all of its workers"};
+}
+
 void NodeAgent::close(std::function<void()> closed) { closed(); }
 
 Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host)

@@ -5,6 +5,7 @@
 #include "wire/factory_messages.hpp"
 #include "wire/fork_guard.hpp"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -26,10 +27,10 @@ struct GuardEnd {
 
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
   limits_ = config.limits;
-  if (!config.forked || config.forked->control_fd < 0) return launch(config, preload);
+  if (!config.forked || !config.forked->control.is_open()) return launch(config, preload);
   ForkedFactory& forked = *config.forked;
   ready_ = true;  // What comes before was done before it was forked.
-  serve(std::exchange(forked.control_fd, -1), std::exchange(forked.life_fd, -1), forked.guard_pid);
+  serve(std::move(forked.control), std::move(forked.life), forked.guard_pid);
   return {};
 }
 
@@ -39,17 +40,17 @@ Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std:
     return Error{ErrorKind::unavailable,
                  "cannot start a worker factory: " + program + " cannot be run on this node: " + std::strerror(errno)};
   }
-  int control[2];
-  int life[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return Error{ErrorKind::unavailable, "cannot make a socket for the worker factory: " + wire::reason_of(errno)};
   }
-  if (pipe2(life, O_CLOEXEC | O_NONBLOCK) != 0) {
-    const int why = errno;
-    close(control[0]);
-    close(control[1]);
-    return Error{ErrorKind::unavailable, "cannot make a pipe for the worker factory: " + wire::reason_of(why)};
+  wire::Fd control(ends[0]);
+  const wire::Fd control_of_factory(ends[1]);
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    return Error{ErrorKind::unavailable, "cannot make a pipe for the worker factory: " + wire::reason_of(errno)};
   }
+  const wire::Fd life_of_guard(ends[0]);
+  wire::Fd life(ends[1]);
   ProcessLaunch launch;
   launch.command = config.command;
   if (!config.guard_path.empty()) {
@@ -59,25 +60,19 @@ Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std:
   }
   launch.env = config.env;
   launch.env[agent_variable] = std::to_string(getpid());
-  launch.inherited = {control[1], life[0]};
+  launch.inherited = {control_of_factory.get(), life_of_guard.get()};
   entrance_ = config.entrance;
-  Result<pid_t> guard = launch_process(launch);
-  close(control[1]);
-  close(life[0]);
-  if (!guard) {
-    close(control[0]);
-    close(life[1]);
-    return guard.error();
-  }
-  serve(control[0], life[1], *guard);
+  const Result<pid_t> guard = launch_process(launch);
+  if (!guard) return guard.error();
+  serve(std::move(control), std::move(life), *guard);
   return {};
 }
 
-void Factory::serve(int control_fd, int life_fd, pid_t guard_pid) {
+void Factory::serve(wire::Fd control, wire::Fd life, pid_t guard_pid) {
   guard_pid_ = guard_pid;
-  life_fd_ = life_fd;
-  wire::drop_in_children(life_fd_);
-  channel_ = std::make_shared<wire::Channel>(loop_, wire::Fd(control_fd), wire::messages_of<wire::FromFactory>);
+  life_ = std::move(life);
+  wire::drop_in_children(life_.get());
+  channel_ = std::make_shared<wire::Channel>(loop_, std::move(control), wire::messages_of<wire::FromFactory>);
   channel_->start([this](const wire::Frame& frame) { return on_frame(frame); },
                   [this](const std::optional<Error>& error) { on_lost(error); });
 }
@@ -86,13 +81,13 @@ Factory::~Factory() { leave(nullptr); }
 
 void Factory::leave(std::function<void()> ended) {
   if (channel_) channel_->close();
-  if (life_fd_ < 0) {
+  if (!life_.is_open()) {
     if (ended) boost::asio::post(loop_, std::move(ended));
     return;
   }
-  wire::keep_in_children(life_fd_);
-  Guard::tell(life_fd_, Guard::farewell);
-  close(std::exchange(life_fd_, -1));
+  wire::keep_in_children(life_.get());
+  Guard::tell(life_.get(), Guard::farewell);
+  life_.close();
   if (!ready_) kill(-guard_pid_, SIGTERM);  // It may not have become a guard yet, and never be one.
   // The guard kills all there is below it and ends; nothing of ours is a zombie then.
   await_guard(loop_, {guard_pid_, "the guard of a worker factory", limits_}, handlers_.notice, std::move(ended));
@@ -112,7 +107,7 @@ void Factory::signal(std::int64_t worker_id, int signal) {
 }
 
 void Factory::hold_until(LeaseTime end) const {
-  if (life_fd_ >= 0) Guard::tell(life_fd_, end.count());
+  if (life_.is_open()) Guard::tell(life_.get(), end.count());
 }
 
 pid_t Factory::process() const {

@@ -17,10 +17,10 @@
 
 namespace headway::node {
 
-/// A guard with a factory below it that were forked before the agent was there. Whoever takes the descriptors leaves -1.
+/// A guard with a factory below it that were forked before the agent was there.
 struct ForkedFactory {
-  int control_fd = -1;  ///< The agent's end of the factory's socket.
-  int life_fd = -1;     ///< The writing end of the guard's pipe.
+  wire::Fd control;  ///< The agent's end of the factory's socket; not open once it is taken.
+  wire::Fd life;     ///< The writing end of the guard's pipe.
   pid_t guard_pid = 0;
 };
 
@@ -66,7 +66,7 @@ class Factory : public WorkerSource {
 
  private:
   Result<void> launch(const FactoryConfig& config, const std::vector<std::string>& preload);
-  void serve(int control_fd, int life_fd, pid_t guard_pid);
+  void serve(wire::Fd control, wire::Fd life, pid_t guard_pid);
   Result<void> on_frame(const wire::Frame& frame);
   void on_lost(const std::optional<Error>& error);
   void await_end_of_guard();
@@ -76,7 +76,7 @@ class Factory : public WorkerSource {
   boost::asio::io_context& loop_;
   Handlers handlers_;
   std::shared_ptr<wire::Channel> channel_;
-  int life_fd_ = -1;
+  wire::Fd life_;  ///< The writing end of the guard's pipe.
   pid_t guard_pid_ = 0;
   std::string entrance_;
   GuardLimits limits_;

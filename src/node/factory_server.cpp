@@ -29,24 +29,24 @@ sigset_t watched_signals() {
 
 }  // namespace
 
-FactoryServer::FactoryServer(int control_fd, FactoryHooks hooks)
-    : control_fd_(control_fd), factory_pid_(getpid()), hooks_(std::move(hooks)) {
-  fcntl(control_fd_, F_SETFD, FD_CLOEXEC);
+FactoryServer::FactoryServer(wire::Fd control, FactoryHooks hooks)
+    : control_(std::move(control)), factory_pid_(getpid()), hooks_(std::move(hooks)) {
+  fcntl(control_.get(), F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   allow_examination();
   wire::set_process_title("headway: worker factory", "headway-factory");
   const sigset_t set = watched_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  signals_ = wire::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 Result<void> FactoryServer::announce(const std::vector<std::string>& problems) {
-  return wire::send_frame(control_fd_, wire::to_frame(wire::FactoryReady{problems}));
+  return wire::send_frame(control_.get(), wire::to_frame(wire::FactoryReady{problems}));
 }
 
 std::optional<ForkedWorker> FactoryServer::serve() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  pollfd watch[2] = {{control_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}};
+  pollfd watch[2] = {{control_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
   while (!done_) {
     if (poll(watch, 2, -1) < 0) {
       if (errno != EINTR) break;
@@ -54,7 +54,7 @@ std::optional<ForkedWorker> FactoryServer::serve() {
     }
     if (watch[1].revents != 0) {
       signalfd_siginfo info{};
-      while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+      while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
         if (info.ssi_signo == SIGTERM) done_ = true;
       }
       reap();
@@ -69,7 +69,7 @@ std::optional<ForkedWorker> FactoryServer::serve() {
 
 /// What cannot be read ends the factory: the agent hears that its workers have ended.
 std::optional<ForkedWorker> FactoryServer::handle_frame() {
-  Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_fd_, wire::messages_of<wire::ToFactory>);
+  Result<std::optional<wire::Frame>> frame = wire::receive_frame(control_.get(), wire::messages_of<wire::ToFactory>);
   // An agent that is gone, between two messages or within one, has said all that it will say.
   if (frame ? !*frame : frame.error().kind == ErrorKind::unknown_outcome) {
     done_ = true;
@@ -113,10 +113,10 @@ std::optional<ForkedWorker> FactoryServer::spawn(std::int64_t worker_id, const s
   }
   if (pid > 0) {
     workers_[pid] = worker_id;
-    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerSpawned{worker_id, pid, exec_reason}));
+    (void)wire::send_frame(control_.get(), wire::to_frame(wire::WorkerSpawned{worker_id, pid, exec_reason}));
   } else {
     const std::string why = std::string("it could not be started: ") + std::strerror(errno);
-    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerEnded{worker_id, {false, 127, why}}));
+    (void)wire::send_frame(control_.get(), wire::to_frame(wire::WorkerEnded{worker_id, {false, 127, why}}));
   }
   return std::nullopt;
 }
@@ -140,7 +140,7 @@ pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env
 }
 
 /// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
-int FactoryServer::become_worker(WorkerEnds ends) {
+wire::Fd FactoryServer::become_worker(WorkerEnds ends) {
   setsid();
   wire::set_process_title("headway: worker", "headway-worker");  // Its session will know more.
   prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -152,12 +152,13 @@ int FactoryServer::become_worker(WorkerEnds ends) {
   dup2(ends.errors.is_open() ? ends.errors.get() : ends.output.get(), STDERR_FILENO);
   ends.output.close();
   ends.errors.close();
-  const int session = ends.session.release();
-  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, session});
+  control_.close();
+  signals_.close();
+  close_descriptors_except({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, ends.session.get()});
   const sigset_t set = watched_signals();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   workers_.clear();
-  return session;
+  return std::move(ends.session);
 }
 
 void FactoryServer::signal_worker(std::int64_t worker_id, int signal) {
@@ -181,7 +182,7 @@ void FactoryServer::reap() {
     const std::int64_t id = worker->second;
     workers_.erase(worker);
     kill_strays();
-    (void)wire::send_frame(control_fd_, wire::to_frame(wire::WorkerEnded{id, exit}));
+    (void)wire::send_frame(control_.get(), wire::to_frame(wire::WorkerEnded{id, exit}));
   }
 }
 

@@ -29,7 +29,7 @@ struct FactoryHooks {
 
 /// What a forked child finds when `serve` returns in it.
 struct ForkedWorker {
-  int session_fd = -1;
+  wire::Fd session;
   std::map<std::string, std::string> env;  ///< To be set by the runtime, before user code runs.
 };
 
@@ -37,8 +37,8 @@ struct ForkedWorker {
 /// Everything that its workers start, and that outlives them, is reparented to it and killed by it.
 class FactoryServer {
  public:
-  /// `control_fd`: the socket to the agent.
-  FactoryServer(int control_fd, FactoryHooks hooks);
+  /// `control`: the socket to the agent.
+  FactoryServer(wire::Fd control, FactoryHooks hooks);
 
   /// Tells the agent that workers can be started; `problems` are modules that could not be imported.
   Result<void> announce(const std::vector<std::string>& problems);
@@ -59,14 +59,14 @@ class FactoryServer {
                                     WorkerEnds ends);
   pid_t spawn_by_exec(const std::map<std::string, std::string>& env, const WorkerEnds& ends);
   /// The session's descriptor; all others are closed.
-  int become_worker(WorkerEnds ends);
+  wire::Fd become_worker(WorkerEnds ends);
   void signal_worker(std::int64_t worker_id, int signal);
   void reap();
   void kill_strays();
   void end_descendants();
 
-  int control_fd_;
-  int signal_fd_ = -1;
+  wire::Fd control_;
+  wire::Fd signals_;
   pid_t factory_pid_ = 0;
   FactoryHooks hooks_;
   bool done_ = false;

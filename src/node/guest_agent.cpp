@@ -9,10 +9,12 @@ GuestAgent::~GuestAgent() {
   for (auto& [id, session] : sessions_) session->close();
 }
 
-Result<void> GuestAgent::start_worker(const WorkerLaunch& launch, wire::Frame first) {
-  const std::int64_t id = launch.worker_id;
-  auto session =
-      std::make_shared<wire::Channel>(loop_, wire::Fd(launch.session_fd), wire::messages_of<wire::FromWorker>);
+Result<void> GuestAgent::start_worker(const WorkerLaunch&, wire::Frame) {
+  return Error{ErrorKind::unavailable, "workers of local mode are there already"};
+}
+
+Result<void> GuestAgent::adopt(std::int64_t id, wire::Fd own, wire::Frame first) {
+  auto session = std::make_shared<wire::Channel>(loop_, std::move(own), wire::messages_of<wire::FromWorker>);
   session->start([this, id](wire::Frame frame) { return sink_.worker_message(id, std::move(frame)); },
                  [this, id](const std::optional<Error>& error) { on_closed(id, error); });
   session->send(std::move(first));

@@ -21,8 +21,9 @@ class GuestAgent : public NodeAgent {
 
   Result<void> warm(const std::vector<std::string>&) override { return {}; }
 
-  /// Takes `launch.session_fd`.
+  /// `unavailable`: nothing is started here.
   Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) override;
+  Result<void> adopt(std::int64_t id, wire::Fd own, wire::Frame first) override;
 
   void send(std::int64_t worker_id, wire::Frame frame) override;
   /// The process is not ours to end: its session ends.

@@ -32,7 +32,6 @@ struct WorkerLaunch {
   std::string log_path;             ///< Empty: none is kept.
   std::string error_log_path = {};  ///< Standard error's own; empty: it goes with standard output, in order.
   FactoryChoice factory = {};
-  int session_fd = -1;  ///< Of a worker that is there already (GuestAgent): its session.
 };
 BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory))
 
@@ -70,6 +69,10 @@ class NodeAgent {
 
   /// Starts a factory for these modules unless there is one, so that it imports while something else goes on.
   virtual Result<void> warm(const std::vector<std::string>& preload) = 0;
+
+  /// Takes a worker that is there already, by its session, which hears `first`. Errors: `unavailable`
+  /// where every worker is started.
+  virtual Result<void> adopt(std::int64_t worker_id, wire::Fd session, wire::Frame first);
 
   /// Starts a worker and queues `first` as the first thing that its session hears. Errors: `unavailable` (no descriptors, no
   /// processes left); then nothing of it exists. Whatever fails later is told by `worker_exited`.

@@ -31,7 +31,8 @@ Title title_of(const wire::StartSession& start, const wire::WorkerRole& role) {
   if (const auto* validation = std::get_if<wire::ValidationRole>(&role)) {
     return {"headway: validation of " + name_of(validation->checkpoint) + of_run, "headway valid."};
   }
-  if (std::holds_alternative<wire::ArtifactRole>(role)) return {"headway: copier of artifacts" + of_run, "headway copier"};
+  if (std::holds_alternative<wire::ArtifactRole>(role))
+    return {"headway: copier of artifacts" + of_run, "headway copier"};
   constexpr std::size_t name_max = 15;
   const std::string rank = "rank " + std::to_string(start.plan.rank);
   const std::string name = "headway " + rank;

@@ -27,7 +27,7 @@ BOOST_FIXTURE_TEST_CASE(a_factory_that_is_gone_before_the_agent_listens_to_it_en
   wire::Ends life = make_pipe();
   const pid_t guard = fork();
   if (guard == 0) _exit(4);
-  config.forked = std::make_shared<ForkedFactory>(ForkedFactory{control.a.release(), life.b.release(), guard});
+  config.forked = std::make_shared<ForkedFactory>(ForkedFactory{std::move(control.a), std::move(life.b), guard});
   agent = std::make_unique<Agent>(loop, config, *this);
   boost::asio::post(loop, [this] { must_start(1, "say never"); });
   BOOST_TEST(ended(1) == lost_with_factory);

@@ -74,16 +74,16 @@ void set_environment(const std::map<std::string, std::string>& env) {
 int serve(int argc, char** argv) {
   std::vector<std::string> problems;
   node::FactoryHooks hooks{::fork, {"/proc/self/exe", "--worker"}, std::getenv("HEADWAY_TEST_ALWAYS_EXEC") != nullptr};
-  node::FactoryServer server(std::atoi(argv[1]), hooks);
+  node::FactoryServer server(wire::Fd(std::atoi(argv[1])), hooks);
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "missing") == 0) problems.emplace_back("missing: no such module");
     if (std::strcmp(argv[i], "thread") == 0) std::thread([] { pause(); }).detach();
   }
   if (!server.announce(problems)) return 1;
-  const auto worker = server.serve();
+  auto worker = server.serve();
   if (!worker) return 0;
   set_environment(worker->env);
-  work(worker->session_fd);
+  work(worker->session.release());
 }
 
 }  // namespace

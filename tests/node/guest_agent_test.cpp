@@ -32,10 +32,7 @@ struct Ear : AgentSink {
 struct Guests {
   Guests() {
     BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    WorkerLaunch launch;
-    launch.worker_id = 7;
-    launch.session_fd = ends[0];
-    BOOST_REQUIRE(agent.start_worker(launch, order_of("first")));
+    BOOST_REQUIRE(agent.adopt(7, wire::Fd(ends[0]), order_of("first")));
     loop.poll();
   }
   ~Guests() { leave(); }
