@@ -1,5 +1,6 @@
 #include "cluster/agent_host.hpp"
 
+#include "core/may_block.hpp"
 #include "core/time.hpp"
 
 #include <csignal>
@@ -40,6 +41,7 @@ AgentHost::End AgentHost::run(HostConfig config) {
   await_signal();
   connect(loop, driver.host, driver.port, connect_limit, wire::messages_of<ToAgent>,
           [&host](Result<std::shared_ptr<SecureChannel>> channel) { host.joined(std::move(channel)); });
+  const EventLoopThread here;
   loop.run();
   return *host.ended();
 }

@@ -177,7 +177,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::shared_ptr<RunFolder> folder_;
   WorkingDirectories working_directories_;
   std::string working_directory_;
-  storage::LockFile working_directory_lock_;     ///< From the first attempt on.
+  storage::LockFile working_directory_lock_;     ///< On the strand alone.
   std::unique_ptr<ArtifactSync> artifact_sync_;  ///< From the first copy on.
   std::shared_ptr<FrontQueue> front_;
   std::shared_ptr<FrontQueue> alarms_;

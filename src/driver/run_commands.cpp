@@ -50,11 +50,14 @@ void Run::on_storage(std::function<control::Event()> work) {
 }
 
 void Run::carry_out(const control::PrepareStorage&) {
-  on_storage([folder = folder_, directories = working_directories_, config = spec_.config, trainer = trainer_,
-              guards = runtime_->nodes().guards()]() -> control::Event {
+  on_storage([self = shared_from_this(), folder = folder_, directories = working_directories_, config = spec_.config,
+              trainer = trainer_, guards = runtime_->nodes().guards()]() -> control::Event {
     if (const auto made = directories.prepare(); !made) return control::StoragePrepared{made.error(), {}, {}};
     Result<RunFolder::Prepared> prepared = folder->prepare(config, trainer, this_owner(guards));
     if (!prepared) return control::StoragePrepared{prepared.error(), {}, {}};
+    const std::string found_trial_id = prepared->found ? prepared->found->journal.spec.trial_id : "";
+    self->working_directory_lock_ = directories.claim(directories.working_directory(
+        self->spec_.run.name, found_trial_id.empty() ? self->spec_.trial_id : found_trial_id));
     return control::StoragePrepared{{}, std::move(prepared->found), std::move(prepared->warnings)};
   });
 }
@@ -105,7 +108,6 @@ void Run::carry_out(const control::StartWorkers& command) {
   workers_.clear();
   collective_bytes_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
-  if (!working_directory_lock_.is_open()) working_directory_lock_ = working_directories_.claim(working_directory_);
   // Every rank sees all of the group's devices on its node in one order, and picks its own.
   std::map<std::string, std::string> gpus;
   std::set<std::pair<std::string, std::string>> seen;
@@ -268,7 +270,9 @@ void Run::carry_out(const control::Finish& command) {
   display_timer_.cancel();
   tick_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
-  do_on_storage([self = shared_from_this(), command] {
+  do_on_storage([self = shared_from_this(), command, unused = working_directory_.empty()] {
+    const storage::LockFile lock = std::move(self->working_directory_lock_);
+    if (unused && lock.is_open()) (void)self->working_directories_.leave(directory_of(lock.path()), false);
     for (const std::string& warning : self->folder_->close(!command.folder_lost)) self->warn(warning);
     if (!command.words.empty()) self->notify(command.words);
     self->front_->push(Finished{command.outcome, self->folder_->last_line()});

@@ -1,6 +1,7 @@
 #include "driver/runtime.hpp"
 
 #include "core/fault_point.hpp"
+#include "core/may_block.hpp"
 #include "driver/run.hpp"
 #include "node/guest_agent.hpp"
 #include "storage/remote/retry.hpp"
@@ -83,6 +84,7 @@ void Runtime::run_loop() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   pthread_setname_np(pthread_self(), "headway-io");
+  const EventLoopThread here;
   while (true) {
     try {
       loop_.run();

@@ -14,6 +14,10 @@ std::string lock_path(const std::string& working_directory) { return working_dir
 
 }  // namespace
 
+std::string directory_of(const std::string& lock_path) {
+  return lock_path.substr(0, lock_path.size() - lock_suffix.size());
+}
+
 Result<void> WorkingDirectories::prepare() const {
   if (Result<void> prepared = root_.prepare(); !prepared) return prepared;
   node::remove_left_working_directories(root_.path().c_str());

@@ -7,6 +7,9 @@
 
 namespace headway::driver {
 
+/// The working directory that a lock belongs to.
+std::string directory_of(const std::string& lock_path);
+
 /// Where the ranks of this machine's runs work: below the staging root. Beside each run's directory lies a file that its driver has
 /// locked, so that what a driver that was killed left empty is told from what is in use.
 class WorkingDirectories {

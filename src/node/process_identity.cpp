@@ -1,5 +1,7 @@
 #include "node/process_identity.hpp"
 
+#include "core/may_block.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -36,6 +38,7 @@ bool is_alive(const ProcessIdentity& process) { return !wait_for_end(process, st
 /// A descriptor of the process tells, not its state: of one that is being killed the first thread may be dead, and be shown as a
 /// zombie, while others still hold its files.
 bool wait_for_end(const ProcessIdentity& process, std::chrono::milliseconds limit) {
+  if (limit.count() > 0) may_block("a process's end is waited for");
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0));
   if (pidfd < 0) return true;
   // Asked with the descriptor in hand: it is this process's, or one's that came after it.

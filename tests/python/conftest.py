@@ -81,6 +81,12 @@ def shut_down_at_the_end():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def check_loop():
+    """A process ends when its event loop is about to open a file or to wait."""
+    os.environ["HEADWAY_CHECK_LOOP"] = "1"
+
+
+@pytest.fixture(autouse=True, scope="session")
 def staging(tmp_path_factory):
     """Where ranks work, instead of a directory of the user's that outlives the tests."""
     path = str(tmp_path_factory.mktemp("staging"))

@@ -1,5 +1,6 @@
 #include "storage/disk/directory.hpp"
 
+#include "core/may_block.hpp"
 #include "storage/disk/file.hpp"
 
 #include <dirent.h>
@@ -83,6 +84,7 @@ std::string parent_of(std::string_view path) {
 }
 
 Result<void> make_directory(const std::string& path) {
+  may_block("a directory is made");
   if (::mkdir(path.c_str(), 0777) == 0) return {};
   const int number = errno;
   struct ::stat status = {};
@@ -115,6 +117,7 @@ Result<void> sync_directory(const std::string& path) {
 }
 
 Result<std::vector<std::string>> read_directory(const std::string& path) {
+  may_block("a directory is read");
   const Directory directory = open_directory_at(AT_FDCWD, path.c_str(), true);
   if (directory == nullptr) {
     return system_error("read the directory", path, errno,
@@ -139,9 +142,13 @@ Result<bool> is_real_directory(const std::string& path) {
   return system_error("stat", path, errno);
 }
 
-Result<void> remove_tree(const std::string& path) { return remove_at(AT_FDCWD, path.c_str(), path); }
+Result<void> remove_tree(const std::string& path) {
+  may_block("files are removed");
+  return remove_at(AT_FDCWD, path.c_str(), path);
+}
 
 Result<void> rename_path(const std::string& from, const std::string& to, bool replace) {
+  may_block("a file is renamed");
   if (!replace) {
     if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
     if (errno == EEXIST) return Error{ErrorKind::already_exists, to + " is there already"};

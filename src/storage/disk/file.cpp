@@ -1,5 +1,7 @@
 #include "storage/disk/file.hpp"
 
+#include "core/may_block.hpp"
+
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -93,6 +95,7 @@ Result<void> File::write_at(std::span<const std::byte> bytes, std::uint64_t offs
 }
 
 Result<void> File::sync() const {
+  may_block("a file is brought to the disk");
   while (::fsync(descriptor_) != 0) {
     if (errno != EINTR) return system_error("fsync", path_, errno);
   }
@@ -106,6 +109,7 @@ Result<struct ::stat> File::status() const {
 }
 
 Result<File> open_file(const std::string& path, int flags, ::mode_t mode) {
+  may_block("a file is opened");
   for (;;) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
     if (descriptor >= 0) return File(descriptor, path);
@@ -137,6 +141,7 @@ Result<File> open_regular_file(const std::string& path, ErrorKind missing_kind) 
 }
 
 Result<std::string> read_whole(const std::string& path) {
+  may_block("a file is read");
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
     if (errno == ELOOP) return Error{ErrorKind::corrupted, path + " is a symbolic link, expected a regular file"};

@@ -1,5 +1,6 @@
 #include "storage/disk/lock_file.hpp"
 
+#include "core/may_block.hpp"
 #include "storage/disk/file.hpp"
 
 #include <fcntl.h>
@@ -79,6 +80,7 @@ void LockFile::close() {
 int LockFile::own() const { return descriptor_ >= 0 && owner_ == ::getpid() ? descriptor_ : -1; }
 
 Result<LockFile> LockFile::open(const std::string& path) {
+  may_block("a lock is opened");
   for (;;) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor >= 0) return LockFile(descriptor, path);

@@ -1,6 +1,7 @@
 #include "storage/remote/remote.hpp"
 
 #include "core/location.hpp"
+#include "core/may_block.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -42,6 +43,7 @@ Error load_error() {
 /// The wheel's libraries first, by their paths: the loader then takes them for the names that our library asks for.
 Result<void> load(Process& here) {
   if (here.open != nullptr) return {};
+  may_block("Arrow's libraries are loaded");
   if (here.libraries.library.empty()) {
     return Error{ErrorKind::refused,
                  "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES
