@@ -3,7 +3,7 @@
 
 An exception that nobody hears leaves a channel deaf forever; a thread that nobody joins outlives
 what it uses. Coroutines start by `wire::spawn`, which asks what an exception ends; threads are
-joined by their owner (worker/own_thread.hpp). In wire/, cluster/ and driver/ a timer or a post asks
+joined by their owner (worker/own_thread.hpp). In wire/, cluster/, driver/ and node/ a timer or a post asks
 whether its object is still there, or the comment above says why it is: `// Outlived: ...`.
 """
 
@@ -22,7 +22,7 @@ SPAWN = re.compile(r"\bco_spawn\s*\(")
 OWN_SPAWN = Path("src/wire/spawn.hpp")
 # On an event loop a timer or a post may run after its object has gone.
 POSTED = re.compile(r"\b(async_wait|post|dispatch|defer)\(([^\[;{}]*,)?\s*\[([^\]]*)\]")
-GUARDED_ROOMS = (Path("src/wire"), Path("src/cluster"), Path("src/driver"))
+GUARDED_ROOMS = (Path("src/wire"), Path("src/cluster"), Path("src/driver"), Path("src/node"))
 OUTLIVED = "// Outlived: "
 # Run::detach and its like: an object of ours that leaves something, not a thread.
 OURS = re.compile(r"\b(run|guest|self)->detach\(\)")

@@ -25,6 +25,7 @@ void Nodes::close(std::function<void()> closed) {
   for (const auto& [node_id, agent] : agents_) ids.push_back(node_id);
   for (const std::string& node_id : ids) {
     agents_.at(node_id)->close([this, node_id, all_closed] {
+      // Outlived: this lives until `closed` is called.
       boost::asio::post(loop_, [this, node_id, all_closed] { agents_.erase(node_id); });
     });
   }

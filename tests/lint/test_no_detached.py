@@ -44,10 +44,11 @@ def test_a_coroutine_that_starts_by_itself_is_found(tmp_path: Path) -> None:
 def test_a_timer_or_post_of_an_event_loop_asks_whether_its_object_is_there(
     tmp_path: Path, line: str, is_found: bool
 ) -> None:
-    for folder in ("driver", "worker"):
+    for folder in ("driver", "node", "worker"):
         (tmp_path / "src" / folder).mkdir(parents=True)
         (tmp_path / "src" / folder / "a.cpp").write_text(line)
-    assert len(list(no_detached.check(tmp_path, Path("src/driver/a.cpp")))) == int(is_found)
+    for folder in ("driver", "node"):
+        assert len(list(no_detached.check(tmp_path, Path(f"src/{folder}/a.cpp")))) == int(is_found)
     assert list(no_detached.check(tmp_path, Path("src/worker/a.cpp"))) == []
 
 
