@@ -485,6 +485,11 @@ def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequenc
 def exit_now(code: int) -> None:
     """Flushes C streams and ends the process at once."""
 
+def make_temporary_directory(path: str) -> bool:
+    """
+    Makes a directory for temporary files; False when it cannot be this user's own.
+    """
+
 def keep_freed_memory() -> None:
     """
     Has this process keep up to 512 MiB of freed memory for its next allocations.

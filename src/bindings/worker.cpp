@@ -157,6 +157,9 @@ void exit_now(int code) {
 /// What a worker and its factory are as processes.
 void bind_process(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
+  module.def("make_temporary_directory", &worker::make_temporary_directory, nb::arg("path"),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "Makes a directory for temporary files; False when it cannot be this user's own.");
   // Keeps the GIL: a setting of malloc's.
   module.def("keep_freed_memory", &worker::keep_freed_memory,
              "Has this process keep up to 512 MiB of freed memory for its next allocations.");

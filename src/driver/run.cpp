@@ -320,6 +320,7 @@ node::WorkerLaunch Run::launch() const {
 void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
   node::WorkerLaunch launch = this->launch();
   launch.worker_id = runtime_->routes().add(weak_from_this());
+  launch.scratch = std::to_string(run_id_) + "." + std::to_string(attempt_);
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
   if (spec_.log_to_file) {
     const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});

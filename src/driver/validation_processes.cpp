@@ -14,6 +14,7 @@ HelperPlan ValidationProcesses::plan(const control::StartValidation& order, std:
   plan.name = "validation of " + order.checkpoint;
   plan.launch.preload = common_.spec.preload;
   plan.launch.factory = common_.factory;
+  plan.launch.scratch = std::to_string(run_id) + ".v" + std::to_string(order.number);
   if (common_.spec.log_to_file) plan.launch.log_path = common_.folder->validation_log_path(order.checkpoint);
   plan.start.run_name = common_.spec.run.name;
   plan.start.run_directory = common_.folder->path();

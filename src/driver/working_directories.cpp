@@ -21,6 +21,7 @@ std::string directory_of(const std::string& lock_path) {
 Result<void> WorkingDirectories::prepare() const {
   if (Result<void> prepared = root_.prepare(); !prepared) return prepared;
   node::remove_left_working_directories(root_.path().c_str());
+  node::remove_left_scratch_directories(root_.path().c_str());
   return {};
 }
 

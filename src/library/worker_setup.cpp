@@ -1,6 +1,8 @@
 #include "library/worker_setup.hpp"
 
 #include "library/worker_bridge.hpp"
+#include "node/node_agent.hpp"
+#include "worker/working_directory.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -59,6 +61,8 @@ JsonObject worker_setup() {
 void apply_worker_setup(const JsonObject& setup) {
   const char* gpus = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string visible = gpus == nullptr ? "" : gpus;
+  const char* scratch = std::getenv(node::scratch_variable);
+  const std::string temporary = scratch == nullptr ? "" : scratch;
   clearenv();
   for (const Json& entry : setup.at("env").as_array()) {
     const std::string text = to_bytes(entry.as_string());
@@ -66,6 +70,11 @@ void apply_worker_setup(const JsonObject& setup) {
     if (name.size() < text.size()) setenv(name.c_str(), text.c_str() + name.size() + 1, 1);
   }
   setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
+  if (!temporary.empty() && worker::make_temporary_directory(temporary)) {
+    const char* of_machine = std::getenv("TMPDIR");
+    setenv("HEADWAY_MACHINE_TMPDIR", of_machine == nullptr ? "/tmp" : of_machine, 1);
+    setenv("TMPDIR", temporary.c_str(), 1);
+  }
   const std::string directory = to_bytes(setup.at("cwd").as_string());
   if (chdir(directory.c_str()) != 0) {
     std::fprintf(stderr, "the driver's working directory cannot be entered: %s\n", std::strerror(errno));

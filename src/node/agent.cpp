@@ -178,6 +178,9 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   };
   Worker worker;
   worker.factory_key = key_of(launch);
+  worker.scratch = launch.scratch;
+  std::map<std::string, std::string> env = launch.env;
+  if (const std::string path = take_scratch(launch.scratch); !path.empty()) env[scratch_variable] = path;
   worker.session =
       std::make_shared<wire::Channel>(loop_, std::move(pipes.session), wire::messages_of<wire::FromWorker>);
   const auto on_frame = [this, id](wire::Frame frame) {
@@ -189,7 +192,7 @@ Result<void> Agent::start_worker(const WorkerLaunch& launch, wire::Frame first) 
   if (has_errors) worker.output.push_back(capture(pipes.errors.release(), launch.error_log_path));
   worker.session->send(std::move(first));
   workers_.emplace(id, std::move(worker));
-  (*factory)->spawn(id, launch.env, std::move(pipes.workers));
+  (*factory)->spawn(id, env, std::move(pipes.workers));
   expect_answer(id);
   return {};
 }

@@ -5,6 +5,7 @@
 #include "node/log_capture.hpp"
 #include "node/node_agent.hpp"
 #include "node/process_examiner.hpp"
+#include "node/scratch_directories.hpp"
 #include "wire/channel.hpp"
 
 #include <boost/asio.hpp>
@@ -40,6 +41,7 @@ class Agent : public NodeAgent {
  private:
   struct Worker {
     std::string factory_key;
+    std::string scratch;
     pid_t pid = 0;           ///< 0 until it is started.
     std::int64_t heard = 0;  ///< How often its session has said something.
     std::shared_ptr<wire::Channel> session;
@@ -73,6 +75,9 @@ class Agent : public NodeAgent {
   void look_for_answer(std::int64_t worker_id);
   void give_up_factory(const std::string& key, std::chrono::milliseconds waited);
   std::function<void()> count_down();
+  void finish_closing();
+  std::string take_scratch(const std::string& name);
+  void give_back_scratch(const std::string& name);
   /// For what is called later: it does nothing once this agent has gone.
   template <class F>
   auto while_alive(F work) {
@@ -84,7 +89,10 @@ class Agent : public NodeAgent {
   boost::asio::io_context& loop_;
   FactoryConfig config_;
   AgentSink& sink_;
-  LogThreads log_threads_;
+  LogThreads log_threads_;  ///< They make and remove temporary directories, too.
+  StagingPlace staging_ = staging_place();
+  std::shared_ptr<ScratchDirectories> scratch_;  ///< From its first use on; its threads' alone but for paths.
+  std::map<std::string, int> scratch_users_;     ///< By directory, the workers that have not ended.
   ProcessExaminer examiner_;
   HostLink* host_;
   std::map<std::string, std::unique_ptr<WorkerSource>> factories_;

@@ -12,8 +12,33 @@ namespace asio = boost::asio;
 std::function<void()> Agent::count_down() {
   ++ending_;
   return while_alive([this] {
-    if (--ending_ == 0 && closed_) std::exchange(closed_, nullptr)();
+    if (--ending_ == 0 && closed_) finish_closing();
   });
+}
+
+/// No process is left that could still write into a temporary directory.
+void Agent::finish_closing() {
+  const auto done = [closed = std::exchange(closed_, nullptr)] { closed(); };
+  if (!scratch_) return done();
+  log_threads_.run([scratch = std::exchange(scratch_, nullptr)] { scratch->leave(); }, done);
+}
+
+/// The path of the directory of that name for one more worker; empty when there is none.
+std::string Agent::take_scratch(const std::string& name) {
+  if (name.empty() || host_ != nullptr) return "";
+  if (!scratch_) {
+    scratch_ = std::make_shared<ScratchDirectories>(staging_);
+    log_threads_.run([scratch = scratch_] { scratch->prepare(); }, count_down());
+  }
+  ++scratch_users_[name];
+  return scratch_->path(name);
+}
+
+void Agent::give_back_scratch(const std::string& name) {
+  const auto users = scratch_users_.find(name);
+  if (users == scratch_users_.end() || --users->second > 0) return;
+  scratch_users_.erase(users);
+  log_threads_.run([scratch = scratch_, name] { scratch->remove(name); }, count_down());
 }
 
 void Agent::close(std::function<void()> closed) {
@@ -172,6 +197,7 @@ void Agent::finish_worker(std::int64_t worker_id) {
       tail += output->tail();
       if (!output->trouble().empty()) sink_.notice(output->trouble());
     }
+    give_back_scratch(finished->scratch);
     sink_.worker_exited(worker_id, *finished->exit, tail);
   });
   for (const auto& output : finished->output) {

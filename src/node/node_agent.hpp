@@ -32,8 +32,14 @@ struct WorkerLaunch {
   std::string log_path;             ///< Empty: none is kept.
   std::string error_log_path = {};  ///< Standard error's own; empty: it goes with standard output, in order.
   FactoryChoice factory = {};
+  /// Workers with the same one share a directory for temporary files, which is removed after the last
+  /// of them. Empty: there is none.
+  std::string scratch = {};
 };
-BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory))
+BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory, scratch))
+
+/// The environment variable that names that directory to a worker, which makes it its TMPDIR.
+inline constexpr const char* scratch_variable = "HEADWAY_SCRATCH_DIR";
 
 /// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which things happened: all that a
 /// worker said and printed comes before `worker_exited`.

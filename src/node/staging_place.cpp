@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,8 +40,8 @@ bool is_at(int file, const char* path) {
          mine.st_ino == there.st_ino;
 }
 
-/// The directory that the lock belongs to goes, if it is empty and nobody holds the lock any more.
-void remove_if_left(char* lock_path) {
+/// The directory that the lock belongs to is removed by `remove`, if nobody holds the lock any more.
+void remove_if_left(char* lock_path, void (*remove)(const char* directory)) {
   const std::size_t length = std::strlen(lock_path);
   const std::size_t suffix = lock_suffix.size();
   if (length <= suffix || lock_path + length - suffix != lock_suffix) return;
@@ -49,7 +50,7 @@ void remove_if_left(char* lock_path) {
   // Its driver may have removed it, and another one made it anew, before the lock came.
   if (flock(file, LOCK_EX | LOCK_NB) == 0 && is_at(file, lock_path)) {
     lock_path[length - suffix] = '\0';
-    rmdir(lock_path);
+    remove(lock_path);
     lock_path[length - suffix] = lock_suffix[0];
     unlink(lock_path);
   }
@@ -75,14 +76,29 @@ void remove_left_working_directories(const char* staging) {
   char all[PATH_MAX];
   if (!join_path(all, staging, working_directories_name)) return;
   for_each_entry(all, [](const char* run) {
-    for_each_entry(run, remove_if_left);
+    for_each_entry(run, [](char* lock) { remove_if_left(lock, [](const char* directory) { rmdir(directory); }); });
     rmdir(run);
   });
+}
+
+void remove_with_content(const char* path) {
+  constexpr int directories_open_max = 16;
+  nftw(
+      path, [](const char* each, const struct stat*, int, struct FTW*) { return (void)remove(each), 0; },
+      directories_open_max, FTW_DEPTH | FTW_PHYS);
+}
+
+void remove_left_scratch_directories(const char* staging) {
+  char all[PATH_MAX];
+  if (!join_path(all, staging, scratch_directories_name)) return;
+  for_each_entry(all, [](char* lock) { remove_if_left(lock, remove_with_content); });
+  rmdir(all);
 }
 
 void leave_staging(const StagingPlace& place) {
   if (place.path[0] != '/') return;
   remove_left_working_directories(place.path);
+  remove_left_scratch_directories(place.path);
   char all[PATH_MAX];
   if (join_path(all, place.path, working_directories_name)) rmdir(all);
   if (!place.is_chosen) rmdir(place.path);

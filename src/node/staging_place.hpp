@@ -21,7 +21,17 @@ inline constexpr const char* working_directories_name = "working_dirs";
 /// Removes the empty working directories whose drivers are gone, with their locks. What somebody wrote there stays.
 void remove_left_working_directories(const char* staging);
 
-/// The same, and what is empty above them: for a process that outlives its driver.
+/// Where workers have their temporary files: `tmp/<agent>/<attempt>`, with a lock beside `tmp/<agent>`
+/// that the agent's process holds (node/scratch_directories.hpp).
+inline constexpr const char* scratch_directories_name = "tmp";
+
+/// Removes the temporary files of workers whose agents are gone, with their locks.
+void remove_left_scratch_directories(const char* staging);
+
+/// Removes a file, or a directory with all below it. Symbolic links are removed, never followed.
+void remove_with_content(const char* path);
+
+/// All of that, and what is empty above: for a process that outlives its driver.
 void leave_staging(const StagingPlace& place);
 
 }  // namespace headway::node

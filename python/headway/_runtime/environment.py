@@ -85,6 +85,7 @@ class RuntimeEnv:
             "sys_path": list(dict.fromkeys([*own, *path])),
             "cwd": self.working_dir or surroundings["cwd"],
             "must_be_there": own,
+            "keeps_tmpdir": "TMPDIR" in self.env_vars,
         }
 
     def as_dict(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import base64
 import faulthandler
+import getpass
 import json
 import linecache
 import os
@@ -74,10 +75,13 @@ def _settle_in(session: _core.Session) -> Role:
     setup = json.loads(context["setup"]["json"])
     role = ROLES[context["role"]](session, context, setup)
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    scratch = os.environ.get("HEADWAY_SCRATCH_DIR")
     for name in set(os.environ) - set(setup["env"]):
         del os.environ[name]
     os.environ.update(setup["env"])
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+    if scratch and not setup.get("keeps_tmpdir"):
+        _use_for_temporary_files(scratch)
     _check_runtime_env(setup.get("must_be_there", ()), context["plan"]["slot"]["hostname"])
     sys.path[:] = setup["sys_path"]
     sys.argv[:] = setup["argv"]
@@ -113,6 +117,18 @@ def _refuse_breakpoint(*args: object, **kwargs: object) -> None:
         "breakpoint() was called in a rank, which has no terminal. To debug, run the training function in the script's "
         "own process: ScalingConfig(num_workers=0). To look at a rank at work: headway stack RUN"
     )
+
+
+def _use_for_temporary_files(directory: str) -> None:
+    """What this process leaves there when it is killed goes with its attempt."""
+    if not _core.make_temporary_directory(directory):
+        return
+    # Downloads that processes share, and what torch has compiled, are for later runs too.
+    of_machine = os.environ["HEADWAY_MACHINE_TMPDIR"] = os.environ.get("TMPDIR", "/tmp")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(of_machine, f"torchinductor_{getpass.getuser()}"))
+    os.environ["TMPDIR"] = directory
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]  # It is looked up once.
 
 
 def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:

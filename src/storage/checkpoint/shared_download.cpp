@@ -65,9 +65,11 @@ Result<void> fetch_anew(const std::string& directory, const SharedDownload::Fetc
   return fetch(directory);
 }
 
-/// This user's directory for what is temporary.
+/// This user's directory for what is temporary. A rank's TMPDIR is removed with its attempt; what the
+/// machine shares has another place.
 std::string own_directory() {
-  const char* set = std::getenv("TMPDIR");
+  const char* set = std::getenv("HEADWAY_MACHINE_TMPDIR");
+  if (set == nullptr) set = std::getenv("TMPDIR");
   const std::string temporary = set != nullptr && set[0] == '/' ? set : "/tmp";
   return join(temporary, "headway-" + std::to_string(::geteuid()));
 }
