@@ -2,7 +2,8 @@
 
 first_step.py headway|ray torch|plain, or under torchrun: first_step.py torchrun torch
 
-A step of torch is one backward of a small DDP model; without torch, it is the first line of the training function.
+A step of torch is one backward of a small DDP model; without torch, it is the first line of the
+training function.
 """
 
 from __future__ import annotations

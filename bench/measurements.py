@@ -1,4 +1,6 @@
-"""What is measured: which programs run in turn, which lines of the table come out of them, and what is promised."""
+"""What is measured: which programs run in turn, which lines of the table come out of them, and what
+is promised.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ class Line:
         title: What it says first.
         key: The figure in the programs' results.
         promise: What is promised, in words; empty: nothing.
-        is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``ray``); one that is missing
-            (``--no-ray``) is infinite.
+        is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``ray``);
+            one that is missing (``--no-ray``) is infinite.
         unit: ``s``, ``ms`` (for figures in seconds), ``x`` (a ratio) or nothing (a number).
         torchrun_key: The figure in torchrun's results, when it has another name there.
-        interval: Whether the ratio to torchrun is shown with its 95 % interval, from the turns as pairs.
+        interval: Whether the ratio to torchrun is shown with its 95 % interval, from the turns as
+            pairs.
     """
 
     title: str
@@ -34,7 +37,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Programs that run in turn, by library, and the lines that come out. ``notes`` are figures to print beside."""
+    """Programs that run in turn, by library, and the lines that come out. ``notes`` are figures to
+    print beside.
+    """
 
     name: str
     programs: dict[str, list[str]]

@@ -1,9 +1,10 @@
-"""A report() with a large checkpoint of each rank, against a plain copy with fsync of as many bytes.
+"""A report() with a large checkpoint of each rank, against a plain copy with fsync of as many
+bytes.
 
 persist.py headway|ray MEGABYTES_PER_RANK copy|move
 
-The files have just been written when report() is called, and so has the plain copy's source: both find them in memory.
-``move`` hands the directory over (``delete_local_checkpoint_after_upload``).
+The files have just been written when report() is called, and so has the plain copy's source: both
+find them in memory. ``move`` hands the directory over (``delete_local_checkpoint_after_upload``).
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def sync(path):
 
 
 def plain_times_s(folder, megabytes):
-    """Medians of a plain copy with fsync, and of an fsync alone, of a file that has just been written."""
+    """Medians of a plain copy with fsync, and of an fsync alone, of a file that has just been
+    written.
+    """
     source, target = folder / "source", folder / "target"
     actions = {"copy_s": lambda: sync(shutil.copyfile(source, target)), "sync_s": lambda: sync(source)}
     times = {name: [] for name in actions}

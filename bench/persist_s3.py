@@ -1,12 +1,15 @@
-"""A report() with a large checkpoint of each rank to an S3 server, beside pyarrow's and boto3's uploads of as much.
+"""A report() with a large checkpoint of each rank to an S3 server, beside pyarrow's and boto3's
+uploads of as much.
 
 persist_s3.py MEGABYTES_PER_RANK
 
-The server is moto's, a process on this machine, so it is the slowest part of all three; they take turns. What a turn
-has stored is deleted. The worker's memory is its peak during the report, less what it had before.
+The server is moto's, a process on this machine, so it is the slowest part of all three; they take
+turns. What a turn has stored is deleted. The worker's memory is its peak during the report, less
+what it had before.
 
-All three send the same kind of request: a part's bytes as they are. By default Arrow's SDK wraps each part in chunks
-with a checksum behind them, boto3 puts one into the header, and moto takes two to three times as long for the former.
+All three send the same kind of request: a part's bytes as they are. By default Arrow's SDK wraps
+each part in chunks with a checksum behind them, boto3 puts one into the header, and moto takes two
+to three times as long for the former.
 """
 
 from __future__ import annotations

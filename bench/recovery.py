@@ -2,7 +2,8 @@
 
 recovery.py headway|ray torch|plain
 
-The others wait meanwhile: in an all-reduce with torch, else in a sleep. A step is as in first_step.py.
+The others wait meanwhile: in an all-reduce with torch, else in a sleep. A step is as in
+first_step.py.
 """
 
 from __future__ import annotations

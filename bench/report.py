@@ -2,8 +2,8 @@
 
 report.py headway|ray COUNT plain|checkpoint
 
-A checkpoint is one file of 1 KB from rank 0; the time includes the making of its temporary folder. The disk's own
-median for an fsync of 1 KB is measured beside it.
+A checkpoint is one file of 1 KB from rank 0; the time includes the making of its temporary folder.
+The disk's own median for an fsync of 1 KB is measured beside it.
 """
 
 from __future__ import annotations

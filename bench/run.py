@@ -1,7 +1,8 @@
-"""Headway, torchrun and Ray in turn, on this machine, in one table: ``make bench``, or ``scripts/bench.sh --quick``.
+"""Headway, torchrun and Ray in turn, on this machine, in one table: ``make bench``, or
+``scripts/bench.sh --quick``.
 
-Each measurement is repeated; the turns alternate, so that a machine that gets busier slows all of them alike. Shown are
-the median and, in brackets, the smallest and the largest.
+Each measurement is repeated; the turns alternate, so that a machine that gets busier slows all of
+them alike. Shown are the median and, in brackets, the smallest and the largest.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""One driver with the real wire and thousands of workers that another process makes up (simulated_agents.cpp).
+"""One driver with the real wire and thousands of workers that another process makes up
+(simulated_agents.cpp).
 
 scale.py AGENTS WORKERS_PER_AGENT REPORTS
 
-The workers report, all of them, REPORTS times; then one dies, and after the restart they report as often again and
-return. ``driver_kib`` is what the driver's memory grew by, at its highest, for each worker.
+The workers report, all of them, REPORTS times; then one dies, and after the restart they report as
+often again and return. ``driver_kib`` is what the driver's memory grew by, at its highest, for each
+worker.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-/// Agents with workers that are not there, for scale.py: a process that joins a driver over the real wire, many times over, and
-/// answers for all the workers that it is asked to start. They do nothing but report.
+/// Agents with workers that are not there, for scale.py: a process that joins a driver over the
+/// real wire, many times over, and answers for all the workers that it is asked to start. They do
+/// nothing but report.
 ///
 /// simulated_agents HOST:PORT TOKEN AGENTS WORKERS_PER_AGENT REPORTS
 ///
-/// In the first attempt every worker reports REPORTS times; then one of them dies, and all others must be ended. In the second
-/// they report REPORTS times more and return. Prints the times as JSON at the end.
+/// In the first attempt every worker reports REPORTS times; then one of them dies, and all others
+/// must be ended. In the second they report REPORTS times more and return. Prints the times as JSON
+/// at the end.
 #include "cluster/agent_messages.hpp"
 #include "cluster/secure_channel.hpp"
 #include "wire/session_messages.hpp"

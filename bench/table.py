@@ -36,7 +36,9 @@ def show(values: list[float], unit: str) -> str:
 
 
 def interval_of_ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
-    """The geometric mean of the pairs' ratios with its 95 % interval, by bootstrap over the pairs."""
+    """The geometric mean of the pairs' ratios with its 95 % interval, by bootstrap over the
+    pairs.
+    """
     logs = [math.log(a / b) for a, b in zip(ours, theirs, strict=True)]
     draw = random.Random(0)
     means = sorted(statistics.fmean(draw.choices(logs, k=len(logs))) for _ in range(10_000))

@@ -1,4 +1,5 @@
-"""Seconds for two epochs of DDP training, start-up not counted: a small convolutional net on 28x28 images.
+"""Seconds for two epochs of DDP training, start-up not counted: a small convolutional net on 28x28
+images.
 
 training_time.py headway|ray, or under torchrun: training_time.py torchrun
 """

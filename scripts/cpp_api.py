@@ -2,8 +2,8 @@
 
     python scripts/cpp_api.py [--check]
 
-``--check`` writes nothing, and fails when the page is not what the headers say. A declaration is shown with its
-comments, but without function bodies and private parts.
+``--check`` writes nothing, and fails when the page is not what the headers say. A declaration is
+shown with its comments, but without function bodies and private parts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ Everything that `<headway/train.hpp>` and `<headway/torch.hpp>` declare, header 
 
 
 def end_of_block(text: str, begin: int) -> int:
-    """Just behind the ``}`` that closes the ``{`` at ``begin``. Braces in comments and strings are no braces."""
+    """Just behind the ``}`` that closes the ``{`` at ``begin``. Braces in comments and strings are
+    no braces.
+    """
     depth = 0
     for match in re.finditer(r'//[^\n]*|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|[{}]', text[begin:]):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -84,7 +86,9 @@ def _in_initialisers(text: str) -> bool:
 
 
 def shown(text: str, indent: str) -> list[str]:
-    """The lines of the declarations in ``text``, with their comments, without bodies and private parts."""
+    """The lines of the declarations in ``text``, with their comments, without bodies and private
+    parts.
+    """
     lines: list[str] = []
     position = 0
     while match := re.compile(r"[^\s]").search(text, position):
@@ -94,7 +98,8 @@ def shown(text: str, indent: str) -> list[str]:
         if line.startswith("private:"):
             break
         if line.startswith(("//", "public:", "#")) or line == "}":
-            # Comments that are not for users (one slash too few) stay out, as do the lines of the preprocessor.
+            # Comments that are not for users (one slash too few) stay out, as do the lines of the
+            # preprocessor.
             if line.startswith(("///", "public:")):
                 lines.append(indent[: -1 if line.startswith("public:") and indent else None] + line)
             elif line.startswith("#define") and lines and lines[-1].startswith("///"):

@@ -31,7 +31,8 @@ def _modules_with_files(package: str) -> Iterator[str]:
 
 def write(modules: Iterable[str], target: Path) -> None:
     """One page a module, with an index and a search."""
-    # Names are shown under the module that people import; those of their annotations need not be there, and stay text.
+    # Names are shown under the module that people import; those of their annotations need not be
+    # there, and stay text.
     warnings.filterwarnings("ignore", message="Error parsing type annotation")
     warnings.filterwarnings("ignore", message="Cannot determine where .* is taken from")
     # A package brings the modules below it, which are named by themselves too.

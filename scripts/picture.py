@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws what the demo shows in a terminal, for the front page: docs/demo-light.svg, docs/demo-dark.svg.
+"""Draws what the demo shows in a terminal, for the front page: docs/demo-light.svg,
+docs/demo-dark.svg.
 
 ``make picture`` calls it. It runs examples/digits.py in a terminal of COLUMNS columns, and takes
 the lines from the second run on.

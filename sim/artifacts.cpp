@@ -26,7 +26,7 @@ void Artifacts::sync(const control::SyncArtifacts& command) {
 }
 
 void Artifacts::stop(const control::StopSync& command) {
-  require(under_way_ == command.number, invariant::artifacts, "a copy that is over is stopped");
+  require(under_way_ == command.number, invariant::artifacts, "a copy that has ended is stopped");
   under_way_.reset();
 }
 

@@ -14,8 +14,8 @@
 
 namespace headway::sim {
 
-/// Why attempts end, what each end counts as, by a model of its own, and whether another attempt is
-/// allowed. What the controller says of preemptions and of growth must be so.
+/// Why attempts end, what each end counts as, by an independent model, and whether another attempt
+/// is allowed. What the controller says of preemptions and of growth must be so.
 class Budgets {
  public:
   explicit Budgets(const ScalingConfig& scaling, const FailureConfig& allowed) : scaling_(scaling), allowed_(allowed) {}
@@ -37,8 +37,8 @@ class Budgets {
   std::map<std::string, std::vector<int>> leaving() const;
   /// Whether the current attempt's end may be followed by another attempt.
   bool may_restart() const;
-  /// Whether the current attempt has died, be it at its start: neither had it to leave a node, nor
-  /// did it grow.
+  /// Whether the current attempt has died, even at its start: it neither had to leave a node nor
+  /// grew.
   bool died() const;
   /// "3 failures, of which 2 are allowed": before this attempt.
   std::string words() const;
@@ -61,7 +61,7 @@ class Budgets {
   bool training_ = false;  ///< The current one has.
   bool bereaved_ = false;  ///< It has lost a rank with a node that was leaving.
   bool hook_failed_ = false;
-  std::optional<std::string> reason_;  ///< Why the current one's processes are told to end.
+  std::optional<std::string> reason_;  ///< Why the current one's processes are to end.
 };
 
 }  // namespace headway::sim

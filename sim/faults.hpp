@@ -26,14 +26,14 @@ enum class Fault {
   deaf_to_sigterm,  ///< A worker ignores SIGTERM.
   delete_fails,     ///< An old checkpoint cannot be deleted.
   discard_fails,    ///< An unfinished checkpoint cannot be removed.
-  driver_dies,      ///< The driver is killed, and a new one goes on with the run.
-  /// The driver ends in order before the run does, and a new one goes on with it.
+  driver_dies,      ///< The driver is killed, and a new one resumes the run.
+  /// The driver ends in order before the run does, and a new one resumes it.
   driver_ends,
   /// An exception that looks like another rank's echo, without another's failure.
   echo,
   exit_code,           ///< A worker that had returned ends with an exit code or a signal.
   exit_handler_hangs,  ///< A worker does not exit by itself after its function has returned.
-  exits_unasked,       ///< A worker that has returned exits before it is told to.
+  exits_unasked,       ///< A worker that has returned exits before it should.
   folder_lost,         ///< The run's folder is deleted.
   hangs,               ///< A rank or a hook stops for good, where hang_fail_s is to find it.
   journal_fails,       ///< run.json cannot be written.

@@ -6,8 +6,8 @@
 
 namespace headway::sim {
 
-/// The front end's set-up and tear-down hooks, on a thread of their own: their answers may come
-/// when the attempt is over.
+/// The front end's set-up and tear-down hooks, on a separate thread: their answers may come when
+/// the attempt has ended.
 class Hooks {
  public:
   Hooks(Stage& stage, const Scenario& scenario)

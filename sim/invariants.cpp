@@ -119,7 +119,7 @@ void Invariants::says(const Command& command) {
           bool asks_somebody = true;
           if constexpr (requires { what.ranks; }) asks_somebody = !what.ranks.empty();
           require(!asks_somebody || (what.attempt == attempt_ && group_lives_), invariant::living_attempts,
-                  [&] { return words(command) + ", when attempt " + std::to_string(attempt_) + " is over"; });
+                  [&] { return words(command) + ", when attempt " + std::to_string(attempt_) + " has ended"; });
         }
         require(!folder_lost_ || !writes<std::decay_t<decltype(what)>>, invariant::own_folder,
                 [&] { return words(command) + " in a folder that is lost"; });
@@ -191,7 +191,7 @@ void Invariants::check_places(const std::vector<WorkerPlan>& plans) const {
   }
 }
 
-/// A restart: is it allowed, does it come soon enough and not too soon, and has it been told?
+/// A restart: is it allowed, does it come soon enough and not too soon, and was it announced?
 void Invariants::count_restart(Time now) {
   require(budgets_.may_restart(), invariant::budget, [&] { return "a restart after " + budgets_.words(); });
   require(restart_told_, invariant::reasons, "a group is started again and nobody says why");
@@ -226,7 +226,7 @@ void Invariants::check(const ReleaseCollective& command) {
   if (asks_for_preemption(calls.begin()->second.kind)) leaving = budgets_.leaving();
   const auto told =
       command.preemption ? command.preemption->preempted_node_to_ranks : std::map<std::string, std::vector<int>>();
-  require(told == leaving, invariant::collectives, "what ranks are told of a preemption is not so");
+  require(told == leaving, invariant::collectives, "ranks hear of a preemption that does not exist");
 }
 
 void Invariants::check(const EndWorkers& command) {
@@ -257,13 +257,13 @@ void Invariants::check(const Notify& command) {
 
 void Invariants::check(const Finish& command) {
   const RunOutcome& end = command.outcome;
-  require(!group_lives_ && !workers_->any_process(), invariant::one_finish, "the run is over while processes live");
-  require(journals_open_ == 0 && !committing_, invariant::one_finish, "the run is over while it is written to");
-  require(!nodes_->held(), invariant::one_finish, "the run is over and nodes are held");
+  require(!group_lives_ && !workers_->any_process(), invariant::one_finish, "the run has ended while processes live");
+  require(journals_open_ == 0 && !committing_, invariant::one_finish, "the run has ended while it is written to");
+  require(!nodes_->held(), invariant::one_finish, "the run has ended and nodes are held");
   require(end.failure.has_value() == (end.state != "finished"), invariant::outcome, "a failure without its state");
   require(!end.failure || !end.failure->message.empty(), invariant::reasons, "a run ends and nobody says why");
   require(!end.failure || end.failure->kind != ErrorKind::internal, invariant::outcome,
-          [&] { return "a defect of the controller's own: " + end.failure->message; });
+          [&] { return "a defect of the controller: " + end.failure->message; });
   require(!prepared_ || end.attempts == attempt_, invariant::outcome, "attempts are miscounted");
   require((end.state == "aborted") == (end.failure && end.failure->kind == ErrorKind::aborted), invariant::outcome,
           "an abort without its kind");
@@ -275,7 +275,7 @@ void Invariants::check(const Finish& command) {
     for (const auto& [index, report] : reports_) {
       if (stop_asked_) break;  // What was reported afterwards is nobody's.
       require(!report.answered_to.empty() || report.counted, invariant::counted_once,
-              [&, index = index] { return "finished, and nobody was told of report #" + std::to_string(index + 1); });
+              [&, index = index] { return "finished, and nobody heard of report #" + std::to_string(index + 1); });
     }
   } else if (end.state == "errored" && groups_ > 0) {
     require(!budgets_.may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_,

@@ -20,8 +20,8 @@
 namespace headway::sim {
 
 /// Watches everything that the controller hears and says, knows what is on disk and which processes
-/// live, and throws a Violation when an invariant does not hold. It has a model of its own for all
-/// that it judges: nothing is taken from the controller.
+/// live, and throws a Violation when an invariant does not hold. Its model is independent: nothing
+/// is taken from the controller.
 class Invariants {
  public:
   Invariants(const Stage& stage, const Scenario& scenario, const Storage& storage, const Workers& workers,
@@ -41,7 +41,7 @@ class Invariants {
   void settled(const control::RunController& controller);
   /// Whenever somebody looks, after all commands of an event.
   void sees(const control::RunView& view) const;
-  /// After everything is over: nothing is under way any more.
+  /// After the end of everything: nothing is under way any more.
   void over() const;
 
   /// The driver is dead, and every process with it. What it had promised still holds for the next

@@ -96,7 +96,7 @@ void Invariants::check_made_good(const ReportLine& line) const {
           [&] { return what + " is counted by the next driver and has no checkpoint"; });
 }
 
-/// At the end of an attempt: what ranks were told is recorded is recorded. An asynchronous
+/// At the end of an attempt: what ranks heard is recorded is recorded. An asynchronous
 /// checkpoint may have failed afterwards.
 void Invariants::check_reports_counted() const {
   for (const auto& [index, report] : reports_) {

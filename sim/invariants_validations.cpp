@@ -3,7 +3,7 @@
 #include <algorithm>
 
 /// Validations: how many run, for which checkpoints, what becomes of their results, and what ranks
-/// are told of checkpoints.
+/// hear of checkpoints.
 namespace headway::sim {
 
 using namespace control;
@@ -38,7 +38,7 @@ void Invariants::on(const ValidationFailed& event) {
 void Invariants::check(const EndValidation& command) {
   require(!command.reason.empty(), invariant::reasons, "a validation is ended without a reason");
   const auto found = validations_.find(command.number);
-  require(found != validations_.end(), invariant::validations, "a validation that is over is ended");
+  require(found != validations_.end(), invariant::validations, "a validation that has ended is ended again");
   Validation& validation = found->second;
   if (std::exchange(validation.over, true) || abort_asked_ || folder_lost_) return;
   // What is left is the time limit.
@@ -109,7 +109,7 @@ void Invariants::check(const TellCheckpoints& command) {
   require(!node.empty(), invariant::answers, "nobody asked for checkpoints, or that is answered already");
   std::vector<std::string> told;
   for (const KeptCheckpoint& kept : command.checkpoints) told.push_back(kept.name);
-  require(told == retention_.kept(), invariant::answers, "other checkpoints are told than are kept");
+  require(told == retention_.kept(), invariant::answers, "ranks hear of other checkpoints than are kept");
   const CheckpointsAsked& asked = node.mapped();
   if (asked.timeout_s) return;
   require(!asked.validated || !retention_.any_pending(), invariant::answers,
@@ -122,10 +122,10 @@ void Invariants::check(const TellCheckpoints& command) {
 }
 
 void Invariants::check_end_of_validations(const RunOutcome& end) const {
-  require(validations_.empty(), invariant::one_finish, "the run is over while a validation's process lives");
+  require(validations_.empty(), invariant::one_finish, "the run has ended while a validation's process lives");
   // What a driver left open that was ended, or never had nodes, is for the next one.
   if (end.state == "aborted" || folder_lost_ || groups_ == 0) return;
-  require(!retention_.any_pending(), invariant::validations, "the run is over, and a checkpoint is not validated");
+  require(!retention_.any_pending(), invariant::validations, "the run has ended, and a checkpoint is not validated");
 }
 
 }  // namespace headway::sim

@@ -36,7 +36,7 @@ void Invariants::check_view_of_reports(const RunView& view) const {
             [&] { return "report #" + std::to_string(pending.index + 1) + " is seen as pending"; });
     const bool committing = pending.stage == PendingStage::committing;
     require(committing == (committing_ && committing_index_ == pending.index), invariant::views,
-            "a commit is seen that is none");
+            "a commit is seen that never happened");
   }
 }
 

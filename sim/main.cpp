@@ -118,7 +118,7 @@ int run_many(const Options& options) {
   return tally.breaches.empty() && missed == 0 ? 0 : 1;
 }
 
-/// Lines "VERSION SEED words": seeds of an older generator mean nothing any more, and are told.
+/// Lines "VERSION SEED words": seeds of an older generator mean nothing any more, and are named.
 int run_kept(const std::string& path) {
   std::ifstream file(path);
   if (!file) {

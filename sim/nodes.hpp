@@ -20,8 +20,8 @@ class Nodes {
   void release();
   void look(const control::LookForRoom& command);
   void driver_died();
-  /// There is room for another number of workers within the group's range; that there is more is
-  /// told.
+  /// There is room for another number of workers within the group's range; the controller hears
+  /// that there is more.
   void change_room();
 
   bool held() const { return held_; }

@@ -117,8 +117,8 @@ Scenario make_scenario(Random& random) {
   if (random.one_in(3)) spec.checkpoint.on_upload_failure = "warn";
   scenario.some_upload = scenario.source == CheckpointSource::placed && random.one_in(2);
   if (scenario.names != Scenario::Names::automatic || scenario.ranks_disagree) {
-    // What is refused once (a name that is taken, say) is refused in every attempt: without a limit
-    // that goes on for ever.
+    // What is refused once (for example a name that is taken) is refused in every attempt: without
+    // a limit that never ends.
     if (spec.failure.max_failures == -1) spec.failure.max_failures = 10;
     if (random.one_in(2)) scenario.catches = true;
   }

@@ -12,8 +12,8 @@
 
 namespace headway::sim {
 
-/// Changes whenever the same seed no longer gives the same run, be it by the generator, the faults
-/// or the order in which chance is asked: a seed that was kept (sim/seeds.txt) means something only
+/// Changes whenever the same seed no longer gives the same run, because of the generator, the
+/// faults or the order of random numbers: a seed that was kept (sim/seeds.txt) means something only
 /// together with this number.
 inline constexpr int generator_version = 7;
 

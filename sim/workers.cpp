@@ -148,7 +148,7 @@ void Workers::train(int rank) {
   });
 }
 
-/// For all checkpoints; it goes on when it is told.
+/// For all checkpoints; it continues when it has the answer.
 void Workers::ask(int rank) {
   Worker& worker = at(rank);
   enter(rank, Phase::asking);

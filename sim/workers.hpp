@@ -30,8 +30,8 @@ class Workers {
   void release(const control::ReleaseCollective& command);
   void end(const control::EndWorkers& command);
   void look(const control::LookAtCollectives& command);
-  /// Those of a node are out of reach. They live until the node's lease has run out; then it is
-  /// told that they are gone.
+  /// Those of a node are out of reach. They live until the node's lease has run out; then the
+  /// controller hears that they are gone.
   void lose_node(const std::string& node_id);
   /// The guard ends every process; nobody hears of it.
   void driver_died();
@@ -39,7 +39,7 @@ class Workers {
   bool any_process() const;
   int size() const { return static_cast<int>(workers_.size()); }
   Phase phase(int rank) const { return workers_[static_cast<std::size_t>(rank)].phase; }
-  /// "rank 0 reporting since 12.3 s, rank 1 gone": what a hang is told with.
+  /// "rank 0 reporting since 12.3 s, rank 1 gone": the words of a hang.
   std::string words() const;
 
  private:

@@ -64,8 +64,7 @@ void World::driver_dies() {
   forget_driver();
 }
 
-/// As by headway.shutdown(): what is to be written is written, and nobody is told anything any
-/// more.
+/// As by headway.shutdown(): what is to be written is written, and nobody hears anything any more.
 void World::driver_ends() {
   if (!controller_ || invariants_.finished() || invariants_.folder_lost()) return;
   const DriverEnding ending{"simulated shutdown"};
@@ -172,7 +171,7 @@ void World::preempt_node() {
   });
 }
 
-/// Keeps what was said of an attempt; when that is over it may be said again, and must change
+/// Keeps what was said of an attempt; when that has ended it may be said again, and must change
 /// nothing.
 void World::remember(const Event& event) {
   if (attempt_of(event) != 0 && said_.size() < remembered_max) said_.push_back(event);

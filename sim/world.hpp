@@ -91,7 +91,7 @@ class World {
   void carry_out(const control::Finish&) {}
 
   Stage stage_;
-  Random looks_;  ///< Chance of its own, so that looking changes no run.
+  Random looks_;  ///< Separate chance, so that looking changes no run.
   Scenario scenario_;
   Storage storage_;
   Workers workers_;
@@ -102,7 +102,7 @@ class World {
   Invariants invariants_;
   std::unique_ptr<control::RunController> controller_;
   std::vector<control::Event> said_;   ///< Of the current attempt.
-  std::vector<control::Event> older_;  ///< Of attempts that are over.
+  std::vector<control::Event> older_;  ///< Of attempts that have ended.
   int driver_ = 0;
   int events_ = 0;
 };

@@ -24,9 +24,10 @@ struct Context {
   std::string run_name;
   std::string run_directory;  ///< The run's folder.
   std::string trial_id;       ///< Stays the same over restarts.
-  /// The directory that the run's ranks on this node share, a local path: the current one when the loop begins, unless
-  /// HEADWAY_CHDIR_TO_TRIAL_DIR (or RAY_CHDIR_TO_TRIAL_DIR) of the driver's environment is 0. What is written there are the run's
-  /// artifacts, which `SyncConfig` brings to its folder. Restarts on the node find it as it was.
+  /// The directory that the run's ranks on this node share, a local path: the current one when the
+  /// loop begins, unless HEADWAY_CHDIR_TO_TRIAL_DIR (or RAY_CHDIR_TO_TRIAL_DIR) of the driver's
+  /// environment is 0. What is written there are the run's artifacts, which `SyncConfig` brings to
+  /// its folder. Restarts on the node find it as it was.
   std::string trial_dir;
   std::string metadata_json;  ///< The trainer's metadata, a JSON object as text.
 };
@@ -34,15 +35,17 @@ struct Context {
 /// The worker's context. Throws `BadResult` (`invalid_argument`) outside of a training loop.
 HEADWAY_API const Context& context();
 
-/// What this process may use: `cpus`, `gpu_ids` and `visible_gpus` of a rank's context, and the same for a process that validates a
-/// checkpoint, where the rest says nothing. Throws `BadResult` (`invalid_argument`) in any other process, naming `caller`.
+/// What this process may use: `cpus`, `gpu_ids` and `visible_gpus` of a rank's context, and the
+/// same for a process that validates a checkpoint, where the rest says nothing. Throws `BadResult`
+/// (`invalid_argument`) in any other process, naming `caller`.
 HEADWAY_API const Context& process_context(const char* caller = "headway::process_context()");
 
 /// Whether this process is a worker: a rank, or one that validates a checkpoint.
 HEADWAY_API bool in_worker();
 
-/// The checkpoint to go on from: the newest committed one that this worker knows of, the trainer's `resume_from_checkpoint`, or none.
-/// Throws `BadResult` (`invalid_argument`) outside of a training loop.
+/// The checkpoint to resume from: the newest committed one that this worker knows of, the trainer's
+/// `resume_from_checkpoint`, or none. Throws `BadResult` (`invalid_argument`) outside of a training
+/// loop.
 HEADWAY_API std::optional<Checkpoint> get_checkpoint();
 
 }  // namespace headway

@@ -14,16 +14,19 @@
 
 namespace headway {
 
-/// A JSON value: configurations, metrics, return values. A value type: copies are deep, equality compares contents.
+/// A JSON value: configurations, metrics, return values. A value type: copies are deep, equality
+/// compares contents.
 ///
-/// Braces make objects and arrays: a list in which every element is a pair that begins with a string is an object, any other list an
-/// array (`Json::array` and `Json::object` say it outright). Objects keep the order in which keys were added.
+/// Braces make objects and arrays: a list in which every element is a pair that begins with a
+/// string is an object, any other list an array (`Json::array` and `Json::object` say it outright).
+/// Objects keep the order in which keys were added.
 ///
 ///     headway::Json config = {{"lr", 1e-3}, {"layers", {64, 32}}, {"name", "small"}};
 ///     double rate = config.at("lr").as_double();
 ///     int epochs = config.value_or("epochs", 10);
 ///
-/// Numbers are integers of 64 bits or doubles (NaN and infinities too); an unsigned one beyond them becomes a double. Text is UTF-8.
+/// Numbers are integers of 64 bits or doubles (NaN and infinities too); an unsigned one beyond them
+/// becomes a double. Text is UTF-8.
 class HEADWAY_API Json {
  public:
   using Array = std::vector<Json>;
@@ -48,7 +51,8 @@ class HEADWAY_API Json {
   /// Pairs of a key and a value; of equal keys the last one counts.
   static Json object(std::initializer_list<std::pair<std::string, Json>> list = {});
 
-  /// Text to value; `NaN`, `Infinity` and `-Infinity` are numbers. Errors: `corrupted`, with the offset.
+  /// Text to value; `NaN`, `Infinity` and `-Infinity` are numbers. Errors: `corrupted`, with the
+  /// offset.
   static Result<Json> parse(std::string_view text);
   /// One line of JSON text.
   std::string dump() const;
@@ -61,8 +65,8 @@ class HEADWAY_API Json {
   bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
 
-  /// The value as what it is. Throws `BadResult` (`invalid_argument`) when it is something else; `as_double` takes integers too,
-  /// `as_int` doubles that are whole.
+  /// The value as what it is. Throws `BadResult` (`invalid_argument`) when it is something else;
+  /// `as_double` takes integers too, `as_int` doubles that are whole.
   bool as_bool() const;
   std::int64_t as_int() const;
   double as_double() const;
@@ -78,14 +82,16 @@ class HEADWAY_API Json {
   /// The value of a key. Throws `BadResult` (`invalid_argument`), naming the keys that there are.
   const Json& at(std::string_view key) const;
   const Json& operator[](std::string_view key) const { return at(key); }
-  /// The value of a key, added as null when it is missing; null becomes an object. Throws as `as_object` for anything else.
+  /// The value of a key, added as null when it is missing; null becomes an object. Throws as
+  /// `as_object` for anything else.
   Json& operator[](std::string_view key);
   /// An element of an array. Throws `BadResult` (`invalid_argument`) beyond its end.
   const Json& at(std::size_t index) const;
   /// Adds to an array; null becomes one. Throws as `as_array` for anything else.
   void push_back(Json value);
 
-  /// The value of a key in the type of `fallback`, or `fallback` when the key is missing. Throws as `as_...` for another type.
+  /// The value of a key in the type of `fallback`, or `fallback` when the key is missing. Throws as
+  /// `as_...` for another type.
   bool value_or(std::string_view key, bool fallback) const { return contains(key) ? at(key).as_bool() : fallback; }
   template <std::integral T>
     requires(!std::same_as<T, bool>)

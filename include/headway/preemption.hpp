@@ -13,13 +13,16 @@ namespace headway {
 
 /// What is known of the nodes of this group that are being taken away.
 struct PreemptionInfo {
-  std::optional<std::int64_t> deadline_ms;  ///< When the first of them goes, in milliseconds since 1970; none: unknown.
-  std::map<std::string, std::vector<int>> preempted_node_to_ranks;  ///< By node, the ranks that are there, ascending.
+  /// When the first of them goes, in milliseconds since 1970; none: unknown.
+  std::optional<std::int64_t> deadline_ms;
+  /// By node, the ranks that are there, ascending.
+  std::map<std::string, std::vector<int>> preempted_node_to_ranks;
 };
 
-/// None until a node with ranks of this group is being taken away (its `headway-agent` has got a SIGTERM). Then: save a checkpoint and
-/// go on; when the deadline is over, the group goes on elsewhere, from the newest checkpoint. One value for all ranks: every rank must
-/// call it equally often, as `barrier`. Throws `BadResult` as that does.
+/// None until a node with ranks of this group is being taken away (its `headway-agent` has got a
+/// SIGTERM). Then: save a checkpoint and continue; after the deadline the group resumes elsewhere,
+/// from the newest checkpoint. One value for all ranks: every rank must call it equally often, as
+/// `barrier`. Throws `BadResult` as that does.
 ///
 ///     if (headway::preemption_info() && !saved) save_checkpoint();
 HEADWAY_API std::optional<PreemptionInfo> preemption_info();

@@ -31,9 +31,10 @@ struct ReportedCheckpoint {
   ReportedCheckpointStatus status = ReportedCheckpointStatus::committed;
 };
 
-/// The run's checkpoints that are kept, those of earlier attempts too, oldest first. No barrier: any rank may ask by itself. After
-/// `timeout_s` seconds (at least 0; none: as long as it takes) it is what there is. Throws `BadResult` (`invalid_argument`) outside of a
-/// training loop and for a bad time.
+/// The run's checkpoints that are kept, those of earlier attempts too, oldest first. No barrier:
+/// any rank may ask by itself. After `timeout_s` seconds (at least 0; none: as long as it takes) it
+/// is what there is. Throws `BadResult` (`invalid_argument`) outside of a training loop and for a
+/// bad time.
 ///
 ///     for (const headway::ReportedCheckpoint& each : headway::get_all_reported_checkpoints())
 ///       std::cout << each.checkpoint.path() << ' ' << each.metrics.dump() << '\n';

@@ -7,24 +7,30 @@
 #include <utility>
 #include <variant>
 
-/// Values that either are there or say why not. Nothing in Headway throws below the public API's edge.
+/// Values that either are there or say why not. Nothing in Headway throws below the public API's
+/// edge.
 namespace headway {
 
 /// What the caller should do about an error; the list is short on purpose.
 enum class ErrorKind {
-  invalid_argument,  ///< Mend the call: the message names the argument, what was given and what is allowed.
-  not_found,         ///< What was named is not there.
-  already_exists,    ///< What was to be made is there already; nothing was changed.
-  unavailable,       ///< A resource is missing or full now (disk, processes, memory); the same call may succeed later.
-  refused,           ///< Storage says no, and will again: rights, credentials, no such bucket, no space.
-  corrupted,         ///< Stored bytes are not what was written; the message names file, expected and found.
-  user_code,         ///< The user's own function failed; the message begins with its failure.
-  worker_died,       ///< A worker process ended without having finished.
-  preempted,         ///< A node was taken away, with notice, and its ranks with it.
-  aborted,           ///< Somebody asked for the end (Ctrl-C, shutdown).
-  superseded,        ///< Another process has taken over what this one owned: stop, and write nothing more.
-  unknown_outcome,   ///< It may or may not have happened: the peer went away before it answered.
-  internal           ///< A defect in Headway.
+  /// Fix the call: the message names the argument, what was given and what is allowed.
+  invalid_argument,
+  not_found,       ///< What was named is not there.
+  already_exists,  ///< What was to be made is there already; nothing was changed.
+  /// A resource is missing or full now (disk, processes, memory); the same call may succeed later.
+  unavailable,
+  /// Storage says no, and will again: rights, credentials, no such bucket, no space.
+  refused,
+  /// Stored bytes are not what was written; the message names file, expected and found.
+  corrupted,
+  user_code,    ///< The user's own function failed; the message begins with its failure.
+  worker_died,  ///< A worker process ended without having finished.
+  preempted,    ///< A node was taken away, with notice, and its ranks with it.
+  aborted,      ///< Somebody asked for the end (Ctrl-C, shutdown).
+  /// Another process has taken over what this one owned: stop, and write nothing more.
+  superseded,
+  unknown_outcome,  ///< It may or may not have happened: the peer went away before it answered.
+  internal          ///< A defect in Headway.
 };
 
 /// The kind's name as written in messages and journals, such as "invalid_argument".
@@ -68,7 +74,8 @@ class [[nodiscard]] Result {
     check();
     return std::get<0>(state_);
   }
-  /// By value, so that it outlives the `Result` in `for (const auto& name : storage.list().value())`.
+  /// By value, so that it outlives the `Result` in `for (const auto& name :
+  /// storage.list().value())`.
   T value() && {
     check();
     return std::get<0>(std::move(state_));

@@ -18,8 +18,8 @@
 
 namespace headway {
 
-/// A training loop: a function that runs in every worker. It takes the configuration or nothing, and may return what rank 0's
-/// `TrainResult::return_value` then is.
+/// A training loop: a function that runs in every worker. It takes the configuration or nothing,
+/// and may return what rank 0's `TrainResult::return_value` then is.
 struct TrainLoop {
   TrainLoop(void (*loop)(const Json&)) : with_config(loop) {}
   TrainLoop(void (*loop)()) : plain(loop) {}
@@ -57,33 +57,43 @@ struct BestCheckpoint {
 /// The outcome of a run.
 struct TrainResult {
   std::string path;  ///< The run's folder.
-  Json
-      metrics;  ///< The last report's, with the automatic ones (training_iteration, time_total_s, ...); null without any.
+  /// The last report's, with the automatic ones (training_iteration, time_total_s, ...); null
+  /// without any.
+  Json metrics;
   std::optional<Checkpoint> checkpoint;          ///< The newest committed one.
   std::vector<BestCheckpoint> best_checkpoints;  ///< All that are kept, oldest first.
-  Json return_value;                             ///< What rank 0's loop returned; null when it returns nothing.
-  int attempts = 0;                              ///< Lives of the worker group: 1 without a restart.
-  Json config;                                   ///< The loop's configuration; from `from_path` as params.json has it.
-  std::optional<Error> error;  ///< Why the run failed: from `from_path`. What `fit` returns has not failed.
-  /// Checkpoints that could not be stored and were dropped (CheckpointConfig::on_upload_failure is "warn").
+  /// What rank 0's loop returned; null when it returns nothing.
+  Json return_value;
+  /// Lives of the worker group: 1 without a restart.
+  int attempts = 0;
+  /// The loop's configuration; from `from_path` as params.json has it.
+  Json config;
+  /// Why the run failed: from `from_path`. What `fit` returns has not failed.
+  std::optional<Error> error;
+  /// Checkpoints that could not be stored and were dropped (CheckpointConfig::on_upload_failure is
+  /// "warn").
   std::int64_t dropped_checkpoints = 0;
-  std::vector<std::string> damaged;  ///< What is wrong with checkpoints that `from_path` leaves out, in words.
+  /// What is wrong with checkpoints that `from_path` leaves out, in words.
+  std::vector<std::string> damaged;
 
-  /// The result of the run in a folder (a path or a URL), from this or another process, while it runs or later. A checkpoint whose manifest
-  /// is damaged is left out and told in `damaged`. Errors: `not_found` when there is no run; `corrupted` when one of the run's files is damaged, or
-  /// a newer version of Headway wrote it; `unavailable`, `refused`.
+  /// The result of the run in a folder (a path or a URL), from this or another process, while it
+  /// runs or later. A checkpoint whose manifest is damaged is left out and told in `damaged`.
+  /// Errors: `not_found` when there is no run; `corrupted` when one of the run's files is damaged,
+  /// or a newer version of Headway wrote it; `unavailable`, `refused`.
   ///
   ///     const auto result = headway::TrainResult::from_path("/data/runs/digits").value();
   ///     if (result.error) std::cout << result.error->message << '\n';
   HEADWAY_API static Result<TrainResult> from_path(const std::string& path);
 
-  /// Of the kept checkpoints the one with the highest (`mode` "max") or lowest ("min") metric, the newer one of equals.
-  /// `metric` is a key, '/' between nested ones. Errors: `invalid_argument` for a bad mode, `not_found` when none has it as a number.
+  /// Of the kept checkpoints the one with the highest (`mode` "max") or lowest ("min") metric, the
+  /// newer one of equals. `metric` is a key, '/' between nested ones. Errors: `invalid_argument`
+  /// for a bad mode, `not_found` when none has it as a number.
   HEADWAY_API Result<Checkpoint> get_best_checkpoint(const std::string& metric, const std::string& mode) const;
 };
 
-/// A run that was started, from `Trainer::start`. Its functions may be called from any thread. A thread of this process serves the
-/// run: it prints what `fit` prints, and callbacks are called on it.
+/// A run that was started, from `Trainer::start`. Its functions may be called from any thread. A
+/// thread of this process serves the run: it prints what `fit` prints, and callbacks are called on
+/// it.
 ///
 ///     auto run = headway::Trainer(train, options).start().value();
 ///     while (!run.wait_for(std::chrono::seconds(1))) draw(run.path());
@@ -102,18 +112,19 @@ class HEADWAY_API RunHandle {
   Result<TrainResult> wait();
   /// The same for at most `timeout`; none when the run has not ended by then. It continues.
   std::optional<Result<TrainResult>> wait_for(std::chrono::duration<double> timeout);
-  /// Waits for what happens in the run: the first call for what happens after it, each later one for
-  /// what follows the event before. Each event is returned once. None after `timeout` (without one it
-  /// waits as long as it takes), and none once `events::Finished`, the last event, was returned. Who
-  /// is slow misses the oldest events, once 10 000 wait; of reports that come faster than they are
-  /// shown some are left out. Callbacks do not wait for it.
+  /// Waits for what happens in the run: the first call for what happens after it, each later one
+  /// for what follows the event before. Each event is returned once. None after `timeout` (without
+  /// one it waits as long as it takes), and none once `events::Finished`, the last event, was
+  /// returned. Who is slow misses the oldest events, once 10 000 wait; of reports that come faster
+  /// than they are shown some are left out. Callbacks do not wait for it.
   ///
   ///     while (const auto event = run.next_event()) {
   ///       if (const auto* report = std::get_if<headway::events::ReportRecorded>(&*event)) draw(report->line);
   ///     }
   std::optional<events::Event> next_event(std::optional<std::chrono::duration<double>> timeout = std::nullopt);
-  /// Stops the run, which ends as finished: `wait` returns the result of what it has reported so far. Returns at once. A report
-  /// that is under way is recorded first; ranks get a SIGTERM, and half a second later a SIGKILL. Does nothing once the run has ended.
+  /// Stops the run, which ends as finished: `wait` returns the result of what it has reported so
+  /// far. Returns at once. A report that is under way is recorded first; ranks get a SIGTERM, and
+  /// half a second later a SIGKILL. Does nothing once the run has ended.
   void stop(const std::string& reason = "its handle was asked to stop it");
 
  private:
@@ -129,7 +140,7 @@ struct TrainerOptions {
   ScalingConfig scaling = {};
   RunConfig run = {};
   std::optional<Checkpoint> resume_from_checkpoint =
-      std::nullopt;  ///< What `get_checkpoint` gives before the run has one of its own.
+      std::nullopt;  ///< What `get_checkpoint` gives before the run has a checkpoint.
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< Called in this order.
   std::optional<ValidationConfig> validation =
       std::nullopt;  ///< How checkpoints are validated whose `report` asks for it.
@@ -137,7 +148,8 @@ struct TrainerOptions {
   Json metadata = Json::object();
 };
 
-/// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps what it reports.
+/// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps
+/// what it reports.
 ///
 ///     auto result = headway::Trainer(train, {.config = {{"lr", 1e-3}}, .scaling = {.num_workers = 4}}).fit();
 ///     std::cout << result.value().metrics.at("loss").as_double() << '\n';
@@ -145,18 +157,23 @@ class HEADWAY_API Trainer {
  public:
   explicit Trainer(TrainLoop loop, TrainerOptions options = {}) : loop_(loop), options_(std::move(options)) {}
 
-  /// Runs the training and its validations to their end; blocks. A run of this name that the storage path holds already is gone on with, from its newest
-  /// checkpoint, be it that it had failed, that its driver was killed, or that it was complete; a notice says so. Reports, warnings and each rank's output are shown meanwhile. When it has returned, every
-  /// worker has ended, and all of its output and files are where they belong.
+  /// Runs the training and its validations to their end; blocks. With the name of a run that the
+  /// storage path contains already, it resumes that run from its newest checkpoint, whether the run
+  /// had failed, its driver was killed, or it was complete; a notice says so. Reports, warnings and
+  /// each rank's output are shown meanwhile. When it has returned, every worker has ended, and all
+  /// of its output and files are where they belong.
   ///
-  /// Errors: `invalid_argument` (a bad field, a loop or a validation function that is not registered, two of one name, no Main, resources that can never be had),
-  /// `already_exists` (the run has a driver already, which is named), `not_found` (no directory to resume from), `unavailable` and `refused` (storage or
-  /// processes), all of them before a worker starts; `user_code` and `worker_died` (or `preempted`) when the group failed (had to
-  /// leave nodes) more often than `FailureConfig` allows: the message begins with the failed rank's own exception, or how its process ended.
+  /// Errors: `invalid_argument` (a bad field, a loop or a validation function that is not
+  /// registered, two of one name, no Main, resources that no machine has), `already_exists` (the
+  /// run has a driver already, which is named), `not_found` (no directory to resume from),
+  /// `unavailable` and `refused` (storage or processes), all of them before a worker starts;
+  /// `user_code` and `worker_died` (or `preempted`) when the group failed (had to leave nodes) more
+  /// often than `FailureConfig` allows: the message begins with the failed rank's own exception, or
+  /// how its process ended.
   Result<TrainResult> fit();
 
-  /// Starts the run and returns at once; `fit` is `start` and `wait` on the calling thread. Errors: those of `fit` that come before
-  /// anything is started; the rest comes from `RunHandle::wait`.
+  /// Starts the run and returns at once; `fit` is `start` and `wait` on the calling thread. Errors:
+  /// those of `fit` that come before anything is started; the rest comes from `RunHandle::wait`.
   Result<RunHandle> start();
 
  private:

@@ -8,12 +8,13 @@
 #include <optional>
 #include <string>
 
-/// Validation of checkpoints beside the training: `report` asks for it, a function that the trainer names does it, in a process of its
-/// own, and what it finds is added to the checkpoint's metrics.
+/// Validation of checkpoints beside the training: `report` asks for it, a function that the trainer
+/// names does it, in a separate process, and its metrics are added to the checkpoint's.
 namespace headway {
 
-/// A validation function: what it finds in a committed checkpoint, as an object of metrics. It may take arguments (an object), and may
-/// have a `Trainer` of its own, whose workers are on the driver's machine. What it throws fails the validation, not the training.
+/// A validation function: what it finds in a committed checkpoint, as an object of metrics. It may
+/// take arguments (an object), and may contain a `Trainer`, whose workers are on the driver's
+/// machine. What it throws fails the validation, not the training.
 struct ValidationFunction {
   ValidationFunction(Json (*function)(const Checkpoint&, const Json&)) : with_arguments(function) {}
   ValidationFunction(Json (*function)(const Checkpoint&)) : plain(function) {}
@@ -29,7 +30,8 @@ class HEADWAY_API RegisteredValidation {
   RegisteredValidation(const char* name, ValidationFunction function);
 };
 
-/// Registers a validation function under its name, at namespace scope. Names are unique in a program.
+/// Registers a validation function under its name, at namespace scope. Names are unique in a
+/// program.
 ///
 ///     headway::Json validate(const headway::Checkpoint& checkpoint, const headway::Json& arguments) { ... }
 ///     HEADWAY_VALIDATION(validate);
@@ -43,19 +45,21 @@ class HEADWAY_API RegisteredValidation {
 struct ValidationTaskConfig {
   /// An object, beside the checkpoint; keys that `report` gives go over those of the trainer.
   Json arguments = Json::object();
-  /// Seconds that the function may take, above 0 and at most 1e9; none: as long as it likes. A validation whose `report` names a
-  /// `ValidationTaskConfig` has the limit of that one alone.
+  /// Seconds that the function may take, above 0 and at most 1e9; none: as long as it likes. A
+  /// validation whose `report` names a `ValidationTaskConfig` has the limit of that one alone.
   std::optional<double> timeout_s = std::nullopt;
 };
 
-/// How a trainer's checkpoints are validated where `ReportOptions::validation` asks for it. Checked by `Trainer::fit` before anything starts.
+/// How a trainer's checkpoints are validated where `ReportOptions::validation` asks for it. Checked
+/// by `Trainer::fit` before anything starts.
 ///
 ///     headway::ValidationConfig validation{.function = validate, .task = {.timeout_s = 600}, .resources = {{"GPU", 1}}};
 struct ValidationConfig {
-  ValidationFunction function;     ///< Registered by HEADWAY_VALIDATION.
-  ValidationTaskConfig task = {};  ///< What every validation has, unless its `report` says otherwise.
-  /// What each claims. Hard limits: it waits until they are free, and `fit` refuses what can never be had. Without "CPU" it computes
-  /// with one thread.
+  ValidationFunction function;  ///< Registered by HEADWAY_VALIDATION.
+  /// What every validation has, unless its `report` says otherwise.
+  ValidationTaskConfig task = {};
+  /// What each claims. Hard limits: it waits until they are free, and `fit` refuses what no machine
+  /// has. Without "CPU" it computes with one thread.
   Resources resources = {};
   int max_retries = 3;           ///< How often one is begun again whose process has died: 0 to 100.
   int max_concurrent = 1;        ///< Validations that run at once: 1 to 1000. Further ones wait.

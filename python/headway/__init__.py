@@ -1,7 +1,8 @@
-"""Headway: distributed training with warm workers, durable checkpoints and recovery in milliseconds.
+"""Headway: distributed training with warm workers, durable checkpoints and recovery in
+milliseconds.
 
-``headway.train`` has the trainers, ``headway.train.torch`` the PyTorch one. A run starts Headway by itself;
-:func:`init` is there to say what of the machine may be used, or to start early.
+``headway.train`` has the trainers, ``headway.train.torch`` the PyTorch one. A run starts Headway by
+itself; :func:`init` is there to say what of the machine may be used, or to start early.
 """
 
 try:

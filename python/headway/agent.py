@@ -30,11 +30,12 @@ def _labels(text: str) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Joins a driver that was started with ``headway.init(listen=...)``, and serves it until it is gone.
+    """Joins a driver that was started with ``headway.init(listen=...)``, and serves it until it is
+    gone.
 
     Returns:
-        0: the driver needs this machine no more, or SIGINT or SIGTERM ended it; 2: it never joined; 3: the driver was
-        lost. No worker is left then.
+        0: the driver needs this machine no more, or SIGINT or SIGTERM ended it; 2: it never joined;
+        3: the driver was lost. No worker is left then.
 
     Example:
         ``headway-agent --join 10.0.0.5:40001 --token-file ~/.headway/token``

@@ -4,10 +4,10 @@ is chosen.
 
 Usage: plant.py BUGS_FILE SOURCE_FOLDER TARGET_FOLDER
 
-A bug in the file is its name, the source file below src/control/, the text as it is, and the text with the bug in it,
-in which BUG stands for "this bug is awake". White space may differ from the source's; the text must
-be there exactly once, else the build stops and says so: a change of the controller then changes the
-bug too.
+A bug in the file is its name, the source file below src/control/, the text as it is, and the text
+with the bug in it, in which BUG stands for "this bug is awake". White space may differ from the
+source's; the text must be there exactly once, else the build stops and says so: a change of the
+controller then changes the bug too.
 """
 
 from __future__ import annotations

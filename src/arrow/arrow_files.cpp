@@ -83,7 +83,8 @@ class ArrowRandomFile : public storage::RandomFile {
   std::uint64_t size_;
 };
 
-/// Arrow copies S3's parts and sends them in the background, however many there are. Flushing waits for them.
+/// Arrow copies S3's parts and sends them in the background, however many there are. Flushing waits
+/// for them.
 class ArrowWriter : public storage::Writer {
  public:
   ArrowWriter(std::shared_ptr<arrow::io::OutputStream> stream, std::size_t memory_bytes)
@@ -183,7 +184,8 @@ Result<std::unique_ptr<storage::RandomFile>> ArrowFiles::open_random(const std::
 }
 
 std::uint64_t ArrowFiles::file_bytes_max() const {
-  // S3 takes 10 000 parts (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html), and Arrow's parts do not grow.
+  // S3 takes 10 000 parts (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html), and Arrow's
+  // parts do not grow.
   if (filesystem_->type_name() == "s3") return std::uint64_t{10'000} * storage::Store::piece_bytes;
   return Files::file_bytes_max();
 }

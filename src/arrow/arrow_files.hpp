@@ -9,7 +9,8 @@ namespace headway::arrow_library {
 /// An Arrow filesystem as Headway uses it.
 class ArrowFiles : public storage::Files {
  public:
-  /// Files of several parts go by way of `patient`, where there is one: the same, but it waits longer for an answer.
+  /// Files of several parts go by way of `patient`, where there is one: the same, but it waits
+  /// longer for an answer.
   explicit ArrowFiles(std::shared_ptr<arrow::fs::FileSystem> filesystem,
                       std::shared_ptr<arrow::fs::FileSystem> patient = nullptr);
 
@@ -29,7 +30,8 @@ class ArrowFiles : public storage::Files {
  private:
   std::shared_ptr<arrow::fs::FileSystem> filesystem_;
   std::shared_ptr<arrow::fs::FileSystem> patient_;
-  bool has_directories_;  ///< Object stores have none: making one costs a request and an empty object.
+  /// Object stores have none: making one costs a request and an empty object.
+  bool has_directories_;
 };
 
 /// An Arrow error with the kind that says what to do about it.

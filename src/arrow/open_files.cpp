@@ -9,14 +9,16 @@ namespace {
 
 namespace fs = arrow::fs;
 
-/// How long a server may take to join a large file's parts. For all else the SDK's own three seconds hold, after which a silent request
-/// counts as lost: what asked for it is tried again, and Ctrl-C waits for it.
+/// How long a server may take to join a large file's parts. For all else the SDK's own three
+/// seconds hold, after which a silent request counts as lost: what asked for it is tried again, and
+/// Ctrl-C waits for it.
 constexpr double joining_max_s = 20;
 
 using Opened = arrow::Result<std::shared_ptr<headway::storage::Files>>;
 
-/// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is for storage/remote/retry.hpp, which is
-/// told at once (the SDK's own way takes six seconds to say that nobody listens); so is silence, but for large files.
+/// Within one request: a lost packet is not worth sending a large file anew. What lasts longer is
+/// for storage/remote/retry.hpp, which reports it at once (the SDK takes six seconds to say that
+/// nobody listens); so is silence, but for large files.
 class BriefRetries : public fs::S3RetryStrategy {
  public:
   enum class AfterSilence { ask_again, tell };
@@ -56,7 +58,8 @@ Opened open_s3(std::string url) {
   return std::make_shared<ArrowFiles>(std::move(filesystem), std::move(patient));
 }
 
-/// Google's library tries for a quarter of an hour by itself: nobody would be told within seconds that storage is away.
+/// Google's library tries for a quarter of an hour by itself: no error would come within seconds
+/// when storage cannot be reached.
 std::string for_google(std::string url) {
   add_setting(url, "retry_limit_seconds", "5");
   return url;

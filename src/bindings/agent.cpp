@@ -40,7 +40,7 @@ void bind_agent(nb::module_& module) {
   module.def("run_agent", &run_agent, nb::arg("driver"), nb::arg("token"), nb::arg("guard_path"),
              nb::arg("factory_command"), nb::arg("factory_env"), nb::arg("py_spy"), nb::arg("num_cpus").none(),
              nb::arg("num_gpus").none(), nb::arg("resources"), nb::arg("labels"), nb::arg("grace_s"),
-             "Offers this machine to a driver; returns the exit code when that is over, and no worker is left.");
+             "Offers this machine to a driver; returns the exit code when that has ended, and no worker is left.");
 }
 
 }  // namespace headway::bindings

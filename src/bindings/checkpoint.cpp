@@ -76,7 +76,8 @@ void fetch(const std::string& location, const std::string& target_directory) {
   without_gil([&] { return storage::fetch(location, target_directory); });
 }
 
-/// Python's handlers run when a signal has interrupted the wait for another process's download; true when one has raised.
+/// Python's handlers run when a signal has interrupted the wait for another process's download;
+/// true when one has raised.
 bool signal_raised() {
   const nb::gil_scoped_acquire acquired;
   return PyErr_CheckSignals() != 0;

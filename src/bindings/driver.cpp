@@ -18,7 +18,8 @@ namespace {
 
 wire::Blob to_blob(const nb::bytes& bytes) { return std::make_shared<const std::string>(bytes.c_str(), bytes.size()); }
 
-/// Left alone in a forked child of the process that made it: its threads are not there, and could not be joined.
+/// Left alone in a forked child of the process that made it: its threads are not there, and could
+/// not be joined.
 template <class T>
 class OfThisProcess {
  public:

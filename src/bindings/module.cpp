@@ -8,7 +8,8 @@ namespace nb = nanobind;
 
 namespace {
 
-/// An OSError of its own, so that damage can be told from storage that is away. It lives as long as the process.
+/// A separate OSError, so that damage differs from storage that cannot be reached. It lives as long
+/// as the process.
 PyObject* corrupted_error = nullptr;
 
 }  // namespace

@@ -6,9 +6,10 @@
 
 namespace headway::bindings {
 
-/// A Python object with the methods of `headway.train._files.PythonFiles` as a filesystem of the core's. The interpreter's lock is
-/// taken within the calls only, so that several threads may wait for storage at a time. The object is kept for ever: the core's
-/// list of filesystems outlives the interpreter.
+/// A Python object with the methods of `headway.train._files.PythonFiles` as a filesystem of the
+/// core's. The interpreter's lock is taken within the calls only, so that several threads may wait
+/// for storage at a time. The object is kept for ever: the core's list of filesystems outlives the
+/// interpreter.
 class PythonFiles : public storage::Files {
  public:
   /// The caller holds the interpreter's lock.

@@ -117,7 +117,8 @@ std::optional<std::string> report(worker::Session& self, const std::string& metr
   return without_gil([&] { return self.report(std::move(request)); });
 }
 
-/// Called without the interpreter's lock, by a thread that Python does not know. A rank that cannot say tells an empty list.
+/// Called without the interpreter's lock, by a thread that Python does not know. A rank that cannot
+/// say tells an empty list.
 void tell_collectives_by(worker::Session& self, nb::callable tell) {
   auto held = std::make_shared<nb::callable>(std::move(tell));
   self.tell_collectives_by([held] {
@@ -148,7 +149,8 @@ std::optional<std::string> preemption_info(worker::Session& self) {
 
 RankError error_from(const std::string& json) { return unwrap(from_json_text<RankError>(json, "an error")); }
 
-/// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can hang.
+/// What a worker's end leaves out of the interpreter's: its data is flushed, and no finaliser can
+/// hang.
 void exit_now(int code) {
   std::fflush(nullptr);
   _exit(code);
@@ -270,7 +272,7 @@ void bind_worker(nb::module_& module) {
             const auto& rank = std::get<wire::RankRole>(self.role());
             without_gil([&] { return worker::settle_in(rank.working_directory, rank.enter_working_directory); });
           },
-          "In a rank: makes the ranks' working directory and, unless it is told not to, changes into it.")
+          "In a rank: makes the ranks' working directory and, unless `enter` is false, changes into it.")
       .def("announce", &worker::Session::announce, nb::call_guard<nb::gil_scoped_release>())
       // Keeps the GIL: a function of Python's is kept.
       .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),

@@ -188,11 +188,12 @@ void AgentHost::signaled(int signal) {
   if (signal == SIGTERM && agent_ && !leaving_) {
     leave();
   } else {
-    end(End::left, signal == SIGTERM ? "it was told to end (SIGTERM)" : "interrupted");
+    end(End::left, signal == SIGTERM ? "it received SIGTERM" : "interrupted");
   }
 }
 
-/// The machine will be taken away: the driver is told, and has the grace to move the ranks.
+/// The machine will be taken away: the driver hears of it, and has the notice period to move the
+/// ranks.
 void AgentHost::leave() {
   leaving_ = true;
   say("told to leave (SIGTERM): ranks have " + seconds_text(config_.grace_s));
@@ -239,7 +240,7 @@ void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
 
 void AgentHost::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
 
-/// What a worker hands over (a runtime of its own that wants to be the driver's guest) goes no
+/// What a worker hands over (the socket of a runtime that wants to be the driver's guest) goes no
 /// further than this machine.
 Result<void> AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
   channel_->send(enclose(WorkerTold{worker_id, 0}, std::move(frame)));

@@ -21,15 +21,15 @@ struct HostConfig {
   double grace_s = 30;       ///< What SIGTERM leaves the ranks until the machine is taken away.
 };
 
-/// The process that offers this machine to a driver elsewhere: an Agent that is told what to do
-/// over a SecureChannel. It holds a lease of the driver, which it must renew: without one it ends
-/// its workers and itself, so that the driver may start them elsewhere. The guards of its factories
+/// The process that offers this machine to a driver elsewhere: an Agent that takes its orders over
+/// a SecureChannel. It holds a lease of the driver, which it must renew: without one it ends its
+/// workers and itself, so that the driver may start them elsewhere. The guards of its factories
 /// know the lease too, should this process be stopped.
 class AgentHost : public node::AgentSink {
  public:
   enum class End {
     dismissed,  ///< The driver needs it no more.
-    left,       ///< It was told to go, by SIGINT or SIGTERM.
+    left,       ///< SIGINT or SIGTERM ended it.
     refused,    ///< It never joined.
     lost        ///< The driver is out of reach.
   };

@@ -6,9 +6,9 @@
 
 #include <variant>
 
-/// What a driver and the agent of another machine say to each other, over a SecureChannel. What a
-/// worker says, and is told, travels in the raw part: `json_size` bytes of JSON, then its own raw
-/// part. So does what need not be text in UTF-8, such as a line of output.
+/// What a driver and the agent of another machine say to each other, over a SecureChannel. Messages
+/// from and to a worker travel in the raw part: `json_size` bytes of JSON, then its own raw part.
+/// So does what need not be text in UTF-8, such as a line of output.
 namespace headway::cluster {
 
 /// The first thing an agent says.

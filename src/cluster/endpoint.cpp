@@ -22,14 +22,16 @@ Result<Endpoint> parse_endpoint(const std::string& argument, const std::string& 
   return endpoint;
 }
 
-/// A datagram socket that is connected sends nothing, and knows the address that it would send from.
+/// A datagram socket that is connected sends nothing, and knows the address that it would send
+/// from.
 std::string own_ip() {
   using boost::asio::ip::udp;
   boost::asio::io_context loop;
   udp::socket socket(loop);
   boost::system::error_code failure;
   socket.open(udp::v4(), failure);
-  const udp::endpoint outside(boost::asio::ip::make_address_v4("192.0.2.1"), 9);  // RFC 5737: an example, nobody's.
+  // RFC 5737: an example, nobody's.
+  const udp::endpoint outside(boost::asio::ip::make_address_v4("192.0.2.1"), 9);
   if (!failure) socket.connect(outside, failure);
   if (failure) return "127.0.0.1";
   const auto own = socket.local_endpoint(failure);

@@ -56,8 +56,8 @@ class PeerDesk {
   using Met = std::function<void(const std::string& name, std::shared_ptr<SecureChannel> channel)>;
 
   /// Listens at `place` (a numeric address; port 0: any that is free). `kinds` are
-  /// `peer_messages<...>`. A caller has `limit` to greet. Errors: those of SecureListener::open, and
-  /// `invalid_argument` for a token of fewer than 16 characters.
+  /// `peer_messages<...>`. A caller has `limit` to greet. Errors: those of SecureListener::open,
+  /// and `invalid_argument` for a token of fewer than 16 characters.
   static Result<std::unique_ptr<PeerDesk>> open(boost::asio::io_context& loop, const Endpoint& place, PeerIdentity self,
                                                 std::span<const wire::Carried> kinds, Met met,
                                                 std::chrono::milliseconds limit = std::chrono::seconds(10));
@@ -76,8 +76,8 @@ class PeerDesk {
 };
 
 /// Connects to a peer's desk and proves to have the token, both within `limit` each. `connected` is
-/// called once, with a started channel, or with the reason: `unavailable` (nobody there, no answer),
-/// `refused` (another token, on either side).
+/// called once, with a started channel, or with the reason: `unavailable` (nobody there, no
+/// answer), `refused` (another token, on either side).
 void connect_to_peer(boost::asio::io_context& loop, const Endpoint& peer, PeerIdentity self,
                      std::chrono::milliseconds limit, std::span<const wire::Carried> kinds,
                      std::function<void(Result<std::shared_ptr<SecureChannel>>)> connected);

@@ -207,7 +207,7 @@ asio::awaitable<bool> TlsChannel::write_stream(std::string_view bytes) {
   co_return true;
 }
 
-/// Takes frames from the queue into `gathered_`, until it is worth a part of its own; the last
+/// Takes frames from the queue into `gathered_`, until it fills a part; the last
 /// one's raw part, when it is long, is left to be written as it is. The bytes of all of them.
 std::size_t TlsChannel::gather(wire::Blob& long_part) {
   std::size_t taken = 0;

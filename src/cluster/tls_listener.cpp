@@ -39,7 +39,8 @@ struct TlsListener::State {
   std::span<const wire::Carried> kinds;
   Accepted accepted;
   Trouble trouble;
-  asio::steady_timer room{acceptor.get_executor()};  ///< Cancelled when a stranger is none any more.
+  /// Cancelled when a stranger is none any more.
+  asio::steady_timer room{acceptor.get_executor()};
   Strangers strangers{strangers_max()};
   /// Given up to take, and to end, a connection when there are no descriptors left.
   wire::Fd spare = spare_descriptor();

@@ -10,7 +10,7 @@
 namespace headway::control {
 namespace {
 
-/// 7 for "checkpoint_000007", -1 for what is no name of our own making.
+/// 7 for "checkpoint_000007", -1 for a name that Headway does not give.
 std::int64_t number_in(std::string_view name) {
   constexpr std::string_view prefix = "checkpoint_";
   constexpr std::size_t digits_max = 15;

@@ -83,7 +83,7 @@ void CollectiveWatch::judge(Time now) {
       }
     }
   }
-  // Ranks wait for ranks that wait for others: the one that is told waits for somebody who does
+  // Ranks wait for ranks that wait for others: the one that is reported waits for somebody who does
   // not.
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.since < b.since; });
   const auto leads_to_cause = [&](const StuckCollective& each) {

@@ -42,8 +42,8 @@ struct StartWorkers {
   std::vector<WorkerPlan> plans;
   std::optional<std::string> checkpoint;  ///< The directory that get_checkpoint() gives.
   std::string trial_id;
-  /// For the user: which workers train where. Empty from the driver's second attempt on, which has a
-  /// notice.
+  /// For the user: which workers train where. Empty from the driver's second attempt on, which has
+  /// a notice.
   std::string words = {};
 };
 
@@ -204,7 +204,7 @@ struct ExamineRanks {
   bool hook = false;
 };
 
-/// Have the hook that the front end is in raise an error, as soon as it can: its attempt is over.
+/// Have the hook that the front end is in raise an error, as soon as it can: its attempt has ended.
 struct InterruptHook {
   int attempt = 0;
   std::string reason;
@@ -246,7 +246,7 @@ struct Notify {
   std::string text;
 };
 
-/// The run is over; no command follows.
+/// The run has ended; no command follows.
 struct Finish {
   RunOutcome outcome;
   bool folder_lost = false;  ///< Nothing more may be written to it.

@@ -36,7 +36,7 @@ class DeletionList {
   struct Entry {
     DeleteCheckpoint command;
     bool under_way = false;
-    bool failed = false;  ///< And the user was told.
+    bool failed = false;  ///< And a warning said so.
   };
   std::vector<Entry> entries_;
 };

@@ -20,8 +20,7 @@ namespace headway::control {
 
 struct StartAsked {};
 
-/// The storage was probed, and the run's folder made, or found with a run in it: that one is gone
-/// on with.
+/// The storage was probed, and the run's folder made, or found with a run in it, which is resumed.
 struct StoragePrepared {
   std::optional<Error> error;
   std::optional<FoundRun> found = {};
@@ -39,7 +38,7 @@ struct NodesRefused {
 };
 
 /// A node is out of reach, for good. The run's workers there may live on for a while, unseen: their
-/// exits are told once none can.
+/// exits are reported once none can.
 struct NodeLost {
   std::string node_id;
   std::string reason;
@@ -80,11 +79,12 @@ struct RankReported {
   JsonObject metrics;
   std::optional<CheckpointOffer> checkpoint;
   std::optional<ValidationTask> validation = {};  ///< Of its checkpoint; rank 0's counts.
-  std::optional<ReductionPlan> reduce = {};       ///< Of its metrics, over the ranks; rank 0's counts.
+  /// Of its metrics, over the ranks; rank 0's counts.
+  std::optional<ReductionPlan> reduce = {};
 };
 
 /// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports
-/// are committed, and, with `validated`, no validation is left; or when the time is over.
+/// are committed, and, with `validated`, no validation is left; or when the time has passed.
 struct CheckpointsAsked {
   int attempt = 0;
   int rank = 0;
@@ -141,7 +141,7 @@ struct ValidationFinished {
   JsonObject metrics;
 };
 
-/// Its function raised, or what it claims can never be had.
+/// Its function raised, or no machine has what it claims.
 struct ValidationFailed {
   std::int64_t number = 0;
   RankError error;

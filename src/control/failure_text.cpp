@@ -95,7 +95,7 @@ std::string describe_preemption_notice(const WorkerGroup& group, const NodePreem
   const std::vector<int> ranks = ranks_on(group, event.node_id);
   return "node " + event.node_id + " (" + group.at(ranks.front()).plan.slot.hostname + ") will be taken away in " +
          seconds_text(from_seconds(event.grace_s)) + ", and " + rank_list(ranks) +
-         " with it: every rank that asks for preemption info is told";
+         " with it: every rank that asks for preemption info learns of it";
 }
 
 RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now) {

@@ -22,7 +22,7 @@ GrowthWatch::Step GrowthWatch::wake(Time at) {
 GrowthWatch::Step GrowthWatch::advance(Time now, bool storing) {
   if (grow_by_) {
     if (saved_ || (due(now) && !storing)) return {false, true, {}};
-    if (due(now)) return {};  // The end of what is being stored is an event of its own.
+    if (due(now)) return {};  // The end of what is being stored is a separate event.
     return wake(*grow_by_);
   }
   if (!hinted_ || looking_) return {};

@@ -6,9 +6,9 @@
 
 namespace headway::control {
 
-/// When an elastic group looks for room to grow, and when it is ended so that a larger one goes on.
-/// It looks only when it was told that there may be more room, and not sooner than one interval
-/// after its start or its last look. A growth that is found waits for the next committed
+/// When an elastic group looks for room to grow, and when it is ended so that a larger one replaces
+/// it. It looks only when the engine says that there may be more room, and not sooner than one
+/// interval after its start or its last look. A growth that is found waits for the next committed
 /// checkpoint, so that nothing is trained twice; but not longer than one interval, and what a
 /// checkpoint that is being stored then takes.
 class GrowthWatch {

@@ -86,7 +86,7 @@ std::string hang_headline(const WaitScene& scene, Time now) {
                " on a lost node, whose lease has not run out for " + lasted +
                ": until then processes may still run there";
       }
-      return ranks_have(scene.awaited) + " not exited, " + lasted + " after being told to";
+      return ranks_have(scene.awaited) + " not exited, " + lasted + " after the order to end";
   }
   return "";
 }
@@ -108,7 +108,7 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
     case WaitKind::gathering:
       return "every rank has come to the collective call #" + std::to_string(resolved.wait.index + 1) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
-    case WaitKind::collective: return "the ranks have gone on from their collective" + after;
+    case WaitKind::collective: return "the ranks have left their collective" + after;
     case WaitKind::callback: return std::string(callbacks) + " has returned" + after;
     case WaitKind::teardown: return std::string(teardown_hook) + " has returned" + after;
     case WaitKind::exit: return "every process has exited" + after;

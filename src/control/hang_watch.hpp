@@ -21,7 +21,7 @@ enum class WaitKind {
   collective,  ///< Ranks that have not entered a collective in which others are.
   callback,    ///< The run's callbacks, which have not heard a report for which ranks wait.
   teardown,    ///< The backend's hook on_shutdown.
-  exit         ///< Processes that were told to end.
+  exit         ///< Processes that have the order to end.
 };
 
 BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, collective, callback, teardown, exit)
@@ -46,7 +46,7 @@ class HangWatch {
   explicit HangWatch(const FailureConfig& config);
 
   bool on() const { return warn_ || fail_; }
-  /// Whether somebody is being looked at, be it for a wait that is over.
+  /// Whether somebody is being looked at, even for a wait that has ended.
   bool examining() const { return last_answered_ != examinations_; }
   /// The shorter of the limits.
   std::optional<Duration> first_limit() const {
@@ -61,7 +61,7 @@ class HangWatch {
     std::optional<Time> wake_at;  ///< Ask for a timer, and call `woken` when it fires.
     /// Look at whom this wait is for; then call `examined` with this number.
     std::optional<std::int64_t> examine;
-    std::optional<Resolved> resolved;  ///< What the user was warned of is over.
+    std::optional<Resolved> resolved;  ///< What the user was warned of has ended.
   };
 
   /// After everything that happened: what is waited for now.

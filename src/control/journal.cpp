@@ -9,7 +9,7 @@ namespace headway::control {
 
 namespace {
 
-/// Checkpoints that it names are deleted by it; what it counts goes on from there.
+/// Checkpoints that it names are deleted by it; and counters continue from its numbers.
 Result<void> check_names_and_numbers(const Journal& journal) {
   for (const KeptCheckpoint& kept : journal.checkpoints) {
     if (auto fits = check_checkpoint_name(kept.name, "a checkpoint"); !fits) return fits;
@@ -54,7 +54,7 @@ Result<Journal> parse_journal(std::string_view text, std::string_view subject) {
 bool is_complete(const Journal& journal) { return journal.state == "finished"; }
 
 /// Journals are written before an attempt and when its ranks begin (after it was counted), when it
-/// is over and the next one must wait, at the end, and in an attempt when a validation is over:
+/// has ended and the next one must wait, at the end, and in an attempt when a validation has ended:
 /// those of an attempt know of all checkpoints whose reports they have counted.
 bool follows(const Manifest& manifest, const Journal& journal) {
   if (manifest.attempt != journal.attempt) return manifest.attempt > journal.attempt;

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-/// What a run's folder says of the run: all that a controller needs to go on with it.
+/// What a run's folder says of the run: all that a controller needs to resume it.
 namespace headway::control {
 
 /// Version 1 had no owner, no names_given and no time_total_s; it is still read.
 inline constexpr int journal_version = 2;
 
 /// run.json: a snapshot, replaced whole. It is written when an attempt starts, when its ranks begin
-/// to train, when the next one has to wait, and when the run ends; what happened since is told by
-/// the checkpoints' manifests, which are the truth for checkpoints, and by result.json.
+/// to train, when the next one has to wait, and when the run ends; what happened since is in the
+/// checkpoints' manifests, which are the truth for checkpoints, and by result.json.
 struct Journal {
   int version = journal_version;
   /// A RunState's name; at the end "finished", "errored" or "aborted".
@@ -29,7 +29,7 @@ struct Journal {
   int preemptions = 0;                    ///< Groups that had to leave a node.
   std::vector<std::string> attempt_ends;  ///< Why each attempt ended, the first one first.
   std::int64_t reports = 0;
-  std::int64_t names_given = 0;  ///< Checkpoint names of our own making so far.
+  std::int64_t names_given = 0;  ///< Checkpoint names that Headway has given so far.
   double time_total_s = 0;       ///< Of all drivers, without the time between them.
   std::vector<KeptCheckpoint> checkpoints;
   /// Checkpoints that are kept no longer and may still be there.
@@ -41,7 +41,7 @@ struct Journal {
   std::optional<bool> failed_in_collective;
   std::optional<Preemption> preemption;  ///< When that ended the run.
   std::optional<std::string> abort_reason;
-  /// Why the run was over before its training functions had returned.
+  /// Why the run ended before its training functions had returned.
   std::optional<std::string> stop_reason;
   /// Checkpoints that could not be stored, where CheckpointConfig.on_upload_failure is "warn".
   std::optional<std::int64_t> dropped_checkpoints;
@@ -61,8 +61,7 @@ BOOST_DESCRIBE_STRUCT(Journal, (),
 /// version.
 Result<Journal> parse_journal(std::string_view text, std::string_view subject);
 
-/// Whether the run had come to its end by itself: there is nothing to go on with but further
-/// training.
+/// Whether the run had come to its end by itself: nothing is left but further training.
 bool is_complete(const Journal& journal);
 
 /// Whether a checkpoint was committed after the journal was written. It then counts, even under a

@@ -47,14 +47,14 @@ enum class Mark {
   preempted,                 ///< A node that is needed will be taken away.
   preempted_node_gone,       ///< It is gone, and nobody is to outlive it.
   preempted_survivors_done,  ///< It is gone, and those that outlived it are through.
-  preemption_deadline,       ///< The time of a group that has to leave a node is over.
+  preemption_deadline,       ///< The deadline of a group that has to leave a node has passed.
   raised,                    ///< A training function raised.
   ranks_wait_for_callbacks,  ///< Ranks are further ahead of the callbacks than they may be.
   restart_at_once,           ///< A restart without a wait.
   /// A restart that waits, as groups die before their first report.
   restart_waits,
   setup_failed,              ///< A set-up hook raised.
-  shrunk,                    ///< An elastic group goes on with fewer workers.
+  shrunk,                    ///< An elastic group continues with fewer workers.
   stopped_at_work,           ///< The user's conditions end the run in an attempt.
   stopped_between_attempts,  ///< They do when no process lives.
   storage_refused,           ///< The run's folder cannot be written.
@@ -63,7 +63,7 @@ enum class Mark {
   stored_under_two_names,
   /// The run's small files did not get to remote storage; the next sync brings them.
   sync_failed,
-  taken_up,                       ///< A new driver goes on with the run of one that is gone.
+  taken_up,                       ///< A new driver resumes the run of one that is gone.
   terminate_grace_over,           ///< SIGTERM was not enough.
   too_many_asynchronous,          ///< A report waits, as too many checkpoints are under way.
   unmatched_report,               ///< A rank returned while others wait for it in a report.

@@ -23,7 +23,7 @@ class PreemptionWatch {
   void leaves(const NodePreempted& notice, Time now);
   bool leaving(const std::string& node_id) const { return nodes_.contains(node_id); }
 
-  /// What the group's ranks are told; none when none of them is on such a node.
+  /// What the group's ranks hear; none when none of them is on such a node.
   std::optional<PreemptionInfo> info(const WorkerGroup& group) const;
   /// When a group with ranks on this node, which is leaving, has to end.
   Time end_of(const std::string& node_id) const { return nodes_.at(node_id).deadline + grace_; }

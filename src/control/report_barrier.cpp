@@ -54,8 +54,8 @@ const char* mode_of(CheckpointSource source) {
   return "files to upload";
 }
 
-/// Why two ranks' offers cannot be one checkpoint. What some ranks upload goes to the directory that
-/// others report where it lies.
+/// Why two ranks' offers cannot be one checkpoint. What some ranks upload goes to the directory
+/// that others report where it lies.
 std::optional<std::string> conflict_of(int rank, const CheckpointOffer& offer, int other,
                                        const CheckpointOffer& other_offer) {
   const std::string ranks = "ranks " + std::to_string(rank) + " and " + std::to_string(other);
@@ -80,7 +80,8 @@ std::optional<std::string> conflict_of(int rank, const CheckpointOffer& offer, i
 UploadPlan ReportBarrier::plan_uploads() const {
   UploadPlan plan;
   std::map<int, const CheckpointOffer*> offers;
-  std::optional<int> lead;  // The first with a directory that lies in the run's folder, else the first.
+  // The first with a directory that lies in the run's folder, else the first.
+  std::optional<int> lead;
   for (std::size_t i = 0; i < offers_.size(); ++i) {
     if (!offers_[i] || !offers_[i]->checkpoint) continue;
     const int rank = static_cast<int>(i);

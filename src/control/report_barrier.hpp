@@ -18,7 +18,8 @@ struct UploadPlan {
   /// By rank; ranks that upload nothing are missing. With the source `function` each rank that has
   /// one is there, without names.
   std::map<int, std::vector<std::string>> files;
-  std::optional<std::string> directory_name;     ///< The placed one's, else from the lowest rank that named one.
+  /// The placed one's, else from the lowest rank that named one.
+  std::optional<std::string> directory_name;
   std::optional<std::string> same_name_warning;  ///< When several ranks offered one file name.
   /// Why the ranks' offers cannot be one checkpoint.
   std::optional<std::string> conflict;

@@ -121,8 +121,8 @@ class ReportPipeline {
   /// nullptr.
   PendingReport* committed(std::int64_t index);
 
-  /// The newest report, when its ranks may go on beside its checkpoint; nullptr when they may not
-  /// or have.
+  /// The newest report, when its ranks may continue beside its checkpoint; nullptr when they may
+  /// not or have.
   PendingReport* asynchronous_answer();
 
   // A report that was answered, and whose checkpoint failed afterwards:

@@ -155,8 +155,8 @@ void RunController::on(const RankReturned& event) {
   finish_when_all_returned();
 }
 
-/// Training is over when every rank has returned and every checkpoint that was still under way has
-/// come to its end.
+/// Training has ended when every rank has returned and every checkpoint that was still under way
+/// has come to its end.
 void RunController::finish_when_all_returned() {
   if (state_ != RunState::running || !reports_.empty() || callbacks_.any_unheard() ||
       !group().all_in(RankPhase::returned))

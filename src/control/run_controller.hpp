@@ -40,9 +40,9 @@ namespace headway::control {
 /// found anew, through scheduling.
 ///
 /// A run that outlives its driver: a new controller, given the same `StartAsked`, hears in
-/// `StoragePrepared::found` what the folder holds (journal, manifests, results) and goes on from
+/// `StoragePrepared::found` what the folder holds (journal, manifests, results) and continues from
 /// there: attempts, iterations, names and owner epochs are counted on, the failure budget starts
-/// afresh, what was begun and not committed is swept before the next attempt.
+/// anew, what was begun and not committed is swept before the next attempt.
 ///
 /// The controller holds the state and composes. Its pieces are classes that keep no reference to it
 /// or to each other: each gets what it needs with each call, and returns what has happened.

@@ -238,7 +238,7 @@ void RunController::lose_run(const Error& error) {
   }
 }
 
-/// The training is over, for better or worse. What it held is free for the validations that are
+/// The training has ended, for better or worse. What it held is free for the validations that are
 /// left.
 void RunController::end_run() {
   if (state_ == RunState::validating) return;
@@ -251,7 +251,7 @@ void RunController::end_run() {
   out_.push(ReleaseNodes{});
   if (!validations.settled()) {
     write_journal();
-    out_.push(Notify{"The training is over; waiting for the validation of " + validations.words()});
+    out_.push(Notify{"The training has ended; waiting for the validation of " + validations.words()});
   }
   validations_.start(out_);
 }

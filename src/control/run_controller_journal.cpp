@@ -127,13 +127,14 @@ void RunController::tell_of_taking_up(const FoundRun& found) {
   std::string text;
   if (is_complete(journal)) {
     text = "The run in " + folder + " is complete (" + std::to_string(ledger_.count()) +
-           (ledger_.count() == 1 ? " report" : " reports") + "). Going on " + from + ", " + attempt +
-           " in the same folder; another RunConfig.name starts afresh.";
+           (ledger_.count() == 1 ? " report" : " reports") + "). Resuming " + from + ", " + attempt +
+           " in the same folder; another RunConfig.name starts a new run.";
   } else {
-    text = "Going on with the run in " + folder + " " + from + ", " + attempt +
+    text = "Resuming the run in " + folder + " " + from + ", " + attempt +
            ". Why it had not finished: " + unfinished_reason(journal);
   }
-  if (journal.failures + journal.start_failures + journal.preemptions > 0) text += "\nFailures are counted afresh.";
+  if (journal.failures + journal.start_failures + journal.preemptions > 0)
+    text += "\nThe count of failures starts at 0 again.";
   out_.push(Notify{std::move(text)});
 }
 

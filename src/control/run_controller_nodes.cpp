@@ -7,7 +7,7 @@
 
 /// Where a run's workers are, what happens when a node goes, and how an elastic group grows.
 ///
-/// Nodes are taken away with notice or without. With notice the group goes on until the node's
+/// Nodes are taken away with notice or without. With notice the group trains until the node's
 /// deadline, so that its ranks can save a checkpoint; then it goes elsewhere. Ranks that return
 /// before that have returned: a run that is through is through.
 namespace headway::control {
@@ -46,7 +46,7 @@ void RunController::start_where_granted() {
   }
 }
 
-/// The others are ended at once. The attempt is over when the lost ranks are gone too.
+/// The others are ended at once. The attempt ends when the lost ranks are gone too.
 void RunController::on(const NodeLost& event) {
   nodes_.lose(event.node_id);
   if (!at_work() || !needs_node(group(), event.node_id)) return;
@@ -94,7 +94,7 @@ void RunController::end_bereaved_group() {
   fail_attempt(preemption_failure(false));
 }
 
-/// A node's deadline, and the grace, are over.
+/// A node's deadline, and the grace after it, have passed.
 void RunController::end_preempted_group() {
   if (!at_work()) return;
   const PreemptionWatch& preemption = nodes_.preemption();

@@ -111,8 +111,7 @@ void RunController::on(const RankUploaded& event) {
   if (reports_.uploaded(event)) settle_reports();
 }
 
-/// Records what is ready, from the front of the queue, and goes on with whatever that was waited
-/// for.
+/// Records what is ready, from the front of the queue, and then does whatever waited for that.
 void RunController::settle_reports() {
   bool waiting = false;
   while (!waiting) {
@@ -234,7 +233,7 @@ void RunController::refuse(const PendingReport& report) {
   // In a folder that is lost, what is there under this name may be another driver's.
   if (checkpoint.plan.source == CheckpointSource::files && !end_.folder_lost()) {
     // The manifest of a commit that failed may be there all the same: it goes too, since its ranks
-    // are told that it is not there.
+    // hear that it does not exist.
     if (checkpoint.maybe_committed) {
       deletions_.add(checkpoint.name, why);
       delete_old();
@@ -278,7 +277,7 @@ void RunController::answer_asynchronous() {
 }
 
 void RunController::answer(const PendingReport& report, const std::optional<std::string>& error) {
-  if (state_ != RunState::running || attempt_.gone()) return;  // Nobody goes on from here.
+  if (state_ != RunState::running || attempt_.gone()) return;  // Nobody continues from here.
   std::optional<std::string> checkpoint;
   if (report.checkpoint && !report.checkpoint->asynchronous && !error) checkpoint = report.checkpoint->name;
   for (int rank = 0; rank < group().size(); ++rank) {

@@ -67,7 +67,7 @@ BOOST_DESCRIBE_STRUCT(RankFailure, (), (rank, text, kind, attempt, pid, hostname
 /// A node was taken away from a run.
 struct Preemption {
   PreemptionInfo info;
-  bool timed_out = false;  ///< Workers were still at work when their time was over.
+  bool timed_out = false;  ///< Workers were still at work at their deadline.
 };
 BOOST_DESCRIBE_STRUCT(Preemption, (), (info, timed_out))
 

@@ -19,7 +19,7 @@ class StopConditions {
   explicit StopConditions(std::optional<Limits> limits) : limits_(std::move(limits).value_or(Limits{})) {}
 
   struct Verdict {
-    std::optional<std::string> stop;     ///< Why the run is over.
+    std::optional<std::string> stop;     ///< Why the run ends.
     std::optional<std::string> warning;  ///< Once: a metric that the report does not have.
   };
   Verdict judge(const ReportLine& line);

@@ -24,8 +24,8 @@ class StragglerWatch {
     Duration took{};    ///< From report to report, the last time.
     Duration others{};  ///< The median of the others.
   };
-  /// All ranks have come to the report. A rank that has been slower by far for some reports in a row
-  /// is named, once an attempt.
+  /// All ranks have come to the report. A rank that has been slower by far for some reports in a
+  /// row is named, once an attempt.
   std::optional<Straggler> complete();
 
   /// From the last report but one to the last; unset before the rank's first report.

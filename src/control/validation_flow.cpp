@@ -114,7 +114,7 @@ std::optional<ValidationFlow::Outcome> ValidationFlow::time_is_over(std::int64_t
   return settle(*found, CheckpointStatus::VALIDATION_TIMEOUT, {}, out);
 }
 
-/// What became of a validation is known: its process is told to end.
+/// The outcome of a validation is known: its process is ordered to end.
 ValidationFlow::Outcome ValidationFlow::settle(const ValidationQueue::Validation& validation, CheckpointStatus status,
                                                JsonObject metrics, Outbox& out) {
   Outcome outcome{validation.checkpoint, validation.report, status, std::move(metrics)};
@@ -123,7 +123,7 @@ ValidationFlow::Outcome ValidationFlow::settle(const ValidationQueue::Validation
   if (queue_.settle(number) == nullptr) return outcome;
   const bool late = status == CheckpointStatus::VALIDATION_TIMEOUT;
   out.push(EndValidation{number, late ? EndMode::kill : EndMode::graceful,
-                         late ? "it took too long" : "its function is over"});
+                         late ? "it took too long" : "its function has returned"});
   if (!late) out.set_timer(timer_of(number), exit_grace);
   return outcome;
 }

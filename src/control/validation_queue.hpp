@@ -19,7 +19,7 @@ class ValidationQueue {
 
   /// More wait than the disk can be asked to keep: further ones are refused.
   static constexpr std::size_t waiting_max = 1000;
-  /// From so many that wait on, the user is told once that validations fall behind.
+  /// From so many that wait on, one warning says that validations fall behind.
   static constexpr std::size_t behind = 10;
 
   /// Why this task cannot be run; none when it can.
@@ -56,7 +56,7 @@ class ValidationQueue {
   /// nothing waits for one.
   Validation* settle(std::int64_t number);
   /// The process is gone. Its death was the first, second ... of the same validation when the
-  /// outcome was not known: then it may be begun again, and is, or is over.
+  /// outcome was not known: then it may be started again, and is, or has ended.
   struct Exit {
     /// With its deaths so far; nothing when its outcome was known.
     std::optional<Validation> died;

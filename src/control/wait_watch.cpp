@@ -81,7 +81,8 @@ std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
 std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
   const Attempt& attempt = scene.attempt;
   const ReportPipeline& reports = scene.reports;
-  // Ranks went with a node that was to leave: why others wait is known, and the notice period is the limit.
+  // Ranks went with a node that was to leave: why others wait is known, and the notice period is
+  // the limit.
   if (scene.nodes.preemption().bereaved()) return std::nullopt;
   const bool all_returned = attempt.group().all_in(RankPhase::returned);
   if (scene.callbacks.any_unheard() && (scene.callbacks.held() || all_returned))
@@ -165,7 +166,8 @@ void WaitWatch::examine(const RunScene& scene, std::int64_t examination, const W
   // A rank that has finished sits in our own code: there is nothing to see.
   const auto returned = [&](int rank) { return attempt.group().at(rank).phase == RankPhase::returned; };
   if (wait.kind == WaitKind::collective) std::erase_if(order.ranks, returned);
-  std::erase_if(order.ranks, [&](int rank) { return scene.nodes.lost(attempt.group().at(rank)); });  // Out of reach.
+  // Out of reach.
+  std::erase_if(order.ranks, [&](int rank) { return scene.nodes.lost(attempt.group().at(rank)); });
   if (order.ranks.size() > examined_max) order.ranks.resize(examined_max);
   // The answers are there long before the stacks are.
   if (asks_ranks_ && (wait.kind == WaitKind::report || wait.kind == WaitKind::gathering))

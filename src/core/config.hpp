@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-/// What a user asks for, and the rules that hold for it in every front end. Front ends check types; ranges and combinations are
-/// checked here, once. Every `validate` error is `invalid_argument` and says: the argument, what was given, what is allowed.
+/// What a user asks for, and the rules that hold for it in every front end. Front ends check types;
+/// ranges and combinations are checked here, once. Every `validate` error is `invalid_argument` and
+/// says: the argument, what was given, what is allowed.
 namespace headway {
 
 BOOST_DESCRIBE_STRUCT(ScalingConfig, (),
@@ -41,20 +42,27 @@ struct RunSpec {
   CheckpointConfig checkpoint;
   std::string trainer = "DataParallelTrainer";  ///< For messages and the journal.
   std::string trial_id;                         ///< Stays the same over restarts.
-  int local_ranks = 1;                          ///< In local mode: how many processes, of torchrun's, are the ranks.
-  std::vector<std::string> preload;             ///< Modules that the worker factory imports before it forks.
-  JsonObject config;                            ///< The training function's configuration, for params.json.
+  /// In local mode: how many processes, of torchrun's, are the ranks.
+  int local_ranks = 1;
+  /// Modules that the worker factory imports before it forks.
+  std::vector<std::string> preload;
+  /// The training function's configuration, for params.json.
+  JsonObject config;
   SyncConfig sync;
   JsonObject metadata;      ///< The trainer's; in every checkpoint, and in the journal.
   bool log_to_file = true;  ///< Each rank's output in logs/ too.
-  /// Of one file for both, or of standard output's and standard error's; in front of each stands "rank_<r>.". None: "log".
+  /// Of one file for both, or of standard output's and standard error's; in front of each stands
+  /// "rank_<r>.". None: "log".
   std::optional<std::vector<std::string>> log_names;
-  bool enter_working_directory = true;                ///< Ranks work in the run's directory, not in the driver's.
-  std::optional<std::string> resume_from_checkpoint;  ///< A directory that the first attempt's get_checkpoint() gives.
+  /// Ranks work in the run's directory, not in the driver's.
+  bool enter_working_directory = true;
+  /// A directory that the first attempt's get_checkpoint() gives.
+  std::optional<std::string> resume_from_checkpoint;
   bool collectives = false;  ///< Whether its workers can say where they stand in their collectives.
-  std::optional<std::map<std::string, double>> stop;  ///< By metric, the value at which the run is over.
-  std::optional<int>
-      callback_lag_max;  ///< Reports that ranks may be ahead of the front end's callbacks; none: it has none.
+  /// By metric, the value at which the run ends.
+  std::optional<std::map<std::string, double>> stop;
+  /// Reports that ranks may be ahead of the front end's callbacks; none: no callbacks.
+  std::optional<int> callback_lag_max;
   ValidationSpec validation;
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
@@ -75,11 +83,14 @@ Result<void> validate(const RunSpec& spec);
 int group_size(const RunSpec& spec);
 int group_size_min(const RunSpec& spec);
 
-/// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an implied CPU.
+/// What each worker claims: the named resources, one GPU with `use_gpu` where none is named, and an
+/// implied CPU.
 struct WorkerClaim {
-  Resources hard;                      ///< Never more of these than there are.
-  double advised_cpus = 0;             ///< 1 when the user named no CPU; 0 when CPU is among `hard`.
-  std::vector<Labels> selectors = {};  ///< What its node matches: one for all workers, or one for each of them.
+  Resources hard;  ///< Never more of these than there are.
+  /// 1 when the user named no CPU; 0 when CPU is among `hard`.
+  double advised_cpus = 0;
+  /// What its node matches: one for all workers, or one for each of them.
+  std::vector<Labels> selectors = {};
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
 /// What a validation claims.
@@ -88,7 +99,8 @@ WorkerClaim worker_claim(const ValidationSpec& config);
 /// "3" or "0.25", for messages.
 std::string number_text(double number);
 
-/// The resource that a node with accelerators of this type has 1 of, and that a worker which wants them claims a little of.
+/// The resource that a node with accelerators of this type has 1 of, and that a worker which wants
+/// them claims a little of.
 std::string accelerator_resource(const std::string& type);
 
 /// "{CPU: 2, GPU: 1}", for messages.

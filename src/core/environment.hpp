@@ -4,18 +4,20 @@
 
 #include <optional>
 
-/// Defaults that the environment of the driver may set, for every front end. The names of both time limits:
+/// Defaults that the environment of the driver may set, for every front end. The names of both time
+/// limits:
 namespace headway {
 
 inline constexpr const char* hang_warn_variable = "HEADWAY_HANG_WARN_S";
 inline constexpr const char* hang_fail_variable = "HEADWAY_HANG_FAIL_S";
 
-/// Seconds that a variable says; `otherwise` when it is not set, or blank. Errors: `invalid_argument`, naming the variable, for anything
-/// but a number from 0 to 1000000000.
+/// Seconds that a variable says; `otherwise` when it is not set, or blank. Errors:
+/// `invalid_argument`, naming the variable, for anything but a number from 0 to 1000000000.
 Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise);
 
-/// Whether ranks leave the driver's working directory for one of the run's own: not with HEADWAY_CHDIR_TO_TRIAL_DIR=0, or
-/// RAY_CHDIR_TO_TRIAL_DIR=0 where that is not set. Errors: `invalid_argument`, naming the variable, for anything but 0, 1 and blank.
+/// Whether ranks leave the driver's working directory for one of the run: not with
+/// HEADWAY_CHDIR_TO_TRIAL_DIR=0, or RAY_CHDIR_TO_TRIAL_DIR=0 where that is not set. Errors:
+/// `invalid_argument`, naming the variable, for anything but 0, 1 and blank.
 Result<bool> works_in_trial_dir();
 
 }  // namespace headway

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-/// JSON as every journal line and message is written: Boost.JSON, with NaN and infinities allowed (metrics have them).
-/// Described structs (BOOST_DESCRIBE_STRUCT) convert both ways; optional members may be missing, and
-/// what else an object has is ignored.
+/// JSON as every journal line and message is written: Boost.JSON, with NaN and infinities allowed
+/// (metrics have them). Described structs (BOOST_DESCRIBE_STRUCT) convert both ways; optional
+/// members may be missing, and what else an object has is ignored.
 namespace headway {
 
 /// A value as JSON: a described struct, or a list, map or optional of such.
@@ -51,7 +51,8 @@ Result<T> from_json_text(std::string_view text, std::string_view subject) {
   return from_json<T>(*parsed, subject);
 }
 
-/// The number at a path such as `eval/loss` (an exact key wins over a nested one); nullptr when there is none.
+/// The number at a path such as `eval/loss` (an exact key wins over a nested one); nullptr when
+/// there is none.
 const Json* find_path(const JsonObject& object, std::string_view path);
 
 }  // namespace headway

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-/// JSON text both ways, as core/json.hpp describes it. Apart from it because the public API has a `Json` of its own: what implements that
-/// can't see core's.
+/// JSON text both ways, as core/json.hpp describes it. Apart from it because the public API has
+/// another `Json`: what implements that can't see core's.
 namespace headway {
 
 /// Text to value. Errors: `corrupted`, naming the offset and what `subject` it was read from.

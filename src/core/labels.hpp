@@ -9,8 +9,8 @@
 /// What is said of nodes by name ("region": "eu"), and which nodes a worker wants.
 namespace headway {
 
-/// Whether a node with `labels` is one that the selector means. Its values are "x" (the label is x), "!x" (it is not, or not there),
-/// "in(x, y)" and "!in(x, y)".
+/// Whether a node with `labels` is one that the selector means. Its values are "x" (the label is
+/// x), "!x" (it is not, or not there), "in(x, y)" and "!in(x, y)".
 bool matches(const Labels& labels, const Labels& selector);
 
 /// "{region: eu}", for messages.

@@ -4,7 +4,8 @@
 
 namespace headway {
 
-/// How the front end's language writes "not given", true and false: messages to its users use these words.
+/// How the front end's language writes "not given", true and false: messages to its users use these
+/// words.
 struct Literals {
   std::string none = "none";
   std::string yes = "true";

@@ -68,7 +68,8 @@ std::string shown_setting(std::string_view setting) {
                                                     : std::string(setting);
 }
 
-/// A location taken apart: what stands before the path, the path without '/' at its end, and a URL's query with its '?'.
+/// A location taken apart: what stands before the path, the path without '/' at its end, and a
+/// URL's query with its '?'.
 struct Parts {
   std::string start;
   std::string_view path;

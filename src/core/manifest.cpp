@@ -72,7 +72,7 @@ Result<void> check_checkpoint_name(std::string_view name, std::string_view subje
   const std::string shown = is_utf8(name) ? json_text(Json(std::string(name))) : "\"" + ascii_only(name) + "\"";
   return Error{ErrorKind::invalid_argument,
                std::string(subject) + " is " + shown +
-                   "; allowed: one folder name of 1 to 200 bytes without '/', and none of the run's own files"};
+                   "; allowed: one folder name of 1 to 200 bytes without '/', and not that of one of the run's files"};
 }
 
 Result<void> check_remote_name(std::string_view name, std::string_view subject) {
@@ -115,7 +115,7 @@ bool is_older(const Manifest& a, const Manifest& b) {
 Result<Manifest> parse_manifest(std::string_view text, std::string_view subject) {
   Result<Json> json = parse_json(text, subject);
   if (!json) return json.error();
-  // Before all else: what a newer version has changed would be told as damage.
+  // Before all else: what a newer version has changed would look like damage.
   const Json* version = json->is_object() ? json->as_object().if_contains("version") : nullptr;
   if (version != nullptr && version->is_int64() && version->as_int64() > manifest_version) {
     return Error{ErrorKind::invalid_argument, std::string(subject) +

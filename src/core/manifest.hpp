@@ -9,21 +9,24 @@
 #include <string>
 #include <vector>
 
-/// What a checkpoint directory holds, as its `.headway.json` says. A checkpoint exists when, and only when, this file does.
+/// What a checkpoint directory holds, as its `.headway.json` says. A checkpoint exists when, and
+/// only when, this file does.
 namespace headway {
 
 /// The commit record's file name inside a checkpoint directory.
 inline constexpr std::string_view manifest_name = ".headway.json";
-/// Present from the moment we begin a checkpoint until it is committed: what has it, and no manifest, is ours to sweep.
+/// Present from the moment we begin a checkpoint until it is committed: what has it, and no
+/// manifest, is ours to sweep.
 inline constexpr std::string_view begun_marker_name = ".headway.begun";
 /// On storage without rename the marker of `<run>/<name>` is `<run>/.headway.begun.<name>`.
 inline constexpr std::string_view begun_marker_prefix = ".headway.begun.";
-/// Our temporary files and directories begin so, in a run's directory and in a checkpoint's. What is called this was left by a
-/// process that died in the middle, and is ours to sweep.
+/// Our temporary files and directories begin so, in a run's directory and in a checkpoint's. What
+/// is called this was left by a process that died in the middle, and is ours to sweep.
 inline constexpr std::string_view part_prefix = ".headway.part.";
 
-/// What users tell about a checkpoint (`Checkpoint.set_metadata`): one of its files, and the only one that may be written after the
-/// commit. So its checksum, as that of the reported file, does not count.
+/// What users tell about a checkpoint (`Checkpoint.set_metadata`): one of its files, and the only
+/// one that may be written after the commit. So its checksum, as that of the reported file, does
+/// not count.
 inline constexpr std::string_view metadata_name = ".metadata.json";
 
 struct FileRecord {
@@ -47,8 +50,10 @@ struct Manifest {
   JsonObject metrics;                       ///< Rank 0's metrics of the same report.
   std::vector<FileRecord> files;            ///< Sorted by name.
   std::optional<JsonObject> metadata = {};  ///< The trainer's.
-  std::int64_t owner_epoch = 0;  ///< Which driver of the run committed it, from 1; 0: from before drivers were counted.
-  /// Its report's line without metrics and checkpoint: should the driver die before the line is in result.json, it is made good.
+  /// Which driver of the run committed it, from 1; 0: from before drivers were counted.
+  std::int64_t owner_epoch = 0;
+  /// Its report's line without metrics and checkpoint: should the driver die before the line is in
+  /// result.json, it is made good.
   std::optional<ReportLine> report = {};
   /// The validation that was asked for with it. What became of it is in the run's journal.
   std::optional<ValidationTask> validation = {};
@@ -57,35 +62,41 @@ BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata,
                        owner_epoch, report, validation))
 
-/// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit may have left its manifest, and the next
-/// report bears its index; an owner that was overtaken may have committed once more. Then the later driver, attempt, report and moment
-/// decide, and the names at last, so that every listing has one order.
+/// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit
+/// may have left its manifest, and the next report bears its index; an owner that was overtaken may
+/// have committed once more. Then the later driver, attempt, report and moment decide, and the
+/// names at last, so that every listing has one order.
 bool is_older(const Manifest& a, const Manifest& b);
 
-/// Whether a name at the top of a checkpoint directory is one of Headway's own: manifest, marker or temporary.
+/// Whether a name at the top of a checkpoint directory is one of Headway's own: manifest, marker or
+/// temporary.
 bool is_own_name(std::string_view name);
 
-/// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, none of our own names, UTF-8 without NUL.
+/// Whether `name` may be a file of a checkpoint: relative, no "." or ".." parts, no name that
+/// Headway uses, UTF-8 without NUL.
 /// Errors: `invalid_argument`, naming the file.
 Result<void> check_file_name(std::string_view name);
 
-/// Whether `name` may be a checkpoint of a run: one folder directly in the run's, 1 to 200 bytes, UTF-8, none of the run's own files.
-/// Names from messages, manifests and journals become paths, which are written to and deleted. Errors: `invalid_argument`:
-/// `<subject> is "<name>"; allowed: ...`.
+/// Whether `name` may be a checkpoint of a run: one folder directly in the run's, 1 to 200 bytes,
+/// UTF-8, not a file that a run writes itself. Names from messages, manifests and journals become
+/// paths, which are written to and deleted. Errors: `invalid_argument`: `<subject> is "<name>";
+/// allowed: ...`.
 Result<void> check_checkpoint_name(std::string_view name, std::string_view subject);
 
 /// What a checkpoint's file is called in errors about its name.
 inline constexpr std::string_view checkpoint_file = "checkpoint file name";
 
-/// Whether a name can be kept on remote storage: UTF-8 without control characters and the two codes that are no characters (U+FFFE,
-/// U+FFFF). Object stores list and delete by XML, which has none of them. Errors: `invalid_argument`: `<subject> "<name>" ...`.
+/// Whether a name can be kept on remote storage: UTF-8 without control characters and the two codes
+/// that are no characters (U+FFFE, U+FFFF). Object stores list and delete by XML, which has none of
+/// them. Errors: `invalid_argument`: `<subject> "<name>" ...`.
 Result<void> check_remote_name(std::string_view name, std::string_view subject);
 
-/// Known version, permitted names of the checkpoint (or none) and of its files, none twice. Errors: `kind`, naming `subject` and what is wrong.
+/// Known version, permitted names of the checkpoint (or none) and of its files, none twice. Errors:
+/// `kind`, naming `subject` and what is wrong.
 Result<void> check_manifest(const Manifest& manifest, std::string_view subject, ErrorKind kind);
 
-/// A manifest's text, checked: known version, permitted names, none twice. Errors: `corrupted`, naming `subject` and what is wrong;
-/// `invalid_argument` when a newer version of Headway wrote it.
+/// A manifest's text, checked: known version, permitted names, none twice. Errors: `corrupted`,
+/// naming `subject` and what is wrong; `invalid_argument` when a newer version of Headway wrote it.
 Result<Manifest> parse_manifest(std::string_view text, std::string_view subject);
 
 }  // namespace headway

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-/// How reports compare by one metric. `path` has '/' between nested keys; `order` is "max" or "min".
+/// How reports compare by one metric. `path` has '/' between nested keys; `order` is "max" or
+/// "min".
 namespace headway {
 
 /// The metric as a number of which more is better; nullopt when it is missing, no number, or NaN.

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-/// Time as decisions see it: handed in from outside, never read. Production passes the steady clock, tests a number of their own.
+/// Time as decisions see it: handed in from outside, never read. Production passes the steady
+/// clock, tests a number that they choose.
 namespace headway {
 
 using Duration = std::chrono::nanoseconds;
@@ -23,7 +24,8 @@ inline double to_seconds(Duration duration) { return std::chrono::duration<doubl
 /// More counts as this. The sum of two such durations, and of one and a time, still fits.
 inline constexpr Duration duration_max = std::chrono::hours(24 * 365 * 50);
 
-/// Seconds from a user, a file or a peer: at most `duration_max` in both directions; what is no number is 0.
+/// Seconds from a user, a file or a peer: at most `duration_max` in both directions; what is no
+/// number is 0.
 inline Duration from_seconds(double seconds) {
   if (std::isnan(seconds)) return {};
   const double most = to_seconds(duration_max);

@@ -7,15 +7,19 @@
 #include <optional>
 #include <string>
 
-/// Validation of checkpoints beside the training: what is asked for, how it is run, and where a checkpoint stands in it.
+/// Validation of checkpoints beside the training: what is asked for, how it is run, and where a
+/// checkpoint stands in it.
 namespace headway {
 
 /// What rank 0 asks for with a report.
 struct ValidationTask {
-  bool as_configured = true;  ///< As the trainer's ValidationConfig has it: no arguments and no time limit of its own.
-  JsonObject arguments;       ///< Over the trainer's; as the front end that made them reads them.
-  std::optional<double> timeout_s;  ///< Seconds that the function may take; none: as long as it likes.
-  /// The older form: a function with its configuration, pickled, in base64, instead of the trainer's.
+  /// As the trainer's ValidationConfig has it: no other arguments and no other time limit.
+  bool as_configured = true;
+  JsonObject arguments;  ///< Over the trainer's; as the front end that made them reads them.
+  /// Seconds that the function may take; none: as long as it likes.
+  std::optional<double> timeout_s;
+  /// The older form: a function with its configuration, pickled, in base64, instead of the
+  /// trainer's.
   std::optional<std::string> call;
 };
 BOOST_DESCRIBE_STRUCT(ValidationTask, (), (as_configured, arguments, timeout_s, call))

@@ -47,7 +47,8 @@ struct RankError {
   std::string type;       ///< "ValueError"
   std::string message;    ///< The exception's own words.
   std::string traceback;  ///< The user's frames first, as the language prints them.
-  bool echo = false;      ///< It looks like the effect of another rank's death (a collective's peer went away).
+  /// It looks like the effect of another rank's death (a collective's peer went away).
+  bool echo = false;
 };
 BOOST_DESCRIBE_STRUCT(RankError, (), (type, message, traceback, echo))
 
@@ -56,17 +57,22 @@ std::string to_text(const RankError& error);
 
 /// Where the files of a reported checkpoint come from.
 enum class CheckpointSource {
-  files,    ///< A local directory of the rank's; the session uploads them.
-  placed,   ///< The user has put them into the run's folder himself (or is about to): they are taken as they are.
-  function  ///< A function of the user's will put them into the run's folder, under the name that it is told.
+  files,  ///< A local directory of the rank's; the session uploads them.
+  /// The user has put them into the run's folder himself (or is about to): they are taken as they
+  /// are.
+  placed,
+  /// A function of the user's will put them into the run's folder, under the name that it is given.
+  function
 };
 BOOST_DESCRIBE_ENUM(CheckpointSource, files, placed, function)
 
-/// The checkpoint part of one rank's report: names and sizes first, bytes only after the controller has said which.
+/// The checkpoint part of one rank's report: names and sizes first, bytes only after the controller
+/// has said which.
 struct CheckpointOffer {
-  std::optional<std::string> directory_name;  ///< The name that the user wants, or, when placed, that it has.
-  std::vector<FileRecord> files;              ///< Only of the source `files`.
-  bool asynchronous = false;                  ///< The report returns before the files are stored.
+  /// The name that the user wants, or, when placed, that it has.
+  std::optional<std::string> directory_name;
+  std::vector<FileRecord> files;  ///< Only of the source `files`.
+  bool asynchronous = false;      ///< The report returns before the files are stored.
   CheckpointSource source = CheckpointSource::files;
 };
 BOOST_DESCRIBE_STRUCT(CheckpointOffer, (), (directory_name, files, asynchronous, source))

@@ -8,8 +8,9 @@
 
 namespace headway::driver {
 
-/// A file that grows by whole pieces. A piece that was appended survives the death of this process (not a loss of power); one that
-/// could not be written whole, on a full disk say, leaves nothing of itself behind, so the file stays readable.
+/// A file that grows by whole pieces. A piece that was appended survives the death of this process
+/// (not a loss of power); one that could not be written whole, on a full disk say, leaves nothing
+/// of itself behind, so the file stays readable.
 ///
 /// Opened by the first `append` and held open. Used from one thread at a time.
 class AppendFile {

@@ -13,9 +13,9 @@
 
 namespace headway::driver {
 
-/// The processes that bring what ranks on other machines wrote into their working directory to the run's
-/// artifacts/: one helper a machine, forked by the factory of its ranks, from the first copy to the run's
-/// end. Decides nothing; lives on the driver's loop.
+/// The processes that bring what ranks on other machines wrote into their working directory to the
+/// run's artifacts/: one helper a machine, forked by the factory of its ranks, from the first copy
+/// to the run's end. Decides nothing; lives on the driver's loop.
 class ArtifactCarriers {
  public:
   /// The error of the first machine that had one.
@@ -28,12 +28,14 @@ class ArtifactCarriers {
   /// A rank of a machine other than the driver's works there.
   void note(const Slot& slot) { places_.insert_or_assign(slot.node_id, slot); }
 
-  /// Has each machine bring what is new; `start` says what their processes are. `run` is the run that owns this.
-  /// `done` is called when all have answered, or have ended; that of a copy before, if it is not through, never.
+  /// Has each machine bring what is new; `start` says what their processes are. `run` is the run
+  /// that owns this. `done` is called when all have answered, or have ended; that of a copy before,
+  /// if it is not through, never.
   void bring(const wire::StartSession& start, const std::weak_ptr<void>& run, Done done);
   /// Ends what they are at.
   void stop();
-  /// The end of the run: the working directories go when their content is `synced`, and so do the processes.
+  /// The end of the run: the working directories go when their content is `synced`, and so do the
+  /// processes.
   void leave(bool synced);
 
  private:

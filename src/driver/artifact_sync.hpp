@@ -13,7 +13,8 @@
 
 namespace headway::driver {
 
-/// This node's one copier of a run's artifacts. Its work is done on threads that nothing else of a run waits for. Used on the driver's loop.
+/// This node's one copier of a run's artifacts. Its work is done on threads that nothing else of a
+/// run waits for. Used on the driver's loop.
 class ArtifactSync {
  public:
   /// The error of the copy, if there was one. Called on one of the threads.
@@ -26,7 +27,8 @@ class ArtifactSync {
 
   /// Begins a copy once the one before has ended.
   void start(Done done);
-  /// Ends the copy that was begun last within a megabyte or so; its `done` tells that it was stopped.
+  /// Ends the copy that was begun last within a megabyte or so; its `done` tells that it was
+  /// stopped.
   void stop() { stop_.request_stop(); }
 
  private:

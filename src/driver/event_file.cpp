@@ -12,8 +12,9 @@
 namespace headway::driver {
 namespace {
 
-// The fields of the two protobuf messages that are written, as "number << 3 | wire type". Wire types: 0 is a varint, 1 are 8 bytes,
-// 2 is a length and as many bytes, 5 are 4 bytes (protobuf.dev/programming-guides/encoding).
+// The fields of the two protobuf messages that are written, as "number << 3 | wire type". Wire
+// types: 0 is a varint, 1 are 8 bytes, 2 is a length and as many bytes, 5 are 4 bytes
+// (protobuf.dev/programming-guides/encoding).
 constexpr char event_wall_time = 1 << 3 | 1;     // double
 constexpr char event_step = 2 << 3 | 0;          // int64
 constexpr char event_file_version = 3 << 3 | 2;  // string

@@ -14,7 +14,8 @@ namespace headway::driver {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
-/// Regular files and links to them, by their names below the directory. What vanishes meanwhile is not missed.
+/// Regular files and links to them, by their names below the directory. What vanishes meanwhile is
+/// not missed.
 std::vector<std::string> FolderSync::files() const {
   std::vector<std::string> names;
   std::error_code failure;

@@ -12,16 +12,18 @@
 
 namespace headway::driver {
 
-/// Brings what lies in a local directory to a location, again and again: files that are new or have changed since. Files that vanish
-/// here stay there. run.json is left out: it is brought by itself, when it is written. One thread at a time.
+/// Brings what lies in a local directory to a location, again and again: files that are new or have
+/// changed since. Files that vanish here stay there. run.json is left out: it is brought by itself,
+/// when it is written. One thread at a time.
 class FolderSync {
  public:
   FolderSync(std::string directory, std::string location)
       : directory_(std::move(directory)), location_(std::move(location)) {}
 
-  /// A file that takes long to bring (storage has no append, so a growing log is brought whole) rests ten times as long, unless
-  /// `everything` is to be there. A file that can't be brought does not keep others back, unless storage is `unavailable`. Returns the
-  /// first failure; what failed is tried again next time.
+  /// A file that takes long to bring (storage has no append, so a growing log is brought whole)
+  /// rests ten times as long, unless `everything` is to be there. A file that can't be brought does
+  /// not keep others back, unless storage is `unavailable`. Returns the first failure; what failed
+  /// is tried again next time.
   Result<void> bring(bool everything);
 
  private:

@@ -65,7 +65,8 @@ std::optional<control::FoundResults> read_line(const storage::File& file, const 
   return results;
 }
 
-/// The lines that storage has, or with them those that a killed driver on this machine had not brought there yet.
+/// The lines that storage has, or with them those that a killed driver on this machine had not
+/// brought there yet.
 Result<std::string> longest_lines(std::string stored, const std::string& local_directory) {
   const Result<std::vector<std::string>> names = storage::read_directory(local_directory);
   if (!names) return names.error();
@@ -79,7 +80,8 @@ Result<std::string> longest_lines(std::string stored, const std::string& local_d
   return stored;
 }
 
-/// The files that a run goes on with where it left off: what is written on the local side replaces what is on storage.
+/// The files that a resumed run appends to: what is written on the local side replaces what is on
+/// storage.
 Result<void> bring_back(const std::string& location, const std::string& local_directory) {
   Result<std::string> results = storage::read_file(join_location(location, "result.json"));
   if (!results && results.error().kind != ErrorKind::not_found) return results.error();
@@ -133,11 +135,10 @@ Result<std::optional<control::FoundRun>> find_run(const std::string& run_directo
   if (!journal && journal.error().kind != ErrorKind::not_found) return journal.error();
   if (!journal) {
     if (checkpoints->empty()) return std::optional<control::FoundRun>();
-    return Error{
-        ErrorKind::already_exists,
-        shown_location(run_directory) + " holds checkpoints (" + checkpoints->back().checkpoint +
-            ") and no run.json, so no run can be gone on with there; choose another RunConfig.name, and give " +
-            "the checkpoint as resume_from_checkpoint"};
+    return Error{ErrorKind::already_exists,
+                 shown_location(run_directory) + " holds checkpoints (" + checkpoints->back().checkpoint +
+                     ") and no run.json, so no run can be resumed there; choose another RunConfig.name, and give " +
+                     "the checkpoint as resume_from_checkpoint"};
   }
   for (const Error& error : unreadable) {
     warnings.push_back("a checkpoint cannot be read, does not count and is left as it is: " + error.message);
@@ -153,7 +154,8 @@ Result<std::optional<control::FoundRun>> find_run(const std::string& run_directo
   }
   Result<control::FoundResults> results = recover_results(storage::join(local_directory, "result.json"), warnings);
   if (!results) return results.error();
-  // A user may have a metric of this name; the run's clock cannot have moved by more than the time since the journal was written.
+  // A user may have a metric of this name; the run's clock cannot have moved by more than the time
+  // since the journal was written.
   constexpr double writing_s = 60;
   const double most_s = journal->time_total_s + std::max(0.0, unix_seconds() - journal->written_unix_s) + writing_s;
   if (!(results->time_total_s >= 0 && results->time_total_s <= most_s)) results->time_total_s = 0;

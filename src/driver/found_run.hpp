@@ -8,20 +8,21 @@
 
 namespace headway::driver {
 
-/// A run's journal, for whoever wants to read it; the folder's location is given. Errors: `not_found` when it holds no run;
-/// `corrupted`; `unavailable`, `refused`.
+/// A run's journal, for whoever wants to read it; the folder's location is given. Errors:
+/// `not_found` when it holds no run; `corrupted`; `unavailable`, `refused`.
 Result<control::Journal> read_journal(const std::string& run_directory);
 
-/// The run that a folder (a location) holds, if it holds one. `local_directory` is where its small files are written: where that is
-/// elsewhere, result.json and logs/ are brought there. Cuts off a line of result.json that its writer could not finish. Only for the
-/// folder's owner. Adds to `warnings` what could not be read and is left alone.
-/// Errors: `corrupted` when run.json is no journal that this version reads; `already_exists` when there are checkpoints and no
-/// run.json; `unavailable`.
+/// The run that a folder (a location) holds, if it holds one. `local_directory` is where its small
+/// files are written: where that is elsewhere, result.json and logs/ are brought there. Cuts off a
+/// line of result.json that its writer could not finish. Only for the folder's owner. Adds to
+/// `warnings` what could not be read and is left alone.
+/// Errors: `corrupted` when run.json is no journal that this version reads; `already_exists` when
+/// there are checkpoints and no run.json; `unavailable`.
 Result<std::optional<control::FoundRun>> find_run(const std::string& run_directory, const std::string& local_directory,
                                                   std::vector<std::string>& warnings);
 
-/// Counts the lines of a result.json and reads the last. What follows the last whole line is cut off: whoever wrote it was killed in
-/// the middle. No file: no lines.
+/// Counts the lines of a result.json and reads the last. What follows the last whole line is cut
+/// off: whoever wrote it was killed in the middle. No file: no lines.
 Result<control::FoundResults> recover_results(const std::string& path, std::vector<std::string>& warnings);
 
 }  // namespace headway::driver

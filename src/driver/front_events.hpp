@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-/// What the driver's loop passes to the thread that serves a run in the front end. Both languages have
-/// these structs under these names (`headway._core`). Each has at most one part of raw bytes.
+/// What the driver's loop passes to the thread that serves a run in the front end. Both languages
+/// have these structs under these names (`headway._core`). Each has at most one part of raw bytes.
 namespace headway::driver {
 
 /// A rank printed a line.
@@ -54,7 +54,8 @@ struct RunWarning {
 };
 BOOST_DESCRIBE_STRUCT(RunWarning, (), (text))
 
-/// A report was accepted; for display. When reports come faster than they are taken, the oldest are dropped.
+/// A report was accepted; for display. When reports come faster than they are taken, the oldest are
+/// dropped.
 struct ReportRecorded {
   JsonObject line;  ///< As in result.json.
 };

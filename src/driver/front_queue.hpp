@@ -9,8 +9,9 @@
 
 namespace headway::driver {
 
-/// From the driver's loop to the thread that serves a run. A descriptor becomes readable when there is something to take, so the
-/// waiting thread can wait in the way its language has for that, and Ctrl-C reaches it at once.
+/// From the driver's loop to the thread that serves a run. A descriptor becomes readable when there
+/// is something to take, so the waiting thread can wait in the way its language has for that, and
+/// Ctrl-C reaches it at once.
 class FrontQueue {
  public:
   FrontQueue();
@@ -27,13 +28,14 @@ class FrontQueue {
   /// Adds what replaces the one of its kind that waits: how something looks now.
   void push_latest(FrontEvent event);
 
-  /// Adds a line of a rank's output. False when the queue is full: the writer should wait for `take`.
+  /// Adds a line of a rank's output. False when the queue is full: the writer should wait for
+  /// `take`.
   bool push_line(int rank, std::string_view line);
   /// The same for a process that is no rank.
   bool push_line(const std::string& helper, std::string_view line);
 
-  /// Adds an accepted report for display. The display may miss some when they come faster than it takes them (then they are
-  /// counted), never the last one. Wakes nobody.
+  /// Adds an accepted report for display. The display may miss some when they come faster than it
+  /// takes them (then they are counted), never the last one. Wakes nobody.
   void push_report(JsonObject line);
   /// Wakes who waits, if there is something to take.
   void wake();
@@ -54,7 +56,8 @@ class FrontQueue {
   std::vector<FrontEvent> events_;
   std::size_t line_bytes_ = 0;
   std::size_t reports_ = 0;
-  std::size_t remarks_ = 0;  ///< Notices and warnings since the last `take`, with those that were left out.
+  /// Notices and warnings since the last `take`, with those that were left out.
+  std::size_t remarks_ = 0;
   bool full_ = false;
   bool signaled_ = false;
 };

@@ -90,7 +90,8 @@ void Guest::on(const wire::GuestSignal& message) {
 }
 
 void Guest::on(const wire::GuestAcquire& message) {
-  // Runs claim under their own numbers, which are positive; helpers under those of their workers, too.
+  // Runs claim under their own numbers, which are positive; helpers under those of their workers,
+  // too.
   const std::int64_t holder = -runtime_->routes().number();
   holders_[message.holder] = holder;
   engine::Wanted wanted{message.workers_min,
@@ -98,7 +99,8 @@ void Guest::on(const wire::GuestAcquire& message) {
                         {message.hard, message.advised_cpus, message.selectors},
                         engine::to_placement(message.placement),
                         message.beside};
-  // Whoever has a guest waits for it, and holds something meanwhile: behind somebody who waits for that, both would wait for ever.
+  // Whoever has a guest waits for it, and holds something meanwhile: behind somebody who waits for
+  // that, both would wait for ever.
   wanted.ahead = true;
   wanted.node_id = runtime_->node_id();  // Descriptors do not get to other machines.
   const auto granted = [weak = weak_from_this(), theirs = message.holder](const Result<engine::Grant>& grant) {

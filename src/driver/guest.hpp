@@ -17,13 +17,13 @@ namespace headway::driver {
 
 class Runtime;
 
-/// A runtime inside one of this driver's helper processes, as its host sees it: its claims are in this driver's ledger, and its
-/// workers come from this driver's factories. When it ends, for whatever reason, its workers are killed and its claims released.
-/// On the driver's loop.
+/// A runtime inside one of this driver's helper processes, as its host sees it: its claims are in
+/// this driver's ledger, and its workers come from this driver's factories. When it ends, for
+/// whatever reason, its workers are killed and its claims released. On the driver's loop.
 class Guest : public WorkerListener, public std::enable_shared_from_this<Guest> {
  public:
-  /// Takes `fd`. Its workers come from `factory`, as those of the run that it is in. `left` is called once, when the guest and all its
-  /// workers are gone.
+  /// Takes `fd`. Its workers come from `factory`, as those of the run that it is in. `left` is
+  /// called once, when the guest and all its workers are gone.
   Guest(Runtime& runtime, wire::Fd fd, node::FactoryChoice factory, std::function<void()> left);
 
   void start();

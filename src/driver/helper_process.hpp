@@ -40,14 +40,16 @@ struct HelperPlan {
 /// How a helper process ended.
 struct HelperEnd {
   ExitStatus status;
-  std::string log_tail;               ///< The last lines that it printed.
-  std::optional<Error> refused = {};  ///< Why it could not have what it claims; there was no process.
+  std::string log_tail;  ///< The last lines that it printed.
+  /// Why it could not have what it claims; there was no process.
+  std::optional<Error> refused = {};
 };
 
-/// One process of a run that is no rank: it claims resources, is launched, exchanges messages, and ends
-/// with a reason. It decides nothing, and knows nothing of what the process is for: that is the role in
-/// its StartSession (wire/worker_role.hpp, which says where a new role goes), and what the handlers do.
-/// Lives on the driver's loop. Between `begin` and `ended` whoever made it keeps it.
+/// One process of a run that is no rank: it claims resources, is launched, exchanges messages, and
+/// ends with a reason. It decides nothing, and knows nothing of what the process is for: that is
+/// the role in its StartSession (wire/worker_role.hpp, which says where a new role goes), and what
+/// the handlers do. Lives on the driver's loop. Between `begin` and `ended` whoever made it keeps
+/// it.
 class HelperProcess : public WorkerListener, public std::enable_shared_from_this<HelperProcess> {
  public:
   /// Called while `owner` lives, and never after `ended`. Those that are null ignore what happened.

@@ -18,7 +18,8 @@ std::vector<std::int64_t> Nodes::remove(const std::string& node_id) {
 
 void Nodes::close(std::function<void()> closed) {
   places_.clear();
-  // Whoever goes last lets this go on. An agent must outlive its own end, so it is let go by the loop.
+  // Whoever goes last lets this go on. An agent must outlive its own end, so it is let go by the
+  // loop.
   const std::shared_ptr<void> all_closed(
       nullptr, [this, closed = std::move(closed)](void*) { boost::asio::post(loop_, closed); });
   std::vector<std::string> ids;

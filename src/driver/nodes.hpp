@@ -20,11 +20,11 @@ class Nodes {
   void add(const std::string& node_id, std::unique_ptr<node::NodeAgent> agent);
   /// The workers that were there, none of which is there any more.
   std::vector<std::int64_t> remove(const std::string& node_id);
-  /// Ends all agents, with their workers. `closed` is called on the loop once nothing of them is left; until then, this
-  /// lives.
+  /// Ends all agents, with their workers. `closed` is called on the loop once nothing of them is
+  /// left; until then, this lives.
   void close(std::function<void()> closed);
 
-  /// On every node. A factory that can't be started is told when a worker is asked for.
+  /// On every node. A factory that can't be started is an error when a worker is asked for.
   void warm(const std::vector<std::string>& preload);
 
   /// As NodeAgent does; `unavailable` too when the node is gone.

@@ -125,7 +125,8 @@ std::string ProgressCsv::part_path() const {
   return file_.path().substr(0, name) + std::string(part_prefix) + file_.path().substr(name);
 }
 
-/// Twice through result.json: it may be long, and a line of an earlier driver may have columns that this one has not seen.
+/// Twice through result.json: it may be long, and a line of an earlier driver may have columns that
+/// this one has not seen.
 Result<void> ProgressCsv::write_part() {
   for_each_line(result_json_, [this](const JsonObject& line) { (void)fields_of(line); });
   std::ofstream part(part_path(), std::ios::binary | std::ios::trunc);

@@ -9,15 +9,15 @@
 
 namespace headway::driver {
 
-/// What is kept of a run's reports beside result.json, for programs that read it: progress.csv and TensorBoard's events. A full disk
-/// costs rows, never the run. Used from one storage strand.
+/// What is kept of a run's reports beside result.json, for programs that read it: progress.csv and
+/// TensorBoard's events. A full disk costs rows, never the run. Used from one storage strand.
 class ReportViews {
  public:
   /// `directory` is local; result.json lies in it.
   explicit ReportViews(const std::string& directory);
 
-  /// `line` is the report's line, which is in result.json already; `now` is in seconds since 1970. Returns what the user should be
-  /// warned of: each file's first failure.
+  /// `line` is the report's line, which is in result.json already; `now` is in seconds since 1970.
+  /// Returns what the user should be warned of: each file's first failure.
   std::vector<std::string> append(const ReportLine& report, const JsonObject& line, double now);
 
   /// At the end of a run. Returns warnings.

@@ -35,8 +35,8 @@ JsonObject result_line(const ReportLine& line, double now) {
   put("node_ip", Json(boost::json::string(line.node_ip)));
   put("trial_id", Json(boost::json::string(line.trial_id)));
   put("done", false);
-  // What tells reports apart is the run's alone. The user's metrics come behind it: that is how they are told from
-  // automatic ones of the same name.
+  // What tells reports apart is the run's alone. The user's metrics come behind it: that is how
+  // they are told from automatic ones of the same name.
   if (line.checkpoint) object["checkpoint_dir_name"] = *line.checkpoint;
   object["attempt"] = line.attempt;
   object["report_index"] = line.index;

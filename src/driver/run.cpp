@@ -18,7 +18,8 @@ namespace {
 
 Time decision_now() { return Time(steady_clock::now().time_since_epoch()); }
 
-/// The result folders' checkpoint that a restart goes on from is one of the run's own; the first attempt's may lie anywhere.
+/// The checkpoint that a restart resumes from lies in the run's folder; the first attempt's may lie
+/// anywhere.
 std::string absolute_checkpoint(const RunFolder& folder, const std::string& checkpoint) {
   return checkpoint.front() == '/' || is_remote(checkpoint) ? checkpoint : folder.checkpoint_path(checkpoint);
 }
@@ -72,7 +73,8 @@ void Run::execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob funct
   asio::post(loop_, [self = shared_from_this(), call_id, ranks = std::move(ranks), function = std::move(function)] {
     control::RanksCalled called{self->attempt_, {}};
     for (int rank : ranks) {
-      if (static_cast<std::size_t>(rank) >= self->workers_.size()) {  // The group is a smaller one by now.
+      // The group is a smaller one by now.
+      if (static_cast<std::size_t>(rank) >= self->workers_.size()) {
         self->fail_call(call_id, rank);
         continue;
       }
@@ -139,7 +141,8 @@ std::shared_ptr<const RunStatus> Run::status() {
   return status_;
 }
 
-/// The controller is not asked: nobody knows what it has missed. Its journal says that the run can be resumed.
+/// The controller is not asked: nobody knows what it has missed. Its journal says that the run can
+/// be resumed.
 void Run::fail(const Error& error) {
   if (detached_) return;
   const auto self = shared_from_this();  // Until the end of this function.

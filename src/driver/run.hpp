@@ -50,8 +50,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void show_status();
   /// Asks for the end; Finished comes within about a second.
   void abort(const std::string& reason);
-  /// Has these ranks of the current attempt call a pickled function. A CallExecuted with `call_id` comes
-  /// for each, even if its process is gone.
+  /// Has these ranks of the current attempt call a pickled function. A CallExecuted with `call_id`
+  /// comes for each, even if its process is gone.
   void execute(std::int64_t call_id, std::vector<int> ranks, wire::Blob function);
   /// The hooks of a SetupAsked or TeardownAsked have returned.
   void setup_finished(int attempt, std::optional<RankError> error);
@@ -60,7 +60,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void report_heard();
   /// One of them has raised: the run fails by it.
   void callback_failed(const std::string& message);
-  /// The user's conditions say that the run is over: it ends as finished.
+  /// The user's conditions end the run: it ends as finished.
   void stop(const std::string& reason);
 
   // On the loop:
@@ -70,7 +70,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
-  /// The exits of its workers are told later, when they can't live any more.
+  /// The exits of its workers come later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
   void node_preempted(const std::string& node_id, double grace_s);
   /// The engine may have more room than before.
@@ -79,7 +79,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::shared_ptr<const RunStatus> status();
   void warn(const std::string& text);
   void notify(const std::string& text);
-  /// An exception has left a handler: the run ends with it (ControllerError), its workers by SIGKILL.
+  /// An exception has left a handler: the run ends with it (ControllerError), its workers by
+  /// SIGKILL.
   void fail(const Error& error);
   /// The runtime ends: nothing may be called on it from here any more.
   void detach();
@@ -189,16 +190,19 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::shared_ptr<storage::Outage> outage_;  ///< Of what is done on the strand.
   boost::asio::steady_timer display_timer_;
   bool display_waits_ = false;
-  std::shared_ptr<const RunStatus> status_;  ///< Null: something has happened since it was asked for.
+  /// Null: something has happened since it was asked for.
+  std::shared_ptr<const RunStatus> status_;
   boost::asio::steady_timer tick_timer_;
   std::int64_t ticks_ = 0;
   bool shows_status_ = false;
   bool writes_status_ = false;
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
-  std::vector<Worker> workers_;                 ///< Of the current attempt, by rank.
-  std::vector<wire::Fd> local_sessions_;        ///< By rank; closed once it is handed on. Empty but in local mode.
-  std::map<int, wire::Blob> collective_bytes_;  ///< By rank: what roots gave to the broadcast that is open.
+  std::vector<Worker> workers_;  ///< Of the current attempt, by rank.
+  /// By rank; closed once it is handed on. Empty but in local mode.
+  std::vector<wire::Fd> local_sessions_;
+  /// By rank: what roots gave to the broadcast that is open.
+  std::map<int, wire::Blob> collective_bytes_;
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
   bool detached_ = false;
 };

@@ -40,7 +40,8 @@ RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_p
 
 RunFolder::~RunFolder() = default;
 
-/// Those that grow are open from their first line on, and this object may be held longer than the run.
+/// Those that grow are open from their first line on, and this object may be held longer than the
+/// run.
 void RunFolder::close_files() {
   results_ = std::make_unique<AppendFile>(local_path_ + "/result.json");
   views_ = std::make_unique<ReportViews>(local_path_);
@@ -53,7 +54,7 @@ Result<void> RunFolder::take_lock(Owner owner, std::vector<std::string>& warning
   const auto made = storage::make_directories(path_);
   Result<RunLock> lock = made ? RunLock::take(path_, std::move(owner)) : made.error();
   if (!lock && lock.error().kind == ErrorKind::already_exists) return lock.error();
-  // A folder that can't be written is told as such, before anything else that is wrong with it.
+  // The error says that a folder can't be written before anything else that is wrong with it.
   if (auto probed = storage::probe(path_); !probed) return probed;
   if (!lock) return lock.error();
   lock_.emplace(std::move(*lock));
@@ -68,7 +69,8 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
   if (no_staging_) return *no_staging_;
   Prepared prepared;
   owner_ = to_text(owner);
-  // Remote storage that can't be reached is found out soonest by the probe, which has little patience.
+  // Remote storage that can't be reached is found out soonest by the probe, which has little
+  // patience.
   if (auto ok = is_staged() ? storage::probe(path_) : take_lock(std::move(owner), prepared.warnings); !ok)
     return ok.error();
   Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings);
@@ -94,8 +96,8 @@ Result<void> RunFolder::check_in_place() const {
                    " was deleted or moved while the run went on: nothing that it reports can be kept"};
 }
 
-/// Where files can't be locked, or not between machines, a second driver may have taken the run up meanwhile. It has written so in
-/// run.json before anything else.
+/// Where files can't be locked, or not between machines, a second driver may have taken the run up
+/// meanwhile. It has written so in run.json before anything else.
 Result<void> RunFolder::check_owner(std::int64_t epoch) {
   if (auto in_place = check_in_place(); !in_place) return in_place;
   const Result<control::Journal> there = read_journal(path_);

@@ -17,9 +17,10 @@
 
 namespace headway::driver {
 
-/// A run's folder: what it says of its reports, run.json, logs/ and the checkpoints. Its small files are written on a local side:
-/// the folder itself when it is on a local file system, else a staging directory, of which everything is brought to storage now
-/// and then. Used from one storage strand, but for the paths; every call may block.
+/// A run's folder: what it says of its reports, run.json, logs/ and the checkpoints. Its small
+/// files are written on a local side: the folder itself when it is on a local file system, else a
+/// staging directory, of which everything is brought to storage now and then. Used from one storage
+/// strand, but for the paths; every call may block.
 class RunFolder {
  public:
   /// Makes the staging directory where one is needed; when that fails, `prepare` tells it.
@@ -46,44 +47,52 @@ class RunFolder {
     std::optional<control::FoundRun> found;  ///< The run that was there.
     std::vector<std::string> warnings;
   };
-  /// Makes the folder or takes up the one that is there, as its only owner; proves that it can be written; writes params.json, and
-  /// trainer.pkl when there is a `trainer`.
-  /// Errors: `already_exists`, naming the owner, when it has one, and for checkpoints without a run.json; `corrupted` for a run.json
-  /// that can't be read; `unavailable`, `refused`.
+  /// Makes the folder or takes up the one that is there, as its only owner; proves that it can be
+  /// written; writes params.json, and trainer.pkl when there is a `trainer`.
+  /// Errors: `already_exists`, naming the owner, when it has one, and for checkpoints without a
+  /// run.json; `corrupted` for a run.json that can't be read; `unavailable`, `refused`.
   Result<Prepared> prepare(const JsonObject& config, const wire::Blob& trainer, Owner owner);
 
-  /// Errors: `not_found` when the folder was deleted or moved since `prepare`. Remote storage is not
-  /// asked: of a folder there, what the last `commit`, `write_journal` or `sync` has found.
+  /// Errors: `not_found` when the folder was deleted or moved since `prepare`. Remote storage is
+  /// not asked: of a folder there, what the last `commit`, `write_journal` or `sync` has found.
   Result<void> check_in_place() const;
 
-  /// Commits a checkpoint. Errors: `superseded` when a later driver has taken the run over; those of storage::commit.
+  /// Commits a checkpoint. Errors: `superseded` when a later driver has taken the run over; those
+  /// of storage::commit.
   Result<void> commit(const Manifest& manifest, CheckpointSource source);
 
-  /// Adds a line to result.json; it survives the death of this process from then on (but for a staged folder, which is brought to
-  /// storage later). A line that could not be written is kept, and written before the next one, or by `close`; of lines that are kept
-  /// for long the oldest go (16 MiB). Returns what the user should be warned of: the first such line; `close` says how many were lost.
+  /// Adds a line to result.json; it survives the death of this process from then on (but for a
+  /// staged folder, which is brought to storage later). A line that could not be written is kept,
+  /// and written before the next one, or by `close`; of lines that are kept for long the oldest go
+  /// (16 MiB). Returns what the user should be warned of: the first such line; `close` says how
+  /// many were lost.
   std::vector<std::string> append(const std::string& line);
 
   /// The last one; empty when there is none.
   const std::string& last_line() const { return last_line_; }
 
-  /// What is written from result.json for other programs. Its line is there before a report is shown to them.
+  /// What is written from result.json for other programs. Its line is there before a report is
+  /// shown to them.
   ReportViews& views() { return *views_; }
 
-  /// Replaces run.json durably, on storage itself. Errors: `superseded` when a later driver has taken the run over.
+  /// Replaces run.json durably, on storage itself. Errors: `superseded` when a later driver has
+  /// taken the run over.
   Result<void> write_journal(control::Journal snapshot);
 
-  /// Replaces status.json, what the run looks like at this moment. It is there while the run is at work, on the local side alone, and
-  /// may be lost with the machine's power. Nothing when the folder is closed or cannot be written.
+  /// Replaces status.json, what the run looks like at this moment. It is there while the run is at
+  /// work, on the local side alone, and may be lost with the machine's power. Nothing when the
+  /// folder is closed or cannot be written.
   void write_status(const std::string& view_json);
 
-  /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see FolderSync.
+  /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see
+  /// FolderSync.
   /// Errors: `superseded`, as above.
   Result<void> sync(bool everything);
 
-  /// The end: completes the files, brings them to storage if `bring`, removes the staging directory and gives the folder up to
-  /// whoever wants it next. Nothing may be written afterwards. Returns what the user should be warned of. When storage can't be
-  /// reached the staging directory stays, and that says where.
+  /// The end: completes the files, brings them to storage if `bring`, removes the staging directory
+  /// and gives the folder up to whoever wants it next. Nothing may be written afterwards. Returns
+  /// what the user should be warned of. When storage can't be reached the staging directory stays,
+  /// and that says where.
   std::vector<std::string> close(bool bring);
 
  private:

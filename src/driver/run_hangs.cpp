@@ -5,7 +5,8 @@
 #include <set>
 #include <utility>
 
-/// What the controller wants to know when ranks are waited for: their stacks, and where they stand in their collectives.
+/// What the controller wants to know when ranks are waited for: their stacks, and where they stand
+/// in their collectives.
 namespace headway::driver {
 
 namespace asio = boost::asio;

@@ -53,15 +53,16 @@ Error owned_by(const std::string& run_directory, const std::optional<Owner>& own
                                            " is under way in this process already; wait for its end, or choose another "
                                            "RunConfig.name"};
   }
-  return {ErrorKind::already_exists,
-          which + " has a driver already: " + (owner ? to_text(*owner) : "it has not said who") +
-              ". Wait for its end or end it; another RunConfig.name starts a run of its own"};
+  return {ErrorKind::already_exists, which +
+                                         " has a driver already: " + (owner ? to_text(*owner) : "it has not said who") +
+                                         ". Wait for its end or end it; another RunConfig.name starts a new run"};
 }
 
 /// The error number; 0 when it is ours now.
 int lock(const storage::File& file) { return ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
 
-/// A driver that is being killed holds its lock for some milliseconds more: whether it ends within a moment.
+/// A driver that is being killed holds its lock for some milliseconds more: whether it ends within
+/// a moment.
 bool is_dying(const storage::File& file, const Owner& self) {
   constexpr auto dying_max = std::chrono::milliseconds(200);
   const std::optional<Owner> owner = read_owner(file);
@@ -69,7 +70,8 @@ bool is_dying(const storage::File& file, const Owner& self) {
          node::wait_for_end(owner->driver, dying_max);
 }
 
-/// What a driver that was killed had started writes to the run's folder until its guards have ended it.
+/// What a driver that was killed had started writes to the run's folder until its guards have ended
+/// it.
 Result<void> wait_for_leftovers(const std::string& run_directory, const Owner& former, const Owner& self) {
   if (former.host != self.host || node::is_alive(former.driver)) return {};
   const auto deadline = std::chrono::steady_clock::now() + guards_end_max;

@@ -9,7 +9,8 @@
 
 namespace headway::driver {
 
-/// Who has a run's folder, as its file says. For messages, and for what a dead owner may have left alive.
+/// Who has a run's folder, as its file says. For messages, and for what a dead owner may have left
+/// alive.
 struct Owner {
   std::string host;
   node::ProcessIdentity driver;
@@ -24,16 +25,17 @@ Owner this_owner(const std::vector<pid_t>& guards);
 /// "pid 4711 on host-a since 2026-01-31 12:00:00".
 std::string to_text(const Owner& owner);
 
-/// The right to be the only driver of a run: an flock on a file in its folder. The system gives it up when the process ends, however
-/// it ends. File systems shared by machines keep it between them where they keep flock (NFS from version 4 on does).
+/// The right to be the only driver of a run: an flock on a file in its folder. The system gives it
+/// up when the process ends, however it ends. File systems shared by machines keep it between them
+/// where they keep flock (NFS from version 4 on does).
 class RunLock {
  public:
   RunLock(RunLock&&) = default;
   RunLock& operator=(RunLock&&) = delete;
   ~RunLock();
 
-  /// Takes the folder, which must be there. When its last owner has died, the end of the processes that it left is waited for: its
-  /// guards kill them. Blocks 10 s at most.
+  /// Takes the folder, which must be there. When its last owner has died, the end of the processes
+  /// that it left is waited for: its guards kill them. Blocks 10 s at most.
   /// Errors: `already_exists`, at once, naming the owner when somebody has it; `unavailable`.
   static Result<RunLock> take(const std::string& run_directory, Owner owner);
 

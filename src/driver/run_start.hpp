@@ -15,7 +15,8 @@ struct RunStart {
   /// For the front end's worker side, as is. It goes over sessions alone and is written nowhere,
   /// because it may hold secrets (environment variables).
   JsonObject worker_setup = {};
-  wire::Blob task = nullptr;  ///< What ranks call: in Python the pickled function with its configuration.
+  /// What ranks call: in Python the pickled function with its configuration.
+  wire::Blob task = nullptr;
   /// What the front end can make the trainer from again; kept in the run's folder for a restore.
   wire::Blob trainer = nullptr;
   wire::Blob validation = nullptr;   ///< The trainer's validation function with its arguments.

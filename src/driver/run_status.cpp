@@ -2,7 +2,8 @@
 #include "driver/run.hpp"
 #include "driver/unix_time.hpp"
 
-/// What a run shows of itself while it is at work: a line for a terminal, and status.json for other programs.
+/// What a run shows of itself while it is at work: a line for a terminal, and status.json for other
+/// programs.
 namespace headway::driver {
 
 namespace asio = boost::asio;

@@ -5,7 +5,8 @@
 #include "storage/disk/directory.hpp"
 #include "storage/storage.hpp"
 
-/// How the commands beside training are carried out: what is deleted, and what becomes of the ranks' working directories.
+/// How the commands beside training are carried out: what is deleted, and what becomes of the
+/// ranks' working directories.
 namespace headway::driver {
 
 namespace asio = boost::asio;

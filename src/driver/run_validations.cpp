@@ -1,7 +1,7 @@
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 
-/// How the commands about validations are carried out, and what ranks are told of checkpoints.
+/// How the commands about validations are carried out, and what ranks hear of checkpoints.
 namespace headway::driver {
 
 void Run::carry_out(const control::StartValidation& command) { validations_.start(command, weak_from_this(), run_id_); }

@@ -32,11 +32,11 @@ Result<void> validate(const RuntimeConfig& config) {
   }
   for (const auto& [name, amount] : config.resources) {
     if (name.empty()) {
-      return Error{ErrorKind::invalid_argument, "resources is given an empty name; allowed: names of your own"};
+      return Error{ErrorKind::invalid_argument, "resources is given an empty name; allowed: any other name"};
     }
     if (name == "CPU" || name == "GPU") {
       return Error{ErrorKind::invalid_argument,
-                   "resources names \"" + name + "\"; allowed: names of your own (use num_cpus, num_gpus)"};
+                   "resources names \"" + name + "\"; allowed: any other name (use num_cpus, num_gpus)"};
     }
     if (bad(amount)) return refused("resources[\"" + name + "\"]", amount, "a finite number that is not negative");
   }
@@ -55,7 +55,8 @@ std::string reachable_ip(const std::string& host) {
 
 namespace {
 
-/// How long the word that it is over may take to remote nodes. Those that it does not reach see the connection end.
+/// How long the farewell may take to remote nodes. Those that it does not reach see the connection
+/// end.
 constexpr auto farewell_limit = std::chrono::milliseconds(200);
 
 Error shut_down() { return {ErrorKind::aborted, "Headway was shut down"}; }
@@ -218,7 +219,8 @@ void Runtime::node_joined(node::NodeResources node, std::shared_ptr<cluster::Sec
   publisher_.changed();
 }
 
-/// Runs hear of it at once. Its workers are out of reach but may live until the agent's lease has run out: only then are they gone.
+/// Runs hear of it at once. Its workers are out of reach but may live until the agent's lease has
+/// run out: only then are they gone.
 void Runtime::node_lost(const std::string& node_id, const std::string& reason,
                         std::chrono::steady_clock::time_point fenced_until) {
   engine_->remove(node_id);

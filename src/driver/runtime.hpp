@@ -36,11 +36,12 @@ struct RuntimeConfig {
   node::FactoryConfig factory;
   std::optional<double> num_cpus;  ///< Instead of what the machine has.
   std::optional<double> num_gpus;
-  Resources resources;  ///< Of the user's own naming.
+  Resources resources;  ///< Named by the user.
   Labels labels = {};   ///< This machine's.
   /// Nodes of other machines may join; none: nothing listens.
   std::optional<cluster::JoinConfig> join;
-  int host_fd = -1;  ///< Inside a worker: the socket of Session::open_runtime; what there is, is its driver's.
+  /// Inside a worker: the socket of Session::open_runtime; what there is, is its driver's.
+  int host_fd = -1;
 };
 
 /// Errors: `invalid_argument`, naming the argument of headway.init().
@@ -49,8 +50,8 @@ Result<void> validate(const RuntimeConfig& config);
 /// How other machines reach what listens at `host`.
 std::string reachable_ip(const std::string& host);
 
-/// One per driver process: the I/O thread, the nodes' agents, the engine, the storage threads, and the runs. Its public functions
-/// may be called from any thread.
+/// One per driver process: the I/O thread, the nodes' agents, the engine, the storage threads, and
+/// the runs. Its public functions may be called from any thread.
 class Runtime : public node::AgentSink {
  public:
   /// `config` has passed validate().
@@ -61,11 +62,12 @@ class Runtime : public node::AgentSink {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Ends every run, worker and factory, and returns when they are gone. A second call does nothing. Runs that are still held give
-  /// their "finished" event; the runtime must outlive them.
+  /// Ends every run, worker and factory, and returns when they are gone. A second call does
+  /// nothing. Runs that are still held give their "finished" event; the runtime must outlive them.
   void shutdown();
 
-  /// Opens the way in for other nodes (`RuntimeConfig::join`); "host:port", as they reach it. Errors: those of JoinDesk::open.
+  /// Opens the way in for other nodes (`RuntimeConfig::join`); "host:port", as they reach it.
+  /// Errors: those of JoinDesk::open.
   Result<std::string> listen();
 
   /// Starts a worker factory for these modules in the background.
@@ -74,8 +76,8 @@ class Runtime : public node::AgentSink {
   /// Errors: `invalid_argument`; `aborted` after the shutdown.
   Result<std::shared_ptr<Run>> start_run(RunStart start);
 
-  /// Lets any thread look at all runs, nodes and the queue, until the watch is given up. Nobody's events are
-  /// taken. Errors: those of Publisher::watch; `aborted` after the shutdown.
+  /// Lets any thread look at all runs, nodes and the queue, until the watch is given up. Nobody's
+  /// events are taken. Errors: those of Publisher::watch; `aborted` after the shutdown.
   Result<std::shared_ptr<Watch>> watch();
 
   Resources total_resources();
@@ -94,7 +96,8 @@ class Runtime : public node::AgentSink {
   Publisher& publisher() { return publisher_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
-  /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the same factory.
+  /// Takes `fd`: a runtime inside a worker of this one wants to be its guest, with workers from the
+  /// same factory.
   void take_guest(wire::Fd fd, node::FactoryChoice factory);
   WorkerRoutes& routes() { return routes_; }
   HelperServices helper_services();
@@ -122,14 +125,16 @@ class Runtime : public node::AgentSink {
   void fail_runs(const Error& error);
 
   RuntimeConfig config_;
-  // Before the loop: handlers that it still holds when it goes own runs, and these have strands of the threads.
+  // Before the loop: handlers that it still holds when it goes own runs, and these have strands of
+  // the threads.
   boost::asio::thread_pool storage_threads_{4};
   std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::unique_ptr<engine::Engine> engine_;
   std::string node_id_;
-  std::shared_ptr<node::LogThreads> log_threads_;  ///< For the workers of other machines, from the first one on.
+  /// For the workers of other machines, from the first one on.
+  std::shared_ptr<node::LogThreads> log_threads_;
   Nodes nodes_{loop_};
   std::unique_ptr<cluster::JoinDesk> desk_;
   std::set<std::vector<std::string>>
@@ -142,7 +147,7 @@ class Runtime : public node::AgentSink {
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
-  bool room_told_ = true;  ///< Else runs are about to be told that there may be more room.
+  bool room_told_ = true;  ///< Else runs are about to hear that there may be more room.
   bool closing_ = false;   ///< On the loop: nothing begins any more.
 
   enum class Stage { open, closing, closed };

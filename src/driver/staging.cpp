@@ -22,7 +22,7 @@ constexpr std::time_t lines_wait_s = 7L * 24 * 3600;
 
 Error unusable(const std::string& root, const std::string& why) {
   return {ErrorKind::unavailable, "the staging directory " + root + " cannot be used: " + why +
-                                      "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
+                                      "; set HEADWAY_STAGING_DIR to another directory on a local disk"};
 }
 
 /// How the names of a run's directories and locks begin.
@@ -33,7 +33,8 @@ std::string start_of(const std::string& location) {
   return std::string(name_start) + digits.substr(digits.find(':') + 1) + "-";
 }
 
-/// Whether a driver of the run may still come for the lines that a killed one had not brought to storage.
+/// Whether a driver of the run may still come for the lines that a killed one had not brought to
+/// storage.
 bool awaits_its_run(const std::string& results) {
   struct ::stat status{};
   return ::stat(results.c_str(), &status) == 0 && status.st_size > 0 &&
@@ -48,8 +49,8 @@ void remove_all_but_results(const std::string& directory) {
   }
 }
 
-/// Removes what drivers left that are gone, but for the lines of the same run, which `mine` gets, and those that another run may come
-/// for. What cannot be removed stays; it is in nobody's way.
+/// Removes what drivers left that are gone, but for the lines of the same run, which `mine` gets,
+/// and those that another run may come for. What cannot be removed stays; it is in nobody's way.
 void sweep(const std::string& root, const std::string& own_start, const std::string& mine) {
   int found = 0;
   const Result<std::vector<std::string>> names = storage::read_directory(root);

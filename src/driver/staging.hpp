@@ -11,15 +11,17 @@ namespace headway::driver {
 /// Such a file is not brought to storage.
 inline constexpr std::string_view left_results_prefix = ".headway.part.results.";
 
-/// A local directory in which a run whose storage is remote writes its small files before they are brought there. It is made below
-/// the staging root; it is gone with this object. What a driver that was killed leaves is removed when the next one makes its
-/// own, but for the lines of another run's result.json, which wait for seven days: a lock, which ends with its process, says whose
+/// A local directory in which a run whose storage is remote writes its small files before they are
+/// brought there. It is made below the staging root; it is gone with this object. What a driver
+/// that was killed leaves is removed when the next one makes its own, but for the lines of another
+/// run's result.json, which wait for seven days: a lock, which ends with its process, says whose
 /// still live.
 class Staging {
  public:
-  /// For the run at `location`: the result.json that killed drivers of the same run have left lies in the new directory, as
-  /// `left_results_prefix` and a number.
-  /// Errors: those of `StagingRoot::prepare`; `unavailable`, naming the directory and HEADWAY_STAGING_DIR.
+  /// For the run at `location`: the result.json that killed drivers of the same run have left lies
+  /// in the new directory, as `left_results_prefix` and a number.
+  /// Errors: those of `StagingRoot::prepare`; `unavailable`, naming the directory and
+  /// HEADWAY_STAGING_DIR.
   static Result<Staging> make(const StagingRoot& root, const std::string& location = "");
   Staging(Staging&&) noexcept = default;
   Staging& operator=(Staging&&) noexcept = default;
@@ -27,7 +29,8 @@ class Staging {
 
   const std::string& path() const { return path_; }
 
-  /// Leaves the directory behind, for good, under a name that no sweep takes; returns where it is then.
+  /// Leaves the directory behind, for good, under a name that no sweep takes; returns where it is
+  /// then.
   std::string keep();
 
  private:

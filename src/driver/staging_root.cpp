@@ -18,7 +18,7 @@ StagingRoot StagingRoot::from_environment() {
 Result<void> StagingRoot::prepare() const {
   const auto error = [&](ErrorKind kind, const std::string& why) {
     return Error{kind, "the staging directory " + path_ + " " + why +
-                           "; set HEADWAY_STAGING_DIR to a directory of your own on a local disk"};
+                           "; set HEADWAY_STAGING_DIR to another directory on a local disk"};
   };
   if (is_chosen_ && !path_.starts_with('/')) {
     return Error{ErrorKind::invalid_argument,
@@ -35,7 +35,8 @@ Result<void> StagingRoot::prepare() const {
   if (::lstat(path_.c_str(), &found) != 0) {
     return error(ErrorKind::unavailable, std::string("cannot be used: ") + std::strerror(errno));
   }
-  // Everybody may make the default one in /tmp, and what lies in it is brought to storage in this user's name.
+  // Everybody may make the default one in /tmp, and what lies in it is brought to storage in this
+  // user's name.
   if (!is_chosen_ && (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022) != 0)) {
     return error(ErrorKind::refused, "is not this user's own");
   }

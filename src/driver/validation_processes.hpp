@@ -13,16 +13,17 @@
 
 namespace headway::driver {
 
-/// The processes that validate checkpoints of one run: helpers with resources of their own, forked by the
-/// same factory as the ranks. Decides nothing; lives on the driver's loop.
+/// The processes that validate checkpoints of one run: helpers with separate resources, forked by
+/// the same factory as the ranks. Decides nothing; lives on the driver's loop.
 class ValidationProcesses {
  public:
   /// What is the same for all of a run's validations.
   struct Common {
     RunSpec spec;
     std::shared_ptr<RunFolder> folder;
-    JsonObject setup;             ///< For the front end's worker side.
-    wire::Blob function;          ///< The trainer's, pickled with its arguments; null when it has none.
+    JsonObject setup;  ///< For the front end's worker side.
+    /// The trainer's, pickled with its arguments; null when it has none.
+    wire::Blob function;
     node::FactoryChoice factory;  ///< As the run's ranks.
   };
   /// Hands an event to the controller, later.
@@ -34,7 +35,7 @@ class ValidationProcesses {
   /// `run` is the run that owns this.
   void start(const control::StartValidation& command, const std::weak_ptr<void>& run, std::int64_t run_id);
   void end(const control::EndValidation& command);
-  /// Kills all of them; nothing of them is told any more.
+  /// Kills all of them, and reports nothing of them any more.
   void kill_all();
 
  private:
@@ -48,7 +49,8 @@ class ValidationProcesses {
   Common common_;
   std::shared_ptr<FrontQueue> front_;
   Tell tell_;
-  std::map<std::int64_t, std::shared_ptr<HelperProcess>> processes_;  ///< By the validation's number.
+  /// By the validation's number.
+  std::map<std::int64_t, std::shared_ptr<HelperProcess>> processes_;
 };
 
 }  // namespace headway::driver

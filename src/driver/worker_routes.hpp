@@ -11,8 +11,8 @@
 
 namespace headway::driver {
 
-/// Hears of workers, on the driver's loop, in the order in which things happen: a worker's messages and
-/// lines come before its exit.
+/// Hears of workers, on the driver's loop, in the order in which things happen: a worker's messages
+/// and lines come before its exit.
 class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
@@ -23,8 +23,8 @@ class WorkerListener {
   virtual bool worker_line(std::int64_t worker_id, std::string_view line) = 0;
 };
 
-/// Who hears of which worker: a run of its ranks, a helper process of itself, a guest of the workers that
-/// it has started. Gives workers their numbers. On the driver's loop alone.
+/// Who hears of which worker: a run of its ranks, a helper process of itself, a guest of the
+/// workers that it has started. Gives workers their numbers. On the driver's loop alone.
 class WorkerRoutes {
  public:
   /// A number that no worker has.

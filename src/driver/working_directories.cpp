@@ -26,7 +26,8 @@ Result<void> WorkingDirectories::prepare() const {
 }
 
 storage::LockFile WorkingDirectories::claim(const std::string& working_directory) const {
-  // Another driver's sweep, or its end, may remove the directory above, or the file before it is locked.
+  // Another driver's sweep, or its end, may remove the directory above, or the file before it is
+  // locked.
   for (int attempt = 0; attempt < 10; ++attempt) {
     if (!root_.prepare()) break;
     if (!storage::make_directories(storage::parent_of(working_directory))) break;

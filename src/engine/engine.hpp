@@ -21,9 +21,11 @@ struct Wanted {
   WorkerClaim claim;    ///< Each worker's.
   Placement placement = Placement::pack;
   Resources beside = {};  ///< Held beside the workers, on one node.
-  bool ahead = false;  ///< Before those that hold nothing: who asks holds something already, which others may wait for.
-  std::string node_id = {};                    ///< Only there; empty: anywhere.
-  std::optional<std::int64_t> validates = {};  ///< For a checkpoint of this holder, whose training goes first.
+  /// Before those that hold nothing: who asks holds something already, which others may wait for.
+  bool ahead = false;
+  std::string node_id = {};  ///< Only there; empty: anywhere.
+  /// For a checkpoint of this holder, whose training goes first.
+  std::optional<std::int64_t> validates = {};
 };
 
 /// What an engine gives for one run: a slot a rank, in rank order.
@@ -38,8 +40,8 @@ struct JoinAddress {
   std::string token;    ///< What an agent proves to have.
 };
 
-/// Where slots come from. An engine gives and takes; it never judges whether a node is alive. Used on the driver's loop alone;
-/// verbs are idempotent and answer through callbacks, at once or later.
+/// Where slots come from. An engine gives and takes; it never judges whether a node is alive. Used
+/// on the driver's loop alone; verbs are idempotent and answer through callbacks, at once or later.
 class Engine {
  public:
   struct Answers {
@@ -50,19 +52,22 @@ class Engine {
 
   virtual ~Engine() = default;
 
-  /// Asks for slots, at least the minimum or none, and gives back what `holder` has. `granted` is called once: when there is room, in
-  /// the order of asking, or with `invalid_argument` at once when there can never be. Not at all when released before. The holder's
-  /// own validations that wait step back behind it.
+  /// Asks for slots, at least the minimum or none, and gives back what `holder` has. `granted` is
+  /// called once: when there is room, in the order of asking, or with `invalid_argument` at once
+  /// when there can never be. Not at all when released before. The holder's own validations that
+  /// wait step back behind it.
   virtual void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) = 0;
 
   /// Gives back what `holder` has, or withdraws what it asked for.
   virtual void release(std::int64_t holder) = 0;
 
-  /// How many workers `holder` could have, were it to give back what it has and to ask again; its place in the queue counts. It takes
-  /// nothing from its own validations that wait for others; those that wait for what it has itself wait on.
+  /// Number of workers `holder` would get if it released everything and asked again; its place in
+  /// the queue counts. It takes nothing from its own validations that wait for others; those that
+  /// wait for what it has itself wait on.
   virtual int possible(std::int64_t holder, const Wanted& wanted) const = 0;
 
-  /// `invalid_argument` when what is wanted can never be had, even if nobody else had anything, naming what there is.
+  /// `invalid_argument` when no set of nodes has what is wanted, even if nobody else had anything,
+  /// naming what there is.
   virtual Result<void> check_possible(const Wanted& wanted) const = 0;
 
   /// Its nodes, and the requests that wait.

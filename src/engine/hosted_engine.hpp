@@ -11,7 +11,8 @@
 
 namespace headway::engine {
 
-/// The host's engine, as a runtime inside one of its workers sees it: one ledger for both, so that no CPU and no GPU is given out twice.
+/// The host's engine, as a runtime inside one of its workers sees it: one ledger for both, so that
+/// no CPU and no GPU is given out twice.
 class HostedEngine : public Engine {
  public:
   explicit HostedEngine(std::unique_ptr<node::HostLink> host) : host_(std::move(host)) {

@@ -132,7 +132,8 @@ bool NodePool::give_back(std::int64_t holder) {
 }
 
 int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
-  // A validation of its own that has no place beside it would have none either if it did not grow.
+  // A validation of the same run that has no place beside it would have none if the run did not
+  // grow.
   std::deque<node::Share> shares;
   Views beside_holder;
   const auto has_place_beside = [&](const Request& request) {

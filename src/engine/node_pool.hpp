@@ -86,7 +86,7 @@ class NodePool : public Engine {
   bool may_grow_ = false;
   std::deque<Node> nodes_;  ///< In the order of their joining.
   std::list<Request> queue_;
-  int untold_ = 0;  ///< Requests in the queue that have not been told why they wait.
+  int untold_ = 0;  ///< Requests in the queue to which nobody has said why they wait.
   std::deque<Answer> answers_;
   bool gives_answers_ = false;
   std::function<void()> changed_;

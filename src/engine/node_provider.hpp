@@ -21,7 +21,7 @@ namespace headway::engine {
 ///   (a command, a request to an API server) goes to a thread or a process of the provider's, which
 ///   posts its result to `Site::loop`. `Site::warn` is called on the loop.
 /// - *Idempotence.* `want` is the whole demand, and replaces what was wanted before; an empty one
-///   says that nothing waits. The same demand may be told again. Allocations that are no longer
+///   says that nothing waits. The same demand may come again. Allocations that are no longer
 ///   wanted and have not joined are withdrawn. `give_back` of a node that is unknown or has been
 ///   given back does nothing.
 /// - *Order.* `open`, then the others in any order, then `close`. Nothing is called after `close`.

@@ -42,7 +42,8 @@ Counts pack_on_one(const std::vector<Room>& rooms, int workers) {
   return placed;
 }
 
-/// As many on each node as on the others, as far as there is room; what remains goes to the first ones.
+/// As many on each node as on the others, as far as there is room; what remains goes to the first
+/// ones.
 Counts spread_evenly(const std::vector<Room>& rooms, int workers, int each_max) {
   const int level = greatest(std::min(workers, each_max), [&](int each) {
     std::int64_t sum = 0;
@@ -94,7 +95,8 @@ Counts pack(const std::vector<Room>& rooms, int workers) {
   return placed;
 }
 
-/// The node where one more worker does least harm, among those `allowed` with room; -1 when there is none.
+/// The node where one more worker does least harm, among those `allowed` with room; -1 when there
+/// is none.
 int next_node(const std::vector<Room>& rooms, const std::vector<bool>& allowed, const Counts& placed,
               Placement placement) {
   int best = -1;
@@ -112,7 +114,8 @@ int next_node(const std::vector<Room>& rooms, const std::vector<bool>& allowed, 
   return best;
 }
 
-/// Workers with nodes of their own, placed one after the other. Workers that may go to the same nodes are of one kind.
+/// Workers with different nodes, placed one after the other. Workers that may go to the same nodes
+/// are of one kind.
 class Assignment {
  public:
   Assignment(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed, Placement placement)
@@ -139,8 +142,8 @@ class Assignment {
   const std::vector<int>& nodes() const { return node_of_; }
 
  private:
-  /// Finds a place for one more worker; those that have one may change it, and each node is asked once to make way. Where one
-  /// of a kind finds nothing, the others of it find nothing either.
+  /// Finds a place for one more worker; those that have one may change it, and each node is asked
+  /// once to make way. Where one of a kind finds nothing, the others of it find nothing either.
   bool find(std::size_t worker) {
     const std::size_t kind = kind_of_[worker];
     if (!tried_kinds_.insert(kind).second) return false;
@@ -171,8 +174,10 @@ class Assignment {
   std::vector<std::vector<bool>> allowed_;  ///< By kind and node.
   std::vector<std::size_t> kind_of_;        ///< By worker.
   Counts placed_;
-  std::vector<int> node_of_;                                            ///< By worker; -1: none yet.
-  std::vector<std::map<std::size_t, std::vector<std::size_t>>> there_;  ///< By node and kind, the workers.
+  /// By worker; -1: none yet.
+  std::vector<int> node_of_;
+  /// By node and kind, the workers.
+  std::vector<std::map<std::size_t, std::vector<std::size_t>>> there_;
   std::set<std::size_t> tried_nodes_;
   std::set<std::size_t> tried_kinds_;
 };

@@ -22,18 +22,20 @@ std::string_view to_text(Placement placement);
 /// Where workers could go on one node.
 struct Room {
   int hard = 0;  ///< So many at most, by the resources that they claim.
-  int cpus = 0;  ///< So many have a CPU of their own; beyond that they share.
+  int cpus = 0;  ///< So many have a separate CPU; beyond that they share.
 };
 
 /// The largest number of workers that `place` finds room for.
 int most(const std::vector<Room>& rooms, Placement placement);
 
-/// How many of `workers` go to each node; nullopt when they do not all fit. Nodes' CPUs are shared only when all are taken, and
-/// then evenly. The cost grows with the nodes and their CPUs, not with `workers`.
+/// How many of `workers` go to each node; nullopt when they do not all fit. Nodes' CPUs are shared
+/// only when all are taken, and then evenly. The cost grows with the nodes and their CPUs, not with
+/// `workers`.
 std::optional<std::vector<int>> place(const std::vector<Room>& rooms, int workers, Placement placement);
 
-/// The node of each worker, where each has nodes of its own: `allowed[worker][node]`. nullopt when they do not all fit. Workers are
-/// spread as `place` does it, one after the other, and make way for one that can go nowhere else.
+/// The node of each worker, where each has different nodes: `allowed[worker][node]`. nullopt when
+/// they do not all fit. Workers are spread as `place` does it, one after the other, and make way
+/// for one that can go nowhere else.
 std::optional<std::vector<int>> assign(const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
                                        Placement placement);
 

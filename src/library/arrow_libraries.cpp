@@ -24,7 +24,8 @@ fs::path own_folder() {
   return failure ? fs::path() : library.parent_path();
 }
 
-/// The folder of an installed pyarrow: what the environment says, or beside the package that this library lies in.
+/// The folder of an installed pyarrow: what the environment says, or beside the package that this
+/// library lies in.
 fs::path pyarrow_folder(const fs::path& own) {
   std::error_code failure;
   if (const char* said = std::getenv("HEADWAY_PYARROW")) return fs::absolute(said, failure);

@@ -4,7 +4,8 @@
 
 namespace headway::library {
 
-/// Looks for Arrow's libraries, once in a process, and sees to their end. What says where they are may be a relative path.
+/// Looks for Arrow's libraries, once in a process, and sees to their end. What says where they are
+/// may be a relative path.
 void find_arrow();
 
 /// To be called before storage is given a location: the first URL has `find_arrow` called.

@@ -15,7 +15,8 @@
 namespace headway {
 namespace {
 
-// Storage takes absolute paths only; a program's working directory may change after the checkpoint was opened.
+// Storage takes absolute paths only; a program's working directory may change after the checkpoint
+// was opened.
 Result<std::string> absolute_path(const std::string& path) {
   if (path.empty()) return Error{ErrorKind::invalid_argument, "path is empty; a checkpoint's directory is needed"};
   if (!scheme_of(path).empty()) {

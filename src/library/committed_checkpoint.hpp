@@ -7,7 +7,8 @@
 
 namespace headway::library {
 
-/// A committed checkpoint with its manifest; one that is gone meanwhile, or was never copied, by its path alone.
+/// A committed checkpoint with its manifest; one that is gone meanwhile, or was never copied, by
+/// its path alone.
 inline Checkpoint open_or_name(const std::string& directory) {
   Result<Checkpoint> opened = Checkpoint::open(directory);
   return opened ? std::move(*opened) : Checkpoint::from_directory(directory);

@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::array crashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr int frames_max = 64;
-constexpr std::size_t told_max = 15;  ///< The driver tells the last 20 lines of a worker that has died.
-/// Names are looked up with memory that the crash may have broken; after so many seconds the process ends without them.
+/// The driver tells the last 20 lines of a worker that has died.
+constexpr std::size_t told_max = 15;
+/// Names are looked up with memory that the crash may have broken; after so many seconds the
+/// process ends without them.
 constexpr unsigned limit_s = 5;
 
 std::atomic<int> crashed_by{0};
@@ -50,17 +52,20 @@ void end_by(int) {
   pthread_sigmask(SIG_UNBLOCK, &all, nullptr);
 }
 
-/// Much of what it does is not allowed in a handler of signals, where it may hang or crash again: the alarm and the system's own way
-/// of ending the process stand behind it.
+/// Much of what it does is not allowed in a handler of signals, where it may hang or crash again:
+/// the alarm and the system's own way of ending the process stand behind it.
 void on_crash(int signal, siginfo_t*, void* context) {
   for (const int each : crashes) std::signal(each, SIG_DFL);
   int none = 0;
-  while (!crashed_by.compare_exchange_strong(none, signal)) pause();  // Another thread has; it ends the process.
+  // Another thread has; it ends the process.
+  while (!crashed_by.compare_exchange_strong(none, signal)) pause();
   std::signal(SIGALRM, end_by);
   alarm(limit_s);
   tell_frames(context);
   raise(
-      signal);  // Blocked until this handler returns. The instruction alone would not do: the signal may have been sent.
+      // Blocked until this handler returns. The instruction alone would not do: the signal may have
+      // been sent.
+      signal);
 }
 
 }  // namespace

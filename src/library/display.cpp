@@ -45,7 +45,8 @@ bool is_shown(const Json& value) {
   return value.is_number() || value.is_bool();
 }
 
-/// Five digits or so; values of a like size get the same decimals, so that a column can be compared.
+/// Five digits or so; values of a like size get the same decimals, so that a column can be
+/// compared.
 std::string cell(const Json& value) {
   if (value.is_string()) return std::string(value.get_string());
   if (!value.is_double()) return json_text(value);

@@ -15,14 +15,15 @@ namespace headway::library {
 
 /// What a run shows while it goes: on standard output a table of its reports and each rank's
 /// output, on standard error warnings and notices. The table's columns are the metrics of the first
-/// report that there is room for. The first 20 reports are shown all; after that a row comes at most
-/// every half second, and the last one always. Where standard output cannot be written, one warning
-/// says so.
+/// report that there is room for. The first 20 reports are shown all; after that a row comes at
+/// most every half second, and the last one always. Where standard output cannot be written, one
+/// warning says so.
 class Display {
  public:
   explicit Display(CheckpointConfig score = {}) : score_(std::move(score)) {}
 
-  /// Has a line at the end of the output show what the run is doing; false where there is no terminal.
+  /// Has a line at the end of the output show what the run is doing; false where there is no
+  /// terminal.
   bool move() { return moving_.turn_on(); }
   /// What the run is doing now.
   void status(const std::string& text);

@@ -15,7 +15,8 @@
 namespace headway::library {
 namespace {
 
-/// Words of network failures that come from a peer's end. A collective that broke so is somebody else's failure, seen from here.
+/// Words of network failures that come from a peer's end. A collective that broke so is somebody
+/// else's failure, seen from here.
 constexpr std::array echo_words{"connection closed by peer", "connection reset by peer", "broken pipe", "socket closed",
                                 "connection refused"};
 

@@ -2,8 +2,9 @@
 
 namespace headway::library {
 
-/// Ctrl-C while a run is served. The first one asks for the run's end; a second one ends the program at once, as the system does it.
-/// A program that handles SIGINT itself is left alone. Several may live at once: all of them hear it.
+/// Ctrl-C while a run is served. The first one asks for the run's end; a second one ends the
+/// program at once, as the system does it. A program that handles SIGINT itself is left alone.
+/// Several may live at once: all of them hear it.
 class Interrupt {
  public:
   Interrupt();

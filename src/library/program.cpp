@@ -27,7 +27,8 @@
 namespace headway::library {
 namespace {
 
-/// What a process that is entered again is to be. Taken out of the environment at once, so that what it starts itself is not.
+/// What a process that is entered again is to be. Taken out of the environment at once, so that
+/// what it starts itself is not.
 constexpr const char* role_variable = "HEADWAY_ENTER_AS";
 /// How many runs this process is within.
 constexpr const char* depth_variable = "HEADWAY_DEPTH";
@@ -74,7 +75,8 @@ std::vector<std::string> own_command(const std::vector<std::string>& arguments) 
   return command;
 }
 
-/// Before main(), in a program that is entered again as factory: should it never come to Main, it ends with its driver all the same.
+/// Before main(), in a program that is entered again as factory: should it never come to Main, it
+/// ends with its driver all the same.
 const bool bound_to_driver = [] {
   const char* role = std::getenv(role_variable);
   const char* driver = std::getenv(node::agent_variable);
@@ -85,7 +87,8 @@ const bool bound_to_driver = [] {
 
 /// The factory's whole life, and then that of each worker that it forks.
 [[noreturn]] void serve_as_factory(int fd, const std::vector<std::string>& arguments) {
-  setenv(role_variable, (worker_role + std::to_string(getpid())).c_str(), 1);  // For those that are started by exec.
+  // For those that are started by exec.
+  setenv(role_variable, (worker_role + std::to_string(getpid())).c_str(), 1);
   node::FactoryServer server(wire::Fd(fd), {::fork, own_command(arguments), starts_by_exec(), true});
   if (!server.announce({})) _exit(1);
   auto worker = server.serve();
@@ -96,7 +99,8 @@ const bool bound_to_driver = [] {
 
 /// This process becomes the guard, and its child the factory.
 [[noreturn]] void serve_as_guard(int control, int life, const std::vector<std::string>& arguments) {
-  if (bound_to_driver) prctl(PR_SET_PDEATHSIG, 0);  // From now on the pipe says when the driver ends.
+  // From now on the pipe says when the driver ends.
+  if (bound_to_driver) prctl(PR_SET_PDEATHSIG, 0);
   node::Guard guard(life);
   const pid_t factory = guard.fork_command();
   if (factory == 0) serve_as_factory(control, arguments);
@@ -222,7 +226,8 @@ driver::RuntimeConfig runtime_config() {
   return config;
 }
 
-/// In a process that validates a checkpoint. Its workers are forked by its driver's factory; what is left of them at its end, the driver ends.
+/// In a process that validates a checkpoint. Its workers are forked by its driver's factory; what
+/// is left of them at its end, the driver ends.
 Result<std::shared_ptr<driver::Runtime>> guest_runtime() {
   static std::mutex mutex;
   static auto& runtime = *new std::shared_ptr<driver::Runtime>;

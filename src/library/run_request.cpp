@@ -26,7 +26,8 @@ std::string home() {
   return variable == nullptr ? "/" : variable;
 }
 
-/// Absolute, with "~" at its beginning as the home directory. What is no path stays as it is, for validate() to refuse.
+/// Absolute, with "~" at its beginning as the home directory. What is no path stays as it is, for
+/// validate() to refuse.
 std::string storage_path_of(std::string path) {
   for (const char* variable : {"HEADWAY_STORAGE", "RAY_STORAGE"}) {
     const char* value = std::getenv(variable);
@@ -187,7 +188,7 @@ class ServedRun : public StartedRun {
 }  // namespace
 
 Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
-  // The program's own faults are told before those of the run.
+  // The program's faults are reported before those of the run.
   auto runtime = driver_runtime();
   if (!runtime) return runtime.error();
   Result<RunSpec> spec = to_spec(request);

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-/// A run as the public side asks for it, and its end as it gets it back. JSON as text; see worker_bridge.hpp.
+/// A run as the public side asks for it, and its end as it gets it back. JSON as text; see
+/// worker_bridge.hpp.
 namespace headway::library {
 
 /// What they throw fails the run.
@@ -53,9 +54,11 @@ struct RunEnd {
   int attempts = 0;
   std::int64_t dropped_checkpoints = 0;
   bool finished = true;
-  std::string config_json = "null";      ///< As it was given to the loop; "null" when that is not known.
-  std::optional<Error> error = {};       ///< Of a run that was read from its folder and had failed.
-  std::vector<std::string> damage = {};  ///< What is wrong with checkpoints that are left out, in words.
+  /// As it was given to the loop; "null" when that is not known.
+  std::string config_json = "null";
+  std::optional<Error> error = {};  ///< Of a run that was read from its folder and had failed.
+  /// What is wrong with checkpoints that are left out, in words.
+  std::vector<std::string> damage = {};
 };
 
 /// A run that was started. `stop` and `abort` may be called from any thread.
@@ -82,7 +85,8 @@ Result<RunEnd> found_end(const std::string& location);
 /// The kind of this name; `internal` when there is none.
 ErrorKind error_kind_of(std::string_view name);
 
-/// The place of the best of these metrics (JSON objects); the later of equals, nothing when none has the metric as a number.
+/// The place of the best of these metrics (JSON objects); the later of equals, nothing when none
+/// has the metric as a number.
 std::optional<std::size_t> best_place(const std::vector<std::string>& metrics_json, const std::string& metric,
                                       const std::string& mode);
 

@@ -9,15 +9,17 @@ namespace headway::library {
 /// A C++ name as one reads it; the text itself when it is none.
 std::string demangled(const char* name);
 
-/// A return address as "function(arguments) in program+0x1234". Functions that a program keeps to itself (static ones, those of unnamed
-/// namespaces) are looked up in its file's symbol table; what was stripped is named by program and offset alone.
+/// A return address as "function(arguments) in program+0x1234". Functions that a program keeps to
+/// itself (static ones, those of unnamed namespaces) are looked up in its file's symbol table; what
+/// was stripped is named by program and offset alone.
 std::string symbol_name(const void* address);
 
 /// Whether the address lies in libheadway.so.
 bool in_this_library(const void* address);
 
-/// How many of the main thread's frames, the innermost first, are the training loop's: those of ours that called it, and main(), which called
-/// those, are at the end. All of them where none is ours.
+/// How many of the main thread's frames, the innermost first, are the training loop's: those of
+/// ours that called it, and main(), which called those, are at the end. All of them where none is
+/// ours.
 std::size_t frames_of_loop(std::span<void* const> frames);
 
 }  // namespace headway::library

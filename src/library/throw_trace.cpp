@@ -25,7 +25,8 @@ struct Throw {
 };
 
 std::atomic<bool> noting{false};
-/// Without a lock, and without memory that would have to be had: what is thrown may be that there is none.
+/// Without a lock, and without memory that would have to be had: what is thrown may be that there
+/// is none.
 std::array<Throw, throws_max> throws;
 std::atomic<std::size_t> next_place{0};
 
@@ -36,7 +37,8 @@ Throw* place_of(const void* object) {
   return found == throws.end() ? nullptr : &*found;
 }
 
-/// The end of an exception that was noted, in place of its own destructor: its memory may be the next one's.
+/// The end of an exception that was noted, in place of the exception's destructor: its memory may
+/// be the next one's.
 void end_exception(void* object) {
   void (*destroy)(void*) = nullptr;
   if (Throw* place = place_of(object)) {
@@ -60,7 +62,8 @@ bool note(const void* object, void (*destroy)(void*)) {
   return false;
 }
 
-/// The user's frame that threw, or called what did: behind our own __cxa_throw, and that of a sanitizer's, which stands before it.
+/// The user's frame that threw, or called what did: behind our own __cxa_throw, and that of a
+/// sanitizer's, which stands before it.
 int first_of(const Throw& thrown) {
   constexpr int own_max = 8;
   int first = 0;

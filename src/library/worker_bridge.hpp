@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-/// The public functions of a worker on one side, its session on the other. JSON goes as text between them: the public API and core
-/// each have a `Json`, and no file sees both.
+/// The public functions of a worker on one side, its session on the other. JSON goes as text
+/// between them: the public API and core each have a `Json`, and no file sees both.
 namespace headway::library {
 
 /// Null outside of a rank.
@@ -26,10 +26,11 @@ bool in_validation();
 /// Whether the trainer has a validation function.
 bool worker_validates();
 
-/// Variables of this process's environment that Headway has set for it alone: not for workers of its own.
+/// Variables of this process's environment that Headway has set for it alone: not for its workers.
 std::vector<std::string> own_variables();
 
-/// In a process that validates: the socket on which a runtime in it speaks to the driver. Errors: `unavailable`.
+/// In a process that validates: the socket on which a runtime in it speaks to the driver. Errors:
+/// `unavailable`.
 Result<int> worker_opens_runtime();
 
 /// Error text for `caller` outside of a training loop.
@@ -42,7 +43,8 @@ struct ReportOrder {
   bool move = false;
   bool asynchronous = false;
   bool placed = false;
-  /// The user's own way of storing: from the checkpoint's name to the directory where it is. May throw.
+  /// The user's own way of storing: from the checkpoint's name to the directory where it is. May
+  /// throw.
   std::function<std::string(const std::string& name)> store = nullptr;
   /// None: the checkpoint is not to be validated.
   struct Validation {

@@ -119,11 +119,12 @@ Result<JsonObject> to_metrics(const std::string& returned) {
 
 void run_task(const wire::RankRole&, const wire::Blob& task) { train(task); }
 
-/// One checkpoint is validated by the trainer's function, with the trainer's arguments and this one's over them.
+/// One checkpoint is validated by the trainer's function, with the trainer's arguments and this
+/// one's over them.
 void run_task(const wire::ValidationRole& order, const wire::Blob& function) {
   try {
     if (order.older_form) {
-      throw BadResult({ErrorKind::invalid_argument, "a Python program has asked for it, with a function of its own"});
+      throw BadResult({ErrorKind::invalid_argument, "a Python program has asked for it, with a Python function"});
     }
     JsonObject task = parse_json(function ? *function : "", "a validation").value().as_object();
     JsonObject& arguments = task.at("arguments").as_object();
@@ -199,7 +200,8 @@ Result<int> worker_opens_runtime() { return session->open_runtime(); }
 
 namespace {
 
-/// Errors: `unavailable` with the exception's type, words and frames, which are shown in the rank's output too.
+/// Errors: `unavailable` with the exception's type, words and frames, which are shown in the rank's
+/// output too.
 Result<std::string> call_store(const std::function<std::string(const std::string&)>& store, const std::string& name) {
   try {
     return store(name);

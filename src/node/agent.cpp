@@ -95,7 +95,7 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
   if (own_environment && host_ != nullptr) {
     return Error{
         ErrorKind::invalid_argument,
-        "a factory of its own was asked for in a validation function, whose workers come from the factory of its run"};
+        "a separate factory was asked for in a validation function, whose workers come from the factory of its run"};
   }
   if (own_environment) {
     drop_idle_environments();
@@ -131,7 +131,8 @@ WorkerSource::Handlers Agent::handlers_for(const std::string& key) {
   return handlers;
 }
 
-/// Each holds its own copy of what it has imported: an idle one is stopped before another is started.
+/// Each holds its own copy of what it has imported: an idle one is stopped before another is
+/// started.
 void Agent::drop_idle_environments() {
   std::erase_if(own_environments_, [this](const std::string& key) {
     const auto found = factories_.find(key);

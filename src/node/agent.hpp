@@ -18,11 +18,11 @@
 
 namespace headway::node {
 
-/// Owns the processes of one node: worker factories, workers, their sessions and their output. Lives on one event loop, which it never
-/// blocks; in the driver's own node that is the driver's.
+/// Owns the processes of one node: worker factories, workers, their sessions and their output.
+/// Lives on one event loop, which it never blocks; in the driver's own node that is the driver's.
 class Agent : public NodeAgent {
  public:
-  /// With a `host`, which must outlive it, workers come from there, and there is no factory of its own.
+  /// With a `host`, which must outlive it, workers come from there, and this agent has no factory.
   Agent(boost::asio::io_context& loop, FactoryConfig config, AgentSink& sink, HostLink* host = nullptr);
   ~Agent() override;
 
@@ -45,11 +45,13 @@ class Agent : public NodeAgent {
     pid_t pid = 0;           ///< 0 until it is started.
     std::int64_t heard = 0;  ///< How often its session has said something.
     std::shared_ptr<wire::Channel> session;
-    std::vector<std::shared_ptr<LogCapture>> output;  ///< One for both streams, or standard output's and error's.
+    /// One for both streams, or standard output's and error's.
+    std::vector<std::shared_ptr<LogCapture>> output;
     std::optional<ExitStatus> exit;
     bool session_closed = false;
-    std::string session_error;  ///< Why its session broke; empty when it ended in order, or with the process.
-    bool killed = false;        ///< That is, it was ordered.
+    /// Why its session broke; empty when it ended in order, or with the process.
+    std::string session_error;
+    bool killed = false;  ///< That is, it was ordered.
     std::shared_ptr<boost::asio::steady_timer> last_words;
     /// For its factory's word of its start, or end; and how often that was waited for.
     std::shared_ptr<boost::asio::steady_timer> overdue;
@@ -91,12 +93,13 @@ class Agent : public NodeAgent {
   AgentSink& sink_;
   LogThreads log_threads_;  ///< They make and remove temporary directories, too.
   StagingPlace staging_ = staging_place();
-  std::shared_ptr<ScratchDirectories> scratch_;  ///< From its first use on; its threads' alone but for paths.
-  std::map<std::string, int> scratch_users_;     ///< By directory, the workers that have not ended.
+  /// From its first use on; its threads' alone but for paths.
+  std::shared_ptr<ScratchDirectories> scratch_;
+  std::map<std::string, int> scratch_users_;  ///< By directory, the workers that have not ended.
   ProcessExaminer examiner_;
   HostLink* host_;
   std::map<std::string, std::unique_ptr<WorkerSource>> factories_;
-  std::set<std::string> own_environments_;  ///< The keys of factories with an environment of their own.
+  std::set<std::string> own_environments_;  ///< The keys of factories with a per-run environment.
   std::map<std::int64_t, Worker> workers_;
   std::map<std::int64_t, Lent> lent_;
   bool told_exec_reason_ = false;

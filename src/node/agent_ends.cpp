@@ -59,8 +59,9 @@ void Agent::end_factory(std::unique_ptr<WorkerSource> factory) {
   factory->leave(count_down());
 }
 
-/// A worker that its factory has not started yet is not waited for: the import that the factory is in may never end. The factory
-/// has its signal right behind the order. Should it start the worker yet, that one finds its session closed, and does nothing.
+/// A worker that its factory has not started yet is not waited for: the import that the factory is
+/// in may never end. The factory has its signal right behind the order. Should it start the worker
+/// yet, that one finds its session closed, and does nothing.
 void Agent::withdraw(std::int64_t worker_id) {
   asio::post(loop_, while_alive([this, worker_id] {
                const auto worker = workers_.find(worker_id);
@@ -70,7 +71,8 @@ void Agent::withdraw(std::int64_t worker_id) {
              }));
 }
 
-/// Of a worker that is to be started or killed. Its factory answers soon, unless it is stopped: then nobody would hear of anything.
+/// Of a worker that is to be started or killed. Its factory answers soon, unless it is stopped:
+/// then nobody would hear of anything.
 void Agent::expect_answer(std::int64_t worker_id) {
   Worker& worker = workers_.at(worker_id);
   if (worker.overdue || host_ != nullptr) return;  // A host's factory is the host's to watch.
@@ -94,12 +96,14 @@ void Agent::look_for_answer(std::int64_t worker_id) {
   if (process != 0 && (late || is_stopped(process_state(process)))) {
     give_up_factory(worker.factory_key, waited);
   } else {
-    expect_answer(worker_id);  // The factory imports, the process does not end, or the factory is about to be lost.
+    // The factory imports, the process does not end, or the factory is about to be lost.
+    expect_answer(worker_id);
   }
 }
 
-/// A factory that does not answer is ended, and a new one takes its place. The ends that it has not reported are read from the
-/// system; the workers that are left end with the factory, and are reported when nothing of it is there any more.
+/// A factory that does not answer is ended, and a new one takes its place. The ends that it has not
+/// reported are read from the system; the workers that are left end with the factory, and are
+/// reported when nothing of it is there any more.
 void Agent::give_up_factory(const std::string& key, std::chrono::milliseconds waited) {
   auto factory = std::move(factories_.extract(key).mapped());
   const pid_t process = factory->process();
@@ -144,7 +148,8 @@ void Agent::on_ended(std::int64_t worker_id, const ExitStatus& status) {
   await_last_words(worker_id);
 }
 
-/// Of a worker that has ended: they are still in its socket. Should a child of it hold the socket open, they are taken and that is all.
+/// Of a worker that has ended: they are still in its socket. Should a child of it hold the socket
+/// open, they are taken and that is all.
 void Agent::await_last_words(std::int64_t worker_id) {
   constexpr auto silence_max = std::chrono::milliseconds(200);
   Worker& worker = workers_.at(worker_id);
@@ -170,7 +175,8 @@ void Agent::on_session_closed(std::int64_t worker_id, const std::optional<Error>
     finish_worker(worker_id);
     return;
   }
-  // A process that ends closes its session a moment before. One that lives on without is deaf, and of no more use.
+  // A process that ends closes its session a moment before. One that lives on without is deaf, and
+  // of no more use.
   constexpr auto exit_max = std::chrono::seconds(5);
   worker->second.last_words = std::make_shared<asio::steady_timer>(loop_, broken ? exit_max.zero() : exit_max);
   worker->second.last_words->async_wait(while_alive([this, worker_id](const boost::system::error_code& failure) {
@@ -178,7 +184,7 @@ void Agent::on_session_closed(std::int64_t worker_id, const std::optional<Error>
   }));
 }
 
-/// Its exit is told once its log files have all that it printed.
+/// Its exit is reported once its log files have all that it printed.
 void Agent::finish_worker(std::int64_t worker_id) {
   auto node = workers_.extract(worker_id);
   if (node.empty()) return;

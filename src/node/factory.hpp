@@ -26,16 +26,18 @@ struct ForkedFactory {
 
 /// How worker factories are started on this node.
 struct FactoryConfig {
-  /// The headway-guard program; empty: the command is guard and factory in one, with the factory's socket as its descriptor 3 and
-  /// the guard's pipe as 4.
+  /// The headway-guard program; empty: the command is guard and factory in one, with the factory's
+  /// socket as its descriptor 3 and the guard's pipe as 4.
   std::string guard_path;
-  std::vector<std::string>
-      command;  ///< Starts a factory; after a guard's, the socket's number and the modules to import follow.
+  /// Starts a factory; after a guard's, the socket's number and the modules to import follow.
+  std::vector<std::string> command;
   std::map<std::string, std::string> env;
   std::string py_spy;  ///< The program that shows the stacks of a process; empty: there is none.
-  /// What a factory's program comes to before it is ready, for messages; empty: there is nothing to name.
+  /// What a factory's program comes to before it is ready, for messages; empty: there is nothing to
+  /// name.
   std::string entrance = "";
-  bool own_stacks = false;  ///< Workers tell their stacks themselves, when they are asked through their sessions.
+  /// Workers tell their stacks themselves, when they are asked through their sessions.
+  bool own_stacks = false;
   std::shared_ptr<ForkedFactory> forked = nullptr;  ///< Used first, when it is there.
   GuardLimits limits = {};
   /// How long a factory may take to report the end of a worker whose process has ended.
@@ -44,7 +46,8 @@ struct FactoryConfig {
 
 struct GuardEnd;
 
-/// The agent's end of one worker factory: a guard process, below it the factory, below that the workers.
+/// The agent's end of one worker factory: a guard process, below it the factory, below that the
+/// workers.
 class Factory : public WorkerSource {
  public:
   Factory(boost::asio::io_context& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
@@ -81,8 +84,9 @@ class Factory : public WorkerSource {
   std::string entrance_;
   GuardLimits limits_;
   bool ready_ = false;
-  std::set<std::int64_t> alive_;         ///< Workers ordered and not ended.
-  std::shared_ptr<GuardEnd> guard_end_;  ///< While the end of a guard that went by itself is looked for.
+  std::set<std::int64_t> alive_;  ///< Workers ordered and not ended.
+  /// While the end of a guard that went by itself is looked for.
+  std::shared_ptr<GuardEnd> guard_end_;
 };
 
 }  // namespace headway::node

@@ -139,7 +139,8 @@ pid_t FactoryServer::spawn_by_exec(const std::map<std::string, std::string>& env
   return pid ? *pid : -1;
 }
 
-/// In the child: a session of its own, so that one signal reaches all that it starts; nothing of the factory's stays open.
+/// In the child: a new process session, so that one signal reaches all that it starts; nothing of
+/// the factory's stays open.
 wire::Fd FactoryServer::become_worker(WorkerEnds ends) {
   setsid();
   wire::set_process_title("headway: worker", "headway-worker");  // Its session will know more.
@@ -174,7 +175,8 @@ void FactoryServer::reap() {
   for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
     const auto worker = workers_.find(pid);
     if (worker == workers_.end()) {
-      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) kill_strays();  // What a stray had started itself.
+      // What a stray had started itself.
+      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) kill_strays();
       continue;
     }
     kill(-pid, SIGKILL);  // What the worker started in its own session.
@@ -186,8 +188,8 @@ void FactoryServer::reap() {
   }
 }
 
-/// Whoever is our child and no worker was orphaned: by a worker's end, unless it is in the session of one that lives and has merely
-/// let it go.
+/// Whoever is our child and no worker was orphaned: by a worker's end, unless it is in the session
+/// of one that lives and has merely let it go.
 void FactoryServer::kill_strays() {
   for (pid_t child : children_of_this_process()) {
     if (!workers_.contains(child) && !workers_.contains(getsid(child))) kill(child, SIGKILL);

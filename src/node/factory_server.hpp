@@ -18,12 +18,13 @@ namespace headway::node {
 struct FactoryHooks {
   /// fork(2) with the runtime's own preparations around it (Python: PyOS_BeforeFork and its kin).
   std::function<pid_t()> fork;
-  /// The command line that starts a worker in a process of its own; the numbers of the session's descriptor and of the factory's
-  /// process are appended.
+  /// The command line that starts a worker as a new process; the numbers of the session's
+  /// descriptor and of the factory's process are appended.
   std::vector<std::string> exec_command;
   /// Start every worker by exec, not only those that can't be forked.
   bool always_exec = false;
-  /// Nothing is appended to the command, for a program that is entered again with the arguments that it had: the session's descriptor is 3.
+  /// Nothing is appended to the command, for a program that is entered again with the arguments
+  /// that it had: the session's descriptor is 3.
   bool exec_as_is = false;
 };
 
@@ -33,18 +34,20 @@ struct ForkedWorker {
   std::map<std::string, std::string> env;  ///< To be set by the runtime, before user code runs.
 };
 
-/// The worker factory: a process with the heavy modules imported, one thread and no GPU touched, that forks workers when told.
-/// Everything that its workers start, and that outlives them, is reparented to it and killed by it.
+/// The worker factory: a process with the heavy modules imported, one thread and no GPU touched,
+/// that forks workers when told. Everything that its workers start, and that outlives them, is
+/// reparented to it and killed by it.
 class FactoryServer {
  public:
   /// `control`: the socket to the agent.
   FactoryServer(wire::Fd control, FactoryHooks hooks);
 
-  /// Tells the agent that workers can be started; `problems` are modules that could not be imported.
+  /// Tells the agent that workers can be started; `problems` are modules that could not be
+  /// imported.
   Result<void> announce(const std::vector<std::string>& problems);
 
-  /// Serves until the agent closes the socket or SIGTERM comes; then every descendant has been killed, and nullopt returns.
-  /// In each forked worker it returns too, with what the worker needs.
+  /// Serves until the agent closes the socket or SIGTERM comes; then every descendant has been
+  /// killed, and nullopt returns. In each forked worker it returns too, with what the worker needs.
   std::optional<ForkedWorker> serve();
 
  private:

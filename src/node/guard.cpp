@@ -31,7 +31,8 @@ void kill_children() {
   std::fclose(list);
 }
 
-/// Until no descendant is left: each round kills the children there are and reaps at least one of them.
+/// Until no descendant is left: each round kills the children there are and reaps at least one of
+/// them.
 void end_descendants() {
   while (true) {
     kill_children();
@@ -109,15 +110,16 @@ pid_t Guard::fork_command() {
   close(life_fd_);
   close(signal_fd_);
   sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
-  // When the guard is the one that was killed. From FactoryServer::serve on the factory asks for SIGTERM instead, and ends its
-  // workers before itself.
+  // When the guard is the one that was killed. From FactoryServer::serve on the factory asks for
+  // SIGTERM instead, and ends its workers before itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guard) _exit(1);
   return 0;
 }
 
 void Guard::remove_what_the_agent_left() const {
-  // It may have closed the pipe before its locks, which tell that a directory is in use: its end closes all.
+  // It may have closed the pipe before its locks, which tell that a directory is in use: its end
+  // closes all.
   const int process = getppid() == agent_ ? static_cast<int>(syscall(SYS_pidfd_open, agent_, 0)) : -1;
   if (process >= 0) {
     constexpr int end_max_ms = 5000;
@@ -130,14 +132,16 @@ void Guard::remove_what_the_agent_left() const {
 }
 
 int Guard::watch(pid_t command) {
-  // The guard must not keep the factory's socket open: its end is how the agent learns of the factory's death.
+  // The guard must not keep the factory's socket open: its end is how the agent learns of the
+  // factory's death.
   for (int fd = 3; fd < 256; ++fd) {
     if (fd != life_fd_ && fd != signal_fd_) close(fd);
   }
   int status = 0;
   std::int64_t lease_end_ns = 0;
   AgentIs agent = AgentIs::alive;
-  // A program that has started a thread before it became this guard has somebody else who may take the signal of the command's end.
+  // A program that has started a thread before it became this guard has somebody else who may take
+  // the signal of the command's end.
   const int command_fd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
   pollfd watch[3] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}, {command_fd, POLLIN, 0}};
   while (poll(watch, 3, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {

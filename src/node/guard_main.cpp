@@ -1,4 +1,5 @@
-// headway-guard LIFE_FD COMMAND [ARG...]: runs COMMAND (a worker factory) under node::Guard. The exit code is the command's.
+// headway-guard LIFE_FD COMMAND [ARG...]: runs COMMAND (a worker factory) under node::Guard. The
+// exit code is the command's.
 #include "node/guard.hpp"
 
 #include <cerrno>

@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Between two rounds of killing, and between two looks where the system has no descriptor for a process.
+/// Between two rounds of killing, and between two looks where the system has no descriptor for a
+/// process.
 constexpr auto round_time = std::chrono::milliseconds(20);
 constexpr int rounds_max = 50;
 
@@ -89,7 +90,7 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
   std::string text_of_late(char state, steady_clock::duration took) const {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(took).count();
     std::string text = guard_.role + " (pid " + std::to_string(guard_.pid) + ") has not ended " +
-                       std::to_string(seconds) + " s after being told to: it is " +
+                       std::to_string(seconds) + " s after the order to end: it is " +
                        process_state_text(guard_.pid, state);
     if (!is_stopped(state)) {
       for (const pid_t below : living_descendants(guard_.pid)) {
@@ -100,7 +101,8 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
     return text + ". It is killed, with all processes below it";
   }
 
-  /// Whoever is orphaned by a round comes to the guard, and is killed by the next; so the guard goes last.
+  /// Whoever is orphaned by a round comes to the guard, and is killed by the next; so the guard
+  /// goes last.
   void kill_round() {
     const std::vector<pid_t> left = living_descendants(guard_.pid);
     for (const pid_t pid : left) ::kill(pid, SIGKILL);

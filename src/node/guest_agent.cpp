@@ -31,7 +31,8 @@ void GuestAgent::signal_worker(std::int64_t worker_id, int) {
   const auto session = sessions_.find(worker_id);
   if (session == sessions_.end()) return;
   session->second->close();
-  // Not at once: whoever orders the end does not expect it to have come before the order is through.
+  // Not at once: whoever orders the end does not expect it to have come before the order is
+  // through.
   boost::asio::post(loop_, [this, worker_id, here = std::weak_ptr(alive_)] {
     if (!here.expired()) on_closed(worker_id, std::nullopt);
   });

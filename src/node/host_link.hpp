@@ -15,7 +15,8 @@
 
 namespace headway::node {
 
-/// A guest's line to its host: what it asks for, and who hears the answers. Lives on the guest's event loop.
+/// A guest's line to its host: what it asks for, and who hears the answers. Lives on the guest's
+/// event loop.
 class HostLink {
  public:
   /// Takes `fd`, and blocks for the first message. Errors: `unknown_outcome` when the host is gone.

@@ -5,7 +5,8 @@
 
 namespace headway::node {
 
-/// Time since the machine was booted, its sleep included: a machine that slept through its lease has lost it.
+/// Time since the machine was booted, its sleep included: a machine that slept through its lease
+/// has lost it.
 using LeaseTime = std::chrono::nanoseconds;
 
 inline LeaseTime lease_now() {

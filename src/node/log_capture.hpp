@@ -15,31 +15,34 @@
 
 namespace headway::node {
 
-/// Takes one worker's standard output and error from a pipe: all of it, in order, into a log file, and line by line to a sink.
-/// Lives on the agent's event loop, which never waits for the file: when the file's disk is slow, the pipe is not read and the writer
-/// waits.
+/// Takes one worker's standard output and error from a pipe: all of it, in order, into a log file,
+/// and line by line to a sink. Lives on the agent's event loop, which never waits for the file:
+/// when the file's disk is slow, the pipe is not read and the writer waits.
 class LogCapture : public std::enable_shared_from_this<LogCapture> {
  public:
-  /// Gets whole lines without their newline, in order. A line that ends with '\r' is not whole: it is how a line that is drawn over
-  /// and over (a progress bar) looks now. False stops the reading (the writer then waits) until `resume`.
+  /// Gets whole lines without their newline, in order. A line that ends with '\r' is not whole: it
+  /// is how a line that is drawn over and over (a progress bar) looks now. False stops the reading
+  /// (the writer then waits) until `resume`.
   using LineSink = std::function<bool(std::string_view line)>;
 
-  /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file. One that can't be written costs the file, not the output.
-  /// `threads` must outlive all calls but the destructor.
+  /// Takes `pipe_fd`. `log_path` is appended to; an empty one keeps no file. One that can't be
+  /// written costs the file, not the output. `threads` must outlive all calls but the destructor.
   LogCapture(LogThreads& threads, int pipe_fd, const std::string& log_path, LineSink sink);
   ~LogCapture();
 
   void start();
   void resume();
 
-  /// The process is gone: takes what is still in the pipe and ends, even if a grandchild holds the pipe open. `finished` is called on
-  /// the loop when the log file has it all, or after `patience`. False, and nothing is called, when it had ended already.
+  /// The process is gone: takes what is still in the pipe and ends, even if a grandchild holds the
+  /// pipe open. `finished` is called on the loop when the log file has it all, or after `patience`.
+  /// False, and nothing is called, when it had ended already.
   bool finish(std::function<void()> finished, std::chrono::milliseconds patience = LogFile::disk_patience);
 
   /// As `finish`, without another word to the sink.
   void abandon(std::function<void()> finished);
 
-  /// Why the log file lacks a part of the output; empty when it has all. Known once `finished` is called.
+  /// Why the log file lacks a part of the output; empty when it has all. Known once `finished` is
+  /// called.
   std::string trouble() const { return file_ && failure_.empty() ? file_->trouble() : failure_; }
 
   /// The last lines of the output, at most 20.

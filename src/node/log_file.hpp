@@ -18,7 +18,8 @@ namespace headway::node {
 class LogThreads {
  public:
   explicit LogThreads(boost::asio::io_context& loop);
-  /// Nobody hears of what is under way any more. Threads that a disk holds up are left behind, for the end of the process.
+  /// Nobody hears of what is under way any more. Threads that a disk holds up are left behind, for
+  /// the end of the process.
   ~LogThreads();
   LogThreads(const LogThreads&) = delete;
   LogThreads& operator=(const LogThreads&) = delete;
@@ -42,7 +43,8 @@ class LogThreads {
   std::unique_ptr<boost::asio::thread_pool> pool_;  ///< From the first use on.
 };
 
-/// One worker's log file, which is appended to. Lives on the loop; what it is given is written by one thread at a time, in order.
+/// One worker's log file, which is appended to. Lives on the loop; what it is given is written by
+/// one thread at a time, in order.
 class LogFile : public std::enable_shared_from_this<LogFile> {
  public:
   /// How long its descriptor is kept.
@@ -51,7 +53,8 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   /// How long a disk may take for the last part of a log file, until that is given up.
   static constexpr std::chrono::milliseconds disk_patience{5'000};
 
-  /// `threads` must outlive the last call. A file that cannot be written costs its lines, and nothing else.
+  /// `threads` must outlive the last call. A file that cannot be written costs its lines, and
+  /// nothing else.
   LogFile(LogThreads& threads, std::string path, Opened opened = Opened::once);
   ~LogFile();
   LogFile(const LogFile&) = delete;
@@ -60,11 +63,13 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   /// Makes the file, unless it is there.
   void open() { write_on(); }
 
-  /// False when enough waits: then `on_room` is called once there is room again. What is given is kept either way.
+  /// False when enough waits: then `on_room` is called once there is room again. What is given is
+  /// kept either way.
   bool append(std::string_view bytes);
   std::function<void()> on_room;
 
-  /// `closed` is called on the loop once all is written, or after `patience` when the disk does not answer.
+  /// `closed` is called on the loop once all is written, or after `patience` when the disk does not
+  /// answer.
   void close(std::function<void()> closed, std::chrono::milliseconds patience = disk_patience);
 
   /// Why the file lacks a part of the output; empty when it has all.

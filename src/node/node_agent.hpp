@@ -15,7 +15,8 @@
 
 namespace headway::node {
 
-/// Which factory starts a worker, beside the modules that it has imported: the node's own, or one of an environment of its own.
+/// Which factory starts a worker, beside the modules that it has imported: the node's own, or one
+/// of a per-run environment.
 struct FactoryChoice {
   std::vector<std::string> command = {};        ///< What starts it; empty: the node's own command.
   std::map<std::string, std::string> env = {};  ///< Its variables beside the node's.
@@ -29,11 +30,12 @@ struct WorkerLaunch {
   std::int64_t worker_id = 0;        ///< Unique in the driver's life.
   std::vector<std::string> preload;  ///< Which factory: the modules that it has imported.
   std::map<std::string, std::string> env;
-  std::string log_path;             ///< Empty: none is kept.
-  std::string error_log_path = {};  ///< Standard error's own; empty: it goes with standard output, in order.
+  std::string log_path;  ///< Empty: none is kept.
+  /// Standard error's own; empty: it goes with standard output, in order.
+  std::string error_log_path = {};
   FactoryChoice factory = {};
-  /// Workers with the same one share a directory for temporary files, which is removed after the last
-  /// of them. Empty: there is none.
+  /// Workers with the same one share a directory for temporary files, which is removed after the
+  /// last of them. Empty: there is none.
   std::string scratch = {};
 };
 BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory, scratch))
@@ -41,8 +43,8 @@ BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, erro
 /// The environment variable that names that directory to a worker, which makes it its TMPDIR.
 inline constexpr const char* scratch_variable = "HEADWAY_SCRATCH_DIR";
 
-/// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which things happened: all that a
-/// worker said and printed comes before `worker_exited`.
+/// Who wants to know about an agent's workers. Called on the agent's loop, in the order in which
+/// things happened: all that a worker said and printed comes before `worker_exited`.
 class AgentSink {
  public:
   virtual ~AgentSink() = default;
@@ -55,7 +57,8 @@ class AgentSink {
   virtual void notice(const std::string& text) = 0;
 };
 
-/// A worker whose session and output are somebody else's: a guest's. Its own ends of both are handed over.
+/// A worker whose session and output are somebody else's: a guest's. Its own ends of both are
+/// handed over.
 struct LentWorker {
   std::int64_t worker_id = 0;
   std::vector<std::string> preload;
@@ -65,7 +68,8 @@ struct LentWorker {
   std::function<void(std::int64_t pid)> spawned;
 };
 
-/// What a driver asks of one node, be it its own machine (`Agent`) or another one. Used on the driver's loop alone.
+/// What a driver asks of one node: its own machine (`Agent`) or another one
+/// (`cluster::RemoteAgent`). Used on the driver's loop alone.
 class NodeAgent {
  public:
   /// Lines for the user.
@@ -73,36 +77,41 @@ class NodeAgent {
 
   virtual ~NodeAgent() = default;
 
-  /// Starts a factory for these modules unless there is one, so that it imports while something else goes on.
+  /// Starts a factory for these modules unless there is one, so that it imports while something
+  /// else goes on.
   virtual Result<void> warm(const std::vector<std::string>& preload) = 0;
 
-  /// Takes a worker that is there already, by its session, which hears `first`. Errors: `unavailable`
-  /// where every worker is started.
+  /// Takes a worker that is there already, by its session, which hears `first`. Errors:
+  /// `unavailable` where every worker is started.
   virtual Result<void> adopt(std::int64_t worker_id, wire::Fd session, wire::Frame first);
 
-  /// Starts a worker and queues `first` as the first thing that its session hears. Errors: `unavailable` (no descriptors, no
-  /// processes left); then nothing of it exists. Whatever fails later is told by `worker_exited`.
+  /// Starts a worker and queues `first` as the first thing that its session hears. Errors:
+  /// `unavailable` (no descriptors, no processes left); then nothing of it exists. Whatever fails
+  /// later is reported by `worker_exited`.
   virtual Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) = 0;
 
-  /// Starts a worker for a guest on the driver's own machine, and takes its descriptors. Its end comes as
-  /// `worker_exited`. Errors: `unavailable`; then it does not.
+  /// Starts a worker for a guest on the driver's own machine, and takes its descriptors. Its end
+  /// comes as `worker_exited`. Errors: `unavailable`; then it does not.
   virtual Result<void> lend(LentWorker worker);
 
   virtual void send(std::int64_t worker_id, wire::Frame frame) = 0;
   virtual void signal_worker(std::int64_t worker_id, int signal) = 0;
   virtual void resume_output() = 0;
 
-  /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory is.
+  /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory
+  /// is.
   virtual void examine(std::int64_t worker_id, Examined done) = 0;
 
-  /// All workers end at this time, unless it is put off by another call: the agent of a driver elsewhere holds a lease.
+  /// All workers end at this time, unless it is put off by another call: the agent of a driver
+  /// elsewhere holds a lease.
   virtual void hold_until(LeaseTime) {}
 
-  /// Ends everything that the agent has started. `closed` is called on the loop once nothing is left;
-  /// then the agent may go. Until then it may give notices, and nothing else.
+  /// Ends everything that the agent has started. `closed` is called on the loop once nothing is
+  /// left; then the agent may go. Until then it may give notices, and nothing else.
   virtual void close(std::function<void()> closed);
 
-  /// The guard processes on the driver's own machine. Each ends after all that its factory had started.
+  /// The guard processes on the driver's own machine. Each ends after all that its factory had
+  /// started.
   virtual std::vector<pid_t> guards() const { return {}; }
 };
 

@@ -32,8 +32,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// The descriptors to inherit are lifted above all of them and of their targets first, so that no dup2 overwrites one still
-/// to come.
+/// The descriptors to inherit are lifted above all of them and of their targets first, so that no
+/// dup2 overwrites one still to come.
 void add_descriptors(posix_spawn_file_actions_t& actions, const ProcessLaunch& launch) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   const int output = launch.output_fd >= 0 ? launch.output_fd : STDERR_FILENO;

@@ -13,13 +13,17 @@ namespace headway::node {
 
 /// A program to be started.
 struct ProcessLaunch {
-  std::vector<std::string> command;        ///< The program is looked up in PATH.
-  std::map<std::string, std::string> env;  ///< Added to (or replacing parts of) this process's environment.
-  int output_fd = -1;          ///< Becomes its standard output and error; -1: inherited, output going to error.
-  std::vector<int> inherited;  ///< Become its descriptors 3, 4, …; everything else close-on-exec is closed.
+  std::vector<std::string> command;  ///< The program is looked up in PATH.
+  /// Added to (or replacing parts of) this process's environment.
+  std::map<std::string, std::string> env;
+  /// Becomes its standard output and error; -1: inherited, output going to error.
+  int output_fd = -1;
+  /// Become its descriptors 3, 4, …; everything else close-on-exec is closed.
+  std::vector<int> inherited;
 };
 
-/// Starts it in a session of its own, with standard input empty and signals reset. Safe in a process with threads.
+/// Starts it in a new process session, with standard input empty and signals reset. Safe in a
+/// process with threads.
 /// Errors: `unavailable`, naming the program and the system's reason.
 Result<pid_t> launch_process(const ProcessLaunch& launch);
 
@@ -34,11 +38,13 @@ std::vector<pid_t> children_of_this_process();
 /// The children that a process's main thread has started, oldest first.
 std::vector<pid_t> children_of(pid_t process);
 
-/// The environment variable in which an agent leaves its process's number to its factories and their workers.
+/// The environment variable in which an agent leaves its process's number to its factories and
+/// their workers.
 inline constexpr const char* agent_variable = "HEADWAY_AGENT_PID";
 
-/// Lets the agent, and what it starts, look at this process's stacks. Where a process may be read by its ancestors alone
-/// (kernel.yama.ptrace_scope=1, as on Ubuntu), a tool that the agent starts is none of them.
+/// Lets the agent, and what it starts, look at this process's stacks. Where a process may be read
+/// by its ancestors alone (kernel.yama.ptrace_scope=1, as on Ubuntu), a tool that the agent starts
+/// is none of them.
 void allow_examination();
 
 /// Closes every other descriptor of this process.

@@ -33,7 +33,8 @@ std::string read_small_file(const std::string& path) {
 
 }  // namespace
 
-/// The system may have to be asked more than once: py-spy with native frames first, then without touching the process.
+/// The system may have to be asked more than once: py-spy with native frames first, then without
+/// touching the process.
 struct ProcessExaminer::Look {
   Look(asio::io_context& loop, pid_t examined, Done told)
       : pid(examined), done{std::move(told)}, output(loop), limit(loop) {}
@@ -56,8 +57,9 @@ struct ProcessExaminer::Look {
   asio::steady_timer limit;
   std::array<char, 65536> buffer{};
   std::string printed;
-  std::string trouble;            ///< Why the first way did not work.
-  std::shared_ptr<void> running;  ///< While py-spy's output is read; a handler that comes later finds it gone.
+  std::string trouble;  ///< Why the first way did not work.
+  /// While py-spy's output is read; a handler that comes later finds it gone.
+  std::shared_ptr<void> running;
 };
 
 /// The guards that are waited for, which may take longer than the examiner lives.

@@ -14,28 +14,33 @@ namespace headway::node {
 
 /// Programs that an examination needs.
 struct ExaminerConfig {
-  std::string guard_path;   ///< The headway-guard program: what is below it ends with this process.
-  std::string py_spy;       ///< The py-spy program; empty: there is none, and stacks are not shown.
-  bool own_stacks = false;  ///< The processes tell their stacks themselves: only their states are looked at.
+  std::string guard_path;  ///< The headway-guard program: what is below it ends with this process.
+  std::string py_spy;      ///< The py-spy program; empty: there is none, and stacks are not shown.
+  /// The processes tell their stacks themselves: only their states are looked at.
+  bool own_stacks = false;
 };
 
-/// Looks at processes from outside: what the system says of their state, and the stacks of their threads, Python's and the native
-/// frames between. Nothing of them has to answer, so one that is stopped or stuck in a call is seen as well.
+/// Looks at processes from outside: what the system says of their state, and the stacks of their
+/// threads, Python's and the native frames between. Nothing of them has to answer, so one that is
+/// stopped or stuck in a call is seen as well.
 ///
-/// It lives on one event loop and never blocks it; looks are taken one after the other. A look pauses its process for the moment
-/// that reading takes (not one that is stopped: it is read as it is).
+/// It lives on one event loop and never blocks it; looks are taken one after the other. A look
+/// pauses its process for the moment that reading takes (not one that is stopped: it is read as it
+/// is).
 class ProcessExaminer {
  public:
   /// Lines for the user; why there are no stacks, when there are none.
   using Done = std::function<void(std::string text)>;
 
   ProcessExaminer(boost::asio::io_context& loop, ExaminerConfig config);
-  /// Ends the look that is under way. Nobody is told any more; what it had started ends by itself, and is reaped while the loop runs.
+  /// Ends the look that is under way. Nobody hears of it any more; what it had started ends by
+  /// itself, and is reaped while the loop runs.
   ~ProcessExaminer();
   ProcessExaminer(const ProcessExaminer&) = delete;
   ProcessExaminer& operator=(const ProcessExaminer&) = delete;
 
-  /// `done` is called on the loop, within 40 s of the look's beginning, and never before this returns.
+  /// `done` is called on the loop, within 40 s of the look's beginning, and never before this
+  /// returns.
   void examine(pid_t pid, Done done);
 
   /// The same as the destructor's; `closed` is called on the loop once no process is left.

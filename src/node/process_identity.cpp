@@ -14,7 +14,8 @@
 namespace headway::node {
 namespace {
 
-/// From /proc/<pid>/stat the 22nd field. The second is the program's name in brackets and may hold anything. 0: no such process.
+/// From /proc/<pid>/stat the 22nd field. The second is the program's name in brackets and may hold
+/// anything. 0: no such process.
 std::int64_t started_of(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -35,8 +36,8 @@ ProcessIdentity identity_of(pid_t pid) { return {pid, started_of(pid)}; }
 
 bool is_alive(const ProcessIdentity& process) { return !wait_for_end(process, std::chrono::milliseconds(0)); }
 
-/// A descriptor of the process tells, not its state: of one that is being killed the first thread may be dead, and be shown as a
-/// zombie, while others still hold its files.
+/// A descriptor of the process tells, not its state: of one that is being killed the first thread
+/// may be dead, and be shown as a zombie, while others still hold its files.
 bool wait_for_end(const ProcessIdentity& process, std::chrono::milliseconds limit) {
   if (limit.count() > 0) may_block("a process's end is waited for");
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0));

@@ -47,7 +47,8 @@ std::vector<std::string> visible_gpus() {
   return ids;
 }
 
-/// "A100" of "NVIDIA A100-SXM4-40GB" and "V100" of "Tesla V100-SXM2-16GB": the word after the brand.
+/// "A100" of "NVIDIA A100-SXM4-40GB" and "V100" of "Tesla V100-SXM2-16GB": the word after the
+/// brand.
 std::string accelerator_type(const std::string& model) {
   const std::size_t begin = model.find_first_not_of(' ', std::min(model.find(' '), model.size()));
   if (begin == std::string::npos) return "";

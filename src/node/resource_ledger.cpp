@@ -23,7 +23,8 @@ int worker_threads(const NodeResources& node, int workers, const WorkerClaim& cl
   return std::max(1, static_cast<int>(cpus));
 }
 
-/// Calls `use(device, workers)` for the devices that serve workers of which each wants less than one, until `workers` are served.
+/// Calls `use(device, workers)` for the devices that serve workers of which each wants less than
+/// one, until `workers` are served.
 template <class Use>
 int share_gpus(const std::vector<double>& free, int workers, double amount, Use use) {
   int served = 0;

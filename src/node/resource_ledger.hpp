@@ -11,19 +11,21 @@
 
 namespace headway::node {
 
-/// What a node has. Amounts of "CPU", "GPU", "memory" (bytes) and names of the user's own.
+/// What a node has. Amounts of "CPU", "GPU", "memory" (bytes) and names that the user chose.
 struct NodeResources {
   std::string node_id = "local";
   std::string hostname;
   std::string node_ip = "127.0.0.1";
   Resources total;
-  std::vector<std::string> gpu_ids;  ///< As CUDA_VISIBLE_DEVICES names them; as many as "GPU" in `total`.
+  /// As CUDA_VISIBLE_DEVICES names them; as many as "GPU" in `total`.
+  std::vector<std::string> gpu_ids;
   Labels labels = {};
 };
 BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu_ids, labels))
 
-/// This machine: CPUs that this process may use (affinity and cgroup quota), memory, NVIDIA devices (CUDA_VISIBLE_DEVICES is
-/// honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what was found. Its labels are those given, and its accelerator's.
+/// This machine: CPUs that this process may use (affinity and cgroup quota), memory, NVIDIA devices
+/// (CUDA_VISIBLE_DEVICES is honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what
+/// was found. Its labels are those given, and its accelerator's.
 NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra,
                                Labels labels = {});
 
@@ -47,7 +49,8 @@ struct TakenShare {
 /// Takes it out of `free`; nullopt when not all can have `each`, and then nothing is taken.
 std::optional<TakenShare> take(Share& free, int workers, const Resources& each);
 
-/// Who holds how much of a node. Named resources are hard; the CPU that a worker implies is advice and never refused.
+/// Who holds how much of a node. Named resources are hard; the CPU that a worker implies is advice
+/// and never refused.
 class ResourceLedger {
  public:
   explicit ResourceLedger(NodeResources node);
@@ -57,7 +60,8 @@ class ResourceLedger {
   /// The same if `free` were what is free here.
   int room(const Share& free, int workers, const WorkerClaim& claim) const;
 
-  /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more than once.
+  /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more
+  /// than once.
   std::optional<std::vector<Slot>> claim(std::int64_t holder, int workers, const WorkerClaim& claim);
 
   /// Gives back what `holder` has; false when that is nothing.

@@ -38,7 +38,8 @@ bool is_own(const Frame& frame) { return frame.filename.find("/headway/_worker/"
 /// Five of them for each import, which the modules' own frames tell as well.
 bool is_import_machinery(const Frame& frame) { return frame.filename.starts_with("<frozen importlib"); }
 
-/// The user's function is called by frames of ours; in a thread that has only ours they are what there is to see.
+/// The user's function is called by frames of ours; in a thread that has only ours they are what
+/// there is to see.
 void drop_callers(std::vector<Frame>& frames) {
   std::erase_if(frames, is_import_machinery);
   const auto first = std::find_if(frames.begin(), frames.end(), is_own);

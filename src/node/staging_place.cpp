@@ -40,7 +40,8 @@ bool is_at(int file, const char* path) {
          mine.st_ino == there.st_ino;
 }
 
-/// The directory that the lock belongs to is removed by `remove`, if nobody holds the lock any more.
+/// The directory that the lock belongs to is removed by `remove`, if nobody holds the lock any
+/// more.
 void remove_if_left(char* lock_path, void (*remove)(const char* directory)) {
   const std::size_t length = std::strlen(lock_path);
   const std::size_t suffix = lock_suffix.size();

@@ -21,7 +21,7 @@ struct WorkerEnds {
   wire::Fd errors = {};  ///< Not open: standard error goes where the output goes.
 };
 
-/// Where an agent's workers come from: a factory of its own, or, inside a worker, the factory of its host.
+/// Where an agent's workers come from: its factory, or, inside a worker, the factory of its host.
 class WorkerSource {
  public:
   struct Handlers {
@@ -31,7 +31,8 @@ class WorkerSource {
     /// The source is gone, and with it each of its workers that had not ended: `ended` follows for
     /// each.
     std::function<void()> lost;
-    /// A line for the user, such as that a process does not end. Called even after the source has gone.
+    /// A line for the user, such as that a process does not end. Called even after the source has
+    /// gone.
     std::function<void(const std::string& text)> notice = nullptr;
   };
 
@@ -44,14 +45,17 @@ class WorkerSource {
   /// Whether none of its workers lives.
   virtual bool idle() const = 0;
 
-  /// All that it has started ends at this time, unless it hears of a later one: the agent may be stopped by then.
+  /// All that it has started ends at this time, unless it hears of a later one: the agent may be
+  /// stopped by then.
   virtual void hold_until(LeaseTime end) const = 0;
 
-  /// Ends all that it has started; `ended` is called on the loop when nothing of it is left, after which nobody hears of it any
-  /// more. The source itself may go at once: its processes end all the same.
+  /// Ends all that it has started; `ended` is called on the loop when nothing of it is left, after
+  /// which nobody hears of it any more. The source itself may go at once: its processes end all the
+  /// same.
   virtual void leave(std::function<void()> ended) = 0;
 
-  /// The process that ends after all that it has started; 0 when that is not this process's to know.
+  /// The process that ends after all that it has started; 0 when that is not this process's to
+  /// know.
   virtual pid_t guard_pid() const = 0;
   /// The process that starts workers; 0 when it is not there (yet), or not this process's to know.
   virtual pid_t process() const = 0;

@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
-/// What a remote filesystem must be able to do for checkpoints to be kept on it: little enough that anything has it. There is no
-/// rename, no lock and no append. Implemented over Arrow's filesystems (arrow/) and over Python's (bindings/).
+/// What a remote filesystem must be able to do for checkpoints to be kept on it: little enough that
+/// anything has it. There is no rename, no lock and no append. Implemented over Arrow's filesystems
+/// (arrow/) and over Python's (bindings/).
 ///
-/// Paths are the filesystem's own ("bucket/run/model.pt"), without scheme. All functions block and may be called from several
-/// threads at once. Errors give the reason alone; who calls adds what was tried and where. Their kinds:
+/// Paths are the filesystem's own ("bucket/run/model.pt"), without scheme. All functions block and
+/// may be called from several threads at once. Errors give the reason alone; who calls adds what
+/// was tried and where. Their kinds:
 ///   `unavailable`: it may go better next time (network, throttling, a time-out);
 ///   `refused`: it will not (rights, credentials, no such bucket, a full disk);
 ///   `not_found`: the path is not there; `invalid_argument`: the path can't be one.
@@ -38,8 +40,8 @@ class RandomFile {
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> buffer) = 0;
 };
 
-/// Writes a new file, or one in the place of another. Without `finish` nothing promises that the file is there; what was written
-/// is given up when the writer goes.
+/// Writes a new file, or one in the place of another. Without `finish` nothing promises that the
+/// file is there; what was written is given up when the writer goes.
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -69,7 +71,8 @@ class Files {
   virtual Result<std::unique_ptr<RandomFile>> open_random(const std::string& path) = 0;
   /// How large a file may be.
   virtual std::uint64_t file_bytes_max() const { return std::numeric_limits<std::uint64_t>::max(); }
-  /// For a file of `size` bytes. At most `memory_bytes` (and one piece that was handed to `write`) are held at a time.
+  /// For a file of `size` bytes. At most `memory_bytes` (and one piece that was handed to `write`)
+  /// are held at a time.
   virtual Result<std::unique_ptr<Writer>> open_writer(const std::string& path, std::uint64_t size,
                                                       std::size_t memory_bytes) = 0;
   /// With those above it. Nothing where directories need not be made, and when it is there.
@@ -80,8 +83,8 @@ class Files {
   virtual Result<void> remove_tree(const std::string& path) = 0;
 };
 
-/// Whether the words of an error that comes without a kind say that trying again is of no use: object stores' SDKs tell their
-/// reasons by name only.
+/// Whether the words of an error that comes without a kind say that trying again is of no use:
+/// object stores' SDKs tell their reasons by name only.
 bool is_lasting_reason(const std::string& words);
 
 }  // namespace headway::storage

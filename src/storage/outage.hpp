@@ -11,9 +11,9 @@
 namespace headway::storage {
 
 /// What operations that follow each other know together of a storage that does not answer: they
-/// have one patience. It runs from the first failure after the last answer. As long as there is more
-/// to come, each operation is tried at least once, so that the storage's return is noticed; at the
-/// end, nothing is begun once the patience is used up. Any thread.
+/// have one patience. It runs from the first failure after the last answer. As long as there is
+/// more to come, each operation is tried at least once, so that the storage's return is noticed; at
+/// the end, nothing is begun once the patience is used up. Any thread.
 class Outage {
  public:
   using Told = std::function<void(const std::string& text)>;
@@ -43,9 +43,9 @@ class Outage {
 
   // For with_retries:
 
-  /// Why nothing is tried any more; unset: it is.
+  /// Why nothing is tried any more; unset while something is.
   std::optional<Error> over(const RetryPolicy& policy);
-  /// Storage has answered, and be it with a refusal.
+  /// Storage has answered, if only with a refusal.
   void answered();
   /// It has not. Returns when it failed first.
   std::chrono::milliseconds failed(const RetryPolicy& policy, const Error& error);

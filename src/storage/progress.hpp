@@ -16,8 +16,8 @@ struct Progress {
   std::size_t files_total = 0;
 };
 
-/// Told at the start, after every step of about a megabyte and after every file; on any thread, never on two at once. It must not
-/// throw.
+/// Told at the start, after every step of about a megabyte and after every file; on any thread,
+/// never on two at once. It must not throw.
 using OnProgress = std::function<void(const Progress&)>;
 
 /// So many more bytes of a file are done.
@@ -26,7 +26,8 @@ using OnBytes = std::function<void(std::uint64_t)>;
 /// Adds up what several threads do. Must outlive what `on_bytes` gave.
 class ProgressMeter {
  public:
-  /// With `passes`, each byte is told so many times (read from storage, then written), and counts once.
+  /// With `passes`, each byte is counted so many times (read from storage, then written), and
+  /// counts once.
   ProgressMeter(std::size_t files_total, std::uint64_t bytes_total, const OnProgress& told, std::uint64_t passes = 1)
       : told_(told), passes_(passes) {
     progress_.files_total = files_total;

@@ -15,7 +15,8 @@ namespace {
 /// Of one small file on its way: its parts that are sent at a time.
 constexpr std::size_t put_memory_bytes = std::size_t{32} << 20;
 
-/// Calls `on_path` with the path that a local location stands for, or `on_remote` with the place on a remote filesystem.
+/// Calls `on_path` with the path that a local location stands for, or `on_remote` with the place on
+/// a remote filesystem.
 template <class OnPath, class OnRemote>
 auto dispatch(const std::string& location, OnPath on_path, OnRemote on_remote) -> decltype(on_path(location)) {
   if (is_remote(location)) {

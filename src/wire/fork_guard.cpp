@@ -10,7 +10,8 @@ namespace headway::wire {
 namespace {
 
 constexpr int fds_max = 65536;
-// Indexed by descriptor: a forked child may only touch async-signal-safe things, so no lock and no container.
+// Indexed by descriptor: a forked child may only touch async-signal-safe things, so no lock and no
+// container.
 std::array<std::atomic<bool>, fds_max> dropped{};
 std::atomic<int> highest{-1};
 

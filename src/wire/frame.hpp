@@ -86,7 +86,8 @@ inline constexpr auto message_kinds = kinds_of<Variant>(std::make_index_sequence
 
 /// Reads the frame's message into `variant`; `corrupted` when it is of none of these kinds.
 Result<void> read_message(const Frame& frame, std::span<const MessageKind> kinds, void* variant);
-/// The same of a message that stands in another one: an object with its name ("is") and its "fields".
+/// The same of a message that stands in another one: an object with its name ("is") and its
+/// "fields".
 Result<void> read_message(const JsonObject& object, std::span<const MessageKind> kinds, void* variant);
 
 /// The frame as one of the messages of `Variant`; `corrupted` when it is none of them.

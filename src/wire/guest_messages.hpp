@@ -13,8 +13,8 @@
 #include <vector>
 
 /// What a runtime inside a worker (a guest: a trainer within a validation function) and the driver
-/// that has started this worker (its host) say to each other. The guest has no factory and no
-/// ledger of its own: it claims, and starts workers, at its host's.
+/// that has started this worker (its host) say to each other. The guest has neither factory nor
+/// ledger: it claims, and starts workers, at its host's.
 namespace headway::wire {
 
 struct GuestWarm {

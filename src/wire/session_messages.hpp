@@ -16,7 +16,7 @@
 /// What the driver and a worker's session say to each other.
 namespace headway::wire {
 
-/// A checkpoint as a rank is told of it.
+/// A checkpoint as a rank hears of it.
 struct ToldCheckpoint {
   std::string checkpoint;  ///< Its directory.
   JsonObject metrics;
@@ -70,7 +70,7 @@ struct Upload {
 };
 BOOST_DESCRIBE_STRUCT(Upload, (), (index, directory, name, files, beside))
 
-/// Report `index` is over: accepted, or refused for everybody with an error.
+/// Report `index` has ended: accepted, or refused for everybody with an error.
 struct ReportAnswered {
   static constexpr std::string_view is = "ReportAnswered";
   static constexpr FrameBounds bounds = user_values;
@@ -89,7 +89,7 @@ struct LeaveReport {
 };
 BOOST_DESCRIBE_STRUCT(LeaveReport, (), ())
 
-/// The n-th barrier or broadcast is over; the raw part is what the root gave.
+/// The n-th barrier or broadcast has ended; the raw part is what the root gave.
 struct CollectiveDone {
   static constexpr std::string_view is = "CollectiveDone";
   static constexpr FrameBounds bounds = user_bytes;

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <variant>
 
-/// What a worker process is for. The first message that it receives has one of these structs under its
-/// name, and each front end chooses by that name what the process does.
+/// What a worker process is for. The first message that it receives has one of these structs under
+/// its name, and each front end chooses by that name what the process does.
 ///
-/// A new role (a data worker, for example) is a struct here; a class in driver/ that starts its processes
-/// (driver/helper_process.hpp); and an entry in each front end that has it: `ROLES` in
+/// A new role (a data worker, for example) is a struct here; a class in driver/ that starts its
+/// processes (driver/helper_process.hpp); and an entry in each front end that has it: `ROLES` in
 /// python/headway/_worker/roles.py, `work` in library/worker_main.cpp.
 namespace headway::wire {
 
@@ -38,8 +38,8 @@ struct ValidationRole {
 };
 BOOST_DESCRIBE_STRUCT(ValidationRole, (), (checkpoint, arguments, older_form))
 
-/// Copies what the ranks of its node write into their working directory to the run's artifacts/, when
-/// BringArtifacts asks.
+/// Copies what the ranks of its node write into their working directory to the run's artifacts/,
+/// when BringArtifacts asks.
 struct ArtifactRole {
   static constexpr std::string_view is = "ArtifactRole";
   std::string working_directory;

@@ -8,8 +8,8 @@
 
 namespace headway::worker {
 
-/// A thread that takes no signals and is joined with its owner. A forked child has its owner's memory, but
-/// not the thread: there it is forgotten.
+/// A thread that takes no signals and is joined with its owner. A forked child has its owner's
+/// memory, but not the thread: there it is forgotten.
 class OwnThread {
  public:
   OwnThread() = default;

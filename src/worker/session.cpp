@@ -20,7 +20,8 @@ Session::Session(wire::Fd fd, DriverGone gone) : fd_(std::move(fd)), pid_(getpid
 
 namespace {
 
-/// What `ps` shows for a worker of this role: the command line, and the name (of at most 15 characters).
+/// What `ps` shows for a worker of this role: the command line, and the name (of at most 15
+/// characters).
 struct Title {
   std::string title;
   std::string name;
@@ -209,8 +210,9 @@ Result<void> Session::send(const M& message, wire::Blob blob, std::vector<wire::
   const std::lock_guard lock(send_mutex_);
   const Result<void> sent = wire::send_frame(fd_.get(), frame);
   if (sent) return {};
-  if (gone_ == DriverGone::end_session) return Error{ErrorKind::aborted, "the run is over"};
-  // The driver is gone, or the training function has closed the socket: nothing that is done here reaches anybody any more.
+  if (gone_ == DriverGone::end_session) return Error{ErrorKind::aborted, "the run has ended"};
+  // The driver is gone, or the training function has closed the socket: nothing that is done here
+  // reaches anybody any more.
   std::fprintf(stderr, "headway: this worker has lost its connection to the driver (%s) and ends\n",
                sent.error().message.c_str());
   std::fflush(nullptr);
@@ -282,7 +284,7 @@ Result<std::vector<wire::ToldCheckpoint>> Session::ask_checkpoints(bool validate
   if (auto sent = send(wire::AskCheckpoints{question, report_index_, validated, timeout_s}); !sent) return sent.error();
   lock.lock();
   changed_.wait(lock, [&] { return told_.contains(question) || over_; });
-  if (!told_.contains(question)) return Error{ErrorKind::aborted, "the run is over"};
+  if (!told_.contains(question)) return Error{ErrorKind::aborted, "the run has ended"};
   return std::move(told_.extract(question).mapped());
 }
 
@@ -337,13 +339,13 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
     return Error{ErrorKind::invalid_argument, "the report cannot be sent: " + sent.error().message};
   }
   const std::optional<wire::ReportAnswered> answered = await_answer(request);
-  if (!answered) return Error{ErrorKind::aborted, "the run is over"};
+  if (!answered) return Error{ErrorKind::aborted, "the run has ended"};
   const wire::ReportAnswered& answer = *answered;
   if (answer.error) return Error{ErrorKind::unavailable, *answer.error};
   return answer.checkpoint;
 }
 
-/// None when the session is over.
+/// None when the session has ended.
 std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& request) {
   std::unique_lock lock(mutex_);
   while (true) {

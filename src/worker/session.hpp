@@ -35,30 +35,37 @@ struct ReportRequest {
   JsonObject metrics;
   std::optional<std::string> checkpoint_directory;  ///< Local files to put into the checkpoint.
   std::optional<std::string> checkpoint_name;       ///< The name that the user wants.
-  std::string name_argument;                        ///< What the user calls that argument, for messages.
-  /// The directory is handed over: its files may be moved, and it is removed when they are stored. A committed checkpoint is copied and
-  /// stays, and so does a directory that holds the run's folder or the current one.
+  /// What the user calls that argument, for messages.
+  std::string name_argument;
+  /// The directory is handed over: its files may be moved, and it is removed when they are stored.
+  /// A committed checkpoint is copied and stays, and so does a directory that holds the run's
+  /// folder or the current one.
   bool move = false;
-  bool asynchronous = false;  ///< Return once the driver knows of the checkpoint; it is stored meanwhile.
+  /// Return once the driver knows of the checkpoint; it is stored meanwhile.
+  bool asynchronous = false;
   /// `placed`: `checkpoint_directory` lies in the run's folder, with its files, or will.
   CheckpointSource source = CheckpointSource::files;
-  /// Of the source `function`: stores the checkpoint under the name in the run's folder that it is told, and returns the directory
-  /// where it has put it. Called on the thread that reports, or, with an asynchronous report, on one of the session's own.
+  /// Of the source `function`: stores the checkpoint under the name in the run's folder that it is
+  /// given, and returns the directory where it has put it. Called on the thread that reports, or,
+  /// with an asynchronous report, on a thread of the session.
   std::function<Result<std::string>(const std::string& name)> store = nullptr;
   std::optional<ValidationTask> validation = {};  ///< Of the checkpoint; rank 0's counts.
-  std::optional<ReductionPlan> reduce = {};       ///< Of the metrics, over the ranks; rank 0's counts.
+  /// Of the metrics, over the ranks; rank 0's counts.
+  std::optional<ReductionPlan> reduce = {};
 };
 
 /// What a session does when its driver is gone.
 enum class DriverGone {
   end_process,  ///< Nobody would take the results, and nobody would end this process.
-  end_session   ///< This process has a life of its own: the session is over.
+  end_session   ///< This process lives on without a session.
 };
 
-/// The end of the session in the worker: who this worker is, its tasks, its reports. A thread of its own listens to the driver and
-/// needs no interpreter; when the driver is gone it ends the process at once, unless that has a life of its own.
+/// The end of the session in the worker: who this worker is, its tasks, its reports. A separate
+/// thread listens to the driver and needs no interpreter; when the driver is gone it ends the
+/// process at once, unless the process may live on without a session.
 ///
-/// `next_task` and the answers to tasks belong to the main thread; `report` may be called from any thread, by one at a time.
+/// `next_task` and the answers to tasks belong to the main thread; `report` may be called from any
+/// thread, by one at a time.
 class Session {
  public:
   /// Takes `fd`, the session's socket. Blocks for the first message.
@@ -74,7 +81,8 @@ class Session {
   /// The directory that get_checkpoint() gives: the newest committed one that this worker knows of.
   std::optional<std::string> checkpoint() const;
 
-  /// Whether nothing that is done here counts any more: the driver has ended the session, or is about to end this process.
+  /// Whether nothing that is done here counts any more: the driver has ended the session, or is
+  /// about to end this process.
   bool over() const;
 
   /// Tells the driver that this worker is ready.
@@ -84,42 +92,53 @@ class Session {
   void answer_call(std::int64_t call_id, const std::optional<RankError>& error, wire::Blob value);
   void training_returned(wire::Blob value);
   void training_raised(const RankError& error, wire::Blob exception);
-  /// The socket on which a runtime in this process speaks to the driver, as its guest; it is the caller's. Errors: `unavailable`.
+  /// The socket on which a runtime in this process speaks to the driver, as its guest; it is the
+  /// caller's. Errors: `unavailable`.
   Result<int> open_runtime();
   /// Of a worker that validates a checkpoint: what its function returned.
   void validated(const JsonObject& metrics);
 
-  /// The checkpoints that are kept, oldest first, once those of this rank's reports so far are committed and, with `validated`, none
-  /// is to be validated any more; or what there is when `timeout_s` seconds are over.
+  /// The checkpoints that are kept, oldest first, once those of this rank's reports so far are
+  /// committed and, with `validated`, none is to be validated any more; or what is known after
+  /// `timeout_s` seconds.
   /// Errors: `invalid_argument` in a child process, or after the training function has returned.
   Result<std::vector<wire::ToldCheckpoint>> ask_checkpoints(bool validated, std::optional<double> timeout_s);
 
-  /// `tell` says where this rank stands in its collectives, as a JSON list of GroupPosition. It is called whenever the driver asks,
-  /// by a thread of its own: should it block, no more questions are answered, and that is all.
+  /// `tell` says where this rank stands in its collectives, as a JSON list of GroupPosition. It is
+  /// called whenever the driver asks, on a separate thread: if it blocks, no more questions are
+  /// answered, and nothing else happens.
   void tell_collectives_by(std::function<std::string()> tell);
 
-  /// The end of a session whose process lives on; not under a lock that `tell` of `tell_collectives_by` needs. Waits for what is under way.
+  /// The end of a session whose process lives on; not under a lock that `tell` of
+  /// `tell_collectives_by` needs. Waits for what is under way.
   void close();
-  /// `tell` says what the threads of this process are doing, in lines for the user. It is called as that of `tell_collectives_by`.
+  /// `tell` says what the threads of this process are doing, in lines for the user. It is called as
+  /// that of `tell_collectives_by`.
   void tell_stacks_by(std::function<std::string()> tell);
 
-  /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the end, after Task::Kind::end.
+  /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the
+  /// end, after Task::Kind::end.
   void finish_uploads();
 
-  /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous checkpoint, when that is durable; then the committed
-  /// checkpoint's directory, if any. Errors: `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted` (over()).
+  /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous
+  /// checkpoint, when that is durable; then the committed checkpoint's directory, if any. Errors:
+  /// `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted`
+  /// (over()).
   Result<std::optional<std::string>> report(ReportRequest request);
 
-  /// A barrier or broadcast of all ranks; returns what `root` gave (null: nothing). One call at a time.
-  /// Errors: `invalid_argument` (a root that is no rank, a call by two threads at once, by a child process, after the function's return).
+  /// A barrier or broadcast of all ranks; returns what `root` gave (null: nothing). One call at a
+  /// time.
+  /// Errors: `invalid_argument` (a root that is no rank, a call by two threads at once, by a child
+  /// process, after the function's return).
   Result<wire::Blob> collective(const std::string& kind, int root, wire::Blob bytes);
-  /// What is known of nodes that are taken away from the group, as a PreemptionInfo in JSON; null: nothing. A barrier of all ranks, with
-  /// the errors of `collective`.
+  /// What is known of nodes that are taken away from the group, as a PreemptionInfo in JSON; null:
+  /// nothing. A barrier of all ranks, with the errors of `collective`.
   Result<wire::Blob> preemption_info(const std::string& asked_by);
 
  private:
   Session(wire::Fd fd, DriverGone gone);
-  /// Whether this is a process that the worker's code has forked: it has the memory, but not the connection.
+  /// Whether this is a process that the worker's code has forked: it has the memory, but not the
+  /// connection.
   bool in_child() const;
   Result<wire::Blob> gather(const std::string& kind, int root, const wire::Blob& given);
   void listen();
@@ -159,10 +178,12 @@ class Session {
   std::atomic<bool> gathering_{false};
   std::int64_t collective_index_ = 0;
   std::optional<wire::Blob> gathered_;
-  std::map<std::int64_t, ReportRequest> meanwhile_;    ///< Asynchronous reports that are not stored yet.
-  std::unique_ptr<boost::asio::thread_pool> uploads_;  ///< One thread, from the first asynchronous report on.
-  std::unique_ptr<ArtifactCarrier> carrier_;           ///< Of the role for it; used on that thread.
-  std::stop_source bringing_;                          ///< What it was told last.
+  /// Asynchronous reports that are not stored yet.
+  std::map<std::int64_t, ReportRequest> meanwhile_;
+  /// One thread, from the first asynchronous report on.
+  std::unique_ptr<boost::asio::thread_pool> uploads_;
+  std::unique_ptr<ArtifactCarrier> carrier_;  ///< Of the role for it; used on that thread.
+  std::stop_source bringing_;                 ///< What it was asked last.
   std::function<std::string()> tell_collectives_;
   std::function<std::string()> tell_stacks_;
   Teller collectives_teller_;

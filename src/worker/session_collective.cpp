@@ -40,7 +40,7 @@ Result<wire::Blob> Session::gather(const std::string& kind, int root, const wire
   changed_.wait(lock, [this] { return gathered_.has_value() || over_; });
   if (!gathered_) {
     gathering_ = false;
-    return Error{ErrorKind::aborted, "the run is over"};
+    return Error{ErrorKind::aborted, "the run has ended"};
   }
   wire::Blob gathered = *std::exchange(gathered_, std::nullopt);
   gathering_ = false;

@@ -11,7 +11,7 @@ namespace headway::cluster {
 
 namespace {
 
-/// Notes what it is told.
+/// Notes what it receives.
 class FakeAgent : public node::NodeAgent {
  public:
   explicit FakeAgent(std::vector<std::string>& notes) : notes_(notes) {}

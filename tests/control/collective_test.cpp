@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(they_go_on_and_one_line_says_so) {
   run.advance(30s);
   answer(run, 0, {outside(9)});
   answer(run, 1, {outside(9)});
-  BOOST_TEST(run.last<Notify>().text == "the ranks have gone on from their collective, after 60.0 s");
+  BOOST_TEST(run.last<Notify>().text == "the ranks have left their collective, after 60.0 s");
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_passes_and_the_attempt_fails_for_the_rank_that_has_not_entered) {

@@ -1,7 +1,7 @@
 #include "control/rig.hpp"
 
 /// When a rank dies, the collectives of the others fail too, and their failures often arrive first.
-/// The cause is what is told.
+/// The cause is what is reported.
 namespace headway::control {
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-/// How large a group may be, and what is told of its size.
+/// How large a group may be, and what is said of its size.
 namespace headway::control {
 namespace {
 

@@ -30,7 +30,7 @@ Rig running_on(const std::vector<std::string>& nodes, RunSpec spec) {
   return run;
 }
 
-/// One worker that may become two. It has looked for more, once its interval was over, and has seen
+/// One worker that may become two. It has looked for more, after its interval, and has seen
 /// room for so many.
 Rig after_a_look(int room, double interval_s = 5) {
   Rig run = running_on({"a"}, elastic_spec(1, 2, interval_s));

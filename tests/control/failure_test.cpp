@@ -1,7 +1,7 @@
 #include "control/rig.hpp"
 
-/// Ranks that raise, die or never start: who is told to be the cause, and how often the run begins
-/// anew.
+/// Ranks that raise, die or never start: who is named as the cause, and how often the run starts
+/// again.
 namespace headway::control {
 
 namespace {

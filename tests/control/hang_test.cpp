@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_does_not_end_is_named) {
   BOOST_TEST(examined_ranks(run) == std::vector<int>{1});
   run.examined();
   BOOST_TEST(run.last<Warn>().text.starts_with(
-      "rank 1 has not exited, 10.0 s after being told to (attempt 1)\n"
+      "rank 1 has not exited, 10.0 s after the order to end (attempt 1)\n"
       "Why the attempt was ended: rank 0 (pid 100 on host-a) was killed by SIGKILL (signal 9) before its training "
       "function had returned\n"
       "rank 1 (pid 101 on host-a):\n"));

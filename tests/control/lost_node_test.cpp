@@ -1,7 +1,7 @@
 #include "control/rig.hpp"
 
-/// A node goes, and takes its ranks out of reach: the others are told at once, and the next attempt
-/// begins elsewhere, but not before the lost ranks can no longer live.
+/// A node goes, and takes its ranks out of reach: the others learn of it at once, and the next
+/// attempt begins elsewhere, but not before the lost ranks can no longer live.
 namespace headway::control {
 
 namespace {

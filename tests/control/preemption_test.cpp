@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(every_rank_that_asks_is_told_and_the_group_goes_elsewhere_a
   run.send(notice);
   BOOST_TEST(run.last<Notify>().text ==
              "node b (host-b) will be taken away in 30.0 s, and rank 1 with it: every rank that asks for preemption "
-             "info is told");
+             "info learns of it");
   const std::optional<PreemptionInfo> info = asked(run, 1);
   BOOST_REQUIRE(info.has_value());
   BOOST_TEST(info->deadline_ms.value() == deadline_ms);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_report_whose_files_a_lost_rank_had_is_not_waited_for) {
   run.report(0);
   run.report(1, {}, files({"model.pt"}));
   run.begun();
-  // What is left of it may live until its lease is over.
+  // What is left of it may live until its lease ends.
   run.send(NodeLost{"b", "its connection ended"});
   BOOST_TEST(run.count<EndWorkers>() == 1U);
 }

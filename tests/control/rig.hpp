@@ -116,7 +116,7 @@ class Rig {
     send(WorkerExited{attempt(), rank, std::move(status), log_tail});
   }
   void killed(int rank, int signal = 9) { exits(rank, {true, signal, ""}); }
-  /// All that still live end as `status` says, then the group is over.
+  /// All that still live end as `status` says, then the group has ended.
   void group_ends(const ExitStatus& status = {true, 9, ""}) {
     for (int rank = 0; rank < workers; ++rank) {
       if (!gone[static_cast<std::size_t>(rank)]) exits(rank, status);

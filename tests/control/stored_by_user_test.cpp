@@ -1,6 +1,6 @@
 #include "control/rig.hpp"
 
-/// Checkpoints that the user stores himself: with NO_UPLOAD, or by a function of his own.
+/// Checkpoints that users store themselves: with NO_UPLOAD, or by a function.
 namespace headway::control {
 namespace {
 

@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(what_a_journal_of_a_validation_gives_up_in_the_middle_of_an
 }
 
 BOOST_AUTO_TEST_CASE(the_newest_that_a_run_which_has_ended_gave_up_is_not_gone_on_from) {
-  // Its commit had failed, so its ranks were told that it is not there; its manifest was, and could
+  // Its commit had failed, so its ranks heard that it is not there; its manifest was, and could
   // not be deleted.
   for (const char* const state : {"finished", "errored", "aborted", "scheduling"}) {
     Journal journal = journal_of(2, state);
@@ -268,10 +268,10 @@ BOOST_AUTO_TEST_CASE(a_failed_run_goes_on_with_a_fresh_budget_and_says_so_and_wh
   journal.failure = "ValueError: bad batch\nrank 0 ...";
   Rig run = taken_up(found_run(journal, {manifest_of(0, 1, 0)}), spec_of(2, 1));
   const std::string told = run.last<Notify>().text;
-  BOOST_TEST(contains(told, "Going on with the run in /storage/run from checkpoint_000000, as attempt 3"));
+  BOOST_TEST(contains(told, "Resuming the run in /storage/run from checkpoint_000000, as attempt 3"));
   BOOST_TEST(contains(told, "ValueError: bad batch"));
   BOOST_TEST(!contains(told, "rank 0"));
-  BOOST_TEST(contains(told, "Failures are counted afresh"));
+  BOOST_TEST(contains(told, "The count of failures starts at 0 again"));
   BOOST_TEST(run.place<Notify>() < run.place<AcquireNodes>());
   run.grant();
   run.restart();
@@ -294,8 +294,8 @@ BOOST_AUTO_TEST_CASE(a_complete_run_says_what_happens_before_it_happens) {
   Rig run = taken_up(found_run(journal, {manifest_of(0, 1, 0)}));
   BOOST_TEST(
       run.last<Notify>().text ==
-      "The run in /storage/run is complete (1 report). Going on from checkpoint_000000, as attempt 2 in the same "
-      "folder; another RunConfig.name starts afresh.");
+      "The run in /storage/run is complete (1 report). Resuming from checkpoint_000000, as attempt 2 in the same "
+      "folder; another RunConfig.name starts a new run.");
   BOOST_TEST(run.place<Notify>() < run.place<WriteJournal>());
 }
 

@@ -27,7 +27,8 @@ std::vector<std::string> records_in(const std::string& path) {
   const std::string bytes = read(path);
   std::vector<std::string> records;
   for (std::size_t at = 0; at < bytes.size();) {
-    const auto size = static_cast<unsigned char>(bytes.at(at));  // Short records only: one byte of the length counts.
+    // Short records only: one byte of the length counts.
+    const auto size = static_cast<unsigned char>(bytes.at(at));
     const std::string record = tf_record(bytes.substr(at + 12, size));
     BOOST_TEST(hex(bytes.substr(at, record.size())) == hex(record));
     records.push_back(bytes.substr(at + 12, size));

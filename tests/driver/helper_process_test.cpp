@@ -6,7 +6,8 @@
 #include <map>
 #include <unistd.h>
 
-/// A process that is no rank, from its claim to its end, on a node and an engine that order what happens.
+/// A process that is no rank, from its claim to its end, on a node and an engine that order what
+/// happens.
 namespace headway::driver {
 namespace {
 

@@ -128,7 +128,7 @@ RunSpec spec_for(const Scratch& scratch) {
   return spec;
 }
 
-/// Calls the run's hooks, as a front end does, until it is over.
+/// Calls the run's hooks, as a front end does, until the run has ended.
 void serve(Watch& watch, Run& run) {
   for (;;) {
     const auto snapshot = watch.next(std::chrono::seconds(60));

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(lines_that_the_disk_had_no_room_for_are_written_before_the_
   {
     const FileSizeLimit full(9);
     BOOST_TEST(folder.append("second").size() == 1U);
-    BOOST_TEST(folder.append("third").empty(), "it is told once");
+    BOOST_TEST(folder.append("third").empty(), "it is said once");
   }
   BOOST_TEST(read(run + "/result.json") == "first\n");
   BOOST_TEST(folder.append("fourth").empty());

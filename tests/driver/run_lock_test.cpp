@@ -15,7 +15,8 @@ namespace {
 
 using storage::Scratch;
 
-/// A child that waits for a signal; it is up, and has dropped what children drop, when the constructor returns.
+/// A child that waits for a signal; it is up, and has dropped what children drop, when the
+/// constructor returns.
 class Child {
  public:
   Child() {
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_driver_left_is_waited_for) {
   former.driver = node::identity_of(driver.pid());
   write_owner(scratch.run, former);
   driver.end();
-  // The guard's end comes from a process of its own, while this one waits.
+  // Another process ends the guard, while this one waits.
   const pid_t ender = fork();
   if (ender == 0) {
     kill(guard.pid(), SIGKILL);

@@ -4,7 +4,8 @@
 
 #include <set>
 
-/// What the pool's calls cost when users ask for a lot, and what is demanded of those who bring nodes.
+/// What the pool's calls cost when users ask for a lot, and what is demanded of those who bring
+/// nodes.
 namespace headway::engine {
 
 namespace {
@@ -80,7 +81,8 @@ BOOST_FIXTURE_TEST_CASE(two_thousand_requests_are_granted_in_order_with_two_look
   for (int i = 0; i < waiting; ++i) pool.release(i);
   BOOST_TEST(granted.size() == static_cast<std::size_t>(waiting));
   BOOST_TEST(std::is_sorted(granted.begin(), granted.end()));
-  // Each is looked at once for whether it could ever be placed, and in its turn, when somebody asks or gives back.
+  // Each is looked at once for whether it could ever be placed, and in its turn, when somebody asks
+  // or gives back.
   BOOST_TEST(pool.plans_made() <= 4 * waiting);
 }
 

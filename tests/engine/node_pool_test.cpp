@@ -214,7 +214,8 @@ BOOST_FIXTURE_TEST_CASE(what_is_possible_leaves_room_for_what_is_held_beside_the
   BOOST_TEST(engine.possible(1, wanted) == 7);
 }
 
-/// An elastic run (1) on two nodes, of which one has a CPU left, and validations of its checkpoints.
+/// An elastic run (1) on two nodes, of which one has a CPU left, and validations of its
+/// checkpoints.
 struct Growing : Fixture {
   Growing() {
     engine.remove("host-a");
@@ -247,7 +248,7 @@ BOOST_FIXTURE_TEST_CASE(a_group_grows_beside_its_own_validation_that_waits_for_w
   BOOST_TEST(slots == 3U);
   BOOST_TEST(granted.empty());
   engine.release(1);
-  BOOST_TEST(granted == Holders{2});  // When the training is over, at the latest.
+  BOOST_TEST(granted == Holders{2});  // When the training ends, at the latest.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_group_that_asks_again_does_not_stand_behind_its_own_validations, Growing) {
@@ -312,7 +313,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_run_holds_beside_its_workers_counts, Fixture) {
   };
   ask_beside(1, 2, 2);
   BOOST_TEST(engine.available().at("CPU") == 0.0);
-  ask_beside(2, 4, 1);  // Five in all can never be had.
+  ask_beside(2, 4, 1);  // No node has five.
   BOOST_TEST(refused == Holders{2});
   ask_beside(3, 3, 1);
   BOOST_TEST(granted == Holders{1});

@@ -90,7 +90,8 @@ BOOST_FIXTURE_TEST_CASE(a_run_that_waits_gets_a_node_that_is_given_back_when_it_
   BOOST_TEST(calls_since() == Calls{"want 1"});
   BOOST_TEST(notes.demands[0].parts[0].request.workers_min == 2);
   pool.add(node_named("node-1", {{"brought", "yes"}}));
-  BOOST_TEST(calls_since() == (Calls{"brought node-1", "want 0"}));  // It waits for the first run alone.
+  // It waits for the first run alone.
+  BOOST_TEST(calls_since() == (Calls{"brought node-1", "want 0"}));
   BOOST_TEST(granted == std::vector<std::int64_t>{1});
   pool.release(1);
   BOOST_TEST(granted == (std::vector<std::int64_t>{1, 2}));

@@ -69,7 +69,8 @@ void sync_at_checkpoint() {
   std::ofstream("plots/" + own_name() + "/second") << "second";
 }
 
-/// Nothing is reported. What has come and is the same does not come again, though it is not what it was any more where it came to.
+/// Nothing is reported. What has come and is the same does not come again, though it is not what it
+/// was any more where it came to.
 void sync_every_period() {
   if (context().world_rank != 0) return;
   std::ofstream("same") << "same";

@@ -7,7 +7,7 @@ BOOST_AUTO_TEST_SUITE(examples_suite)
 
 BOOST_AUTO_TEST_CASE(the_examples_come_to_their_results) {
 #if defined(__SANITIZE_THREAD__)
-  const std::string start = "exec";  // ThreadSanitizer has a thread of its own.
+  const std::string start = "exec";  // ThreadSanitizer starts a thread.
 #else
   const std::string start = "fork";
 #endif

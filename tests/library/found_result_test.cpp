@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_read_from_its_folder) {
 BOOST_AUTO_TEST_CASE(a_run_that_has_not_come_far_is_read_too) {
   for (const std::string name : {"checkpoint_000000", "checkpoint_000001", "checkpoint_000002", "params.json"})
     fs::remove_all(run + "/" + name);
-  std::ofstream(run + "/result.json") << "{\"epoch\":0}\n{\"epoch\":";  // The second line is being written.
+  // The second line is being written.
+  std::ofstream(run + "/result.json") << "{\"epoch\":0}\n{\"epoch\":";
   const TrainResult begun = TrainResult::from_path(run).value();
   BOOST_TEST(begun.metrics.at("epoch").as_int() == 0);
   BOOST_TEST(!begun.checkpoint);

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-/// Runs that are started and go on beside the program, which has a handle to them.
+/// Runs that are started and train beside the program, which has a handle to them.
 namespace headway::library {
 namespace {
 

@@ -32,7 +32,8 @@ void fail_asynchronously() {
   const std::string part = "part_" + std::to_string(context().world_rank);
   report({{"i", 0}}, checkpoint_of(part), {.upload = UploadMode::async, .move = false, .upload_function = never_store});
   try {
-    for (int i = 1; i < 3; ++i) report({{"i", i}}, checkpoint_of(part));  // It waits for the one before it.
+    // It waits for the one before it.
+    for (int i = 1; i < 3; ++i) report({{"i", i}}, checkpoint_of(part));
   } catch (const BadResult& told) {
     std::cout << "told " << told.what() << std::endl;
   }

@@ -6,7 +6,8 @@
 #include <iterator>
 #include <string>
 
-/// Where the runs of C++ programs lie, what they leave there, and which of their checkpoints are kept.
+/// Where the runs of C++ programs lie, what they leave there, and which of their checkpoints are
+/// kept.
 namespace headway::library {
 namespace {
 
@@ -52,7 +53,8 @@ BOOST_AUTO_TEST_CASE(of_files_of_one_name_the_lowest_ranks_is_kept_with_one_warn
 BOOST_AUTO_TEST_CASE(the_best_by_a_nested_metric_and_the_newest_are_kept) {
   both("keep_best", [](const Ended& ended) {
     BOOST_TEST(ended.code == 0);
-    BOOST_TEST(ended.says("attempts 1\nkept checkpoint_000002 of 2 files, whole\n"));  // The newer one of equals.
+    // The newer one of equals.
+    BOOST_TEST(ended.says("attempts 1\nkept checkpoint_000002 of 2 files, whole\n"));
     BOOST_TEST(ended.says("kept checkpoint_000004 of 2 files, whole\n"));
     for (const std::string name : {"0", "1", "3"}) BOOST_TEST(!ended.says("kept checkpoint_00000" + name));
     BOOST_TEST(
@@ -100,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_name_of_a_run_that_is_complete_says_what_happens_before_i
     BOOST_TEST_CONTEXT(again.output) {
       BOOST_TEST(again.code == 0);
       const std::size_t said = again.output.find(
-          "is complete (1 report). Going on from the beginning, as it has no checkpoint yet, as attempt 2 in the same "
-          "folder; another RunConfig.name starts afresh.");
+          "is complete (1 report). Resuming from the beginning, as it has no checkpoint yet, as attempt 2 in the same "
+          "folder; another RunConfig.name starts a new run.");
       BOOST_REQUIRE(said != std::string::npos);
       BOOST_TEST(said < again.output.find("attempts 2"));
     }

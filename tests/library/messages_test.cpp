@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-/// What C++ programs are told, in the names that C++ has for things, and where exceptions come from.
+/// Messages to C++ programs use the names that C++ has for things, and say where exceptions come
+/// from.
 namespace headway::library {
 namespace {
 

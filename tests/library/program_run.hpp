@@ -17,7 +17,7 @@
 
 namespace headway::library {
 
-/// A folder of the test's own, removed at its end.
+/// A folder for one test, removed at its end.
 class Folder {
  public:
   Folder() {
@@ -34,7 +34,8 @@ class Folder {
   std::string path_;
 };
 
-/// A program's end: its exit code (128 and the signal's number when a shell would say so) and all that it printed.
+/// A program's end: its exit code (128 and the signal's number when a shell would say so) and all
+/// that it printed.
 struct Ended {
   int code = 0;
   std::string output;
@@ -67,7 +68,8 @@ class Pipe {
     BOOST_REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
     pid_ = fork();
     if (pid_ == 0) {
-      std::signal(SIGINT, SIG_DFL);  // A shell that runs the tests in the background has it ignored.
+      // A shell that runs the tests in the background has it ignored.
+      std::signal(SIGINT, SIG_DFL);
       dup2(ends[1], STDOUT_FILENO);
       execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       _exit(127);
@@ -123,13 +125,13 @@ inline Ended run_command(const std::string& command) {
 }
 
 #if defined(__SANITIZE_THREAD__)
-// ThreadSanitizer has a thread of its own, so no program of it can be forked.
+// ThreadSanitizer starts a thread, so no program built with it can be forked.
 inline constexpr bool can_fork = false;
 #else
 inline constexpr bool can_fork = true;
 #endif
 
-/// tests/library/train_program.cpp with a folder of its own.
+/// tests/library/train_program.cpp in a separate folder.
 struct TrainProgram {
   /// `variables`: of its environment, such as "NAME=value ".
   Ended run(const std::string& mode, const std::string& start, const std::string& variables = "") const {

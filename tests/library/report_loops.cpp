@@ -47,7 +47,8 @@ void place() {
   }
 }
 
-/// The first rank's part lies there, the second one's is uploaded; nothing of the checkpoint is moved.
+/// The first rank's part lies there, the second one's is uploaded; nothing of the checkpoint is
+/// moved.
 void place_and_move() {
   const bool first = headway::context().world_rank == 0;
   const std::string folder = first ? headway::context().run_directory + "/mine" : folder_of_rank() + "/part";

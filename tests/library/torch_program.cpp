@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-/// What headway/torch.hpp promises, in two ranks: `torch_program MODE STORAGE [REPORTED]`. Each rank reports what it found; see
-/// tests/python/test_cpp_torch.py.
+/// What headway/torch.hpp promises, in two ranks: `torch_program MODE STORAGE [REPORTED]`. Each
+/// rank reports what it found; see tests/python/test_cpp_torch.py.
 namespace {
 
 using headway::Json;

@@ -18,7 +18,8 @@
 #include <thread>
 #include <unistd.h>
 
-/// A program that trains: `train_program MODE STORAGE`. Each mode is one run (or one way to get it wrong); what came of it is printed.
+/// A program that trains: `train_program MODE STORAGE`. Each mode is one run (or one way to get it
+/// wrong); what came of it is printed.
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +40,8 @@ Json sum_up(const Json& config) {
   return {{"pid_differs", getpid() != config.at("driver").as_int()}, {"rank", me.world_rank}};
 }
 
-/// Saves its epoch at each report and goes on from the checkpoint; the last rank dies once, after epoch 2.
+/// Saves its epoch at each report and resumes from the checkpoint; the last rank dies once, after
+/// epoch 2.
 void die_once() {
   int epoch = 0;
   if (const auto checkpoint = headway::get_checkpoint()) epoch = std::stoi(read(checkpoint->path() + "/epoch")) + 1;
@@ -127,7 +129,8 @@ void wait_for_one_that_returned() {
 }
 
 __attribute__((noinline)) void wait_until_looked_at() {
-  // Each look at its frames wakes it. One may have been for the start, and the last one finds it gone on.
+  // Each look at its frames wakes it. One may have been for the start, and the last one finds it
+  // gone on.
   for (int looks = 0; looks < 3; ++looks) pause();
 }
 
@@ -145,7 +148,8 @@ void hang_for_good() {
 
 void bad_root() { headway::broadcast("x", 7); }
 
-/// This program again, in each worker of it, as a careless script would: `train_program run_itself FOLDER`.
+/// This program again, in each worker of it, as a careless script would: `train_program run_itself
+/// FOLDER`.
 void run_itself(const Json& config) {
   std::cout << "at depth " << std::getenv("HEADWAY_DEPTH") << std::endl;
   const std::string deeper = folder_of_rank();

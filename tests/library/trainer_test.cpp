@@ -8,7 +8,8 @@
 #include <sstream>
 #include <vector>
 
-/// Programs that train, as their users run them: with workers that are forked, and with workers that are started by exec.
+/// Programs that train, as their users run them: with workers that are forked, and with workers
+/// that are started by exec.
 namespace headway::library {
 namespace {
 
@@ -310,7 +311,8 @@ BOOST_AUTO_TEST_CASE(a_rank_that_waits_for_one_that_returned_is_told) {
   });
   both("bad_root", [](const Ended& ended) {
     BOOST_TEST(ended.says("BadResult: broadcast() was given root 7; allowed: a rank, 0 to 1"));
-    BOOST_TEST(ended.says("#0 (anonymous namespace)::bad_root()"));  // The user's frame, not the library's.
+    // The user's frame, not the library's.
+    BOOST_TEST(ended.says("#0 (anonymous namespace)::bad_root()"));
   });
 }
 

@@ -37,7 +37,7 @@ void report_weight(double weight, const ReportOptions& options) {
   report({{"weight", weight}}, Checkpoint::from_directory(folder), options);
 }
 
-/// Rank 0 prints how the kept checkpoints stand when their validations are over.
+/// Rank 0 prints how the kept checkpoints stand when their validations have ended.
 void show_standing() {
   if (context().world_rank != 0) return;
   for (const ReportedCheckpoint& each : get_all_reported_checkpoints()) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-/// Checkpoints that are validated beside the training, by functions of the program's own.
+/// Checkpoints that are validated beside the training, by functions of the program.
 namespace headway::library {
 namespace {
 

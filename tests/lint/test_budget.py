@@ -6,7 +6,9 @@ import pytest
 
 @pytest.fixture
 def spend(monkeypatch):
-    """``spend(file, seconds, import_s)``: the files over their budget if one took so long, and the exit status."""
+    """``spend(file, seconds, import_s)``: the files over their budget if one took so long, and the
+    exit status.
+    """
 
     def run(file, seconds, import_s):
         monkeypatch.setattr(budget, "import_seconds", lambda: import_s)

@@ -37,7 +37,7 @@ def test_a_sleep_is_found(tmp_path: Path, name: str, line: str) -> None:
         ("a.py", "signal.pause()"),
         ("a.py", "event.wait(timeout=30)"),
         ("a.py", "def test_a_rank_that_must_sleep_is_named(): ..."),
-        ("a.cpp", "// the workers sleep until they are told"),
+        ("a.cpp", "// the workers sleep until a signal comes"),
         ("a.cpp", "clock.advance(5s);"),
         ("a.sh", "wait $pid"),
     ],

@@ -2,7 +2,8 @@
 
 #include <thread>
 
-/// The agent with a real factory and real workers: what they said and printed, and how they ended, however that was.
+/// The agent with a real factory and real workers: what they said and printed, and how they ended,
+/// however that was.
 namespace headway::node {
 
 BOOST_AUTO_TEST_SUITE(agent_suite)

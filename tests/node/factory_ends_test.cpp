@@ -85,10 +85,11 @@ BOOST_FIXTURE_TEST_CASE(a_guard_that_is_stopped_is_killed_at_the_end_with_all_be
   BOOST_TEST(child.ends());
   BOOST_TEST(hidden.ends());
   const std::string pid = std::to_string(guard);
-  BOOST_TEST(of(0, "notice") ==
-             std::vector<std::string>{"the guard of a worker factory (pid " + pid +
-                                      ") has not ended 0 s after being told to: it is stopped (SIGSTOP); `kill -CONT " +
-                                      pid + "` resumes it. It is killed, with all processes below it"});
+  BOOST_TEST(
+      of(0, "notice") ==
+      std::vector<std::string>{"the guard of a worker factory (pid " + pid +
+                               ") has not ended 0 s after the order to end: it is stopped (SIGSTOP); `kill -CONT " +
+                               pid + "` resumes it. It is killed, with all processes below it"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_factory_that_is_stopped_is_killed_and_named_and_what_had_ended_is_told_as_it_was, OneAgent) {

@@ -11,15 +11,16 @@
 #include <thread>
 #include <unistd.h>
 
-/// A worker factory without a language: its workers do what the text of each frame says. The modules "missing" and "thread" are
-/// one that cannot be imported and one that starts a thread.
+/// A worker factory without a language: its workers do what the text of each frame says. The
+/// modules "missing" and "thread" are one that cannot be imported and one that starts a thread.
 namespace {
 
 using namespace headway;
 
 void say(int session, const std::string& text) { (void)wire::send_frame(session, node::words_of(text)); }
 
-/// A child in the worker's session, which keeps the worker's socket and output open, and a grandchild in one of its own below it.
+/// A child in the worker's session, which keeps the worker's socket and output open, and a
+/// grandchild in another one below it.
 void start_family(int session) {
   if (fork() == 0) {
     if (fork() == 0) {

@@ -10,13 +10,14 @@
 
 #include <thread>
 
-/// headway-guard: whichever way the command or its owner ends, nothing of the command is left behind.
+/// headway-guard: whichever way the command or its owner ends, nothing of the command is left
+/// behind.
 namespace headway::node {
 
 namespace {
 
-/// A guard over a shell script. The script's descriptor 4 is inherited by all that it starts: its end is the end of them all.
-/// What it says there is read with `said`.
+/// A guard over a shell script. The script's descriptor 4 is inherited by all that it starts: its
+/// end is the end of them all. What it says there is read with `said`.
 struct GuardedScript {
   explicit GuardedScript(const std::string& script) : GuardedScript(std::vector<std::string>{"sh", "-c", script}) {}
   explicit GuardedScript(const std::vector<std::string>& command) : life(make_pipe()), all(make_pipe()) {

@@ -13,7 +13,7 @@
 /// The agent with a real factory and real workers: what they said and printed, and how they ended.
 namespace headway::node {
 
-/// An agent on a loop of its own, with all that it tells kept in order.
+/// An agent on a separate loop, with all that it reports kept in order.
 struct OneAgent : AgentSink {
   explicit OneAgent(std::vector<std::string> factory = {HEADWAY_TEST_FACTORY}) {
     config = {HEADWAY_TEST_GUARD, std::move(factory), {}, ""};

@@ -82,7 +82,8 @@ BOOST_FIXTURE_TEST_CASE(a_process_in_an_endless_loop_shows_its_function, Examine
 BOOST_FIXTURE_TEST_CASE(a_process_that_waits_in_a_system_call_shows_the_native_frame, Examined) {
   const Snake snake("import signal; print('ready', flush=True); signal.pause()");
   std::string text = look_at(snake.pid);
-  while (!has(text, "pause")) text = look_at(snake.pid);  // It may have been on its way into the call.
+  // It may have been on its way into the call.
+  while (!has(text, "pause")) text = look_at(snake.pid);
   BOOST_TEST(has(text, "MainThread"), text);
 }
 
@@ -145,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(the_examiner_goes_while_it_looks_and_nothing_is_left, Ex
   ::mkfifo(fifo.c_str(), 0600);
   {
     ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, tool("echo here > " + fifo + "; exec tail -f /dev/null")});
-    examiner.examine(snake.pid, [](const std::string&) { BOOST_ERROR("somebody is told after the end"); });
+    examiner.examine(snake.pid, [](const std::string&) { BOOST_ERROR("somebody is called after the end"); });
     std::ifstream came(fifo);
     std::string word;
     came >> word;

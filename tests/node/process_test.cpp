@@ -6,7 +6,8 @@
 #include <functional>
 #include <thread>
 
-/// Programs started with exactly what they were given, and the little that a process asks about itself.
+/// Programs started with exactly what they were given, and the little that a process asks about
+/// itself.
 namespace headway::node {
 
 namespace {

@@ -1,4 +1,6 @@
-"""The environment of the tree has the commands that the wheel installs, and they run the tree's code."""
+"""The environment of the tree has the commands that the wheel installs, and they run the tree's
+code.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def test_the_wheel_has_two_commands() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_runs_in_any_folder(command: str, tmp_path: Path) -> None:
     program = Path(sys.executable).parent / command
-    (tmp_path / "headway").mkdir()  # Not what is meant: a command does not import from the current directory.
+    # Not what is meant: a command does not import from the current directory.
+    (tmp_path / "headway").mkdir()
     (tmp_path / "headway/__init__.py").write_text("raise ImportError('of the current directory')\n")
     done = subprocess.run([program, "--help"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -30,7 +33,9 @@ def test_a_command_runs_in_any_folder(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["environment", "an environment", "e" * 200])
 def test_the_environment_may_have_any_path(folder: str, tmp_path: Path) -> None:
-    """What bootstrap.sh writes, in an environment where python is one that only says how it was called."""
+    """What bootstrap.sh writes, in an environment where python is one that only says how it was
+    called.
+    """
     tree, venv = tmp_path / "tree", tmp_path / folder
     for name in ("scripts", "requirements"):
         (tree / name).mkdir(parents=True)

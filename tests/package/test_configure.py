@@ -1,4 +1,6 @@
-"""The build is configured again when something that a CMake file looks for was installed after the last time."""
+"""The build is configured again when something that a CMake file looks for was installed after the
+last time.
+"""
 
 import os
 import shutil
@@ -12,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def tree(tmp_path):
-    """A source tree whose cmake only writes a line for each call, with one set of requirements installed."""
+    """A source tree whose cmake only writes a line for each call, with one set of requirements
+    installed.
+    """
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/configure.sh", tmp_path / "scripts")
     (tmp_path / ".venv/bin").mkdir(parents=True)
@@ -32,7 +36,9 @@ def install(tree, requirements, seconds):
 
 
 def configure(tree, seconds):
-    """How many times cmake has been called, after configuring (again) at so many seconds after the epoch."""
+    """How many times cmake has been called, after configuring (again) at so many seconds after the
+    epoch.
+    """
     before = len((tree / "calls.txt").read_text().splitlines()) if (tree / "calls.txt").exists() else 0
     subprocess.run([tree / "scripts/configure.sh", "build"], check=True)
     after = len((tree / "calls.txt").read_text().splitlines())

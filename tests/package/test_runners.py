@@ -1,4 +1,6 @@
-"""scripts/test.sh: which runners it starts, that a failure of any of them counts, and what it prints last."""
+"""scripts/test.sh: which runners it starts, that a failure of any of them counts, and what it
+prints last.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ PROGRAMS = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree whose programs note their arguments in calls.txt, and fail where FAILS is one of these."""
+    """A tree whose programs note their arguments in calls.txt, and fail where FAILS is one of
+    these.
+    """
     for name, says in PROGRAMS.items():
         program = tmp_path / name
         program.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""headway/torch.hpp where there is another libtorch than the one here: of another version, or with CUDA."""
+"""headway/torch.hpp where there is another libtorch than the one here: of another version, or with
+CUDA.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ def output_of(*command: object, cwd: Path = ROOT) -> str:
 
 @pytest.fixture(scope="session")
 def python_of_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment's interpreter, with the wheel installed and the dependencies borrowed from this one."""
+    """A fresh environment's interpreter, with the wheel installed and the dependencies borrowed
+    from this one.
+    """
     folder = tmp_path_factory.mktemp("wheel")
     output_of(ROOT / "scripts/wheel.sh", folder)
     (wheel,) = folder.glob("headway-*.whl")

@@ -1,4 +1,6 @@
-"""Rows for test_arguments.py: bad arguments of headway.init, runtime environments, headway.tune, ranges and budgets."""
+"""Rows for test_arguments.py: bad arguments of headway.init, runtime environments, headway.tune,
+ranges and budgets.
+"""
 
 import sys
 
@@ -195,7 +197,7 @@ ROWS = [
     (headway.init, {"resources": {"disk": "big"}}, TypeError, "resources['disk']", "'big'", "a number"),
     (headway.init, {"resources": {"disk": -2}}, ValueError, 'resources["disk"]', "-2", "not negative"),
     (headway.init, {"resources": {"CPU": 2}}, ValueError, "resources", '"CPU"', "num_cpus"),
-    (headway.init, {"resources": {"": 2}}, ValueError, "resources", "empty name", "names of your own"),
+    (headway.init, {"resources": {"": 2}}, ValueError, "resources", "empty name", "any other name"),
     (headway.init, {"preload": "torch"}, TypeError, "preload", "'torch' (str)", "a list of module names"),
     (headway.init, {"preload": True}, TypeError, "preload", "True (bool)", "or False"),
     (headway.init, {"preload": [1]}, TypeError, "preload", "1 (int)", "a list of module names"),

@@ -1,4 +1,6 @@
-"""Rows for test_every_argument.py: bad arguments of functions and methods, in the driver and in a training function."""
+"""Rows for test_every_argument.py: bad arguments of functions and methods, in the driver and in a
+training function.
+"""
 
 import tempfile
 import types

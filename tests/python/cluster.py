@@ -1,4 +1,6 @@
-"""Drivers that other nodes join, and agents that do: real processes on this machine, which is many machines to them."""
+"""Drivers that other nodes join, and agents that do: real processes on this machine, which is many
+machines to them.
+"""
 
 import contextlib
 import json
@@ -51,7 +53,7 @@ DRIVER = """
         ).fit()
 """
 
-# More of a script: steps that are saved and gone on from, and a run in a group of any size.
+# More of a script: steps that are saved and resumed from, and a run in a group of any size.
 STEPS = """
     import json
 
@@ -131,7 +133,8 @@ class Agent:
 
 
 class Proxy:
-    """A connection between an agent and its driver that can be cut: it is there, and nothing passes any more.
+    """A connection between an agent and its driver that can be cut: it is there, and nothing passes
+    any more.
 
     What passes takes ``delay_s`` longer each way, and no more than ``rate`` bytes pass in a second.
     """

@@ -1,4 +1,6 @@
-"""Fixtures of the Python tests: storage, fit() in short, scripts of their own, and that nothing is left behind."""
+"""Fixtures of the Python tests: storage, fit() in short, driver scripts, and that nothing is left
+behind.
+"""
 
 import contextlib
 import functools
@@ -54,7 +56,9 @@ TRACKER = "multiprocessing.resource_tracker"
 
 
 def _strays():
-    """This process's descendants other than guards and factories (guards' children): workers, and what they started."""
+    """This process's descendants other than guards and factories (guards' children): workers, and
+    what they started.
+    """
     found = {pid: line for pid, line in processes.descendants().items() if TRACKER not in line}
     guards = {pid for pid, line in found.items() if processes.is_guard_line(line)}
     factories = {child for guard in guards for child in processes.children(guard)}
@@ -128,7 +132,9 @@ def storage(tmp_path):
 
 @pytest.fixture
 def fit(storage):
-    """``fit(loop, workers=2, ...)``: builds a trainer and runs it; 2 workers, a fresh storage path."""
+    """``fit(loop, workers=2, ...)``: builds a trainer and runs it; 2 workers, a fresh storage
+    path.
+    """
 
     def run(loop, workers=2, *, trainer=train.DataParallelTrainer, config=None, name=None, keep=None, **options):
         failure = options.pop("failure", None) or train.FailureConfig(options.pop("max_failures", 0))
@@ -169,7 +175,7 @@ def fail(fit):
 
 
 class Script:
-    """A driver script in a process of its own, whose descendants can be found by a mark."""
+    """A driver script in a separate process, whose descendants can be found by a mark."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -178,7 +184,7 @@ class Script:
         self.process = None
 
     def start(self, code, **env):
-        """Starts the script in a session of its own; stdout and stderr come in one pipe."""
+        """Starts the script in a new session; stdout and stderr come in one pipe."""
         path = self.folder / "script.py"
         path.write_text(textwrap.dedent(code))
         self.process = subprocess.Popen(
@@ -191,7 +197,8 @@ class Script:
             text=True,
             errors="replace",
             start_new_session=True,
-            # Who runs the tests in the background of a shell has them ignore Ctrl-C; a script is to hear it.
+            # Who runs the tests in the background of a shell has them ignore Ctrl-C; a script is to
+            # hear it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         return self

@@ -1,4 +1,6 @@
-"""A run whose processes are killed at fault points, script after script, and what must be true of it in the end."""
+"""A run whose processes are killed at fault points, script after script, and what must be true of
+it in the end.
+"""
 
 import json
 import os
@@ -10,8 +12,8 @@ import processes
 
 EPOCHS = 5
 
-# Each epoch's report has a checkpoint, of both ranks or of those that WRITERS names. What report has returned for is
-# noted outside of the run's folder, and so is who runs.
+# Each epoch's report has a checkpoint, of both ranks or of those that WRITERS names. What report
+# has returned for is noted outside of the run's folder, and so is who runs.
 DRIVER = f"""
 import os, tempfile
 from headway import train
@@ -54,7 +56,9 @@ class Folder:
         self.path = pathlib.Path(path)
 
     def files(self):
-        """The names of all files in it, with their directories, sorted; none when it is not there."""
+        """The names of all files in it, with their directories, sorted; none when it is not
+        there.
+        """
         return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*") if path.is_file())
 
     def read(self, name):
@@ -62,7 +66,9 @@ class Folder:
 
 
 class Runs:
-    """The script, run again and again on one run's folder. ``env`` is what each of its drivers needs to get there."""
+    """The script, run again and again on one run's folder. ``env`` is what each of its drivers
+    needs to get there.
+    """
 
     def __init__(self, script, tmp_path, folder=None, **env):
         self.script = script
@@ -90,7 +96,9 @@ class Runs:
         return self.end()
 
     def kill(self, victim):
-        """Kills ``rank_0``, ``rank_1`` or the ``factory`` that both come from; returns when it is dead."""
+        """Kills ``rank_0``, ``rank_1`` or the ``factory`` that both come from; returns when it is
+        dead.
+        """
         rank, factory = map(int, (self.pids / victim.replace("factory", "rank_0")).read_text().split())
         victim_fd = os.pidfd_open(factory if victim == "factory" else rank)
         signal.pidfd_send_signal(victim_fd, signal.SIGKILL)

@@ -1,7 +1,8 @@
-"""Links between a driver and its agents that can be cut and slowed down: in network namespaces, or over loopback.
+"""Links between a driver and its agents that can be cut and slowed down: in network namespaces, or
+over loopback.
 
-Namespaces have no names, and all interfaces are made inside of them: nothing of it can meet another test's, and all
-of it goes with the last process and the last descriptor.
+Namespaces have no names, and all interfaces are made inside of them: nothing of it can meet another
+test's, and all of it goes with the last process and the last descriptor.
 """
 
 import concurrent.futures
@@ -23,7 +24,9 @@ class Unavailable(Exception):
 
 
 def _in_a_thread(function):
-    """What a thread changes about its network is its own, and goes to the processes that it starts."""
+    """What a thread changes about its network is its own, and goes to the processes that it
+    starts.
+    """
     with concurrent.futures.ThreadPoolExecutor(1) as executor:
         return executor.submit(function).result()
 
@@ -36,7 +39,7 @@ def _system(name, *arguments):
 
 
 class Namespace:
-    """A network of its own: interfaces, addresses, ports."""
+    """A separate network: interfaces, addresses, ports."""
 
     def __init__(self):
         self.descriptor = _in_a_thread(self._make)
@@ -79,7 +82,7 @@ class Namespace:
 
 
 class Cable:
-    """From a namespace of an agent's own to the bridge."""
+    """From an agent's namespace to the bridge."""
 
     def __init__(self, hub, number, stack):
         self.hub = hub
@@ -110,7 +113,9 @@ class Cable:
         self.hub.configure(lambda routes: routes.link("set", index=_index(routes, self.port), state="up"))
 
     def slow_down(self):
-        """Packets take DELAY_S longer each way; where the kernel can't do that, few bytes go in a second."""
+        """Packets take DELAY_S longer each way; where the kernel can't do that, few bytes go in a
+        second.
+        """
         for namespace, name in ((self.hub, self.port), (self.end, "cable")):
             namespace.configure(lambda routes, name=name: _slow_down(routes, _index(routes, name)))
 

@@ -1,4 +1,6 @@
-"""Processes seen from outside: who descends from whom, who carries a mark in its environment, and their ends."""
+"""Processes seen from outside: who descends from whom, who carries a mark in its environment, and
+their ends.
+"""
 
 import contextlib
 import os
@@ -31,13 +33,17 @@ def children(parent):
 
 
 def marked(mark):
-    """Living processes that were started with this mark in their environment, whatever became of their parents."""
+    """Living processes that were started with this mark in their environment, whatever became of
+    their parents.
+    """
     wanted = f"{MARK}={mark}".encode()
     return {pid: command_line(pid) for pid in _pids() if wanted in _read(pid, "environ").split(b"\0")}
 
 
 def wait_gone(find, limit_s):
-    """Waits until ``find()`` finds no process, ``limit_s`` seconds at most; returns those that are left."""
+    """Waits until ``find()`` finds no process, ``limit_s`` seconds at most; returns those that are
+    left.
+    """
     deadline = time.monotonic() + limit_s
     while left := find():
         poll = select.poll()

@@ -1,4 +1,4 @@
-"""Bad arguments: an error before any process starts, that names the argument, what was given and what is allowed."""
+"""Bad arguments: an error before any process starts, with the argument, its value, the choices."""
 
 import os
 

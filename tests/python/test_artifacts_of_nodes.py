@@ -1,4 +1,6 @@
-"""What ranks of other machines wrote into their working directory: an agent whose staging directory is its own."""
+"""What ranks of other machines wrote into their working directory: an agent whose staging directory
+is its own.
+"""
 
 import os
 import pathlib
@@ -14,7 +16,7 @@ from cluster import needs_tls
 
 pytestmark = needs_tls
 
-# The agent's process gets a file system of its own at the place of the staging directory.
+# The agent's process gets a separate file system at the place of the staging directory.
 OWN_MOUNT = ("unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",)))
 MOUNTED = (*OWN_MOUNT, "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"')
 

@@ -1,4 +1,6 @@
-"""Asynchronous checkpoints: training goes on while they are stored, and nothing of them is lost or left behind."""
+"""Asynchronous checkpoints: training continues while they are stored, and nothing of them is lost
+or left behind.
+"""
 
 import json
 import os
@@ -20,7 +22,9 @@ def save(content):
 
 
 def report_twice(checkpoint):
-    """The first waits behind the one that fails, unless that has failed already; the second hears of it then."""
+    """The first waits behind the one that fails, unless that has failed already; the second hears
+    of it then.
+    """
     train.report({"x": 1}, checkpoint=checkpoint)
     train.report({"x": 1}, checkpoint=checkpoint)
 

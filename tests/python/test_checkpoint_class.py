@@ -1,4 +1,6 @@
-"""The Checkpoint class: where it is, its metadata, its older form, and how it goes to other processes."""
+"""The Checkpoint class: where it is, its metadata, its older form, and how it goes to other
+processes.
+"""
 
 import json
 import os
@@ -25,7 +27,9 @@ def local(tmp_path):
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """A checkpoint on a filesystem that the core reaches only through Python, and the folder that it shows."""
+    """A checkpoint on a filesystem that the core reaches only through Python, and the folder that
+    it shows.
+    """
     folder = tmp_path / "shown"
     (folder / "runs" / "c").mkdir(parents=True)
     (folder / "runs" / "c" / "model").write_text("weights")

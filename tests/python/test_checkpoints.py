@@ -1,4 +1,4 @@
-"""Checkpoints: what is in them, which are kept, where a run goes on from, and the local copies."""
+"""Checkpoints: what is in them, which are kept, where a run resumes, and the local copies."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_a_run_resumes_from_a_checkpoint_of_another(fit):
 
     second = fit(loop, name="second", resume_from_checkpoint=first.checkpoint)
     assert second.return_value == (first.checkpoint.path, "epoch 0")
-    assert second.checkpoint is None, "it made none of its own"
+    assert second.checkpoint is None, "it made no checkpoint"
 
 
 def test_there_is_no_checkpoint_at_the_beginning(fit):
@@ -213,7 +213,7 @@ def test_a_name_given_twice_fails_in_every_rank_and_training_goes_on(fit):
 @pytest.mark.parametrize("place", ["same file system", "other file system"])
 def test_a_local_checkpoint_is_handed_over(fit, place, tmp_path):
     if place == "other file system" and os.stat("/dev/shm").st_dev == os.stat(tmp_path).st_dev:
-        pytest.skip("/dev/shm is no file system of its own")
+        pytest.skip("/dev/shm is no separate file system")
     local = str(tmp_path) if place == "same file system" else "/dev/shm"
 
     def loop(config):

@@ -1,4 +1,6 @@
-"""The scripts of docs/clusters.md: a job of Slurm and pods of Kubernetes, with processes of this machine as nodes."""
+"""The scripts of docs/clusters.md: a job of Slurm and pods of Kubernetes, with processes of this
+machine as nodes.
+"""
 
 import os
 import re
@@ -61,7 +63,8 @@ def each_rank(output):
 def test_a_job_of_slurm_trains_on_its_nodes_and_ends(home, environment):
     (home / "job.sh").write_text(block("sh", "#!/bin/bash").replace("$((20000 + SLURM_JOB_ID % 10000))", "$SLURM_PORT"))
     program(home / "bin/scontrol", '[ "$*" = "show hostnames here,there" ] && printf "localhost\\nthere\\n"\n')
-    # Both nodes are this machine. The second one begins first: its agent comes before the driver listens.
+    # Both nodes are this machine. The second one begins first: its agent comes before the driver
+    # listens.
     program(
         home / "bin/srun",
         'SLURM_NODEID=1 "$@" & agent=$!\nSLURM_NODEID=0 "$@"; driver=$?\nwait $agent; echo "ended: $driver $?"\n',

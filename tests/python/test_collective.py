@@ -69,7 +69,8 @@ def test_what_is_large_goes_from_rank_to_rank_and_not_through_the_driver(tmp_pat
         train.report({"grown_mib": peak_mib() - before})
 
     with contextlib.suppress(OSError):
-        Path(driver, "clear_refs").write_text("5")  # The peak counts from here, where the kernel has that.
+        # The peak counts from here, where the kernel has that.
+        Path(driver, "clear_refs").write_text("5")
     assert run(loop, tmp_path, workers=3).metrics["grown_mib"] < 32
 
 

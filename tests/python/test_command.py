@@ -1,4 +1,6 @@
-"""The command line: what it prints and its exit codes, in a file, in a pipe, and on a real terminal."""
+"""The command line: what it prints and its exit codes, in a file, in a pipe, and on a real
+terminal.
+"""
 
 import json
 import os
@@ -19,13 +21,13 @@ NAMES = ["checkpoint_000000", "checkpoint_000001", "checkpoint_000002"]
 
 @pytest.fixture
 def run(tmp_path):
-    """A run's folder of its own, to be damaged."""
+    """A copy of a run's folder, to be damaged."""
     return shutil.copytree(RUN, tmp_path / "run")
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A run with one checkpoint of 64 MB, so that there is progress to be told."""
+    """A run with one checkpoint of 64 MB, so that there is progress to show."""
 
     def loop():
         import tempfile
@@ -236,7 +238,7 @@ def test_progress_in_a_file_is_plain_lines(large):
 
 
 def on_a_terminal(*arguments):
-    """Runs the command with a terminal of its own and returns its exit code and all that it wrote there."""
+    """Runs the command in a new terminal and returns its exit code and all that it wrote there."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update(COLUMNS="100", LINES="24", TERM="xterm")

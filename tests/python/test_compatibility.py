@@ -1,4 +1,6 @@
-"""docs/compatibility.md says what is so: every row is looked up, and every public name has a row."""
+"""docs/compatibility.md says what is so: every row is looked up, and every public name has a
+row.
+"""
 
 import builtins
 import importlib
@@ -16,7 +18,9 @@ STATES = ("works", "differs", "not here")
 
 
 def rows():
-    """(name, state, note) of each row; a name is dotted, with one parameter in parentheses if it is about that."""
+    """(name, state, note) of each row; a name is dotted, with one parameter in parentheses if it is
+    about that.
+    """
     found = re.findall(r"^\| `(headway[^`]*)` \| ([a-z ]+?) \| ?(.*?) ?\|$", TABLE.read_text(), re.MULTILINE)
     assert len(found) > 100
     return found

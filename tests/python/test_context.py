@@ -1,4 +1,4 @@
-"""What a rank is told of its run, and the trainer's metadata."""
+"""What a rank knows of its run, and the trainer's metadata."""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Drivers and ranks die by SIGKILL at each step of a commit to an object store, which knows no rename."""
+"""Drivers and ranks die by SIGKILL at each step of a commit to an object store, which knows no
+rename.
+"""
 
 import object_store
 import pytest
@@ -38,7 +40,8 @@ def runs(s3, script, tmp_path):
     return Runs(script, tmp_path, Folder(s3, f"{path}/run"), **env)
 
 
-# The first driver has committed one checkpoint when it dies in the second; those after it die in their first passage.
+# The first driver has committed one checkpoint when it dies in the second; those after it die in
+# their first passage.
 POINTS = [
     "remote.begin.marked:2 remote.sweep.removed_one remote.begin.free remote.commit.before journal.begin journal.end",
     "remote.commit.manifest_written:2 remote.commit.marker_removed commit.answer journal.begin:2 journal.end:2",
@@ -60,7 +63,8 @@ def test_drivers_die_while_old_checkpoints_go(runs):
     assert_nothing_lost_and_nothing_twice(runs, kept=1)
 
 
-# The first upload of the first driver is let through, so that each of those that follow finds a checkpoint.
+# The first upload of the first driver is let through, so that each of those that follow finds a
+# checkpoint.
 @pytest.mark.parametrize("writers", ["0", "01"])
 def test_the_ranks_that_store_a_checkpoint_die_in_it(runs, writers):
     for step in ("remote.upload.directories_made:2", "remote.upload.one_sent:1"):

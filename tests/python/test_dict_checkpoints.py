@@ -1,4 +1,6 @@
-"""Checkpoints of dicts, the older form, with PyTorch: from a first run to one that resumes from it."""
+"""Checkpoints of dicts, the older form, with PyTorch: from a first run to one that resumes from
+it.
+"""
 
 import pytest
 from headway import train
@@ -7,7 +9,9 @@ from headway.train.torch import TorchTrainer, prepare_model
 
 
 def older_loop(config):
-    """As older scripts are written: the state is loaded before the model is wrapped, and saved after."""
+    """As older scripts are written: the state is loaded before the model is wrapped, and saved
+    after.
+    """
     import numpy as np
     import torch
 

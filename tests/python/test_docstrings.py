@@ -1,4 +1,6 @@
-"""The API reference, which is made of docstrings: every public name has an example, and the examples are so."""
+"""The API reference, which is made of docstrings: every public name has an example, and the
+examples are so.
+"""
 
 import doctest
 import importlib

@@ -51,14 +51,14 @@ def test_the_driver_dies_and_so_does_the_one_that_takes_the_run_up(runs, points)
     for point in points.split():
         runs.dies_at(point)
     told = runs.goes_on()
-    assert "Going on with the run in" in told
+    assert "Resuming the run in" in told
     assert "the driver ended before the run did" in told
     assert_nothing_lost_and_nothing_twice(runs)
 
 
 @pytest.mark.parametrize("step", ["begin.renamed", "commit.answer"])
 def test_other_processes_die_while_the_driver_is_at_a_step(runs, step):
-    """One driver after another goes on with the run, and each loses another process at this
+    """One driver after another resumes the run, and each loses another process at this
     step.
     """
     runs.fails_when_one_dies_at(f"{step}:2", "rank_0")
@@ -88,7 +88,7 @@ def test_the_ranks_that_store_a_checkpoint_die_in_it(runs, writers):
 def test_the_factory_dies_while_a_rank_stores_its_part(runs):
     for step in UPLOAD_STEPS:
         runs.start(writers="1", HEADWAY_FAULT_POINT=f"{step}:stop", HEADWAY_HANG_WARN_S="0.5")
-        # That nothing goes on is told with the reason.
+        # That nothing happens is said with the reason.
         told = runs.script.wait_for("stopped (SIGSTOP)")
         runs.kill("factory")
         status, output = runs.end()
@@ -102,5 +102,5 @@ def test_the_script_of_a_complete_run_again_is_idempotent(runs):
     runs.goes_on()
     told = runs.goes_on()
     assert "is complete" in told
-    assert f"Going on from {runs.lines()[-1]['checkpoint_dir_name']}, as attempt 2" in told
+    assert f"Resuming from {runs.lines()[-1]['checkpoint_dir_name']}, as attempt 2" in told
     assert_nothing_lost_and_nothing_twice(runs)

@@ -1,4 +1,6 @@
-"""An exception where nobody expects one, on the driver's own thread: the run ends with it, and the next one works."""
+"""An exception where nobody expects one, on the driver's own thread: the run ends with it, and the
+next one works.
+"""
 
 import pytest
 

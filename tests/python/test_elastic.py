@@ -1,4 +1,6 @@
-"""Groups whose size follows the nodes that there are, and budgets of failures by kind. See cluster.py."""
+"""Groups whose size follows the nodes that there are, and budgets of failures by kind. See
+cluster.py.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Every public argument is refused by name somewhere in the tables of bad arguments, and no argument is left out."""
+"""Every public argument is refused by name somewhere in the tables of bad arguments, and no
+argument is left out.
+"""
 
 import inspect
 

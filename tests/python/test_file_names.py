@@ -1,4 +1,4 @@
-"""Names that a file may have, and that not every storage can keep: what a user is told, and when."""
+"""Names that a file may have, and that not every storage can keep: what a user reads, and when."""
 
 import json
 import os

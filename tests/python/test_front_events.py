@@ -1,4 +1,6 @@
-"""Events of a run as the bindings hand them over: classes with the names and fields of the core's structs."""
+"""Events of a run as the bindings hand them over: classes with the names and fields of the core's
+structs.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""The training function: in any form that Python has, with its context, and what is said when it cannot be sent."""
+"""The training function: in any form that Python has, with its context, and what is said when it
+cannot be sent.
+"""
 
 import functools
 import os
@@ -200,7 +202,7 @@ def test_a_hook_may_leave_a_process_behind_that_it_has_forked(fit):
             self.child = os.fork()
             if self.child == 0:
                 os.close(writer)
-                os.read(reader, 1)  # Until the test is over.
+                os.read(reader, 1)  # Until the test has ended.
                 os._exit(0)
 
     hooks = Hooks()

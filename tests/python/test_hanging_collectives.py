@@ -1,6 +1,8 @@
-"""Ranks that are held up inside a collective of torch: whoever has not entered is named, with nobody in a report.
+"""Ranks that are held up inside a collective of torch: whoever has not entered is named, with
+nobody in a report.
 
-A hang ends here when the test has heard of it: ``hears`` does something the moment a warning is printed.
+A hang ends here when the test has heard of it: ``hears`` does something the moment a warning is
+printed.
 """
 
 import os
@@ -17,7 +19,9 @@ TORCH_SOON = train.FailureConfig(hang_warn_s=1)
 
 
 def in_collective(hold):
-    """A training function of torch in which rank 1 does ``hold`` while rank 0 is in an all-reduce."""
+    """A training function of torch in which rank 1 does ``hold`` while rank 0 is in an
+    all-reduce.
+    """
 
     def loop():
         import torch
@@ -50,7 +54,7 @@ def test_a_rank_that_does_not_enter_a_collective_is_named(fit, hears, release):
     )
     assert re.search(r"endless_loop \(.*test_hanging_collectives.py:\d+\)", ear.heard)
     assert re.search(r"rank 0: in gloo:all_reduce \[4\] Float #\d+ of process group world for \d+\.\d s", ear.heard)
-    assert "the ranks have gone on from their collective, after" in ear.heard
+    assert "the ranks have left their collective, after" in ear.heard
 
 
 def test_a_stopped_rank_that_others_await_in_a_collective_of_ddp_is_named(fit, hears):
@@ -73,7 +77,9 @@ def test_a_stopped_rank_that_others_await_in_a_collective_of_ddp_is_named(fit, h
 
 @pytest.fixture
 def ends_rank_0(tmp_path):
-    """Where rank 0 leaves its process's number, and what kills it: nothing else gets a rank out of a collective."""
+    """Where rank 0 leaves its process's number, and what kills it: nothing else gets a rank out of
+    a collective.
+    """
     note = tmp_path / "rank_0"
 
     def end(text):
@@ -146,7 +152,8 @@ def test_ranks_that_compute_for_long_between_collectives_are_no_hang(fit, hears)
     assert "collective" not in ear.heard
 
 
-@pytest.mark.fork_only  # By exec each rank imports torch in a hook, which counts for the limit as well.
+# By exec each rank imports torch in a hook, which counts for the limit as well.
+@pytest.mark.fork_only
 def test_a_hang_in_a_collective_that_ends_the_run_has_an_error_of_its_own(fit, storage):
     """The rank to blame is stopped: nothing but its end gets it anywhere."""
 

@@ -1,6 +1,8 @@
-"""Whoever keeps a run waiting is named, with its stack, and whoever merely takes long is left alone.
+"""Whoever keeps a run waiting is named, with its stack, and whoever merely takes long is left
+alone.
 
-A hang ends here when the test has heard of it: ``hears`` does something the moment a warning is printed.
+A hang ends here when the test has heard of it: ``hears`` does something the moment a warning is
+printed.
 """
 
 import os
@@ -136,7 +138,7 @@ BY_EXEC = os.environ.get("HEADWAY_WORKER_START") == "exec"
 def start_importing(script, tmp_path, **limits):
     """A run of two ranks whose imports take until a file is there, which is returned.
 
-    Forked workers wait for their factory's imports; those that are started afresh for their own.
+    Forked workers wait for their factory's imports; those that are started by exec for their own.
     """
     release = tmp_path / "release"
     (tmp_path / "slow_to_import.py").write_text(

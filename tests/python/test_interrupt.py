@@ -1,4 +1,6 @@
-"""Ctrl-C: the ranks end within a second, what was reported is kept, and the script ends as one that was interrupted."""
+"""Ctrl-C: the ranks end within a second, what was reported is kept, and the script ends as one that
+was interrupted.
+"""
 
 import json
 import os

@@ -11,7 +11,8 @@ from headway import train
 
 pytestmark = pytest.mark.both_starts
 
-# Each rank has a child of a DataLoader's kind, a grandchild in a session of its own, and one whose parent has gone.
+# Each rank has a child of a DataLoader's kind, a grandchild in another session, and one whose
+# parent has gone.
 BUSY = """
 import multiprocessing, os, signal, subprocess, sys, threading
 from headway import train

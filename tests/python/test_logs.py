@@ -1,4 +1,6 @@
-"""Output of the ranks: complete and in order in their log files, and shown with the rank in front."""
+"""Output of the ranks: complete and in order in their log files, and shown with the rank in
+front.
+"""
 
 import os
 

@@ -15,7 +15,9 @@ PAGES = ROUNDS * BLOCKS * BLOCK_BYTES // 4096
 
 
 def faults_of_steps():
-    """Page faults of steps that allocate, fill and free the same blocks, as training does with activations."""
+    """Page faults of steps that allocate, fill and free the same blocks, as training does with
+    activations.
+    """
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
     libc.free.argtypes = [ctypes.c_void_p]
@@ -46,6 +48,7 @@ def test_freed_memory_is_used_again(tmp_path):
 def test_the_environment_wins(tmp_path, monkeypatch):
     for variable, value in AS_THE_SYSTEM_DOES.items():
         monkeypatch.setenv(variable, value)
-    headway.shutdown()  # The next factory, and the workers that it starts, have these variables from their start.
+    # The next factory, and the workers that it starts, have these variables from their start.
+    headway.shutdown()
     assert faults(tmp_path) > PAGES / 2
     headway.shutdown()

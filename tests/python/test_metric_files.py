@@ -45,7 +45,8 @@ def test_pandas_reads_every_report_and_the_columns_that_came_later(fit):
 
 
 def test_no_trial_id_is_read_as_a_number(fit):
-    # Digits alone (78877801) or with one "e" (1e234567) would be: the letter in front makes all of them texts.
+    # Digits alone (78877801) or with one "e" (1e234567) would be: the letter in front makes all of
+    # them texts.
     result = fit(lambda: train.report({"loss": 1}))
     assert re.fullmatch("t[0-9a-f]{8}", result.metrics["trial_id"])
     table = pandas.read_csv(os.path.join(result.path, "progress.csv"))
@@ -99,7 +100,8 @@ def test_a_restart_goes_on_in_both_files(fit, tmp_path):
     assert scalars(result.path)["loss"] == [(1, 1.0), (2, 1.0), (3, 2.0)]
 
 
-# What was reported before a report with a checkpoint is there when that returns; of later ones some may be lost.
+# What was reported before a report with a checkpoint is there when that returns; of later ones some
+# may be lost.
 KILLED = """
     import tempfile
     from headway import train

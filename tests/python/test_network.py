@@ -1,4 +1,6 @@
-"""Three agents whose links are cut or slow, that are killed or stopped, and a driver that dies. See network.py."""
+"""Three agents whose links are cut or slow, that are killed or stopped, and a driver that dies. See
+network.py.
+"""
 
 import contextlib
 import os
@@ -31,7 +33,9 @@ def lab_of_namespaces():
 
 @pytest.fixture
 def lab(nodes):
-    """Namespaces, or loopback where they can't be made. Nothing may be left of the driver and its nodes."""
+    """Namespaces, or loopback where they can't be made. Nothing may be left of the driver and its
+    nodes.
+    """
     with contextlib.ExitStack() as stack:
         try:
             lab = stack.enter_context(lab_of_namespaces())
@@ -57,7 +61,8 @@ def join(lab, nodes, *options):
     return agents, links
 
 
-# The ranks of the first attempt note all the time that they are at it; those of the second, when they begin.
+# The ranks of the first attempt note all the time that they are at it; those of the second, when
+# they begin.
 BEATING = """
     def note(name, text):
         with open(os.path.join(NOTES, name), "a") as file:
@@ -85,7 +90,9 @@ BEATING = """
 
 
 def at_work(lab, nodes, tmp_path, workers):
-    """Ranks 0, 1 and 2 are at work, at home and on the first two agents' nodes; the agents and their links."""
+    """Ranks 0, 1 and 2 are at work, at home and on the first two agents' nodes; the agents and
+    their links.
+    """
     start(lab, nodes, tmp_path, BEATING.replace("WORKERS", str(workers)))
     agents, links = join(lab, nodes)
     nodes.script.wait_for("AT WORK", count=3)
@@ -137,7 +144,7 @@ def test_a_node_behind_a_cut_link_ends_its_ranks_before_others_begin(lab, nodes,
     agents, links = at_work(lab, nodes, tmp_path, 3)
     cut_at = time.monotonic()
     links[0].cut()
-    # Nobody can tell it: it ends by itself, and had gone on until then.
+    # Nobody reaches it: it ends by itself, and trained until then.
     assert agents[0].end() == 3
     assert "the driver has not answered for 2 s, so the workers here are ended" in agents[0].said
     assert times(tmp_path, "beats_1")[-1] > cut_at

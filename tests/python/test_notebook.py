@@ -1,4 +1,6 @@
-"""A notebook as the driver: a real Jupyter kernel defines the loop, shows the output, and survives an interrupt."""
+"""A notebook as the driver: a real Jupyter kernel defines the loop, shows the output, and survives
+an interrupt.
+"""
 
 import os
 import queue
@@ -136,7 +138,8 @@ print(seen)
     assert notebook.drawn == ["display_data", "update_display_data", "update_display_data"]
     titles = ("report", "loss", "eval/accuracy", "late", "time_s", "checkpoint")
     assert "".join(f"<th>{title}</th>" for title in titles) in notebook.shown
-    assert notebook.shown.count("<td></td>") == 2 + 2 + 3  # By row: metrics that it has not, and no checkpoint.
+    # By row: metrics that it has not, and no checkpoint.
+    assert notebook.shown.count("<td></td>") == 2 + 2 + 3
     output, error = notebook.run(
         """
 def endless():

@@ -1,4 +1,6 @@
-"""Drivers and training functions that do odd things: nothing crashes, nothing hangs, nothing is lost."""
+"""Drivers and training functions that do odd things: nothing crashes, nothing hangs, nothing is
+lost.
+"""
 
 import os
 import subprocess
@@ -14,7 +16,7 @@ pytestmark = pytest.mark.both_starts
 
 
 def script(code, tmp_path, **kwargs):
-    """Runs a driver of its own."""
+    """Runs a separate driver."""
     code = "from headway import train\nimport headway, os, sys\n" + textwrap.dedent(code)
     env = dict(os.environ, HEADWAY_STORAGE=str(tmp_path))
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, **kwargs)
@@ -133,7 +135,8 @@ def test_handed_over_files_stay_when_another_rank_s_cannot_be_stored(fit, tmp_pa
         directory.mkdir()
         (directory / f"rank_{rank}").write_text("x" * 4096)
         if rank == 1:
-            os.link(directory / "rank_1", directory.parent / "second_name")  # So that it has to be copied.
+            # So that it has to be copied.
+            os.link(directory / "rank_1", directory.parent / "second_name")
             resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
         checkpoint = train.Checkpoint.from_directory(directory)
         with pytest.raises(OSError, match="rank 1 could not store its part"):

@@ -23,7 +23,9 @@ class WithAttributes(dict):
 
 
 def hidden_locks():
-    """By name: an object that a training function uses, and the path from its variable to the lock in it."""
+    """By name: an object that a training function uses, and the path from its variable to the lock
+    in it.
+    """
     lock = threading.Lock()
     slots = WithSlots()
     slots.lock = lock

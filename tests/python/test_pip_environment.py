@@ -1,4 +1,6 @@
-"""runtime_env["pip"]: requirements as pip itself takes them, and what an environment has beside them."""
+"""runtime_env["pip"]: requirements as pip itself takes them, and what an environment has beside
+them.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Nodes that are taken away with notice: every rank can know it, and the group goes elsewhere. See cluster.py."""
+"""Nodes that are taken away with notice: every rank can know it, and the group goes elsewhere. See
+cluster.py.
+"""
 
 import pickle
 import re
@@ -9,7 +11,8 @@ from headway import train
 
 import cluster
 
-# Ranks train until they hear of a preemption, save once, and train on. The next attempt returns what it began with.
+# Ranks train until they hear of a preemption, save once, and train on. The next attempt returns
+# what it began with.
 LEAVING = """
     def loop():
         context = train.get_context()
@@ -33,7 +36,9 @@ LEAVING = """
 
 
 def leaving(nodes, tmp_path, call):
-    """Ranks 0 and 1 are at work, rank 1 on the first agent's node, which has a minute to go; that agent."""
+    """Ranks 0 and 1 are at work, rank 1 on the first agent's node, which has a minute to go; that
+    agent.
+    """
     nodes.start_steps(tmp_path, LEAVING + call)
     first = nodes.agent("--grace-s", "60")
     assert first.join() == "node-1"
@@ -42,7 +47,9 @@ def leaving(nodes, tmp_path, call):
 
 
 def take_away(nodes, agent):
-    """The node is told to go, its ranks save, and it goes before its time is over; what was said meanwhile."""
+    """The node gets its notice, its ranks save, and it goes before its time has passed; what was
+    said meanwhile.
+    """
     agent.signal(signal.SIGTERM)
     said = nodes.script.wait_for("SAVED", count=2)
     agent.signal(signal.SIGTERM)

@@ -1,4 +1,6 @@
-"""How workers are started: forked from a warm factory, or as new processes; and what of the driver reaches them."""
+"""How workers are started: forked from a warm factory, or as new processes; and what of the driver
+reaches them.
+"""
 
 import gc
 import os
@@ -256,7 +258,9 @@ def test_the_driver_did_not_import_torch(script):
 
 
 def test_the_factory_s_own_modules_bring_no_large_library(script):
-    """They would start threads, and every worker would have them; pyarrow for a run without remote storage, too."""
+    """They would start threads, and every worker would have them; pyarrow for a run without remote
+    storage, too.
+    """
     status, output = script.run(
         """
         import sys

@@ -1,4 +1,6 @@
-"""A rank that raises: fit() raises with that rank's exception first, its own frames, then what the others did."""
+"""A rank that raises: fit() raises with that rank's exception first, its own frames, then what the
+others did.
+"""
 
 import asyncio
 import os
@@ -245,7 +247,7 @@ def test_the_same_process_runs_again_after_a_failure(fail, fit):
 
 def test_what_the_training_function_raised_comes_as_it_was_where_that_is_asked_for(fit):
     class OutOfData(Exception):
-        """One of the user's own."""
+        """An exception class of the user."""
 
     def loop():
         raise OutOfData("no more rows")

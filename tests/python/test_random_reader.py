@@ -1,4 +1,6 @@
-"""Parts of files: on the local disk, in S3, and on filesystems that the core knows only through Python."""
+"""Parts of files: on the local disk, in S3, and on filesystems that the core knows only through
+Python.
+"""
 
 import concurrent.futures
 import os

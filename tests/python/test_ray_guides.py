@@ -1,4 +1,6 @@
-"""What Ray Train's guides show, as scripts that are run by ``headway run --as-ray``: images, results, directories."""
+"""What Ray Train's guides show, as scripts that are run by ``headway run --as-ray``: images,
+results, directories.
+"""
 
 import os
 import subprocess
@@ -8,7 +10,8 @@ import textwrap
 import pytest
 from conftest import PACKAGES
 
-# Images as those of Fashion MNIST, made up; every rank saves the unwrapped model, and the driver loads it.
+# Images as those of Fashion MNIST, made up; every rank saves the unwrapped model, and the driver
+# loads it.
 IMAGES = """
     import os, tempfile
     import torch

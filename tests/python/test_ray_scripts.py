@@ -1,4 +1,6 @@
-"""Scripts as people write them for Ray Train, unchanged: each is run by ``headway run --as-ray``, on small data."""
+"""Scripts as people write them for Ray Train, unchanged: each is run by ``headway run --as-ray``,
+on small data.
+"""
 
 import os
 import subprocess
@@ -8,7 +10,8 @@ import textwrap
 import pytest
 from conftest import PACKAGES
 
-# Every rank writes model.pt; the result is what rank 0 reports. The module for torch is used without an import of it.
+# Every rank writes model.pt; the result is what rank 0 reports. The module for torch is used
+# without an import of it.
 REGRESSION = """
     import argparse, os, tempfile
     import torch
@@ -67,7 +70,8 @@ REGRESSION = """
         print("done")
 """
 
-# The validation set is an object that JSON does not have; a trainer of its own validates, and its metrics are returned.
+# The validation set is an object that JSON does not have; a separate trainer validates, and its
+# metrics are returned.
 VALIDATION = """
     import os, sys, tempfile
     import torch

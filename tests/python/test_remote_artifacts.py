@@ -1,4 +1,6 @@
-"""What ranks of a run in S3 leave in their working directory, and what they store themselves: a real server."""
+"""What ranks of a run in S3 leave in their working directory, and what they store themselves: a
+real server.
+"""
 
 import json
 

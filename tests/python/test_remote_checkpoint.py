@@ -97,7 +97,9 @@ def test_a_missing_directory_and_an_unknown_kind_are_told(s3):
 
 
 class Requests(cluster.Proxy):
-    """On the way to a server, which seems to take four seconds to join a large file's parts: what it is asked for."""
+    """On the way to a server, which seems to take four seconds to join a large file's parts: what
+    it is asked for.
+    """
 
     def __init__(self, address):
         self.seen = []

@@ -1,4 +1,4 @@
-"""What a bucket does not take is told before it is sent: a real server."""
+"""What a bucket does not take is reported before it is sent: a real server."""
 
 import json
 

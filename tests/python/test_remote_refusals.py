@@ -1,4 +1,6 @@
-"""Remote storage that cannot be used is told before workers start: Google's, and paths that nobody would find again."""
+"""Remote storage that cannot be used is reported before workers start: Google's, and paths that
+nobody would find again.
+"""
 
 import json
 
@@ -38,7 +40,9 @@ def test_a_url_that_ends_before_the_runs_name_is_refused():
 
 @pytest.mark.parametrize("path", ["runs/./here", "runs/sub/../here"])
 def test_a_path_that_an_object_store_and_its_client_read_differently_is_refused(path):
-    """A client would write to ``runs/here``, and the store would find nothing below ``runs/sub/..``."""
+    """A client would write to ``runs/here``, and the store would find nothing below
+    ``runs/sub/..``.
+    """
     with object_store.serve() as store:
         kind, message = refused(store.url(path))
     assert kind == "ValueError"

@@ -1,4 +1,6 @@
-"""Runs whose storage is an S3 bucket or a Python filesystem: a real server, drivers in processes of their own."""
+"""Runs whose storage is an S3 bucket or a Python filesystem: a real server, drivers in separate
+processes.
+"""
 
 import json
 import time

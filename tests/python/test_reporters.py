@@ -1,4 +1,6 @@
-"""How a run's reports are shown: columns, terminals, progress reporters, and how much the run says of itself."""
+"""How a run's reports are shown: columns, terminals, progress reporters, and how much the run says
+of itself.
+"""
 
 import contextlib
 import os
@@ -189,7 +191,9 @@ def test_columns_stay_columns_when_their_values_get_wider(storage, capfd):
     assert [line.split()[0] for line in lines] == ["report", "1", "report", "2", "report", "3", "4"]
 
     def ends(line):
-        """Where the first three cells end, on a terminal: its letters of East Asia are two columns wide."""
+        """Where the first three cells end, on a terminal: its letters of East Asia are two columns
+        wide.
+        """
         shown = line.replace("損失", "loss")
         return [match.end() for match in re.finditer(r"\S+", shown)][:3]
 

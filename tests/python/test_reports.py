@@ -1,4 +1,6 @@
-"""Reports: what of them is recorded, what is refused by its key, and that all ranks' calls belong together."""
+"""Reports: what of them is recorded, what is refused by its key, and that all ranks' calls belong
+together.
+"""
 
 import csv
 import json
@@ -263,7 +265,8 @@ def test_two_threads_of_a_rank_cannot_report_at_once(fit):
             except ValueError as error:
                 errors.append(str(error))
 
-        # Rank 1's one report answers one of them; the other is refused, or comes too late and waits for none.
+        # Rank 1's one report answers one of them; the other is refused, or comes too late and waits
+        # for none.
         threads = [threading.Thread(target=report, daemon=True) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -271,7 +274,8 @@ def test_two_threads_of_a_rank_cannot_report_at_once(fit):
             thread.join()
         return errors
 
-    # Either both were in report at once (one is refused), or one after the other (rank 1 has finished by then).
+    # Either both were in report at once (one is refused), or one after the other (rank 1 has
+    # finished by then).
     try:
         errors = fit(loop).return_value
     except train.WorkerGroupError as error:

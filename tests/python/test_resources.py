@@ -1,4 +1,6 @@
-"""What each worker gets of a machine, with devices that are made up: shares, GPUs, places, queues, refusals."""
+"""What each worker gets of a machine, with devices that are made up: shares, GPUs, places, queues,
+refusals.
+"""
 
 import os
 import threading

@@ -1,4 +1,6 @@
-"""Restarts: how many failures a run survives, where it goes on from, and what is recorded of each attempt."""
+"""Restarts: how many failures a run survives, where it resumes, and what is recorded of each
+attempt.
+"""
 
 import json
 import os
@@ -9,7 +11,9 @@ from headway import train
 
 
 def save_and_fail_at(config):
-    """Counts to ``config["epochs"]`` with a checkpoint each; fails once at each epoch of ``config["fail_at"]``."""
+    """Counts to ``config["epochs"]`` with a checkpoint each; fails once at each epoch of
+    ``config["fail_at"]``.
+    """
     import os
     import signal
     import tempfile
@@ -56,7 +60,8 @@ def test_the_journal_says_that_the_run_is_running_while_it_is(fit):
     def loop():
         import tempfile
 
-        with tempfile.TemporaryDirectory() as directory:  # Committed, so that all that was written before it is there.
+        # Committed, so that all that was written before it is there.
+        with tempfile.TemporaryDirectory() as directory:
             train.report({"x": 1}, checkpoint=train.Checkpoint.from_directory(directory))
         path = train.get_context().get_storage().experiment_fs_path
         with open(os.path.join(path, "run.json")) as file:

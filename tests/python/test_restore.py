@@ -65,10 +65,10 @@ def test_a_failed_run_is_restored_with_another_configuration(failed, capfd):
     assert trainer.scaling_config.num_workers == 2
     result = trainer.fit()
     assert result.path == failed
-    assert result.return_value == 1, "it has gone on from the newest checkpoint"
+    assert result.return_value == 1, "it has resumed from the newest checkpoint"
     assert epochs_of(failed) == [(1, 0), (1, 1), (2, 2), (2, 3)]
     told = capfd.readouterr().err
-    assert f"Going on with the run in {failed} from checkpoint_000001, as attempt 2" in told
+    assert f"Resuming the run in {failed} from checkpoint_000001, as attempt 2" in told
     assert "ValueError: bad batch" in told
     journal = json.loads((pathlib.Path(failed) / "run.json").read_text())
     assert journal["state"] == "finished"

@@ -200,7 +200,9 @@ def test_a_run_is_read_while_it_goes_on_and_deletes_checkpoints(tmp_path):
 
 
 def damage(result, how):
-    """Damages the newest checkpoint's file or manifest; returns the damaged file and what is told of it."""
+    """Damages the newest checkpoint's file or manifest; returns the damaged file and what is said
+    of it.
+    """
     folder = Path(result.checkpoint.path)
     state, manifest = folder / "state", folder / ".headway.json"
     if how == "a flipped bit":

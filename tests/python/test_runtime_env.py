@@ -28,7 +28,9 @@ def cache(tmp_path, monkeypatch):
 
 
 def make_wheel(folder, name, version, source, program=None, requires=""):
-    """A wheel of one module, as pip takes it; perhaps with a program that calls the module's ``main``."""
+    """A wheel of one module, as pip takes it; perhaps with a program that calls the module's
+    ``main``.
+    """
     folder.mkdir(exist_ok=True)
     info = f"{name}-{version}.dist-info"
     files = {

@@ -90,7 +90,8 @@ def test_stoppers_judge_what_they_see():
     timeout = stopper.TimeoutStopper(datetime.timedelta(days=1))
     assert not timeout("t", {})
     assert not timeout.stop_all()
-    assert stopper.TimeoutStopper(1e-9).stop_all() is False  # Its time begins with the first report.
+    # Its time begins with the first report.
+    assert stopper.TimeoutStopper(1e-9).stop_all() is False
     plateau = stopper.TrialPlateauStopper("loss", num_results=2, grace_period=2, metric_threshold=1, mode="min")
     assert [plateau("t", {"loss": loss}) for loss in (5, 5, 1, 1)] == [False, False, False, True]
     best = stopper.ExperimentPlateauStopper("loss", std=0.1, top=2, patience=1)

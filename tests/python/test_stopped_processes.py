@@ -24,7 +24,7 @@ def test_a_guard_that_is_stopped_does_not_keep_a_driver_from_ending(script):
     )
     assert status == 0, output
     guard = re.search(r"guard (\d+)", output).group(1)
-    assert f"headway: the guard of a worker factory (pid {guard}) has not ended 5 s after being told to" in output
+    assert f"headway: the guard of a worker factory (pid {guard}) has not ended 5 s after the order to end" in output
     assert processes.wait_gone(script.processes, 5) == {}
 
 

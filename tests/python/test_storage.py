@@ -1,4 +1,6 @@
-"""Storage that cannot be written, is taken or is full: said before workers start, or raised in every rank's report."""
+"""Storage that cannot be written, is taken or is full: said before workers start, or raised in
+every rank's report.
+"""
 
 import contextlib
 import ctypes
@@ -73,8 +75,8 @@ def test_a_complete_run_is_gone_on_with_when_its_script_runs_again(tmp_path, cap
     second = run_in(tmp_path / "storage", "run", lambda: train.report({"x": 2}))
     assert second.path == first.path
     told = capfd.readouterr().err
-    assert f"The run in {first.path} is complete (1 report). Going on from the beginning" in told
-    assert "another RunConfig.name starts afresh" in told
+    assert f"The run in {first.path} is complete (1 report). Resuming from the beginning" in told
+    assert "another RunConfig.name starts a new run" in told
     reports = second.metrics_dataframe
     assert list(reports["attempt"]) == [1, 2]
     assert list(reports["training_iteration"]) == [1, 2]
@@ -234,7 +236,8 @@ def test_a_run_folder_that_disappears_fails_the_report_in_every_rank(fit):
                 file.write("x")
             train.report({"n": 2}, checkpoint=train.Checkpoint(directory))
 
-    # Whoever notices first tells it: the commit of the checkpoint, or the line of the report before.
+    # Whoever notices first tells it: the commit of the checkpoint, or the line of the report
+    # before.
     with pytest.raises(train.TrainingFailedError, match=r"(?:the checkpoint could not be begun|was deleted or moved)"):
         fit(loop)
 
@@ -292,7 +295,9 @@ def test_an_unfinished_checkpoint_is_swept_at_a_restart(script):
 
 
 def hide(path):
-    """Puts an empty file system over ``path``, in this thread's view alone, as on a node that does not share it."""
+    """Puts an empty file system over ``path``, in this thread's view alone, as on a node that does
+    not share it.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     new_namespace, private, recursive = 0x00020000, 1 << 18, 1 << 14
     steps = (
@@ -303,7 +308,7 @@ def hide(path):
     assert steps == (0, 0, 0), os.strerror(ctypes.get_errno())
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can have a mount of its own")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can have a separate mount")
 def test_a_path_that_a_node_does_not_share_fails_the_first_checkpoint_but_no_metrics(tmp_path):
     storage = tmp_path / "storage"
 

@@ -1,4 +1,6 @@
-"""What a run shows on a real terminal: a line that moves, a table that fits, colours; and nothing of it elsewhere."""
+"""What a run shows on a real terminal: a line that moves, a table that fits, colours; and nothing
+of it elsewhere.
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""PyTorch: one process group over the ranks, prepared models and loaders, and plain code as torchrun runs it."""
+"""PyTorch: one process group over the ranks, prepared models and loaders, and plain code as
+torchrun runs it.
+"""
 
 import os
 
@@ -31,7 +33,8 @@ def test_plain_pytorch_code_finds_what_torchrun_would_give_it(fit_torch):
         seen["threads"] = torch.get_num_threads()
         assert os.environ["MASTER_ADDR"]
         assert int(os.environ["MASTER_PORT"]) > 0
-        # What a script does that was written for torchrun: a second group from the environment's variables.
+        # What a script does that was written for torchrun: a second group from the environment's
+        # variables.
         subgroup = dist.new_group([0, 1])
         dist.barrier(group=subgroup)
         return total.item(), gather(seen)
@@ -163,7 +166,7 @@ def test_each_rank_sees_its_share_of_the_data(fit_torch):
             epochs.append(gather([number for batch in shuffled for number in batch]))
 
         weighted = DataLoader(data, sampler=WeightedRandomSampler([1.0] * 20, 4))
-        assert prepare_data_loader(weighted) is weighted, "a sampler of the user's own is left alone"
+        assert prepare_data_loader(weighted) is weighted, "a user's sampler is left alone"
         batches = DataLoader(data, batch_sampler=BatchSampler(SequentialSampler(data), 4, False))
         by_batches = gather([batch.tolist() for batch in prepare_data_loader(batches)])
         replacing = DataLoader(data, sampler=RandomSampler(data, replacement=True, num_samples=4))
@@ -252,7 +255,7 @@ def test_two_fits_with_torch_in_one_process_and_the_second_is_warm(fit_torch):
 
     first, second = fit_torch(loop).return_value, fit_torch(loop).return_value
     assert first[0] == second[0] == 2.0
-    assert first[1] != second[1], "each run has a store of its own"
+    assert first[1] != second[1], "each run has a separate store"
 
 
 @pytest.mark.gpu

@@ -25,7 +25,7 @@ def build(seed):
 
 
 def steps(model, rank):
-    """Three steps on data of the rank's own; returns the losses."""
+    """Three steps on data that only this rank has; returns the losses."""
     import torch
 
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -72,7 +72,7 @@ def test_sharded_ranks_learn_what_replicas_learn_with_half_of_the_parameters_eac
     for rank in range(2):
         assert sharded_losses[rank] == pytest.approx(losses[rank], rel=1e-4)
     assert sharded_trained == pytest.approx(trained, rel=1e-3, abs=1e-5)
-    assert losses[0] != losses[1], "each rank has data of its own"
+    assert losses[0] != losses[1], "each rank has other data"
 
 
 def test_rank_0s_parameters_and_buffers_are_sent_to_all_with_every_strategy(fit_torch):

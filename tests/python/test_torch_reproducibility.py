@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from headway.train.torch import enable_reproducibility
 
-# Loops in which dropout, shuffling and a data loader's processes draw random numbers, and torchrun's losses with them.
+# Loops in which dropout, shuffling and a data loader's processes draw random numbers, and
+# torchrun's losses with them.
 LOSSES = Path(__file__).parents[1] / "fixtures" / "losses"
 
 
@@ -40,7 +41,9 @@ def test_losses_are_those_of_torchrun_bit_for_bit(fit_torch, loops, tmp_path):
 
 @pytest.mark.parametrize("loop", ["plain", "prepared"])
 def test_losses_are_those_that_torchrun_once_had(fit_torch, loops, loop):
-    """A change of Headway's, or of torch's, that moved both alike is seen here. Other processors round otherwise."""
+    """A change of Headway's, or of torch's, that moved both alike is seen here. Other processors
+    round otherwise.
+    """
     golden = [[float.fromhex(loss) for loss in rank] for rank in json.loads((LOSSES / "torchrun.json").read_text())]
     losses = [[float.fromhex(loss) for loss in rank] for rank in fit_torch(getattr(loops, loop)).return_value]
     for ours, theirs in zip(losses, golden, strict=True):

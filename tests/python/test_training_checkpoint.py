@@ -1,4 +1,6 @@
-"""save_checkpoint and load_checkpoint: plain, DDP and sharded models, resumed with another strategy and size."""
+"""save_checkpoint and load_checkpoint: plain, DDP and sharded models, resumed with another strategy
+and size.
+"""
 
 import os
 import tempfile
@@ -19,7 +21,8 @@ def training(config):
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
     start = config.get("start") or train.get_checkpoint()
     saved = load_checkpoint(start, model=model, optimizer=optimizer, scheduler=scheduler)
-    data = torch.linspace(-1, 1, 64).reshape(8, 8)  # The same in all ranks, so that gradients are, at any size.
+    # The same in all ranks, so that gradients are, at any size.
+    data = torch.linspace(-1, 1, 64).reshape(8, 8)
     for step in range(saved.get("step", -1) + 1, config["steps"]):
         loss = (model(data) - 3).square().mean()
         optimizer.zero_grad()
@@ -40,7 +43,9 @@ STRATEGIES = ("ddp", "fsdp", "fsdp2")
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    """The losses of four steps in one process, and of each strategy the run that stopped after two, by two ranks."""
+    """The losses of four steps in one process, and of each strategy the run that stopped after two,
+    by two ranks.
+    """
     from headway.train.torch import TorchTrainer
 
     storage = str(tmp_path_factory.mktemp("storage"))

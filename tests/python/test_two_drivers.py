@@ -125,7 +125,9 @@ def test_a_forked_child_of_the_driver_does_not_keep_the_run(script):
 
 
 def test_an_owner_that_was_overtaken_stops_at_its_next_commit_and_leaves_the_rest_alone(storage):
-    """Where files can't be locked between machines, a second driver takes the run up: it says so in run.json."""
+    """Where files can't be locked between machines, a second driver takes the run up: it says so in
+    run.json.
+    """
 
     def loop():
         import tempfile

@@ -1,4 +1,6 @@
-"""Validation of checkpoints beside the training: its metrics, its order, and what becomes of those that fail."""
+"""Validation of checkpoints beside the training: its metrics, its order, and what becomes of those
+that fail.
+"""
 
 import os
 import re

@@ -1,4 +1,6 @@
-"""Validations of a run whose storage is an S3 bucket: a real server, a driver in a process of its own."""
+"""Validations of a run whose storage is an S3 bucket: a real server, a driver in a separate
+process.
+"""
 
 import json
 

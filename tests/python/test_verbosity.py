@@ -1,4 +1,6 @@
-"""What a run shows and keeps of its output: RunConfig's verbose and log_to_file, and the names of older APIs."""
+"""What a run shows and keeps of its output: RunConfig's verbose and log_to_file, and the names of
+older APIs.
+"""
 
 import os
 import signal

@@ -1,4 +1,6 @@
-"""How a rank failed, as an exception with attributes: what the core describes, and pickles of it."""
+"""How a rank failed, as an exception with attributes: what the core describes, and pickles of
+it.
+"""
 
 import pickle
 import signal

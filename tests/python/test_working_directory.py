@@ -87,7 +87,8 @@ def test_what_a_killed_driver_and_its_guard_left_empty_goes_with_the_next_start_
         subprocess.run(
             [sys.executable, "-c", other], check=True, env={**os.environ, "HEADWAY_STORAGE": config["storage"]}
         )
-        return os.getcwd()  # It raises when the other driver has removed this directory, which is empty too.
+        # It raises when the other driver has removed this directory, which is empty too.
+        return os.getcwd()
 
     assert fit_in(tmp_path, loop, 1, config={"storage": script.storage}).return_value
     assert not empty.parent.exists()
@@ -264,7 +265,7 @@ def test_the_default_place_is_a_directory_of_the_user_s_own(tmp_path, monkeypatc
 def test_a_place_that_cannot_be_used_is_named_before_workers_start(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HEADWAY_STAGING_DIR", str(tmp_path / "file"))
-    with pytest.raises(OSError, match="set HEADWAY_STAGING_DIR to a directory of your own"):
+    with pytest.raises(OSError, match="set HEADWAY_STAGING_DIR to another directory"):
         fit_in(tmp_path, lambda: None)
     assert not (tmp_path / "storage").exists()
 

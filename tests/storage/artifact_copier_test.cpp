@@ -30,7 +30,8 @@ BOOST_AUTO_TEST_CASE(files_come_with_their_folders_permissions_and_times) {
   BOOST_TEST(read(target("deep/er/b.sh")) == "b");
   BOOST_TEST((fs::status(target("deep/er/b.sh")).permissions() == fs::perms(0750)));
   BOOST_TEST((fs::last_write_time(target("a.txt")) == fs::last_write_time(path("work/a.txt"))));
-  BOOST_TEST(std::distance(fs::directory_iterator(run + "/artifacts"), {}) == 2);  // Nothing of ours stays.
+  // Nothing of ours stays.
+  BOOST_TEST(std::distance(fs::directory_iterator(run + "/artifacts"), {}) == 2);
 }
 
 BOOST_AUTO_TEST_CASE(only_what_is_new_or_has_changed_comes_again_and_nothing_is_deleted) {

@@ -11,10 +11,12 @@
 #include <map>
 #include <mutex>
 
-/// Remote filesystems for tests: one on a local directory, and one around it that breaks as it is told.
+/// Remote filesystems for tests: one on a local directory, and one around it that breaks on
+/// command.
 namespace headway::storage {
 
-/// What any remote filesystem can do, on a local directory: no rename, and a writer that dies leaves part of a file.
+/// What any remote filesystem can do, on a local directory: no rename, and a writer that dies
+/// leaves part of a file.
 class DirectoryFiles : public Files {
  public:
   explicit DirectoryFiles(std::string root) : root_(std::move(root)) {}
@@ -120,9 +122,9 @@ enum class Fault {
   network,      ///< An error that may pass.
   denied,       ///< One that will not.
   disk_full,    ///< One that will not, in the middle of the bytes.
-  short_write,  ///< Half of the bytes arrive, and success is told.
-  lie,          ///< Nothing is done, and success is told.
-  short_read,   ///< The file seems to end early, and success is told.
+  short_write,  ///< Half of the bytes arrive, and success is reported.
+  lie,          ///< Nothing is done, and success is reported.
+  short_read,   ///< The file seems to end early, and success is reported.
 };
 
 /// Breaks an operation on the paths that end so, so many times.

@@ -7,12 +7,14 @@
 #include <functional>
 #include <set>
 
-/// A process dies by SIGKILL at each step in turn; its parent must find a complete checkpoint or none, and no orphan.
+/// A process dies by SIGKILL at each step in turn; its parent must find a complete checkpoint or
+/// none, and no orphan.
 namespace headway::storage {
 
 namespace {
 
-/// Whether a child that runs `work` with the `step`-th fault point armed was killed there (else it came to its end).
+/// Whether a child that runs `work` with the `step`-th fault point armed was killed there (else it
+/// came to its end).
 bool killed_at(const char* point, int step, const std::function<bool()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -74,7 +76,8 @@ void die_at_each_step_of_saving(Scratch& scratch, Transfer transfer) {
     }
   }
   BOOST_TEST(step > 10);
-  // Killed after the manifest's rename, after the fsyncs, after the marker's removal, and not at all.
+  // Killed after the manifest's rename, after the fsyncs, after the marker's removal, and not at
+  // all.
   BOOST_TEST(committed == 4);
 }
 

@@ -3,8 +3,8 @@
 #include "storage/faulty_files.hpp"
 #include "storage/remote/remote_checkpoint.hpp"
 
-/// Storage that fails, stalls or lies: what may pass is tried again, all else is told with the file and the reason, a checkpoint is
-/// refused, and nothing that was committed is lost.
+/// Storage that fails, stalls or lies: what may pass is tried again, all else is reported with the
+/// file and the reason, a checkpoint is refused, and nothing that was committed is lost.
 namespace headway::storage {
 
 namespace {
@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(storage_that_forgets_what_it_was_given_is_refused_by_the_pr
 BOOST_AUTO_TEST_CASE(a_read_only_storage_is_told_by_the_probe) {
   files->break_on("write", "", Fault::denied);
   BOOST_TEST(contains(error_of(remote::probe(run_at())).message, "access denied"));
-  BOOST_TEST(files->calls("write") == 2);  // The fixture's own one, and this one: no second attempt.
+  // The fixture's own one, and this one: no second attempt.
+  BOOST_TEST(files->calls("write") == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_has_little_patience) {

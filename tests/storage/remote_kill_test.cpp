@@ -17,7 +17,8 @@ Remote remote_at(const Scratch& scratch, const std::string& path) {
   return {Store(std::make_shared<DirectoryFiles>(scratch.root), {}, std::make_shared<CountedPatience>()), path};
 }
 
-/// Whether a child that runs `work` with the `step`-th fault point armed was killed there (else it came to its end).
+/// Whether a child that runs `work` with the `step`-th fault point armed was killed there (else it
+/// came to its end).
 bool killed_at(int step, const std::function<bool()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -28,7 +28,8 @@ struct ManualPatience : Patience {
   bool lost = false;
 };
 
-/// A run's last operations, each of which would be tried for a minute. An attempt takes three seconds.
+/// A run's last operations, each of which would be tried for a minute. An attempt takes three
+/// seconds.
 struct LastOnes {
   Result<void> operate(bool works = false) {
     const Outage::Scope scope(&outage);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view whole = "the whole file";
 
-/// A pipe: children say where they are, or wait until they are told to go on.
+/// A pipe: children say where they are, or wait for a word to continue.
 struct Pipe {
   Pipe() { BOOST_REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0); }
   ~Pipe() {
@@ -65,7 +65,8 @@ struct Downloads : Scratch {
     return SharedDownload::get(base, location, [this](const std::string& directory) { return fetch(directory); });
   }
 
-  /// In a child: gets, checks, says 'u' for "using", holds until `go` is closed, checks again and leaves.
+  /// In a child: gets, checks, says 'u' for "using", holds until `go` is closed, checks again and
+  /// leaves.
   int use(Pipe& said, Pipe& go) const {
     go.close_writing();
     Result<SharedDownload> got = get();
@@ -75,7 +76,8 @@ struct Downloads : Scratch {
     return read(got->directory() + "/model.pt") == whole ? 0 : 2;
   }
 
-  /// In a child: gets, checks and leaves; killed where it reaches a fault point for the `step`-th time.
+  /// In a child: gets, checks and leaves; killed where it reaches a fault point for the `step`-th
+  /// time.
   int get_and_die_at(int step) const {
     arm_fault_point("*", step);
     const Result<SharedDownload> got = get();
@@ -238,7 +240,7 @@ BOOST_AUTO_TEST_CASE(processes_that_come_and_go_are_killed_at_odd_moments_and_al
       return 0;
     }));
   }
-  // Every 37th use that is told ends a process, wherever it is by then.
+  // Every 37th use that is reported ends a process, wherever it is by then.
   for (int killed = 0; killed < count / 2; ++killed) {
     for (int uses = 0; uses < 37; ++uses) BOOST_REQUIRE(said.wait() == 'u');
     ::kill(children[killed], SIGKILL);

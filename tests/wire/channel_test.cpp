@@ -13,7 +13,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A channel on a loop of its own; the test runs the loop and holds the other end.
+/// A channel on a separate loop; the test runs the loop and holds the other end.
 struct Fixture {
   Fixture() {
     Ends socket = make_socket();

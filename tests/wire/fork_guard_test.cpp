@@ -5,7 +5,8 @@
 
 #include <functional>
 
-/// What a forked child must not keep open: its parent's sockets, by which others know that the parent is alive.
+/// What a forked child must not keep open: its parent's sockets, by which others know that the
+/// parent is alive.
 namespace headway::wire {
 
 namespace {

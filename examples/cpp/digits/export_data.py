@@ -1,4 +1,6 @@
-"""Writes the digits of examples/digits.py as plain numbers, for the C++ example: ``python export_data.py FOLDER``."""
+"""Writes the digits of examples/digits.py as plain numbers, for the C++ example: ``python
+export_data.py FOLDER``.
+"""
 
 import sys
 from pathlib import Path

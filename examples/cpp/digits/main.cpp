@@ -1,5 +1,5 @@
-// Handwritten digits from C++: the network, the data, the seed and the losses of examples/digits.py, on two workers with gradients averaged
-// by PyTorch's own reducer.
+// Handwritten digits from C++: the network, the data, the seed and the losses of
+// examples/digits.py, on two workers with gradients averaged by PyTorch's own reducer.
 //
 //   example_digits DATA [EPOCHS [STORAGE]]
 //
@@ -41,7 +41,8 @@ Digits load(const std::string& folder, const std::string& part) {
 
 torch::nn::Sequential make_model() {
   using namespace torch::nn;
-  // One after the other: a compiler may make the arguments of one call in any order, and their numbers come from one generator.
+  // One after the other: a compiler may make the arguments of one call in any order, and their
+  // numbers come from one generator.
   Sequential model;
   model->push_back(Conv2d(Conv2dOptions(1, 16, 3).padding(1)));
   model->push_back(ReLU());
@@ -66,7 +67,8 @@ double train_one_epoch(Model& model, torch::optim::Optimizer& optimizer, const D
     const auto loss = torch::nn::functional::cross_entropy(model(digits.images.index_select(0, indices)),
                                                            digits.labels.index_select(0, indices));
     optimizer.zero_grad();
-    loss.backward();  // Here the workers' gradients are averaged, while the last of them are still being computed.
+    // Here the workers' gradients are averaged, while the last of them are still being computed.
+    loss.backward();
     optimizer.step();
     sum += loss.item<double>();
     ++batches;

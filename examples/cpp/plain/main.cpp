@@ -1,5 +1,6 @@
-// A logistic regression on two workers, with nothing but Headway and the standard library: each rank has a share of the points, and
-// gradients are added up by an allgather that is made of broadcasts.
+// A logistic regression on two workers, with nothing but Headway and the standard library: each
+// rank has a share of the points, and gradients are added up by an allgather that is made of
+// broadcasts.
 //
 //   example_plain [STORAGE]
 
@@ -15,14 +16,16 @@
 
 namespace {
 
-/// A point of the plane, and whether it lies above the line y = 2x - 1 (more or less: some are wrong).
+/// A point of the plane, and whether it lies above the line y = 2x - 1 (more or less: some are
+/// wrong).
 struct Point {
   double x = 0;
   double y = 0;
   double above = 0;
 };
 
-/// Two weights and a bias, or the gradient of a loss by them, or both with a sum of losses at the end.
+/// Two weights and a bias, or the gradient of a loss by them, or both with a sum of losses at the
+/// end.
 using Numbers = std::array<double, 4>;
 
 constexpr int points_in_all = 2000;
@@ -42,7 +45,8 @@ std::vector<Point> my_points() {
   return mine;
 }
 
-/// The sum over all ranks, the same in each of them to the last bit: everyone adds in the order of ranks.
+/// The sum over all ranks, the same in each of them to the last bit: everyone adds in the order of
+/// ranks.
 Numbers sum_over_ranks(const Numbers& mine) {
   Numbers sum{};
   for (int rank = 0; rank < headway::context().world_size; ++rank) {

@@ -1,5 +1,6 @@
-// Three workers count together; one of them is killed on the way, as a machine's failure would do it. The group starts again from the
-// newest checkpoint, and the count comes out as if nothing had happened.
+// Three workers count together; one of them is killed on the way, as a machine's failure would do
+// it. The group starts again from the newest checkpoint, and the count comes out as if nothing had
+// happened.
 //
 //   example_recover [STORAGE]
 

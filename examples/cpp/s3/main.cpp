@@ -1,10 +1,11 @@
-// Training whose folder is in an object store: two workers, a checkpoint each epoch, the best one read back from there, and what
-// rank 0 notes in its working directory brought there too.
+// Training whose folder is in an object store: two workers, a checkpoint each epoch, the best one
+// read back from there, and what rank 0 notes in its working directory brought there too.
 //
 //   example_s3 URL
 //
-// URL is where runs go, such as s3://bucket/runs; credentials and the endpoint come from the environment, as AWS's tools read them
-// (docs/storage.md). Where Headway was not installed as a wheel, HEADWAY_PYARROW names the folder of an installed pyarrow.
+// URL is where runs go, such as s3://bucket/runs; credentials and the endpoint come from the
+// environment, as AWS's tools read them (docs/storage.md). Where Headway was not installed as a
+// wheel, HEADWAY_PYARROW names the folder of an installed pyarrow.
 
 #include <headway/train.hpp>
 
@@ -17,7 +18,8 @@
 
 namespace {
 
-/// Finds the square root of 2 by Newton's method; each rank has its share of the (pretended) model to save.
+/// Finds the square root of 2 by Newton's method; each rank has its share of the (pretended) model
+/// to save.
 void train(const headway::Json& config) {
   double guess = 1;
   for (int epoch = 0; epoch < config.at("epochs").as_int(); ++epoch) {
@@ -63,5 +65,6 @@ int main(int argc, char** argv) {
     std::cerr << result.error().message << '\n';
     return 1;
   }
-  return show(headway::TrainResult::from_path(result->path).value());  // As any other program reads it.
+  // As any other program reads it.
+  return show(headway::TrainResult::from_path(result->path).value());
 }

@@ -18,7 +18,8 @@ namespace headway::torch {
 
 namespace detail {
 
-/// Into the tensors that are there. What torch::load does, other storage for them, undoes the hooks by which gradients are averaged.
+/// Into the tensors that are there. What torch::load does, other storage for them, undoes the hooks
+/// by which gradients are averaged.
 inline void copy_in(const std::string& name, at::Tensor& tensor, const at::Tensor& stored) {
   TORCH_CHECK_VALUE(tensor.sizes() == stored.sizes(), "load_checkpoint: ", name, " is of the shape ", stored.sizes(),
                     " in the checkpoint; allowed: that of the model, ", tensor.sizes());
@@ -48,8 +49,9 @@ inline void load_module(::torch::serialize::InputArchive& archive, ::torch::nn::
 
 }  // namespace detail
 
-/// Writes a model's parameters and buffers, its optimizer's state and `state` (an epoch, say) as files of a directory, for `report`.
-/// The model is that of before `prepare_model`, or `prepared.module()`. Throws what torch::save throws.
+/// Writes a model's parameters and buffers, its optimizer's state and `state` (for example an
+/// epoch) as files of a directory, for `report`. The model is that of before `prepare_model`, or
+/// `prepared.module()`. Throws what torch::save throws.
 template <class Module>
 Checkpoint save_checkpoint(const std::string& directory, const Module& module,
                            const ::torch::optim::Optimizer& optimizer, const Json& state = Json::object()) {
@@ -61,9 +63,10 @@ Checkpoint save_checkpoint(const std::string& directory, const Module& module,
   return Checkpoint::from_directory(directory);
 }
 
-/// Loads what `save_checkpoint` wrote into a model, before or after `prepare_model` (then `prepared.module()`), and its optimizer, and
-/// returns its `state`. Throws what torch::load throws, a c10::ValueError that names the first parameter of another shape, and
-/// `BadResult` (`corrupted`, and those of `Checkpoint::as_directory`).
+/// Loads what `save_checkpoint` wrote into a model, before or after `prepare_model` (then
+/// `prepared.module()`), and its optimizer, and returns its `state`. Throws what torch::load
+/// throws, a c10::ValueError that names the first parameter of another shape, and `BadResult`
+/// (`corrupted`, and those of `Checkpoint::as_directory`).
 template <class Module>
 Json load_checkpoint(const Checkpoint& checkpoint, Module& module, ::torch::optim::Optimizer& optimizer) {
   const CheckpointDirectory files = checkpoint.as_directory().value();

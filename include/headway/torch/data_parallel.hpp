@@ -21,15 +21,18 @@ namespace headway::torch {
 /// How `prepare_model` wraps a model. The defaults are those of PyTorch's DistributedDataParallel.
 struct DataParallelOptions {
   bool move_to_device = true;  ///< To `get_device()`.
-  bool broadcast_buffers =
-      true;  ///< Rank 0's buffers (running means and the like) go to all ranks before each forward pass.
-  bool find_unused_parameters = false;  ///< For models in which a pass does not reach every parameter.
-  std::int64_t bucket_bytes_max = c10d::kDefaultBucketBytesCap;  ///< Gradients that travel at once: 25 MiB.
+  /// Rank 0's buffers (running means and the like) go to all ranks before each forward pass.
+  bool broadcast_buffers = true;
+  /// For models in which a pass does not reach every parameter.
+  bool find_unused_parameters = false;
+  /// Gradients that travel at once: 25 MiB.
+  std::int64_t bucket_bytes_max = c10d::kDefaultBucketBytesCap;
 };
 
-/// A model whose gradients are averaged over all ranks while backward() runs: c10d's own Reducer gathers them in buckets, and a bucket is
-/// on its way as soon as its last gradient is there. `Module` is a module holder (such as torch::nn::Sequential) or a shared pointer to
-/// a module. Used as the module itself is; `module()` is that.
+/// A model whose gradients are averaged over all ranks while backward() runs: c10d's own Reducer
+/// gathers them in buckets, and a bucket is on its way as soon as its last gradient is there.
+/// `Module` is a module holder (such as torch::nn::Sequential) or a shared pointer to a module.
+/// Used as the module itself is; `module()` is that.
 ///
 ///     auto model = headway::torch::prepare_model(torch::nn::Linear(4, 1));
 ///     torch::optim::SGD optimizer(model.parameters(), 0.1);
@@ -37,8 +40,9 @@ struct DataParallelOptions {
 template <class Module>
 class DistributedModel {
  public:
-  /// Every rank must come to it, with a model of the same shapes; rank 0's parameters and buffers are sent to all.
-  /// Throws what c10d throws, among it an error that names the first parameter whose shape differs.
+  /// Every rank must come to it, with a model of the same shapes; rank 0's parameters and buffers
+  /// are sent to all. Throws what c10d throws, among it an error that names the first parameter
+  /// whose shape differs.
   DistributedModel(Module module, const DataParallelOptions& options) : module_(std::move(module)), options_(options) {
     if (options_.move_to_device) module_->to(get_device());
     std::vector<at::Tensor> parameters;
@@ -79,8 +83,8 @@ class DistributedModel {
   void train(bool on = true) { module_->train(on); }
   void eval() { module_->eval(); }
 
-  /// While it lives, gradients add up in this rank alone; the first backward() after it averages the sum. For accumulation over several
-  /// batches.
+  /// While it lives, gradients add up in this rank alone; the first backward() after it averages
+  /// the sum. For accumulation over several batches.
   class NoSync {
    public:
     explicit NoSync(DistributedModel& model) : model_(model), before_(std::exchange(model.synchronize_, false)) {}
@@ -98,7 +102,8 @@ class DistributedModel {
   void make_reducer(const std::vector<at::Tensor>& parameters, std::unordered_map<std::size_t, std::string> names) {
     c10d::verify_params_across_processes(process_group(), parameters, std::nullopt);
     const std::vector<bool> sparse(parameters.size(), false);
-    // One bucket for the first pass, unless parameters may be left out; then they are laid out anew, in the order in which gradients came.
+    // One bucket for the first pass, unless parameters may be left out; then they are laid out
+    // anew, in the order in which gradients came.
     std::vector<std::size_t> limits{std::numeric_limits<std::size_t>::max()};
     if (options_.find_unused_parameters) {
       limits = {static_cast<std::size_t>(c10d::kDefaultFirstBucketBytes),
@@ -110,7 +115,8 @@ class DistributedModel {
                                                options_.bucket_bytes_max, options_.find_unused_parameters, false,
                                                std::move(names), c10d::kDefaultFirstBucketBytes, false, false,
                                                std::vector<std::int64_t>{});
-    logger_ = std::make_shared<c10d::Logger>(reducer_);  // The reducer asks it without looking whether there is one.
+    // The reducer asks it without looking whether there is one.
+    logger_ = std::make_shared<c10d::Logger>(reducer_);
     reducer_->set_logger(logger_);
   }
 
@@ -136,10 +142,12 @@ class DistributedModel {
   std::shared_ptr<c10d::Reducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
   bool synchronize_ = true;
-  bool synchronized_before_ = true;  ///< As in PyTorch: buffers are sent before a pass that follows a synchronised one.
+  /// As in PyTorch: buffers are sent before a pass that follows a synchronised one.
+  bool synchronized_before_ = true;
 };
 
-/// Moves a model to this rank's device and has its gradients averaged over all ranks; see DistributedModel.
+/// Moves a model to this rank's device and has its gradients averaged over all ranks; see
+/// DistributedModel.
 template <class Module>
 DistributedModel<Module> prepare_model(Module module, const DataParallelOptions& options = {}) {
   return DistributedModel<Module>(std::move(module), options);

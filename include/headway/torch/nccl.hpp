@@ -7,7 +7,8 @@
 
 #include <chrono>
 
-// Where libtorch has CUDA and the headers of NCCL and CUDA are there, headway::torch defines USE_C10D_NCCL (cmake/headway-torch.cmake).
+// Where libtorch has CUDA and the headers of NCCL and CUDA are there, headway::torch defines
+// USE_C10D_NCCL (cmake/headway-torch.cmake).
 #ifdef USE_C10D_NCCL
 #if !__has_include(<nccl.h>) || !__has_include(<cuda_runtime_api.h>)
 #error \

@@ -23,8 +23,8 @@
 
 namespace headway::torch {
 
-/// The device that this rank, or this validation function, should use: its first GPU, or the CPU. Throws `BadResult`: `invalid_argument`
-/// in any other process, `unavailable` as `device_index`.
+/// The device that this rank, or this validation function, should use: its first GPU, or the CPU.
+/// Throws `BadResult`: `invalid_argument` in any other process, `unavailable` as `device_index`.
 inline ::torch::Device get_device() {
   const std::optional<int> index = device_index(process_context("headway::torch::get_device()"));
   if (!index) return ::torch::Device(::torch::kCPU);
@@ -33,7 +33,8 @@ inline ::torch::Device get_device() {
 
 namespace detail {
 
-/// Rank 0's store takes a port of the system's choice and serves on it, so that nobody can come between; the others are told which.
+/// Rank 0's store takes a port of the system's choice and serves on it, so that nobody can come
+/// between; it sends the port to the others.
 inline c10::intrusive_ptr<c10d::Store> open_store(std::chrono::milliseconds timeout) {
   const Context& me = context();
   c10d::TCPStoreOptions options;
@@ -53,7 +54,8 @@ inline c10::intrusive_ptr<c10d::Store> open_store(std::chrono::milliseconds time
   return c10::make_intrusive<c10d::PrefixStore>("headway", store);
 }
 
-/// GPU tensors go through NCCL where that can be had. Its communicators, and what names no device, are then on this rank's own GPU.
+/// GPU tensors go through NCCL where that can be had. Its communicators, and what names no device,
+/// are then on this rank's own GPU.
 inline void add_gpu_backend(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& store,
                             const c10::intrusive_ptr<c10d::Backend>& gloo, std::chrono::milliseconds timeout) {
   const Context& me = context();
@@ -95,18 +97,20 @@ inline c10::intrusive_ptr<c10d::ProcessGroup> make_group(std::chrono::millisecon
 
 }  // namespace detail
 
-/// The process group of all ranks, made by the first call in each rank (every rank must come to it): Gloo for CPU tensors, and for those of
-/// GPUs what `gpu_backend` says. `timeout` holds for each collective, and counts in the first call only.
+/// The process group of all ranks, made by the first call in each rank (every rank must come to
+/// it): Gloo for CPU tensors, and for those of GPUs what `gpu_backend` says. `timeout` holds for
+/// each collective, and counts in the first call only.
 ///
 ///     std::vector<torch::Tensor> tensors{losses};
 ///     headway::torch::process_group()->allreduce(tensors)->wait();  // the sum over all ranks, in each of them
 ///
-/// Throws `BadResult` outside of a training loop, and what c10d throws. A collective that breaks because another rank died throws too;
-/// Headway then tells the other rank's death, not the echo.
+/// Throws `BadResult` outside of a training loop, and what c10d throws. A collective that breaks
+/// because another rank died throws too; Headway then tells the other rank's death, not the echo.
 inline const c10::intrusive_ptr<c10d::ProcessGroup>& process_group(
     std::chrono::milliseconds timeout = std::chrono::minutes(30)) {
   (void)context();
-  // Never destroyed: its end would wait for Gloo's threads, and the process's end closes its sockets.
+  // Never destroyed: its end would wait for Gloo's threads, and the process's end closes its
+  // sockets.
   static const auto& group = *new c10::intrusive_ptr<c10d::ProcessGroup>(detail::make_group(timeout));
   return group;
 }

@@ -9,8 +9,8 @@
 
 namespace headway::torch {
 
-/// Has this rank draw the same numbers in every run, and take deterministic algorithms, slower ones if need be. Operators that have none
-/// throw. Call it at the loop's beginning.
+/// Has this rank draw the same numbers in every run, and take deterministic algorithms, slower ones
+/// if need be. Operators that have none throw. Call it at the loop's beginning.
 inline void enable_reproducibility(std::uint64_t seed = 0) {
   ::torch::manual_seed(seed);
   at::globalContext().setDeterministicAlgorithms(true, false);

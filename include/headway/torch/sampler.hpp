@@ -20,10 +20,12 @@
 
 namespace headway::torch {
 
-/// This rank's share of a data set: every `world_size`-th element of an order that is the same in all ranks, padded from its beginning so
-/// that every rank has equally many. The order is PyTorch's DistributedSampler's, for the same seed and epoch. For torch::data's loaders.
+/// This rank's share of a data set: every `world_size`-th element of an order that is the same in
+/// all ranks, padded from its beginning so that every rank has equally many. The order is PyTorch's
+/// DistributedSampler's, for the same seed and epoch. For torch::data's loaders.
 ///
-/// Copies share their position and epoch, so `set_epoch` reaches the copy inside a loader; it takes effect when the loader begins anew.
+/// Copies share their position and epoch, so `set_epoch` reaches the copy inside a loader; it takes
+/// effect when the loader begins anew.
 class DistributedSampler : public ::torch::data::samplers::Sampler<> {
  public:
   /// `size`: elements of the data set, at least 1.

@@ -2,7 +2,8 @@
 
 #include <torch/version.h>
 
-// c10d's C++ interface (Reducer, ProcessGroupGloo) changes with each version; another one would compile and misbehave.
+// c10d's C++ interface (Reducer, ProcessGroupGloo) changes with each version; another one would
+// compile and misbehave.
 #if TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR != 13
 #error "headway/torch.hpp of this version of Headway is made for PyTorch 2.13; install that, or a Headway for yours"
 #endif

@@ -1,1 +1,3 @@
-"""What a run may call back, below both training and tuning: callbacks, loggers, stoppers, progress reporters."""
+"""What a run may call back, below both training and tuning: callbacks, loggers, stoppers, progress
+reporters.
+"""

@@ -17,7 +17,8 @@ class Trial:
         trial_name: The run's name.
         trainable_name: The trainer's class.
         config: The training function's configuration.
-        path: The run's folder. ``local_path``, ``logdir`` and ``experiment_dir_name`` are about it too.
+        path: The run's folder. ``local_path``, ``logdir`` and ``experiment_dir_name`` are about it
+            too.
         status: ``"RUNNING"``, ``"TERMINATED"`` or ``"ERROR"``.
         last_result: The newest report, or an empty dict.
         checkpoint: The newest committed checkpoint, or None.

@@ -19,7 +19,8 @@ from headway._values.arguments import refuse
 
 _FILE = "dict_checkpoint.pkl"
 _DDP_PREFIX = "module."
-# Directories that must outlive the checkpoint objects that they were made for: their upload is still under way.
+# Directories that must outlive the checkpoint objects that they were made for: their upload is
+# still under way.
 _kept: list[_core.SharedDownload] = []
 _all: weakref.WeakSet[_core.SharedDownload] = weakref.WeakSet()
 
@@ -86,7 +87,9 @@ def _portable(value: Any) -> Any:
 
 
 def portable_state_dict(state: Mapping[Any, Any]) -> OrderedDict[Any, Any]:
-    """A model's state with tensors on the CPU, under the names that the model has when DDP does not wrap it."""
+    """A model's state with tensors on the CPU, under the names that the model has when DDP does not
+    wrap it.
+    """
     wrapped = bool(state) and all(isinstance(key, str) and key.startswith(_DDP_PREFIX) for key in state)
     start = len(_DDP_PREFIX) if wrapped else 0
     portable = OrderedDict((key[start:] if wrapped else key, _portable(item)) for key, item in state.items())

@@ -15,7 +15,9 @@ _MANIFEST = ".headway.json"
 
 
 def read(location: str) -> dict[str, Any]:
-    """The metadata of the checkpoint at a location: the trainer's, and over it the checkpoint's own."""
+    """The metadata of the checkpoint at a location: the trainer's, and over it the checkpoint's
+    own.
+    """
     trainers = _read_object(locations.join(location, _MANIFEST)).get("metadata") or {}
     return {**trainers, **_read_object(locations.join(location, NAME))}
 

@@ -1,5 +1,5 @@
-"""A run that a command looks at: from its journal and, while it is at work on this machine, from what
-its driver writes of it each two seconds.
+"""A run that a command looks at: from its journal and, while it is at work on this machine, from
+what its driver writes of it each two seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class FoundRun:
         attempt: The number of its last attempt.
         seen_unix_s: When this was so.
         checkpoints: The names of those that are kept.
-        view: The run as its driver sees it (``control::RunView``); None when it is not at work, or elsewhere.
+        view: The run as its driver sees it (``control::RunView``); None when it is not at work, or
+            elsewhere.
     """
 
     location: str

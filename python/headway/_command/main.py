@@ -25,16 +25,19 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carries a command out and returns its exit code: 0 done, 1 something is damaged, 2 it could not be done."""
-    # The work is in C++, which Python's handler for Ctrl-C would not interrupt. What was begun and not finished is
-    # never taken for a checkpoint, so the process may end at any moment.
+    """Carries a command out and returns its exit code: 0 done, 1 something is damaged, 2 it could
+    not be done.
+    """
+    # The work is in C++, which Python's handler for Ctrl-C would not interrupt. What was begun and
+    # not finished is never taken for a checkpoint, so the process may end at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     options = _parser().parse_args(arguments)
     try:
         good = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough, as `head` has. What is still held back goes nowhere.
+        # Whoever read the output has seen enough, as `head` has. What is still held back goes
+        # nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except _core.CorruptedError as error:

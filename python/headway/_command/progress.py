@@ -11,7 +11,8 @@ from headway._command.text import in_bytes
 
 
 class Progress:
-    """Shows the progress of one piece of work on the error stream; to be called with what the core tells.
+    """Shows the progress of one piece of work on the error stream; to be called with what the core
+    tells.
 
     Args:
         title: What is being worked on.
@@ -39,7 +40,8 @@ class Progress:
         if self._bar is None:
             import tqdm
 
-            # Its own look at the terminal's size gives nothing to draw on where the terminal does not know it.
+            # Its own look at the terminal's size gives nothing to draw on where the terminal does
+            # not know it.
             size = shutil.get_terminal_size()
             self._bar = tqdm.tqdm(
                 desc=self._title,

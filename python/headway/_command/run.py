@@ -1,4 +1,6 @@
-"""``headway run``: a script in this Python, with ``ray`` meaning Headway where that is asked for."""
+"""``headway run``: a script in this Python, with ``ray`` meaning Headway where that is asked
+for.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def short_metrics(metrics: Mapping[str, Any], shown_max: int = 4) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """The text with control characters as Python writes them: a line end in a file's name ends no line."""
+    """The text with control characters as Python writes them: a line end in a file's name ends no
+    line.
+    """
     return "".join(each if each >= " " and each != "\x7f" else repr(each)[1:-1] for each in text)
 
 
@@ -64,7 +66,9 @@ def _gap(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """How many columns of a terminal it takes: East Asian characters two each, combining ones none."""
+    """How many columns of a terminal it takes: East Asian characters two each, combining ones
+    none.
+    """
     return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 

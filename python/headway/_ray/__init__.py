@@ -10,15 +10,18 @@ _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")
 
 
 def import_path() -> str:
-    """The folder whose ``ray`` is Headway's; in front of the import path it hides an installed Ray."""
+    """The folder whose ``ray`` is Headway's; in front of the import path it hides an installed
+    Ray.
+    """
     return _PATH
 
 
 def as_ray() -> None:
-    """From here on, ``import ray``, ``from ray.train.torch import ...`` and so on mean Headway; in workers too.
+    """From here on, ``import ray``, ``from ray.train.torch import ...`` and so on mean Headway; in
+    workers too.
 
-    It does not matter whether Ray is installed. What belongs to Ray Core (tasks, actors, objects) is not there: using
-    it raises an error that says so. A second call does nothing.
+    It does not matter whether Ray is installed. What belongs to Ray Core (tasks, actors, objects)
+    is not there: using it raises an error that says so. A second call does nothing.
 
     Raises:
         RuntimeError: ``ray`` is imported already, and is not Headway's.

@@ -18,7 +18,9 @@ FUNCTIONS = (
     "timeline",
     "wait",
 )
-"""They raise when they are called, not when they are imported: ``from ray import get`` then tells as much."""
+"""They raise when they are called, not when they are imported: ``from ray import get`` then tells
+as much.
+"""
 
 _LIBRARIES = ("llm", "rllib", "serve", "workflow")
 """Libraries beside Ray Train that stand on Ray Core."""
@@ -39,7 +41,8 @@ def explanation(name: str) -> str:
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:
-    """A function that stands for one of :data:`FUNCTIONS` and raises NotImplementedError when it is called.
+    """A function that stands for one of :data:`FUNCTIONS` and raises NotImplementedError when it is
+    called.
 
     Args:
         name: The name below ``ray``.

@@ -26,13 +26,15 @@ class _Alias:
         except ModuleNotFoundError as error:
             if error.name is None or not f"{self._own}.".startswith(f"{error.name}."):
                 raise  # It is there, and misses a library.
-            # Not the alias's name: `from ray import x` swallows an error of that one, and with it the words.
+            # Not the alias's name: `from ray import x` swallows an error of that one, and with it
+            # the words.
             raise ModuleNotFoundError(_words(self._name), name=self._own) from None
         self._own_spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # It ran when it was imported under its own name; the import system has just written the alias's spec into it.
+        # It ran when it was imported under its own name; the import system has just written the
+        # alias's spec into it.
         module.__spec__ = self._own_spec
 
 
@@ -47,5 +49,6 @@ def _words(name: str) -> str:
     return core_names.explanation(name.removeprefix("ray."))
 
 
-#: Answers for every module below ``ray``. That there is no such module is said when it is loaded, in words.
+#: Answers for every module below ``ray``. That there is no such module is said when it is loaded,
+#: in words.
 FINDER = PlacesFinder(lambda name: _Alias(name) if name.startswith("ray.") else None)

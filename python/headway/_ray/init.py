@@ -34,7 +34,8 @@ class RayContext(Mapping[str, Any]):
 
     Attributes:
         dashboard_url: None: there is no dashboard.
-        address_info: The machine's own address, under the keys that scripts read; ``context["address"]`` is the same.
+        address_info: The machine's own address, under the keys that scripts read;
+            ``context["address"]`` is the same.
     """
 
     dashboard_url = None
@@ -77,8 +78,8 @@ def init(
     """:func:`headway.init` for a script that was written for ``ray.init``.
 
     Args:
-        address: As for :func:`headway.init`, like the next ones; or ``"auto"``, the cluster that is there: this
-            machine, as a notice says.
+        address: As for :func:`headway.init`, like the next ones; or ``"auto"``, the cluster that is
+            there: this machine, as a notice says.
         num_cpus: CPUs that runs may claim.
         num_gpus: GPUs that runs may claim.
         resources: Amounts of further resources.
@@ -86,15 +87,16 @@ def init(
         labels: What ``ScalingConfig.label_selector`` may ask of this machine.
         runtime_env: As for :func:`headway.init`.
         local_mode: False: there are no tasks that could run in this process.
-        settings: Those of Ray's dashboard, logging and object store are accepted and named in a notice: they have no
-            effect here. So are those whose names begin with ``_``.
+        settings: Those of Ray's dashboard, logging and object store are accepted and named in a
+            notice: they have no effect here. So are those whose names begin with ``_``.
 
     Returns:
         A context that can be used with ``with``.
 
     Raises:
         TypeError: an argument that ``ray.init`` does not have either.
-        ValueError: something that a script would rely on, such as an unknown key of ``runtime_env``.
+        ValueError: something that a script would rely on, such as an unknown key of
+            ``runtime_env``.
     """
     if check_bool("local_mode", local_mode):
         raise ValueError(

@@ -1,4 +1,6 @@
-"""What workers' environment has that the driver's has not: variables, directories on the import path, packages."""
+"""What workers' environment has that the driver's has not: variables, directories on the import
+path, packages.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,13 @@ class RuntimeEnv:
         """What ``Runtime.start_run`` takes about the environment of a run's workers.
 
         Args:
-            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else workers receive.
+            surroundings: The driver's own (``env``, ``sys_path``, ``cwd``, ...), and what else
+                workers receive.
         """
         told = self._over(surroundings)
         arguments: dict[str, Any] = {"worker_setup_json": json.dumps(told)}
-        # The workers of a validation's trainer come from the existing factory and set variables themselves.
+        # The workers of a validation's trainer come from the existing factory and set variables
+        # themselves.
         if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
             arguments["factory_command"] = factory_command(interpreter, told["sys_path"])
@@ -74,7 +78,8 @@ class RuntimeEnv:
         own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
         variables = {**surroundings["env"], **self.env_vars}
         if self._installed is not None:
-            # As when it is activated: the programs that its packages bring, and its Python, are found first.
+            # As when it is activated: the programs that its packages bring, and its Python, are
+            # found first.
             variables["VIRTUAL_ENV"] = self._installed.folder
             variables["PATH"] = os.pathsep.join([self._installed.programs, variables.get("PATH", os.defpath)])
         if own:
@@ -99,7 +104,9 @@ class RuntimeEnv:
         return {name: value for name, value in found.items() if value}
 
     def with_more(self, other: RuntimeEnv) -> RuntimeEnv:
-        """``other`` over this one: its variables win one by one, and what else it has replaces what is here."""
+        """``other`` over this one: its variables win one by one, and what else it has replaces what
+        is here.
+        """
         return RuntimeEnv(
             {**self.env_vars, **other.env_vars},
             other.working_dir or self.working_dir,
@@ -181,7 +188,9 @@ def _directory(argument: str, path: object) -> str:
 
 
 def _modules(argument: str, modules: object) -> tuple[str, ...]:
-    """A package's own directory is given as such in Ray: what is put on the path is the one that holds it."""
+    """A package's own directory is given as such in Ray: what is put on the path is the one that
+    holds it.
+    """
     if modules is None:
         return ()
     if isinstance(modules, (str, bytes)) or not isinstance(modules, Sequence):

@@ -1,4 +1,6 @@
-"""Which installed modules a training function needs: worker factories import them once, before they fork workers."""
+"""Which installed modules a training function needs: worker factories import them once, before they
+fork workers.
+"""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from headway._runtime.runtime import get_runtime
 
 
 def nodes() -> list[dict[str, Any]]:
-    """The nodes, one dict each: this machine, and those that have joined. Starts Headway if need be.
+    """The nodes, one dict each: this machine, and those that have joined. Starts Headway if need
+    be.
 
     Returns:
-        Dicts with ``NodeID``, ``Alive``, ``NodeManagerAddress``, ``NodeManagerHostname`` and ``Resources`` (as
-        :func:`cluster_resources` has them).
+        Dicts with ``NodeID``, ``Alive``, ``NodeManagerAddress``, ``NodeManagerHostname`` and
+        ``Resources`` (as :func:`cluster_resources` has them).
 
     Example:
         >>> import headway

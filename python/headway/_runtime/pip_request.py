@@ -1,4 +1,6 @@
-"""``runtime_env["pip"]`` as a user gives it: a list, a requirements file, or a dict with settings of pip's."""
+"""``runtime_env["pip"]`` as a user gives it: a list, a requirements file, or a dict with settings
+of pip's.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def _is_list(pip: object) -> bool:
 
 
 def _lines_of(argument: str, path: str | bytes, outer: tuple[str, ...]) -> Iterator[str]:
-    """The lines of a requirements file, those of others that it names among them: it may not be there for a restore."""
+    """The lines of a requirements file, those of others that it names among them: it may not be
+    there for a restore.
+    """
     absolute = os.path.abspath(os.path.expanduser(os.fsdecode(path)))
     if not os.path.isfile(absolute):
         raise FileNotFoundError(f"{argument} is {os.fsdecode(path)!r}, which is no file; allowed: {_ALLOWED}")
@@ -75,7 +79,9 @@ def _lines_of(argument: str, path: str | bytes, outer: tuple[str, ...]) -> Itera
 
 
 def _with_other_files(argument: str, line: str, folder: str, outer: tuple[str, ...]) -> Iterator[str]:
-    """The line; where it names another file, that file's lines, or the place of a file of constraints made absolute."""
+    """The line; where it names another file, that file's lines, or the place of a file of
+    constraints made absolute.
+    """
     other = _OTHER_FILE.fullmatch(line.strip())
     if other is None or "://" in other[2]:
         yield line

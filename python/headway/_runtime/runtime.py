@@ -1,4 +1,6 @@
-"""The driver's runtime: one in a process, made on first use, ended by :func:`shutdown` or with the process."""
+"""The driver's runtime: one in a process, made on first use, ended by :func:`shutdown` or with the
+process.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
 _pid = 0
 
-# A library that starts threads when it is imported would keep the factory from forking; workers set their own numbers.
+# A library that starts threads when it is imported would keep the factory from forking; workers set
+# their own numbers.
 _FACTORY_ENV = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -54,29 +57,34 @@ def init(
         num_cpus: CPUs that runs may claim; default: those that this process may use.
         num_gpus: GPUs that runs may claim; default: those that this process sees.
         resources: Amounts of further resources, by names that you define.
-        labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region": "eu"}``.
-        runtime_env: What workers' environment has that this process's has not: ``env_vars`` (set before their
-            interpreters start), ``working_dir`` (a directory on their import path; where they work with
-            ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories, packages, modules' files or wheels that
-            come first on the import path) and ``pip`` (requirements, or the path of a requirements.txt: installed once
-            into a separate environment over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
-            ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``, ``pip_install_options``, ``pip_check``).
-        preload: Modules that worker factories import before they fork workers, so that no worker has to, beside those
-            that the training function of the first run needs: what its code names of installed packages that this
-            process has imported. ``HEADWAY_PRELOAD`` (names with commas between) adds to them. False: workers import
-            what the training function needs.
+        labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region":
+            "eu"}``.
+        runtime_env: What workers' environment has that this process's has not: ``env_vars`` (set
+            before their interpreters start), ``working_dir`` (a directory on their import path;
+            where they work with ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``), ``py_modules`` (directories,
+            packages, modules' files or wheels that come first on the import path) and ``pip``
+            (requirements, or the path of a requirements.txt: installed once into a separate
+            environment over this one's packages, kept below ``HEADWAY_CACHE_DIR`` or
+            ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``,
+            ``pip_install_options``, ``pip_check``).
+        preload: Modules that worker factories import before they fork workers, so that no worker
+            has to, beside those that the training function of the first run needs: what its code
+            names of installed packages that this process has imported. ``HEADWAY_PRELOAD`` (names
+            with commas between) adds to them. False: workers import what the training function
+            needs.
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
-        listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an address of this machine,
-            such as ``"0.0.0.0:0"`` (any address, any free port; :func:`join_address` says which). None: nothing
-            listens.
+        listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an
+            address of this machine, such as ``"0.0.0.0:0"`` (any address, any free port;
+            :func:`join_address` says which). None: nothing listens.
         token_file: What agent processes must have a copy of; made when it is not there. Default:
             ``HEADWAY_TOKEN_FILE`` of the environment, else ``~/.headway/token``.
-        node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are started elsewhere
-            not before. An agent that can't reach the driver for so long ends its workers and itself.
+        node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are
+            started elsewhere not before. An agent that can't reach the driver for so long ends its
+            workers and itself.
 
     Raises:
-        RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks for.
-        TypeError, ValueError, OSError: a bad argument, before anything is started.
+        RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks
+        for. TypeError, ValueError, OSError: a bad argument, before anything is started.
 
     Example:
         >>> import headway
@@ -120,7 +128,8 @@ def init(
 
 
 def shutdown() -> None:
-    """Ends every run and worker of this process and returns when they are gone. Does nothing when nothing runs.
+    """Ends every run and worker of this process and returns when they are gone. Does nothing when
+    nothing runs.
 
     Example:
         >>> import headway
@@ -151,7 +160,8 @@ def is_initialized() -> bool:
 
 
 def cluster_resources() -> dict[str, float]:
-    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway if need be.
+    """What there is in all: ``{"CPU": 8.0, "GPU": 1.0, "memory": 3.2e10}`` (bytes). Starts Headway
+    if need be.
 
     Example:
         >>> import headway
@@ -173,7 +183,8 @@ def available_resources() -> dict[str, float]:
 
 
 def join_address() -> str | None:
-    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when nothing listens.
+    """Where other machines' agents join (``headway-agent --join``): ``"host:port"``; None when
+    nothing listens.
 
     Example:
         >>> import headway
@@ -191,10 +202,11 @@ def get_runtime() -> _core.Runtime:
 
 
 def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
-    """What every worker uses: ``wanted``, what the user wants beside it, and what the training function needs.
+    """What every worker uses: ``wanted``, what the user wants beside it, and what the training
+    function needs.
 
-    Each once, in order. Runs with the same ``wanted`` share a factory, whose modules its first run decides: another
-    factory would import all of them again.
+    Each once, in order. Runs with the same ``wanted`` share a factory, whose modules its first run
+    decides: another factory would import all of them again.
     """
     environment = [name.strip() for name in os.environ.get("HEADWAY_PRELOAD", "").split(",") if name.strip()]
     named = tuple(dict.fromkeys(["headway.train", *wanted, *(_user_preload or ()), *environment]))
@@ -210,7 +222,8 @@ def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
 
 
 def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
-    """What workers of a run get: ``init``'s ``runtime_env`` with the run's over it, its packages installed.
+    """What workers of a run get: ``init``'s ``runtime_env`` with the run's over it, its packages
+    installed.
 
     Raises:
         RuntimeError: pip could not install them.
@@ -251,7 +264,9 @@ def _check_preload(preload: object) -> tuple[str, ...]:
 
 
 def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
-    """How worker factories are started: the guard's path, the command, its environment, the path of py-spy."""
+    """How worker factories are started: the guard's path, the command, its environment, the path of
+    py-spy.
+    """
     start = os.environ.get("HEADWAY_WORKER_START", "fork")
     if start not in ("fork", "exec"):
         raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')

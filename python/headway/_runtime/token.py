@@ -1,4 +1,6 @@
-"""The token by which a driver and the agents of other machines know each other: a file that both can read."""
+"""The token by which a driver and the agents of other machines know each other: a file that both
+can read.
+"""
 
 from __future__ import annotations
 

@@ -12,9 +12,11 @@ _WITHOUT_DIRECTORIES = {"s3", "gcs", "abfs"}
 
 
 class PythonFiles:
-    """What ``src/bindings/python_files.cpp`` calls, from several threads at once. Paths are the filesystem's own.
+    """What ``src/bindings/python_files.cpp`` calls, from several threads at once. Paths are the
+    filesystem's own.
 
-    An entry is ``(name, is a directory, size in bytes)``; the name is relative to the directory that was listed.
+    An entry is ``(name, is a directory, size in bytes)``; the name is relative to the directory
+    that was listed.
     """
 
     def __init__(self, filesystem: pyarrow.fs.FileSystem):

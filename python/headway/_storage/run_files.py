@@ -1,4 +1,6 @@
-"""The small files of a run's folder: journal, configuration, reports. They are read while the run goes on, too."""
+"""The small files of a run's folder: journal, configuration, reports. They are read while the run
+goes on, too.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def read_journal(location: str) -> dict[str, Any] | None:
 
 
 def with_validations(manifests: list[dict[str, Any]], journal: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Checkpoints' names and metrics: those of their reports and, where the journal has them, of their validations."""
+    """Checkpoints' names and metrics: those of their reports and, where the journal has them, of
+    their validations.
+    """
     known = {(each["name"], each.get("report")): each["metrics"] for each in journal.get("checkpoints", ())}
     return [(each["checkpoint"], known.get((each["checkpoint"], each["index"]), each["metrics"])) for each in manifests]
 
@@ -65,7 +69,9 @@ def read_reports(location: str) -> list[dict[str, Any]]:
 
 
 def flat(report: dict[str, Any]) -> dict[str, Any]:
-    """The metrics of a report under names such as ``eval/loss``; of those with one name the less nested counts."""
+    """The metrics of a report under names such as ``eval/loss``; of those with one name the less
+    nested counts.
+    """
     found: dict[str, Any] = {}
     level = [("", report)]
     while level:
@@ -112,7 +118,9 @@ def _content(location: str) -> bytes:
 
 
 def _tail(path: str, chunk_bytes: int = 1 << 16) -> bytes:
-    """The end of a file whose lines end with a newline, with one whole line at least: the file may be long."""
+    """The end of a file whose lines end with a newline, with one whole line at least: the file may
+    be long.
+    """
     try:
         with open(path, "rb") as file:
             start = file.seek(0, os.SEEK_END)

@@ -42,7 +42,8 @@ RESERVED = frozenset({"attempt", "report_index", "checkpoint_dir_name"})
 
 
 class ReportedMetrics(dict[str, Any]):
-    """A report's metrics: a dict of what the user reported. Automatic metrics are found by key, and are no items of it.
+    """A report's metrics: a dict of what the user reported. Automatic metrics are found by key, and
+    are no items of it.
 
     Attributes:
         automatic: The automatic metrics.
@@ -61,7 +62,8 @@ class ReportedMetrics(dict[str, Any]):
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any]) -> ReportedMetrics:
-        """The metrics of a line of ``result.json``, which has the user's metrics after ``report_index``.
+        """The metrics of a line of ``result.json``, which has the user's metrics after
+        ``report_index``.
 
         Lines of older runs have them in front.
         """

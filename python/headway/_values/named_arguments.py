@@ -40,7 +40,9 @@ def _watch_constructors(kind: type) -> None:
 
 
 def _watched(function: Callable[..., Any], shown_name: str) -> Callable[..., Any]:
-    """The function; where it has named arguments, one that knows what a misspelled one was to be."""
+    """The function; where it has named arguments, one that knows what a misspelled one was to
+    be.
+    """
     if hasattr(function, "__wrapped__"):
         return function
     parameters = list(inspect.signature(function).parameters.values())

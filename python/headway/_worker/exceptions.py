@@ -127,7 +127,8 @@ def _formatted(tb: TracebackType | None) -> list[str]:
     while each is not None:
         depth, each = depth + 1, each.tb_next
     if depth <= _FRAMES_MAX:
-        # Without the frame that looks at a public function's named arguments: it is in every call of one.
+        # Without the frame that looks at a public function's named arguments: it is in every call
+        # of one.
         return [frame for frame in traceback.format_tb(tb) if _ARGUMENTS not in frame]
     shown = _FRAMES_MAX // 10
     left_out = f"  [{depth - 2 * shown} frames are left out]\n"

@@ -14,7 +14,8 @@ class InContext:
 
     Attributes:
         train_loop_per_worker: The function.
-        context: What ``BackendConfig.train_func_context`` says: called without arguments, it gives the context.
+        context: What ``BackendConfig.train_func_context`` says: called without arguments, it gives
+            the context.
     """
 
     train_loop_per_worker: Callable[..., Any]

@@ -12,9 +12,11 @@ import cloudpickle
 
 @contextlib.contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """For the time of imports: what they make stays, and the collector would go through all of it again and again.
+    """For the time of imports: what they make stays, and the collector would go through all of it
+    again and again.
 
-    That is a quarter of torch's import. A module that sets the collector's thresholds, or turns it off, is heeded.
+    That is a quarter of torch's import. A module that sets the collector's thresholds, or turns it
+    off, is heeded.
     """
     before = gc.get_threshold()
     gc.set_threshold(0)

@@ -59,7 +59,9 @@ def work(session_fd: int, env: dict[str, str]) -> None:
 
 
 def _leave_on_sigterm() -> None:
-    """An aborted run's ranks are asked to go half a second before they are killed: ``finally`` blocks run."""
+    """An aborted run's ranks are asked to go half a second before they are killed: ``finally``
+    blocks run.
+    """
 
     def leave(signum: int, frame: object) -> None:
         raise SystemExit(128 + signum)
@@ -104,7 +106,8 @@ def _settle_in(session: _core.Session) -> Role:
         sys.breakpointhook = _refuse_breakpoint
     _core.keep_freed_memory()
     if "numpy" in sys.modules:
-        # Forked siblings have one generator state; each rank draws its own numbers, as separate processes would.
+        # Forked siblings have one generator state; each rank draws its own numbers, as separate
+        # processes would.
         sys.modules["numpy"].random.seed()
     role.begin()
     _reach_storage(context, setup)
@@ -112,7 +115,9 @@ def _settle_in(session: _core.Session) -> Role:
 
 
 def _refuse_breakpoint(*args: object, **kwargs: object) -> None:
-    """``breakpoint()`` in a rank: it has no terminal, and a debugger would end it with an obscure error."""
+    """``breakpoint()`` in a rank: it has no terminal, and a debugger would end it with an obscure
+    error.
+    """
     raise RuntimeError(
         "breakpoint() was called in a rank, which has no terminal. To debug, run the training function in the script's "
         "own process: ScalingConfig(num_workers=0). To look at a rank at work: headway stack RUN"
@@ -184,7 +189,9 @@ def _exit_code(request: SystemExit) -> int:
 
 
 def _end(code: int) -> None:
-    """Exit handlers and flushes as at an interpreter's end, without its slow and risky tear-down."""
+    """Exit handlers and flushes as at an interpreter's end, without its slow and risky
+    tear-down.
+    """
     try:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()

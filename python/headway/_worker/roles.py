@@ -1,4 +1,6 @@
-"""What a worker process is for: an entry for each role of the core (``src/wire/worker_role.hpp``)."""
+"""What a worker process is for: an entry for each role of the core
+(``src/wire/worker_role.hpp``).
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ ROLES: dict[str, type[Role]] = {
 
 
 def _flush() -> None:
-    """What was printed without a newline; a stream that the user has closed or replaced may not take it."""
+    """What was printed without a newline; a stream that the user has closed or replaced may not
+    take it.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -1,6 +1,7 @@
 """How many threads a worker's numeric libraries use.
 
-The factory imports them with one thread each, and their numbers stay frozen in its children unless they are set again.
+The factory imports them with one thread each, and their numbers stay frozen in its children unless
+they are set again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ own_variables: set[str] = set()
 
 
 def set_threads(cpus: int, driver_env: dict[str, str]) -> int:
-    """Sets torch's, OpenMP's and BLAS's threads; what the driver's environment says goes before ``cpus``.
+    """Sets torch's, OpenMP's and BLAS's threads; what the driver's environment says goes before
+    ``cpus``.
 
     Returns:
         The number of threads.

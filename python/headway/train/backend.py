@@ -1,4 +1,6 @@
-"""What a framework needs around a worker group: hooks that run in the driver and reach into every rank."""
+"""What a framework needs around a worker group: hooks that run in the driver and reach into every
+rank.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ class WorkerGroup(Protocol):
         ...
 
     def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
+        """Calls ``function`` in every rank at once and returns their values, in the order of
+        ranks.
+        """
         ...
 
     def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -50,7 +54,9 @@ class Backend:
         """Right before the training function starts in every rank."""
 
     def on_shutdown(self, worker_group: WorkerGroup, backend_config: Any) -> None:
-        """Every rank has returned from the training function. Not called for a group that failed."""
+        """Every rank has returned from the training function. Not called for a group that
+        failed.
+        """
 
 
 class BackendConfig:
@@ -82,7 +88,9 @@ class BackendConfig:
 
     @property
     def train_func_context(self) -> Callable[[], AbstractContextManager[Any]]:
-        """Called in each rank, it gives the context that the training function runs in; none by default."""
+        """Called in each rank, it gives the context that the training function runs in; none by
+        default.
+        """
         return nullcontext
 
     @property

@@ -3,12 +3,13 @@
 Each class has read-only attributes, which type checkers know:
 
 - ``RankLine``: ``rank``, ``line`` (bytes, without its end). A rank printed a line.
-- ``HelperLine``: ``helper`` (such as ``"validation of checkpoint_000003"``), ``line``. A process of the
-  run that is no rank printed one.
+- ``HelperLine``: ``helper`` (such as ``"validation of checkpoint_000003"``), ``line``. A process of
+  the run that is no rank printed one.
 - ``Notice``: ``text``. Something to show to the user.
 - ``RunWarning``: ``text``. The same, and the user may have to act.
 - ``ReportRecorded``: ``line``. A report, as a dict, as ``result.json`` has it.
-- ``AttemptFailed``: ``attempt``, ``failure`` (``kind``, ``message``, ``ranks``). Another attempt may follow.
+- ``AttemptFailed``: ``attempt``, ``failure`` (``kind``, ``message``, ``ranks``). Another attempt
+  may follow.
 - ``Finished``: ``outcome`` (``state``, ``failure``, ``checkpoints``, ``attempts``). The last event.
 """
 

@@ -1,4 +1,5 @@
-"""The training function's functions as older code calls them: ``session.report(...)``, ``session.get_world_rank()``.
+"""The training function's functions as older code calls them: ``session.report(...)``,
+``session.get_world_rank()``.
 
 They work in a training function only; elsewhere they raise RuntimeError.
 

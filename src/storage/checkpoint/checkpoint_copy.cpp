@@ -45,7 +45,8 @@ Result<Manifest> copy_from(const std::string& source, const std::string& local, 
   if (!names) return names.error();
   Result<std::vector<FileRecord>> copied = upload(local, target, *names, 0, Transfer::copy, meter.on_bytes());
   if (!copied) {
-    // A file that is missing, or shorter than it was a moment ago, is damage; the message says which.
+    // A file that is missing, or shorter than it was a moment ago, is damage; the message says
+    // which.
     const Result<Verification> now = examine(source);
     if (now && !now->damaged.empty()) return damage_error(source, now->damaged.front());
     return copied.error();
@@ -60,7 +61,8 @@ Result<Manifest> copy_from(const std::string& source, const std::string& local, 
   return manifest;
 }
 
-/// A remote source's files come to this machine first: they are compared before any of them goes on.
+/// A remote source's files come to this machine first: they are compared before any of them goes
+/// on.
 Result<Manifest> copy_begun(const std::string& source, const std::string& target, Manifest manifest,
                             const OnProgress& told) {
   std::uint64_t bytes = 0;
@@ -79,7 +81,8 @@ Result<Manifest> copy_begun(const std::string& source, const std::string& target
   return copy_from(source, shared->directory(), target, std::move(manifest), meter);
 }
 
-/// Files that a checkpoint's manifest does not know would look like its own. Errors: `already_exists`.
+/// Files that a checkpoint's manifest does not know would look like its own. Errors:
+/// `already_exists`.
 Result<void> check_outside_of_checkpoints(const std::string& target) {
   std::string below = target;
   for (std::string above = parent_location(below); above != below; above = parent_location(above)) {

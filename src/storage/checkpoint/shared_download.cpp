@@ -35,7 +35,8 @@ std::string entry_name(const std::string& location) {
   return shown + "-" + digits.substr(digits.find(':') + 1);
 }
 
-/// The gate's lock for the file that has the gate's name now: its last user may have removed the one that we waited for.
+/// The gate's lock for the file that has the gate's name now: its last user may have removed the
+/// one that we waited for.
 Result<LockFile> pass_gate(const std::string& directory, const Interrupted& interrupted) {
   for (;;) {
     Result<LockFile> gate = LockFile::open(directory + std::string(gate_suffix));
@@ -45,7 +46,8 @@ Result<LockFile> pass_gate(const std::string& directory, const Interrupted& inte
   }
 }
 
-/// With the gate and the use locked by the caller alone. In this order: while anything is there, there is a gate to find it by.
+/// With the gate and the use locked by the caller alone. In this order: while anything is there,
+/// there is a gate to find it by.
 Result<void> remove_entry(const std::string& directory, LockFile& use, LockFile& gate) {
   if (Result<void> removed = remove_tree(directory); !removed) return removed;
   fault_point("shared.files_removed");
@@ -65,8 +67,8 @@ Result<void> fetch_anew(const std::string& directory, const SharedDownload::Fetc
   return fetch(directory);
 }
 
-/// This user's directory for what is temporary. A rank's TMPDIR is removed with its attempt; what the
-/// machine shares has another place.
+/// This user's directory for what is temporary. A rank's TMPDIR is removed with its attempt; what
+/// the machine shares has another place.
 std::string own_directory() {
   const char* set = std::getenv("HEADWAY_MACHINE_TMPDIR");
   if (set == nullptr) set = std::getenv("TMPDIR");
@@ -98,8 +100,8 @@ Result<SharedDownload> SharedDownload::get(const std::string& base, const std::s
   if (!use) return use.error();
   const Result<bool> unused = use->try_exclusive();
   if (!unused) return unused.error();
-  const Result<bool> there =
-      is_real_directory(directory);  // Something that clears temporary directories may have come by.
+  // Something that clears temporary directories may have come by.
+  const Result<bool> there = is_real_directory(directory);
   if (!there) return there.error();
   if (*unused || !*there) {
     Result<void> fetched = fetch_anew(directory, fetch);

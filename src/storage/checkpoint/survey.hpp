@@ -13,17 +13,18 @@ enum class PlaceKind {
 };
 BOOST_DESCRIBE_ENUM(PlaceKind, checkpoint, run)
 
-/// What lies at a location, as far as it can be told without reading the checkpoints' files.
+/// What lies at a location, as far as it can be found out without reading the checkpoints' files.
 struct Survey {
   std::string location;
   PlaceKind kind = PlaceKind::run;
-  std::vector<Manifest> checkpoints;    ///< The run's, oldest first, or the one.
-  std::vector<std::string> unreadable;  ///< What is wrong with manifests that are damaged, each naming its file.
+  std::vector<Manifest> checkpoints;  ///< The run's, oldest first, or the one.
+  /// What is wrong with manifests that are damaged, each naming its file.
+  std::vector<std::string> unreadable;
 };
 BOOST_DESCRIBE_STRUCT(Survey, (), (location, kind, checkpoints, unreadable))
 
-/// Errors: `not_found` when it is neither a checkpoint nor a run's folder; `invalid_argument` when a newer version of Headway wrote
-/// it; `unavailable`.
+/// Errors: `not_found` when it is neither a checkpoint nor a run's folder; `invalid_argument` when
+/// a newer version of Headway wrote it; `unavailable`.
 Result<Survey> survey(const std::string& location);
 
 }  // namespace headway::storage

@@ -25,29 +25,34 @@ std::string to_text(const Damage& damage);
 struct Verification {
   std::string checkpoint;  ///< Its location.
   std::uint64_t files = 0;
-  std::uint64_t bytes = 0;      ///< As the manifest says; a checkpoint with an unreadable manifest has none.
+  /// As the manifest says; a checkpoint with an unreadable manifest has none.
+  std::uint64_t bytes = 0;
   std::uint64_t unchecked = 0;  ///< Files that were recorded without a checksum.
   std::vector<Damage> damaged;
 };
 BOOST_DESCRIBE_STRUCT(Verification, (), (checkpoint, files, bytes, unchecked, damaged))
 
-/// Reads every file of a checkpoint and compares size and checksum with the manifest. A file that was recorded without a checksum, and
-/// the metadata file, which may be written later, need only be there. A manifest that is cut or no manifest is damage too.
-/// Errors: `not_found` when there is no committed checkpoint; `invalid_argument` when a newer version of Headway wrote it;
-/// `unavailable` when something could not be read for another reason.
+/// Reads every file of a checkpoint and compares size and checksum with the manifest. A file that
+/// was recorded without a checksum, and the metadata file, which may be written later, need only be
+/// there. A manifest that is cut or no manifest is damage too.
+/// Errors: `not_found` when there is no committed checkpoint; `invalid_argument` when a newer
+/// version of Headway wrote it; `unavailable` when something could not be read for another reason.
 Result<Verification> examine(const std::string& checkpoint, const OnProgress& told = {});
 
-/// What is wrong with files of `checkpoint` that were read or copied whole, by the records of what was found.
+/// What is wrong with files of `checkpoint` that were read or copied whole, by the records of what
+/// was found.
 std::vector<Damage> compare(const std::string& checkpoint, const Manifest& manifest,
                             const std::vector<FileRecord>& found);
 
-/// The newest checkpoint of a run that is whole, found by reading them, newest first. Errors: as `list_checkpoints`.
+/// The newest checkpoint of a run that is whole, found by reading them, newest first. Errors: as
+/// `list_checkpoints`.
 Result<std::optional<Manifest>> newest_good(const std::string& run_directory);
 
-/// As `read_manifest`; the error about a damaged one comes with the newest good checkpoint of the same run.
+/// As `read_manifest`; the error about a damaged one comes with the newest good checkpoint of the
+/// same run.
 Result<Manifest> read_manifest_or_offer(const std::string& checkpoint);
 
-/// The error about a damaged checkpoint, with the newest good one of the same run to go on from.
+/// The error about a damaged checkpoint, with the newest good one of the same run to resume from.
 Error damage_error(const std::string& checkpoint, const Damage& damage);
 
 }  // namespace headway::storage

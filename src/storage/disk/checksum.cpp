@@ -44,7 +44,8 @@ Result<Buffer> Buffer::make(std::size_t bytes) {
   Buffer buffer;
   buffer.bytes_ = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   if (buffer.bytes_ > step_bytes) {
-    // Straight from the system, and back to it: the C library would keep a few for each thread that ever had one.
+    // Straight from the system, and back to it: the C library would keep a few for each thread that
+    // ever had one.
     void* mapped = ::mmap(nullptr, buffer.bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped != MAP_FAILED) buffer.data_ = {static_cast<std::byte*>(mapped), Free{buffer.bytes_}};
   } else {

@@ -47,7 +47,8 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// How much is read and hashed in one step: fits the second-level cache, so hashing and writing find the bytes there.
+/// How much is read and hashed in one step: fits the second-level cache, so hashing and writing
+/// find the bytes there.
 inline constexpr std::size_t step_bytes = std::size_t{1} << 20;
 
 /// What a file's bytes are.

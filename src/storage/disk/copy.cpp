@@ -13,7 +13,7 @@ namespace headway::storage {
 
 namespace {
 
-/// So much is copied before the system is told to begin writing it.
+/// So much is copied before the system starts to write it.
 constexpr std::uint64_t writeback_bytes = std::uint64_t{8} << 20;
 
 Result<Copied> copy_to(const File& from, const std::string& path, int creation_flags, CopyFor purpose,

@@ -71,7 +71,8 @@ class Pipeline {
 
   Result<void> write_at(std::uint64_t offset) {
     if (to_.write_at(piece(offset), offset, size_)) return {};
-    // Should the device want another alignment, the page cache takes it; a full disk says so once more.
+    // Should the device want another alignment, the page cache takes it; a full disk says so once
+    // more.
     end_direct(to_);
     return to_.write_at(piece(offset), offset, size_);
   }

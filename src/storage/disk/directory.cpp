@@ -45,7 +45,8 @@ Result<std::vector<std::string>> names_in(DIR* directory, const std::string& pat
   }
 }
 
-/// `name` below `parent` and all below it; works on descriptors, so that nobody can put a link in the way.
+/// `name` below `parent` and all below it; works on descriptors, so that nobody can put a link in
+/// the way.
 Result<void> remove_at(int parent, const char* name, const std::string& path) {
   if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR) return system_error("remove", path, errno);
@@ -152,7 +153,8 @@ Result<void> rename_path(const std::string& from, const std::string& to, bool re
   if (!replace) {
     if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
     if (errno == EEXIST) return Error{ErrorKind::already_exists, to + " is there already"};
-    // NFS and others have no RENAME_NOREPLACE: look first, then rename; the owner of a run is alone in it.
+    // NFS and others have no RENAME_NOREPLACE: look first, then rename; the owner of a run is alone
+    // in it.
     if (errno != EINVAL && errno != ENOSYS) return system_error("rename " + from + " to", to, errno);
     const Result<bool> there = exists(to);
     if (!there) return there.error();

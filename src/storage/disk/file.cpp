@@ -134,7 +134,8 @@ Result<File> open_regular_file(const std::string& path, ErrorKind missing_kind) 
   if (!S_ISREG(status.st_mode)) {
     return Error{ErrorKind::invalid_argument, path + " is not a regular file but " + file_kind(status.st_mode)};
   }
-  // O_NONBLOCK: should a FIFO have taken the file's place meanwhile, opening it must not wait for a writer.
+  // O_NONBLOCK: should a FIFO have taken the file's place meanwhile, opening it must not wait for a
+  // writer.
   Result<File> opened = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!opened && opened.error().kind == ErrorKind::not_found) return Error{missing_kind, opened.error().message};
   return opened;

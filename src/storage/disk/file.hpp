@@ -14,8 +14,8 @@
 /// POSIX files with errors that name the path and the system's reason.
 namespace headway::storage {
 
-/// "cannot <doing> <path>: <the system's reason for `number`>". A full disk adds how much is free and, when `bytes_needed` is not
-/// zero, how much was needed.
+/// "cannot <doing> <path>: <the system's reason for `number`>". A full disk adds how much is free
+/// and, when `bytes_needed` is not zero, how much was needed.
 Error system_error(std::string_view doing, const std::string& path, int number, ErrorKind kind = ErrorKind::unavailable,
                    std::uint64_t bytes_needed = 0);
 
@@ -48,11 +48,12 @@ class File {
 /// Opens with O_CLOEXEC; `flags` and `mode` as open(2) takes them.
 Result<File> open_file(const std::string& path, int flags, ::mode_t mode = 0666);
 
-/// Opens a regular file to read. Never waits at a FIFO. Errors: `missing_kind` when it is not there, `invalid_argument` when it is
-/// no regular file, else `unavailable`.
+/// Opens a regular file to read. Never waits at a FIFO. Errors: `missing_kind` when it is not
+/// there, `invalid_argument` when it is no regular file, else `unavailable`.
 Result<File> open_regular_file(const std::string& path, ErrorKind missing_kind);
 
-/// The whole of a small file. A symbolic link as the last part of the path is refused as `corrupted`.
+/// The whole of a small file. A symbolic link as the last part of the path is refused as
+/// `corrupted`.
 /// Errors: `not_found` when it is not there.
 Result<std::string> read_whole(const std::string& path);
 

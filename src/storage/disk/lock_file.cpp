@@ -19,8 +19,9 @@ namespace headway::storage {
 
 namespace {
 
-/// Descriptors with locks. A forked child closes its copies: a data loader's process that outlives a killed rank would hold the
-/// rank's lock else. A child may only touch what needs no lock and no allocation. More at a time than this: they are kept there.
+/// Descriptors with locks. A forked child closes its copies: a data loader's process that outlives
+/// a killed rank would hold the rank's lock else. A child may only touch what needs no lock and no
+/// allocation. More at a time than this: they are kept there.
 std::array<std::atomic<int>, 256> in_use{};
 
 void close_in_child() {

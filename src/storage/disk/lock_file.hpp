@@ -11,8 +11,9 @@ namespace headway::storage {
 /// Asked whenever a signal has interrupted a wait: true gives the wait up. Empty: waits go on.
 using Interrupted = std::function<bool()>;
 
-/// A file that processes of one machine lock (flock). The lock goes with the process that took it, however that ends, and with this
-/// object; forked children neither hold nor release it. Moves, does not copy. One thread at a time.
+/// A file that processes of one machine lock (flock). The lock goes with the process that took it,
+/// however that ends, and with this object; forked children neither hold nor release it. Moves,
+/// does not copy. One thread at a time.
 class LockFile {
  public:
   LockFile() = default;
@@ -23,8 +24,8 @@ class LockFile {
   /// Opens the file, which is made when missing. Nothing is locked yet.
   static Result<LockFile> open(const std::string& path);
 
-  /// Locks it for this object alone, without waiting; false when another one holds a lock. Then this one holds none, not even the
-  /// shared one that it may have held.
+  /// Locks it for this object alone, without waiting; false when another one holds a lock. Then
+  /// this one holds none, not even the shared one that it may have held.
   Result<bool> try_exclusive();
   /// Waits for it. Errors: `aborted` when `interrupted` says so.
   Result<void> wait_exclusive(const Interrupted& interrupted);
@@ -34,7 +35,8 @@ class LockFile {
   /// Whether there is a file, and this process's: not in a forked child.
   bool is_open() const { return own() >= 0; }
 
-  /// Whether the path still leads to this file: it may have been removed, and made anew, before the lock came.
+  /// Whether the path still leads to this file: it may have been removed, and made anew, before the
+  /// lock came.
   bool is_current() const;
   /// Removes the file's name. The lock stays until this object goes.
   void remove();

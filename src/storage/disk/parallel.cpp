@@ -92,7 +92,8 @@ Result<void> parallel_for(std::size_t count, std::size_t threads_max,
           share.run(task);
         });
       } catch (const std::system_error&) {
-        wanted = threads.size();  // No more are to be had: those that started, and this one, do the work.
+        // No more are to be had: those that started, and this one, do the work.
+        wanted = threads.size();
       }
     }
   }

@@ -19,20 +19,23 @@ struct FileJob {
   Content content;   ///< Filled in.
 };
 
-/// Files held open between being brought and being fsynced; a training process needs its descriptors for itself.
+/// Files held open between being brought and being fsynced; a training process needs its
+/// descriptors for itself.
 inline constexpr std::size_t batch_files_max = 128;
 
 /// Copies every file and fsyncs it. The directories' entries are the caller's to fsync.
 Result<void> copy_files(std::span<FileJob> jobs, const OnBytes& on_bytes = {});
 
-/// Brings files by giving them a second name in the checkpoint, and remembers how to take that back when a later step fails. The
-/// sources are the caller's to remove, once the checkpoint is committed: until then they may be the user's only copy.
+/// Brings files by giving them a second name in the checkpoint, and remembers how to take that back
+/// when a later step fails. The sources are the caller's to remove, once the checkpoint is
+/// committed: until then they may be the user's only copy.
 class Moves {
  public:
   explicit Moves(std::string source_directory) : source_directory_(std::move(source_directory)) {}
 
-  /// The jobs must outlive this object. Links, checksums and fsyncs. A file that has other hard links already, is reached through a
-  /// symbolic link or lies on another file system is copied instead.
+  /// The jobs must outlive this object. Links, checksums and fsyncs. A file that has other hard
+  /// links already, is reached through a symbolic link or lies on another file system is copied
+  /// instead.
   Result<void> bring(std::span<FileJob> jobs, const std::string& checkpoint_directory);
 
   /// Takes the second names back.

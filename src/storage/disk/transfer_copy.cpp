@@ -9,7 +9,8 @@ namespace headway::storage {
 
 namespace {
 
-/// Copies the jobs first and fsyncs them then, so that the file system can write them all with few commits of its journal.
+/// Copies the jobs first and fsyncs them then, so that the file system can write them all with few
+/// commits of its journal.
 Result<void> copy_batch(std::span<FileJob> jobs, const OnBytes& on_bytes) {
   std::vector<File> written(jobs.size());
   Result<void> copied = parallel_for(jobs.size(), storage_threads_max, [&](std::size_t index) -> Result<void> {

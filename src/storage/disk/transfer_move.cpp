@@ -18,7 +18,8 @@ bool is_link(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/// Checksums the files and fsyncs them, both at once: the disk writes while the processor reads what is still in memory.
+/// Checksums the files and fsyncs them, both at once: the disk writes while the processor reads
+/// what is still in memory.
 Result<void> checksum_and_sync(std::span<FileJob* const> jobs, std::span<const File> files) {
   return parallel_for(jobs.size() * 2, storage_threads_max, [&](std::size_t index) -> Result<void> {
     if (index % 2 == 0) return files[index / 2].sync();
@@ -58,10 +59,13 @@ Result<void> Moves::bring_batch(std::span<FileJob> jobs, std::uint64_t target_de
       copy_instead(job);
       continue;
     }
-    // A second name, not a rename: the source stays until the checkpoint is committed, whatever becomes of other ranks' parts.
+    // A second name, not a rename: the source stays until the checkpoint is committed, whatever
+    // becomes of other ranks' parts.
     if (::link(job.source.c_str(), job.target.c_str()) != 0) {
       copy_instead(
-          job);  // Bind mounts, project quotas and some file systems refuse links; so does a name that is taken.
+          // Bind mounts, project quotas and some file systems refuse links; so does a name that is
+          // taken.
+          job);
       continue;
     }
     fault_point("upload.file_linked");

@@ -15,7 +15,8 @@ namespace headway::storage {
 
 namespace {
 
-/// Frees the name of a checkpoint to be begun: nothing there, or something of ours that was never committed.
+/// Frees the name of a checkpoint to be begun: nothing there, or something of ours that was never
+/// committed.
 Result<void> free_name(const std::string& checkpoint_directory) {
   const Result<bool> there = exists(checkpoint_directory);
   if (!there) return there.error();
@@ -35,7 +36,8 @@ Result<void> free_name(const std::string& checkpoint_directory) {
 
 Result<void> local::begin_checkpoint(const std::string& checkpoint_directory) {
   if (Result<void> freed = free_name(checkpoint_directory); !freed) return freed;
-  // Marked under another name first, so that there is never a directory of ours without the marker, which nobody would sweep.
+  // Marked under another name first, so that there is never a directory of ours without the marker,
+  // which nobody would sweep.
   const std::string run_directory = parent_of(checkpoint_directory);
   const std::string staged = join(run_directory, std::string(part_prefix) + "begin." + last_part(checkpoint_directory));
   if (Result<void> removed = remove_tree(staged); !removed) return removed;
@@ -64,8 +66,8 @@ Result<void> local::commit(const std::string& checkpoint_directory, const Manife
     return Error{ErrorKind::invalid_argument, "checkpoint " + checkpoint_directory + " has not been begun"};
   }
   if (Result<void> written = write_manifest(checkpoint_directory, manifest); !written) return written;
-  // Last, and not fsynced: a marker that comes back after a loss of power changes nothing, one that goes too early loses the
-  // checkpoint to nobody's sweep.
+  // Last, and not fsynced: a marker that comes back after a loss of power changes nothing, one that
+  // goes too early loses the checkpoint to nobody's sweep.
   ::unlink(join(checkpoint_directory, begun_marker_name).c_str());
   fault_point("commit.marker_removed");
   return {};

@@ -2,7 +2,8 @@
 
 #include "storage/storage.hpp"
 
-/// The contract of storage.hpp on local and mounted file systems, by POSIX calls. All locations here are absolute paths.
+/// The contract of storage.hpp on local and mounted file systems, by POSIX calls. All locations
+/// here are absolute paths.
 namespace headway::storage::local {
 
 Result<void> probe(const std::string& run_directory);

@@ -59,7 +59,8 @@ Result<void> discard(const std::string& checkpoint_directory) {
   if (Result<void> cleared = remove_tree(removed); !cleared) return cleared;
   if (Result<void> renamed = rename_path(checkpoint_directory, removed, false); !renamed) return renamed;
   fault_point("remove.renamed");
-  // From here on it is durably not listed; without this a loss of power could bring back a checkpoint with files missing.
+  // From here on it is durably not listed; without this a loss of power could bring back a
+  // checkpoint with files missing.
   if (Result<void> synced = sync_directory(run_directory); !synced) return synced;
   fault_point("remove.synced");
   return remove_tree(removed);

@@ -33,8 +33,8 @@ Result<void> local::probe(const std::string& run_directory) {
 
 namespace {
 
-/// Several may replace one file at once, as ranks that all set a checkpoint's metadata do: each writes a part of its own, and the last
-/// rename stays.
+/// Several may replace one file at once, as ranks that all set a checkpoint's metadata do: each
+/// writes a separate file, and the last rename wins.
 std::string part_of(const std::string& path) {
   static std::atomic<unsigned> count{0};
   const std::string own = std::to_string(::getpid()) + "." + std::to_string(++count);

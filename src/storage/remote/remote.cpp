@@ -24,7 +24,8 @@ struct Process {
   Open open = nullptr;
   Finalize finalize = nullptr;
   bool finish_at_exit = false;
-  std::map<std::string, std::shared_ptr<Files>> files;  ///< By scheme, or by all of a URL but its path.
+  /// By scheme, or by all of a URL but its path.
+  std::map<std::string, std::shared_ptr<Files>> files;
 };
 
 /// Never destroyed: filesystems of Python must not be given back when the interpreter is gone.
@@ -40,7 +41,8 @@ Error load_error() {
                                   (why != nullptr ? why : "it is not installed")};
 }
 
-/// The wheel's libraries first, by their paths: the loader then takes them for the names that our library asks for.
+/// The wheel's libraries first, by their paths: the loader then takes them for the names that our
+/// library asks for.
 Result<void> load(Process& here) {
   if (here.open != nullptr) return {};
   may_block("Arrow's libraries are loaded");
@@ -88,8 +90,8 @@ Result<std::shared_ptr<Files>> files_for(const std::string& location) {
   return files;
 }
 
-/// Whether a part of the path is "." or "..". Object stores have such names as they are, and HTTP clients resolve them: what was
-/// written would not be found again.
+/// Whether a part of the path is "." or "..". Object stores have such names as they are, and HTTP
+/// clients resolve them: what was written would not be found again.
 bool has_dots(std::string_view path) {
   for (std::size_t start = 0; start <= path.size();) {
     const std::size_t slash = std::min(path.find('/', start), path.size());

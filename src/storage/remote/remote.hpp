@@ -5,7 +5,8 @@
 #include <memory>
 #include <string>
 
-/// From a location to its filesystem. This process's list of them: it begins empty, and what is opened stays open to the end.
+/// From a location to its filesystem. This process's list of them: it begins empty, and what is
+/// opened stays open to the end.
 namespace headway::storage {
 
 /// Where the two libraries lie that a URL needs.
@@ -17,7 +18,8 @@ struct ArrowLibraries {
 /// To be said before the first URL is opened; they are loaded then.
 void set_arrow_libraries(ArrowLibraries libraries);
 
-/// Makes `scheme` ("python-1a2b3c4d") stand for a filesystem in this process. A second one of the same scheme is taken for the same.
+/// Makes `scheme` ("python-1a2b3c4d") stand for a filesystem in this process. A second one of the
+/// same scheme is taken for the same.
 void register_files(const std::string& scheme, std::shared_ptr<Files> files);
 bool is_registered(const std::string& scheme);
 
@@ -27,15 +29,17 @@ struct Remote {
   std::string path;
 };
 
-/// Errors: `invalid_argument` (a scheme that nobody knows, a URL that is none or has a '#', a path with "." or ".." parts), `unavailable` (no pyarrow, or one of another version
-/// than Headway was built with).
+/// Errors: `invalid_argument` (a scheme that nobody knows, a URL that is malformed or has a '#', a
+/// path with "." or ".." parts), `unavailable` (no pyarrow, or one of another version than Headway
+/// was built with).
 Result<Remote> open_remote(const std::string& location);
 
-/// To be called once, at the end of a process, when nothing is under way. Does nothing if no URL was ever opened.
+/// To be called once, at the end of a process, when nothing is under way. Does nothing if no URL
+/// was ever opened.
 void finish_remote();
 
-/// From now on whoever opens a URL has that done when the process exits, before the libraries' own ends: those that the loader brings
-/// later end sooner, so it is asked for after each was loaded.
+/// From now on whoever opens a URL has that done when the process exits, before the libraries' own
+/// ends: those that the loader brings later end sooner, so it is asked for after each was loaded.
 void finish_remote_at_exit();
 
 }  // namespace headway::storage

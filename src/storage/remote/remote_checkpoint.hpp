@@ -3,20 +3,24 @@
 #include "storage/remote/remote.hpp"
 #include "storage/storage.hpp"
 
-/// The contract of storage.hpp on filesystems that have no rename: object stores, and whatever Python has.
+/// The contract of storage.hpp on filesystems that have no rename: object stores, and whatever
+/// Python has.
 ///
-/// A checkpoint is begun when a marker object lies beside its directory, in the run's: `.headway.begun.<name>`. It is committed when,
-/// and only when, its manifest is there and whole; it is written last, as one object. So a marker beside an unreadable manifest is
-/// a checkpoint that was begun, and a marker beside a whole one changes nothing. The marker lies outside so that a directory can
-/// be removed in bulk, in any order: the marker goes after it, and until then a sweep ends the work.
+/// A checkpoint is begun when a marker object lies beside its directory, in the run's:
+/// `.headway.begun.<name>`. It is committed when, and only when, its manifest is there and whole;
+/// it is written last, as one object. So a marker beside an unreadable manifest is a checkpoint
+/// that was begun, and a marker beside a whole one changes nothing. The marker lies outside so that
+/// a directory can be removed in bulk, in any order: the marker goes after it, and until then a
+/// sweep ends the work.
 namespace headway::storage::remote {
 
-/// Two attempts within a few seconds: somebody waits for the answer. Errors name RunConfig.storage_path.
+/// Two attempts within a few seconds: somebody waits for the answer. Errors name
+/// RunConfig.storage_path.
 Result<void> probe(const Remote& run);
 Result<std::vector<FileRecord>> list_files(const Remote& directory);
 Result<void> begin_checkpoint(const Remote& checkpoint);
-/// At most `upload_memory_bytes` of parts are held at a time, whatever the files' number and sizes, and a piece for each of
-/// `uploads_max` files that are sent at once.
+/// At most `upload_memory_bytes` of parts are held at a time, whatever the files' number and sizes,
+/// and a piece for each of `uploads_max` files that are sent at once.
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const Remote& checkpoint,
                                        const std::vector<std::string>& names, int rank, const OnBytes& on_bytes = {},
                                        Target target = Target::begun);

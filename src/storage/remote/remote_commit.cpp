@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view marker_content = "Headway has begun the checkpoint of this name here\n";
 
-/// Takes away all of a checkpoint that is not committed (any more); the marker last, so that whoever dies before leaves work to a
-/// sweep and no orphan.
+/// Takes away all of a checkpoint that is not committed (any more); the marker last, so that
+/// whoever dies before leaves work to a sweep and no orphan.
 Result<void> remove_marked(const Remote& checkpoint) {
   if (Result<void> removed = checkpoint.store.remove_tree(checkpoint.path); !removed) return removed;
   fault_point("remote.tree_removed");
@@ -27,7 +27,8 @@ Result<void> write_manifest(const Remote& checkpoint, const Manifest& manifest) 
   fault_point("remote.commit.before");
   if (Result<void> written = checkpoint.store.write(path, text); !written) return written;
   fault_point("remote.commit.manifest_written");
-  // Storage that says yes and has nothing is found out here, while the ranks still have their files.
+  // Storage that says yes and has nothing is found out here, while the ranks still have their
+  // files.
   const Result<std::string> there = checkpoint.store.read(path);
   if (!there) return Error{ErrorKind::unavailable, there.error().message};
   if (*there != text) {

@@ -11,8 +11,9 @@
 
 namespace headway::storage {
 
-/// Whole operations on a remote filesystem, each tried again as the policy says. Errors name what was tried and the path as people
-/// know it. Copies share one filesystem; any thread. `on_bytes` is told of bytes again when they are read or sent again.
+/// Whole operations on a remote filesystem, each tried again as the policy says. Errors name what
+/// was tried and the path as people know it. Copies share one filesystem; any thread. `on_bytes`
+/// counts bytes again when they are read or sent again.
 class Store {
  public:
   Store(std::shared_ptr<Files> files, RetryPolicy policy, std::shared_ptr<Patience> patience)
@@ -28,14 +29,16 @@ class Store {
   Result<Entry> info(const std::string& path) const;
   Result<std::vector<Entry>> list(const std::string& path, bool recursive) const;
 
-  /// The whole of a small file. Errors: `not_found`; `corrupted` when it is larger than `bytes_max`.
+  /// The whole of a small file. Errors: `not_found`; `corrupted` when it is larger than
+  /// `bytes_max`.
   Result<std::string> read(const std::string& path, std::size_t bytes_max = std::size_t{256} << 20) const;
   /// One object in one piece. The directory must be there, on filesystems that have them.
   Result<void> write(const std::string& path, std::string_view content) const;
 
-  /// Brings a local file, in pieces of `piece_bytes`, and asks for its size afterwards. At most `memory_bytes` are held beside one
-  /// piece. A file that changes its size meanwhile: `invalid_argument`; one that is larger than the storage takes: `refused`, before
-  /// anything is sent.
+  /// Brings a local file, in pieces of `piece_bytes`, and asks for its size afterwards. At most
+  /// `memory_bytes` are held beside one piece. A file that changes its size meanwhile:
+  /// `invalid_argument`; one that is larger than the storage takes: `refused`, before anything is
+  /// sent.
   Result<Content> put(const std::string& local_file, const std::string& path, std::size_t memory_bytes,
                       const OnBytes& on_bytes = {}) const;
   /// Fetches a file of `size` bytes into a new local file, which a failure leaves behind.

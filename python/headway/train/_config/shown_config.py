@@ -13,7 +13,8 @@ _DEPTH_MAX = 4
 
 
 def as_json(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration as JSON has it: what JSON does not have, or what is long, as Python shows it.
+    """The configuration as JSON has it: what JSON does not have, or what is long, as Python shows
+    it.
 
     Of dicts and lists each entry is shown by itself.
 
@@ -42,7 +43,9 @@ def _readable(value: Any, depth: int) -> Any:
 
 
 def _parts(value: Any, depth: int) -> Any:
-    """The entries of a dict or list, each readable; None for anything else, and for what is large or deep."""
+    """The entries of a dict or list, each readable; None for anything else, and for what is large
+    or deep.
+    """
     if depth >= _DEPTH_MAX or not isinstance(value, (dict, list, tuple)) or len(value) > _ENTRIES_MAX:
         return None
     if isinstance(value, dict):

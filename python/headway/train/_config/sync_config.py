@@ -11,17 +11,20 @@ from headway._values.arguments import check_bool, check_number
 
 @dataclass
 class SyncConfig:
-    """When what the ranks write into their working directory is brought to ``artifacts/`` in the run's folder.
+    """When what the ranks write into their working directory is brought to ``artifacts/`` in the
+    run's folder.
 
-    Each copy brings what is new or has changed since the one before; nothing is deleted there. It is made beside
-    training, by one copier a node. One that fails or takes too long is warned of, and ends no run.
+    Each copy brings what is new or has changed since the one before; nothing is deleted there. It
+    is made beside training, by one copier a node. One that fails or takes too long is warned of,
+    and ends no run.
 
     Attributes:
         sync_period: Seconds between copies; 300 by default.
         sync_timeout: Seconds that a copy may take before it is stopped; 1800 by default.
-        sync_artifacts: Whether there are copies at all; no by default. The last one is made when the ranks have ended,
-            after which the working directory is removed.
-        sync_artifacts_on_checkpoint: Whether each committed checkpoint begins one too; yes by default.
+        sync_artifacts: Whether there are copies at all; no by default. The last one is made when
+            the ranks have ended, after which the working directory is removed.
+        sync_artifacts_on_checkpoint: Whether each committed checkpoint begins one too; yes by
+            default.
 
     Raises:
         TypeError, ValueError: a bad argument, named.

@@ -161,7 +161,8 @@ class NodePreempted(WorkerFailure):
 
 
 class UnmatchedCall(WorkerFailure):
-    """It made another call than the other ranks, or returned, where all ranks must make the same call.
+    """It made another call than the other ranks, or returned, where all ranks must make the same
+    call.
 
     Attributes:
         call: ``"report"`` or ``"collective"``.
@@ -223,7 +224,9 @@ _CALLS = {"unmatched_report": "report", "unmatched_collective": "collective", "d
 
 
 def _with_attributes(exception: Exception, who: dict[str, Any]) -> Exception:
-    """The exception itself; an attribute that it has of that name stays, as does one that it refuses."""
+    """The exception itself; an attribute that it has of that name stays, as does one that it
+    refuses.
+    """
     for name, value in who.items():
         with contextlib.suppress(Exception):
             if not hasattr(exception, name):

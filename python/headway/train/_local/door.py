@@ -15,8 +15,8 @@ _SILENT_MAX = 64
 class Door:
     """Where the other ranks connect to rank 0.
 
-    A rank sends the token and its number, in ``RANK_CHARACTERS`` digits. Strangers, who send nothing
-    or something else, keep nobody waiting; the oldest of too many silent ones is closed.
+    A rank sends the token and its number, in ``RANK_CHARACTERS`` digits. Strangers, who send
+    nothing or something else, keep nobody waiting; the oldest of too many silent ones is closed.
 
     Args:
         listener: A listening socket; the caller's.

@@ -1,1 +1,3 @@
-"""A run as the driver sees it: its events, display, callbacks, result, and what is stored to restore it."""
+"""A run as the driver sees it: its events, display, callbacks, result, and what is stored to
+restore it.
+"""

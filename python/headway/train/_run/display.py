@@ -76,7 +76,9 @@ class Display:
         self._muted = True
 
     def move(self) -> bool:
-        """Has a line show what the run is doing; False where nothing moves, or nobody wants it to."""
+        """Has a line show what the run is doing; False where nothing moves, or nobody wants it
+        to.
+        """
         if self._verbose == 0 or not self._shows_table:
             return False
         place = find_place(lambda text: self._print(text, flush=True))
@@ -99,13 +101,15 @@ class Display:
             self._write(f"(rank {rank}) {_as_seen(line)}")
 
     def helper_line(self, helper: str, line: bytes) -> None:
-        """A line of the output of a process that is no rank, such as a validation; ``helper`` is its name."""
+        """A line of the output of a process that is no rank, such as a validation; ``helper`` is
+        its name.
+        """
         if self._verbose > 0:
             self._write(f"({helper}) {_as_seen(line)}")
 
     def say(self, kind: str, text: str) -> None:
-        """A warning or a notice of the run itself: a record of the logger ``headway``. It comes after the
-        reports before it.
+        """A warning or a notice of the run itself: a record of the logger ``headway``. It comes
+        after the reports before it.
         """
         self._show_held()
         self._moving.hide()
@@ -173,8 +177,8 @@ class Display:
         self._rows += 1
 
     def _choose_columns(self, line: dict[str, Any]) -> tuple[dict[str, str], str]:
-        """Those that are there, and what this report brings beside them; and the title that says how
-        many metrics have none. Nested metrics are named as ``eval/loss``.
+        """Those that are there, and what this report brings beside them; and the title that says
+        how many metrics have none. Nested metrics are named as ``eval/loss``.
         """
         wanted = self._reporter.metric_columns
         if wanted is not None:
@@ -211,7 +215,9 @@ class Display:
             self._print(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
     def _print(self, text: str, *, flush: bool = False) -> None:
-        """Prints, while that is possible: neither a full disk nor a pipe that nobody reads ends a training."""
+        """Prints, while that is possible: neither a full disk nor a pipe that nobody reads ends a
+        training.
+        """
         if self._muted or self._output_failed:
             return
         try:

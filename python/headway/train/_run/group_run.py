@@ -19,7 +19,8 @@ class GroupRun:
         run: The core's.
         loop: What serves it.
         to_result: From its end to what ``fit()`` returns.
-        raises_cause: Whether a training function's exception is raised as it is (``fail_fast="raise"``).
+        raises_cause: Whether a training function's exception is raised as it is
+            (``fail_fast="raise"``).
     """
 
     def __init__(

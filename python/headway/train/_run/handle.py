@@ -40,7 +40,9 @@ class StartedRun(Protocol):
     listeners: list[Callable[[Any], None]]
 
     def serve(self) -> Result:
-        """Serves the run on this thread until it has ended: hooks, callbacks, output. Called once."""
+        """Serves the run on this thread until it has ended: hooks, callbacks, output. Called
+        once.
+        """
 
     def stop(self, reason: str) -> None:
         """Ends it as finished."""
@@ -50,7 +52,8 @@ class StartedRun(Protocol):
 
 
 class RunHandle:
-    """A started run; :meth:`DataParallelTrainer.start` returns it. Its methods may be called from any thread.
+    """A started run; :meth:`DataParallelTrainer.start` returns it. Its methods may be called from
+    any thread.
 
     Example:
         >>> from headway import train
@@ -96,7 +99,8 @@ class RunHandle:
         Raises:
             TypeError, ValueError: ``timeout`` is no number of seconds.
             TimeoutError: the run has not ended within ``timeout``.
-            KeyboardInterrupt: Ctrl-C. The run is aborted: its workers have ended, and what was reported so far is kept.
+            KeyboardInterrupt: Ctrl-C. The run is aborted: its workers have ended, and what was
+                reported so far is kept.
             Exception: what ``fit()`` raises.
         """
         if timeout is not None and not check_number("timeout", timeout, _TIMEOUT) >= 0:
@@ -115,10 +119,11 @@ class RunHandle:
         return self._result
 
     def stop(self, reason: str = "its handle was asked to stop it") -> None:
-        """Stops the run, which ends as finished: :meth:`wait` returns the result of what it has reported so far.
+        """Stops the run, which ends as finished: :meth:`wait` returns the result of what it has
+        reported so far.
 
-        Returns at once. A report that is under way is recorded first. Ranks get a SIGTERM, and half a
-        second later a SIGKILL; with ``num_workers=0`` the training function is left at its next
+        Returns at once. A report that is under way is recorded first. Ranks get a SIGTERM, and half
+        a second later a SIGKILL; with ``num_workers=0`` the training function is left at its next
         ``report``. Does nothing once the run has ended.
 
         Args:
@@ -132,11 +137,12 @@ class RunHandle:
             self._run.stop(reason)
 
     def events(self) -> Iterator[RunEvent]:
-        """What happens from now on, in order; ends with the run, with ``Finished`` as the last event.
+        """What happens from now on, in order; ends with the run, with ``Finished`` as the last
+        event.
 
-        :mod:`headway.train.events` has the classes. An iterator that is slow misses the oldest events,
-        once 10 000 wait; of reports that come faster than they are shown some are left out. Hooks and
-        callbacks do not wait for it.
+        :mod:`headway.train.events` has the classes. An iterator that is slow misses the oldest
+        events, once 10 000 wait; of reports that come faster than they are shown some are left out.
+        Hooks and callbacks do not wait for it.
 
         Example:
             >>> from headway import train

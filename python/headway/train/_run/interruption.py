@@ -48,7 +48,8 @@ class _Hook:
             self._before(kind, error, frames)
         elif getattr(error, _MARK):
             shown = _without_own(error.__traceback__)
-            self._before(kind, error.with_traceback(shown), shown)  # Python's own hook looks at the error's.
+            # Python's own hook looks at the error's.
+            self._before(kind, error.with_traceback(shown), shown)
 
 
 def _shown(error: KeyboardInterrupt) -> list[str]:

@@ -25,7 +25,9 @@ _T = TypeVar("_T")
 
 
 class RunLoop:
-    """Serves one run's events until its end. It waits on a descriptor, so that a signal is handled at once."""
+    """Serves one run's events until its end. It waits on a descriptor, so that a signal is handled
+    at once.
+    """
 
     def __init__(
         self,
@@ -58,7 +60,8 @@ class RunLoop:
 
     def serve(self) -> _core.Finished:
         """Until the end; returns what the run came to."""
-        # Beside a program that goes on, or a rank in this process, a line that moves would be in the way.
+        # Beside a program that goes on, or a rank in this process, a line that moves would be in
+        # the way.
         if threading.current_thread() is threading.main_thread() and self._display.move():
             self._run.show_status()
         if self._callbacks is not None:
@@ -68,12 +71,15 @@ class RunLoop:
             while self._hooks:
                 self._hooks.pop(0)()
         self._display.finish()
-        self._group = None  # It has this loop: what both hold goes with them now, not when cycles are collected.
+        # It has this loop: what both hold goes with them now, not when cycles are collected.
+        self._group = None
         self.tell_end()
         return self.end
 
     def tell_end(self) -> None:
-        """Calls the callbacks' last hooks: after a callback's error too, so that loggers close what they opened."""
+        """Calls the callbacks' last hooks: after a callback's error too, so that loggers close what
+        they opened.
+        """
         if self._callbacks is None:
             return
         failed = not self._has_finished() or self.callback_error is not None
@@ -90,15 +96,19 @@ class RunLoop:
         return self.end is not None and self.end.outcome.state == "finished"
 
     def abort(self, error: BaseException) -> None:
-        """Ends the run because ``error`` came up in this thread, and returns when its workers are gone."""
+        """Ends the run because ``error`` came up in this thread, and returns when its workers are
+        gone.
+        """
         interrupted = isinstance(error, KeyboardInterrupt)
         self._run.abort("Ctrl-C" if interrupted else f"fit() was left by {type(error).__name__}: {error}")
         if not interrupted:
-            self._display.mute()  # The display may be what failed, for example because standard output is closed.
+            # The display may be what failed, for example because standard output is closed.
+            self._display.mute()
         while self.end is None:
             self._wait()
         self._display.finish()
-        self._group = None  # It has this loop: what both hold goes with them now, not when cycles are collected.
+        # It has this loop: what both hold goes with them now, not when cycles are collected.
+        self._group = None
         self.tell_end()
 
     def call(self, calls: dict[int, bytes]) -> list[Any]:
@@ -128,7 +138,8 @@ class RunLoop:
                 self._poll.poll()
         self._hook_watch.take()
         self._events.extend(self._run.take_events())
-        # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by abort().
+        # One by one: what is still there when the display raises, or Ctrl-C comes, is taken by
+        # abort().
         while self._events:
             event = self._events.popleft()
             for listener in self.listeners:
@@ -242,7 +253,9 @@ def _load_exception(pickled: bytes | None) -> Exception | None:
 
 
 class DriverWorkerGroup:
-    """The workers of one attempt, as a backend's hooks see them; see :class:`headway.train.backend.WorkerGroup`."""
+    """The workers of one attempt, as a backend's hooks see them; see
+    :class:`headway.train.backend.WorkerGroup`.
+    """
 
     def __init__(self, loop: RunLoop, num_workers: int):
         self._loop = loop
@@ -255,7 +268,9 @@ class DriverWorkerGroup:
         return iter(range(self.num_workers))
 
     def execute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Calls ``function`` in every rank at once and returns their values, in the order of ranks."""
+        """Calls ``function`` in every rank at once and returns their values, in the order of
+        ranks.
+        """
         return self._loop.call(dict.fromkeys(self, pickling.dumps_call(function, args, kwargs)))
 
     def execute_single(self, rank: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

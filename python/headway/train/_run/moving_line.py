@@ -1,5 +1,5 @@
-"""The line at the end of a run's output that shows what it is doing: drawn over and over, gone before
-anything else is printed.
+"""The line at the end of a run's output that shows what it is doing: drawn over and over, gone
+before anything else is printed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Place(Protocol):
 
 
 class MovingLine:
-    """A line that is drawn anew when it changes: rank 0's progress bar while it moves, else the run's
-    status.
+    """A line that is drawn anew when it changes: rank 0's progress bar while it moves, else the
+    run's status.
 
     Args:
         place: Where; None: nowhere, nothing moves.

@@ -27,14 +27,16 @@ class Result:
     """The outcome of a run. It is shown in a line, and in a notebook as a table.
 
     Attributes:
-        metrics: What the last report gave, with or without a checkpoint; None without a report. The automatic metrics
-            (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in seconds since 1970, ...) are found
-            by key, and in ``metrics.automatic``; they are not shown and not compared.
+        metrics: What the last report gave, with or without a checkpoint; None without a report. The
+            automatic metrics (``training_iteration``, ``time_total_s`` in seconds, ``timestamp`` in
+            seconds since 1970, ...) are found by key, and in ``metrics.automatic``; they are not
+            shown and not compared.
         checkpoint: The newest committed checkpoint, or None.
         error: Why the run failed, or None.
         path: The run's folder, on ``filesystem``.
         best_checkpoints: ``(checkpoint, its report's metrics)`` of all that are kept, oldest first.
-        config: The training function's configuration; what JSON does not have comes as text from :meth:`from_path`.
+        config: The training function's configuration; what JSON does not have comes as text from
+            :meth:`from_path`.
         return_value: What rank 0's training function returned; None from :meth:`from_path`.
         dropped_checkpoints: How many checkpoints could not be stored and were dropped
             (``CheckpointConfig(on_upload_failure="warn")``).
@@ -78,7 +80,9 @@ class Result:
         return_value: Any = None,
         dropped_checkpoints: int = 0,
     ) -> Result:
-        """The result of the run at a location: its checkpoints' names and metrics, oldest first; its last report."""
+        """The result of the run at a location: its checkpoints' names and metrics, oldest first;
+        its last report.
+        """
         kept = [(Checkpoint._at(locations.join(location, name)), metrics) for name, metrics in checkpoints]
         reported = None
         if last is not None:
@@ -103,8 +107,8 @@ class Result:
     def from_path(cls, path: str | os.PathLike[str], storage_filesystem: pyarrow.fs.FileSystem | None = None) -> Result:
         """The result of the run in a folder, from this or another process, while it runs or later.
 
-        A checkpoint whose manifest is damaged is left out, with a warning that says what is wrong with it and which
-        is the newest good one.
+        A checkpoint whose manifest is damaged is left out, with a warning that says what is wrong
+        with it and which is the newest good one.
 
         Args:
             path: The run's folder: a path or a URL; with ``storage_filesystem`` a path on that.
@@ -137,9 +141,9 @@ class Result:
 
     @property
     def uri(self) -> str:
-        """The run's folder as :meth:`from_path` and the command ``headway`` take it: a path, or a URL
-        with all that it needs, its keys too. That of a Python filesystem is known in this process
-        alone.
+        """The run's folder as :meth:`from_path` and the command ``headway`` take it: a path, or a
+        URL with all that it needs, its keys too. That of a Python filesystem is known in this
+        process alone.
         """
         return self._location
 
@@ -178,7 +182,8 @@ class Result:
         return locations.split(self._location)[1]
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint:
-        """Of the kept checkpoints the one with the highest (``mode="max"``) or lowest (``"min"``) metric.
+        """Of the kept checkpoints the one with the highest (``mode="max"``) or lowest (``"min"``)
+        metric.
 
         Args:
             metric: A metric's key, ``/`` between nested keys.

@@ -130,7 +130,9 @@ def terminal_columns() -> int | None:
 
 
 def text_width(text: str) -> int:
-    """How many columns of a terminal text takes: letters of East Asia two, marks over other letters none."""
+    """How many columns of a terminal text takes: letters of East Asia two, marks over other letters
+    none.
+    """
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)

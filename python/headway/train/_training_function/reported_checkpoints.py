@@ -74,11 +74,13 @@ def get_all_reported_checkpoints(
     consistency_mode: CheckpointConsistencyMode = CheckpointConsistencyMode.VALIDATED,
     timeout_s: float | None = None,
 ) -> list[ReportedCheckpoint]:
-    """The run's checkpoints that are kept, those of earlier attempts too. No barrier: any rank may ask by itself.
+    """The run's checkpoints that are kept, those of earlier attempts too. No barrier: any rank may
+    ask by itself.
 
     Args:
         consistency_mode: What to wait for first.
-        timeout_s: Seconds to wait at most, at least 0; then it is what there is. None: as long as it takes.
+        timeout_s: Seconds to wait at most, at least 0; then it is what there is. None: as long as
+            it takes.
 
     Returns:
         The checkpoints, oldest first.

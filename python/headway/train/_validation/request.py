@@ -22,7 +22,8 @@ def asked_for(
 ) -> str | None:
     """The validation that a report asks for, as JSON for the core; None for none. Rank 0's counts.
 
-    Other ranks may ask as well, so that all can make the same call, and need have no checkpoint for it.
+    Other ranks may ask as well, so that all can make the same call, and need have no checkpoint for
+    it.
 
     Raises:
         TypeError, ValueError: a bad argument, or one without what it needs.

@@ -1,7 +1,7 @@
 """What all ranks do together, through the driver: for coordination, not for gradients.
 
-Every rank must make the same calls in the same order. A rank that has returned, or that calls something else, fails the
-run with the ranks' names instead of leaving the others to wait.
+Every rank must make the same calls in the same order. A rank that has returned, or that calls
+something else, fails the run with the ranks' names instead of leaving the others to wait.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def broadcast_from_rank_zero(data: Any) -> Any:
     """Returns what rank 0 gave, in every rank.
 
     Args:
-        data: Whatever can be pickled, up to 16 GiB. Only rank 0's is looked at. From 1 MiB on it goes by shared memory
-            when all ranks are on one machine; else it goes through the driver, which is meant for less.
+        data: Whatever can be pickled, up to 16 GiB. Only rank 0's is looked at. From 1 MiB on it
+            goes by shared memory when all ranks are on one machine; else it goes through the
+            driver, which is meant for less.
 
     Returns:
         Rank 0's object itself in rank 0, and a copy of it in the others.

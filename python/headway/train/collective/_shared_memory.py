@@ -14,7 +14,8 @@ LARGE = 1 << 20
 
 @contextmanager
 def offered(content: bytes) -> Iterator[bytes]:
-    """Puts ``content`` where other processes of this user can read it, and gives what tells them where.
+    """Puts ``content`` where other processes of this user can read it, and gives what tells them
+    where.
 
     It is memory without a name: nothing is left behind when this process is killed.
     """
@@ -28,7 +29,9 @@ def offered(content: bytes) -> Iterator[bytes]:
 
 
 def is_offer(message: bytes) -> bool:
-    """Whether it tells where something is, rather than being it: every pickle begins with another byte."""
+    """Whether it tells where something is, rather than being it: every pickle begins with another
+    byte.
+    """
     return message.startswith(b"{")
 
 

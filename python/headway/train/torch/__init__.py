@@ -1,6 +1,7 @@
 """PyTorch training: a trainer that makes the process group, and helpers for model, data and device.
 
-Importing this module does not import torch: the driver needs none, and workers have it from their factory.
+Importing this module does not import torch: the driver needs none, and workers have it from their
+factory.
 """
 
 from headway._values.named_arguments import offer

@@ -1,7 +1,8 @@
 """Where this rank stands in its process groups' collectives, read from torch's own flight recorder.
 
-torch keeps the last 2000 collectives of Gloo and NCCL groups, whether anybody reads them or not. So the training pays
-nothing for the hang watch: the record is read when the driver asks, which it does when nobody has reported for long.
+torch keeps the last 2000 collectives of Gloo and NCCL groups, whether anybody reads them or not. So
+the training pays nothing for the hang watch: the record is read when the driver asks, which it does
+when nobody has reported for long.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ def can_be_read() -> bool:
 
 
 def positions() -> str:
-    """A JSON list with an entry a process group: name, world ranks, the last collective entered, those still open."""
+    """A JSON list with an entry a process group: name, world ranks, the last collective entered,
+    those still open.
+    """
     from torch.distributed import distributed_c10d
 
     world = distributed_c10d._world

@@ -12,16 +12,18 @@ from torch.utils.data import DistributedSampler
 class EpochSampler(DistributedSampler[Any]):
     """A ``DistributedSampler`` that counts epochs and can leave out its padding.
 
-    Each pass over it is one epoch later than the pass before, unless :meth:`set_epoch` named the epoch in between. So a
-    loop that never calls ``set_epoch`` still sees another order in each epoch.
+    Each pass over it is one epoch later than the pass before, unless :meth:`set_epoch` named the
+    epoch in between. So a loop that never calls ``set_epoch`` still sees another order in each
+    epoch.
 
     Args:
         dataset: The data set, with a length.
         num_replicas: Number of ranks.
         rank: This rank.
         shuffle: Whether each epoch has a random order, the same one in all ranks.
-        even: True pads with samples from the start of the order until all ranks have equally many, as
-            ``DistributedSampler`` does. False gives each sample to exactly one rank: the first ranks may have one more.
+        even: True pads with samples from the start of the order until all ranks have equally many,
+            as ``DistributedSampler`` does. False gives each sample to exactly one rank: the first
+            ranks may have one more.
     """
 
     def __init__(self, dataset: Any, num_replicas: int, rank: int, shuffle: bool, even: bool):
@@ -48,7 +50,9 @@ class EpochSampler(DistributedSampler[Any]):
         return super().__iter__() if self._even else iter(self._order()[self.rank :: self.num_replicas])
 
     def _order(self) -> list[int]:
-        """All indices in this epoch's order: that of ``DistributedSampler`` for the same seed and epoch."""
+        """All indices in this epoch's order: that of ``DistributedSampler`` for the same seed and
+        epoch.
+        """
         count = len(self.dataset)
         if not self.shuffle:
             return list(range(count))

@@ -29,7 +29,8 @@ def get_device() -> torch.device:
 
 
 def get_devices() -> list[torch.device]:
-    """All devices of this rank: its GPUs (``resources_per_worker={"GPU": 2}`` gives two), or the CPU alone.
+    """All devices of this rank: its GPUs (``resources_per_worker={"GPU": 2}`` gives two), or the
+    CPU alone.
 
     Raises:
         RuntimeError: called outside of a training function.

@@ -22,22 +22,27 @@ def prepare_model(
     parallel_strategy: str | None = "ddp",
     parallel_strategy_kwargs: Mapping[str, Any] | None = None,
 ) -> torch.nn.Module:
-    """Moves a model to this rank's device and, with more than one rank, has the ranks train it together.
+    """Moves a model to this rank's device and, with more than one rank, has the ranks train it
+    together.
 
     Args:
-        model: The model, built in every rank. Rank 0's parameters and buffers are sent to all; with a sharded strategy
-            only those that lie on the device, so with ``move_to_device=False`` build it alike in all ranks.
-        move_to_device: True (default) moves it to :func:`get_device`, a ``torch.device`` to that one, False leaves it.
+        model: The model, built in every rank. Rank 0's parameters and buffers are sent to all; with
+            a sharded strategy only those that lie on the device, so with ``move_to_device=False``
+            build it alike in all ranks.
+        move_to_device: True (default) moves it to :func:`get_device`, a ``torch.device`` to that
+            one, False leaves it.
         parallel_strategy: ``"ddp"`` (default): each rank has all of it, gradients are averaged.
-            ``"fsdp"``: wrapped in ``FullyShardedDataParallel``, each rank keeps a part of every parameter.
-            ``"fsdp2"``: sharded in place by ``fully_shard`` (torch ≥ 2.6); apply it to layers of yours first to have
-            them gathered one by one. None: left as it is. With one rank nothing is wrapped.
-        parallel_strategy_kwargs: Passed on to ``DistributedDataParallel``, ``FullyShardedDataParallel`` or
-            ``fully_shard``. Both sharded ones work on CPUs too, over Gloo.
+            ``"fsdp"``: wrapped in ``FullyShardedDataParallel``, each rank keeps a part of every
+            parameter. ``"fsdp2"``: sharded in place by ``fully_shard`` (torch ≥ 2.6); apply it to
+            layers of yours first to have them gathered one by one. None: left as it is. With one
+            rank nothing is wrapped.
+        parallel_strategy_kwargs: Passed on to ``DistributedDataParallel``,
+            ``FullyShardedDataParallel`` or ``fully_shard``. Both sharded ones work on CPUs too,
+            over Gloo.
 
     Returns:
-        The model to train with. Make the optimizer of its parameters, after this call. :func:`unwrap_model` gives
-        your own back, wrapped or not.
+        The model to train with. Make the optimizer of its parameters, after this call.
+        :func:`unwrap_model` gives your own back, wrapped or not.
 
     Raises:
         RuntimeError: called outside of a training function.
@@ -82,11 +87,13 @@ def prepare_model(
 
 
 def unwrap_model(model: torch.nn.Module) -> torch.nn.Module:
-    """The model that was given to :func:`prepare_model`, whatever the number of ranks and the strategy.
+    """The model that was given to :func:`prepare_model`, whatever the number of ranks and the
+    strategy.
 
     Args:
         model: What ``prepare_model`` returned, or a model that ``DistributedDataParallel``,
-            ``FullyShardedDataParallel`` or ``torch.compile`` has wrapped, in any order; also one that nobody wrapped.
+            ``FullyShardedDataParallel`` or ``torch.compile`` has wrapped, in any order; also one
+            that nobody wrapped.
 
     Returns:
         The innermost model. With a sharded strategy its parameters are still sharded.
@@ -130,7 +137,9 @@ def _replicate(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.Modul
 
 
 def _take_unwrapped_state(state: dict[str, Any], prefix: str, *_: Any) -> None:
-    """A model wrapped for DDP loads the state of an unwrapped one too, such as ``Checkpoint.from_dict`` stores it."""
+    """A model wrapped for DDP loads the state of an unwrapped one too, such as
+    ``Checkpoint.from_dict`` stores it.
+    """
     own = [key for key in state if key.startswith(prefix)]
     if not any(key.startswith(prefix + "module.") for key in own):
         for key in own:
@@ -165,7 +174,9 @@ def _shard_in_place(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.
 
 
 def _send_rank_0s(model: torch.nn.Module, device: torch.device) -> None:
-    """DistributedDataParallel does it by itself. What is sharded already, or not on the device, stays as it is."""
+    """DistributedDataParallel does it by itself. What is sharded already, or not on the device,
+    stays as it is.
+    """
     import torch.distributed as dist
 
     for tensor in [*model.parameters(), *model.buffers()]:

@@ -24,8 +24,9 @@ _PREPROCESSOR = "preprocessor_pickled"
 class TorchCheckpoint(Checkpoint):
     """A checkpoint that holds a model, or its parameters, in the file ``model.pt``.
 
-    :meth:`from_model` and :meth:`from_state_dict` make a temporary directory. Whoever reports it hands it over with
-    ``delete_local_checkpoint_after_upload=True``; else it is the caller's to remove.
+    :meth:`from_model` and :meth:`from_state_dict` make a temporary directory. Whoever reports it
+    hands it over with ``delete_local_checkpoint_after_upload=True``; else it is the caller's to
+    remove.
 
     Example:
         >>> from headway import train
@@ -47,8 +48,8 @@ class TorchCheckpoint(Checkpoint):
         """A checkpoint of a model's parameters and buffers.
 
         Args:
-            state_dict: What ``model.state_dict()`` gives. That of a model which is wrapped for DDP is stored under the
-                names that the model itself has, without ``module.``.
+            state_dict: What ``model.state_dict()`` gives. That of a model which is wrapped for DDP
+                is stored under the names that the model itself has, without ``module.``.
             preprocessor: What prepares data for the model; see :meth:`set_preprocessor`.
 
         Raises:
@@ -63,12 +64,14 @@ class TorchCheckpoint(Checkpoint):
         """A checkpoint of a whole model, pickled: its class must be importable where it is loaded.
 
         Args:
-            model: A model; one that ``prepare_model`` has wrapped for DDP is taken out of its wrapper.
+            model: A model; one that ``prepare_model`` has wrapped for DDP is taken out of its
+                wrapper.
             preprocessor: What prepares data for the model; see :meth:`set_preprocessor`.
 
         Raises:
             TypeError: it is no ``torch.nn.Module``, or the preprocessor cannot be pickled.
-            ValueError: its parameters are spread over the ranks; ``torch.distributed.checkpoint`` saves such a model.
+            ValueError: its parameters are spread over the ranks; ``torch.distributed.checkpoint``
+                saves such a model.
         """
         import torch
 
@@ -112,10 +115,12 @@ class TorchCheckpoint(Checkpoint):
         return cloudpickle.loads(base64.b64decode(pickled))
 
     def get_model(self, model: torch.nn.Module | None = None) -> torch.nn.Module:
-        """The model, on the CPU. Loading runs code that the file names: open only checkpoints that you trust.
+        """The model, on the CPU. Loading runs code that the file names: open only checkpoints that
+        you trust.
 
         Args:
-            model: Takes over the checkpoint's parameters; needed for a checkpoint of :meth:`from_state_dict`.
+            model: Takes over the checkpoint's parameters; needed for a checkpoint of
+                :meth:`from_state_dict`.
 
         Returns:
             ``model``, or the stored one when None is given.

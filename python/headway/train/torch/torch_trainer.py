@@ -23,8 +23,9 @@ class TorchTrainer(DataParallelTrainer):
     """A data-parallel trainer whose workers are the ranks of a ``torch.distributed`` process group.
 
     Args:
-        train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets, dataset_config, metadata,
-        resume_from_checkpoint, validation_config: As for :class:`headway.train.DataParallelTrainer`.
+        train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets,
+        dataset_config, metadata, resume_from_checkpoint, validation_config: As for
+        :class:`headway.train.DataParallelTrainer`.
         torch_config: The process group's settings.
 
     Raises:
@@ -94,7 +95,9 @@ class TorchTrainer(DataParallelTrainer):
         resume_from_checkpoint: Checkpoint | None = None,
         validation_config: ValidationConfig | None = None,
     ) -> Self:
-        """As :meth:`headway.train.DataParallelTrainer.restore`, with ``torch_config`` for the process group."""
+        """As :meth:`headway.train.DataParallelTrainer.restore`, with ``torch_config`` for the
+        process group.
+        """
         check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
         return super().restore(
             path,

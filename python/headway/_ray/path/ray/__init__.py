@@ -1,4 +1,5 @@
-"""``ray``, as far as Headway has it: ``ray.train`` and ``ray.air`` are ``headway.train`` and ``headway.air``.
+"""``ray``, as far as Headway has it: ``ray.train`` and ``ray.air`` are ``headway.train`` and
+``headway.air``.
 
 Found by ``import ray`` after :func:`headway.as_ray`, or under ``headway run --as-ray``.
 """
@@ -30,7 +31,9 @@ finder.FINDER.install()
 
 
 def __getattr__(name: str) -> Any:
-    """Ray Core's functions, each of which says that it is not there; and modules, imported when they are first used."""
+    """Ray Core's functions, each of which says that it is not there; and modules, imported when
+    they are first used.
+    """
     if name in core_names.FUNCTIONS:
         return core_names.refusal(name)
     if not name.startswith("_"):

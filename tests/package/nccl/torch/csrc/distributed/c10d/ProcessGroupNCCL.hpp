@@ -3,7 +3,8 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-/// In place of libtorch's own, which needs the headers of CUDA: what Headway uses of it. test_torch_headers.py compares it with that one.
+/// In place of libtorch's own, which needs the headers of CUDA: what Headway uses of it.
+/// test_torch_headers.py compares it with that one.
 namespace c10d {
 
 class ProcessGroupNCCL : public Backend {
