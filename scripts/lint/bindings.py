@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """No binding keeps Python's lock (the GIL) while it may block.
 
-What a binding calls of a room that may block (`storage::`, `driver::`, `worker::`, `node::`, `cluster::`) is called
-within `without_gil` or below a `gil_scoped_release`, the binding has `nb::call_guard<nb::gil_scoped_release>()`, or
-the comment above it says why not: `// Keeps the GIL: ...`. What raises (`unwrap`) needs the lock, so it does not stand
-below such a guard.
+What a binding calls of a room that may block (`storage::`, `driver::`, `worker::`, `node::`,
+`cluster::`) is called within `without_gil` or below a `gil_scoped_release`, the binding has
+`nb::call_guard<nb::gil_scoped_release>()`, or the comment above it says why not: `// Keeps the GIL:
+...`. What raises (`unwrap`) needs the lock, so it does not stand below such a guard.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ FUNCTION = re.compile(r"^(?:[\w:<>,&*\s]+?)\b(\w+)\([^;{}]*\)\s*(?:const\s*)?\{$
 
 
 def closing(text: str, opening: int) -> int:
-    """The place after the bracket that closes the one at `opening`; strings and characters are skipped."""
+    """The place after the bracket that closes the one at `opening`; strings and characters are
+    skipped.
+    """
     depth = 0
     for match in re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|[(){}]').finditer(text, opening):
         if match.group() in "({":

@@ -18,7 +18,7 @@ import sources
 COLUMNS_MAX = 100
 
 # Folders in which no comment is longer, and where none may be again.
-CLEAN: list[str] = []
+CLEAN = ["src", "include", "sim", "tests", "bench", "examples", "scripts", "python", "cmake"]
 
 # A line that is indented by more than a blank after its mark is a sample of code.
 SAMPLE_INDENT = 4

@@ -3,8 +3,9 @@
 
 An exception that nobody hears leaves a channel deaf forever; a thread that nobody joins outlives
 what it uses. Coroutines start by `wire::spawn`, which asks what an exception ends; threads are
-joined by their owner (worker/own_thread.hpp). In wire/, cluster/, driver/ and node/ a timer or a post asks
-whether its object is still there, or the comment above says why it is: `// Outlived: ...`.
+joined by their owner (worker/own_thread.hpp). In wire/, cluster/, driver/ and node/ a timer or a
+post asks whether its object is still there, or the comment above says why it is: `// Outlived:
+...`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""No test sleeps: a test that waits for a time is slow when the time is long and fails when it is short.
+"""No test sleeps: a test that waits for a time is slow when the time is long and fails when it is
+short.
 
-A test waits for an event (a pipe, a queue, a process's end), moves a manual clock, or, where a function must just be
-blocked, calls `signal.pause()`.
+A test waits for an event (a pipe, a queue, a process's end), moves a manual clock, or, where a
+function must just be blocked, calls `signal.pause()`.
 """
 
 from __future__ import annotations

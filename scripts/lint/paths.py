@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Files and folders of the tree that papers name are there: a reader who looks for one must find it."""
+"""Files and folders of the tree that papers name are there: a reader who looks for one must find
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import sources
 
 CODE = re.compile(r"`([^`\s]+)`")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-# Names of the tree: "src/wire/", "control/marks.hpp", "scripts/lint/run.sh", "tests/control/*_test.cpp".
+# Names of the tree: "src/wire/", "control/marks.hpp", "scripts/lint/run.sh",
+# "tests/control/*_test.cpp".
 FOLDERS = ("src", "include", "sim", "python", "scripts", "tests", "bench", "examples", "docs", "cmake", "requirements")
 FILE = re.compile(r"[\w./*-]+/[\w.*-]+\.(?:hpp|cpp|py|pyi|txt|sh|md|cmake)")
 # Where a short name may lie.

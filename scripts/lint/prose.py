@@ -29,6 +29,11 @@ CLEAN = [
     "bench",
     "examples",
     "python",
+    "src",
+    "include",
+    "sim",
+    "tests",
+    "cmake",
 ]
 
 # What is not written, and what is written for it. Blanks stand for any space, a comment's line

@@ -83,7 +83,9 @@ def _why_not(room: str, header: str) -> str | None:
 
 
 def _why_not_folder(file: Path, header: str) -> str | None:
-    """The reason why a file in a folder of a room may not include `header` of another folder of it."""
+    """The reason why a file in a folder of a room may not include `header` of another folder of
+    it.
+    """
     if len(file.parts) != 4 or file.parts[1] not in FOLDERS:
         return None
     room, folder = file.parts[1:3]

@@ -31,6 +31,7 @@ check "paths in papers" "$bin/python" scripts/lint/paths.py
 check "environment variables" "$bin/python" scripts/lint/variables.py
 check "decisions" "$bin/python" scripts/lint/decisions.py
 check "prose" "$bin/python" scripts/lint/prose.py
+check "comments" "$bin/python" scripts/lint/comments.py
 check "nothing detached" "$bin/python" scripts/lint/no_detached.py
 check "bindings and the GIL" "$bin/python" scripts/lint/bindings.py
 check "no sleep in tests" "$bin/python" scripts/lint/no_sleep.py

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The size rule: a source file has at most 400 lines, a function at most 60. There is no list of exceptions."""
+"""The size rule: a source file has at most 400 lines, a function at most 60. There is no list of
+exceptions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def check(root: Path, file: Path) -> Iterator[str]:
 
 
 def _python_functions(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first and last line of each function, without its docstring: that is for the reader's benefit."""
+    """Name, first and last line of each function, without its docstring: that is for the reader's
+    benefit.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.lineno

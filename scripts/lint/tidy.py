@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""clang-tidy on the C++ sources that changed since the merge base with origin/main (or, without one, the last commit).
+"""clang-tidy on the C++ sources that changed since the merge base with origin/main (or, without
+one, the last commit).
 
     tidy.py [BUILD_FOLDER] [FILE...]     files named are checked whether they changed or not
 
-The compile commands are GCC's: what concerns its precompiled headers is taken out, clang could not read them.
+The compile commands are GCC's: what concerns its precompiled headers is taken out, clang could not
+read them.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ FILE_SECONDS_MAX = 180
 PRECOMPILED_HEADER = re.compile(r"\s-include\s+\S*cmake_pch\.hxx(?=\s|$)")
 BATCH = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
 INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
-# GCC's own options, which clang does not know; and -Werror, as the compiler's warnings are the build's business.
+# GCC's own options, which clang does not know; and -Werror, as the compiler's warnings are the
+# build's business.
 GCC_ONLY = re.compile(
-    r"\s(-Winvalid-pch|-Werror|-Wno-stringop-overflow|-Wno-restrict|-Wno-maybe-uninitialized|-Wno-tsan|-fno-fat-lto-objects)(?=\s|$)"
+    r"\s(-Winvalid-pch|-Werror|-Wno-stringop-overflow|-Wno-restrict|-Wno-maybe-uninitialized|-Wno-tsan"
+    r"|-fno-fat-lto-objects|-fpch-preprocess)(?=\s|$)"
 )
 
 
@@ -38,7 +42,9 @@ def clang_commands(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _one_by_one(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """An entry for each file of a batch (a file of CMake's that includes them); of any other file its own."""
+    """An entry for each file of a batch (a file of CMake's that includes them); of any other file
+    its own.
+    """
     batch = entry["file"]
     if not BATCH.search(batch):
         return [entry]
@@ -47,7 +53,9 @@ def _one_by_one(entry: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def changed_files(root: Path) -> list[Path]:
-    """What differs from the merge base with origin/main, or from the last commit; and files new to git."""
+    """What differs from the merge base with origin/main, or from the last commit; and files new to
+    git.
+    """
     base = _git(root, "merge-base", "HEAD", "origin/main") or _git(root, "rev-parse", "HEAD")
     # On main itself the merge base is the last commit: look at what that commit brought.
     if base == _git(root, "rev-parse", "HEAD") and not _git(root, "status", "--porcelain"):
