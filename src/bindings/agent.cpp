@@ -1,5 +1,5 @@
 #include "bindings/module.hpp"
-#include "cluster/agent_host.hpp"
+#include "cluster/agent_process.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -17,18 +17,18 @@ int run_agent(const std::string& driver, std::string token, std::string guard_pa
               std::string py_spy, std::optional<double> num_cpus, std::optional<double> num_gpus,
               const Resources& resources, Labels labels, double grace_s) {
   unwrap(cluster::check_available());
-  cluster::HostConfig config;
+  cluster::AgentProcessConfig config;
   config.driver = unwrap(cluster::parse_endpoint("--join", driver));
   config.token = std::move(token);
   config.factory = {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)};
   config.grace_s = grace_s;
   const nb::gil_scoped_release released;
   config.node = node::detect_resources(num_cpus, num_gpus, resources, std::move(labels));
-  switch (cluster::AgentHost::run(std::move(config))) {
-    case cluster::AgentHost::End::dismissed:
-    case cluster::AgentHost::End::left: return 0;
-    case cluster::AgentHost::End::refused: return 2;
-    case cluster::AgentHost::End::lost: return 3;
+  switch (cluster::AgentProcess::run(std::move(config))) {
+    case cluster::AgentProcess::End::dismissed:
+    case cluster::AgentProcess::End::left: return 0;
+    case cluster::AgentProcess::End::refused: return 2;
+    case cluster::AgentProcess::End::lost: return 3;
   }
   return 1;
 }

@@ -335,7 +335,7 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   start.trial_id = command.trial_id;
   start.role = wire::role_json(rank_role(command));
   const std::string& node_id = plan.slot.node_id;
-  if (node_id != runtime_->node_id() && node_id != guests_node) artifact_carriers_.note(plan.slot);
+  if (node_id != runtime_->node_id() && node_id != attached_node) artifact_carriers_.note(plan.slot);
   workers_.push_back({launch.worker_id, false, {}});
   Result<void> started;
   if (local_sessions_.empty()) {

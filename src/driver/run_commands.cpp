@@ -66,7 +66,7 @@ void Run::carry_out(const control::AcquireNodes& command) {
   if (!local_sessions_.empty()) {  // They are there already, wherever that is.
     std::array<char, 256> hostname{};
     gethostname(hostname.data(), hostname.size() - 1);
-    const Slot slot{guests_node, hostname.data(), "127.0.0.1", 1, {}};
+    const Slot slot{attached_node, hostname.data(), "127.0.0.1", 1, {}};
     post(control::NodesGranted{std::vector<Slot>(local_sessions_.size(), slot), {}});
     return;
   }

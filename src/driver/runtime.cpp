@@ -3,7 +3,7 @@
 #include "core/fault_point.hpp"
 #include "core/may_block.hpp"
 #include "driver/run.hpp"
-#include "node/guest_agent.hpp"
+#include "node/attached_agent.hpp"
 #include "storage/remote/retry.hpp"
 #include "wire/spawn.hpp"
 
@@ -75,7 +75,7 @@ Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
   node_id_ = parts.node_id;
   nodes_.add(node_id_, std::move(parts.agent));
   engine_->on_change([this] { room_changed(); });
-  nodes_.add(guests_node, std::make_unique<node::GuestAgent>(loop_, *this));
+  nodes_.add(attached_node, std::make_unique<node::AttachedAgent>(loop_, *this));
   thread_ = std::thread([this] { run_loop(); });
 }
 

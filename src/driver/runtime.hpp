@@ -30,7 +30,7 @@ namespace headway::driver {
 class Run;
 
 /// Where workers are that Headway has not started: in local mode.
-inline constexpr const char* guests_node = "guests";
+inline constexpr const char* attached_node = "attached";
 
 struct RuntimeConfig {
   node::FactoryConfig factory;

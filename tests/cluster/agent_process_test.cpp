@@ -1,4 +1,4 @@
-#include "cluster/agent_host.hpp"
+#include "cluster/agent_process.hpp"
 
 #include "cluster/fake_channel.hpp"
 #include "wire/session_messages.hpp"
@@ -45,11 +45,11 @@ class FakeAgent : public node::NodeAgent {
 
 struct Host {
   Host() {
-    HostConfig config;
+    AgentProcessConfig config;
     config.driver = {"driver.example", 4000};
     config.token = fake_token;
     config.node.hostname = "host-b";
-    AgentHost::World world;
+    AgentProcess::World world;
     world.make_agent = [this](node::AgentSink& given) {
       sink = &given;
       auto made = std::make_unique<FakeAgent>(notes);
@@ -57,7 +57,7 @@ struct Host {
       return made;
     };
     world.now = [this] { return now; };
-    host = std::make_unique<AgentHost>(loop, std::move(config), std::move(world));
+    host = std::make_unique<AgentProcess>(loop, std::move(config), std::move(world));
     host->joined(std::shared_ptr<SecureChannel>(channel));
     channel->next<FromAgent, Join>();
   }
@@ -67,7 +67,7 @@ struct Host {
     BOOST_REQUIRE(agent != nullptr);
     channel->next<FromAgent, AskLease>();
   }
-  bool ended_as(AgentHost::End how) const { return host->ended() == how; }
+  bool ended_as(AgentProcess::End how) const { return host->ended() == how; }
 
   boost::asio::io_context loop{1};
   std::shared_ptr<FakeChannel> channel = std::make_shared<FakeChannel>();
@@ -75,32 +75,32 @@ struct Host {
   std::vector<std::string> notes;
   node::AgentSink* sink = nullptr;
   FakeAgent* agent = nullptr;
-  std::unique_ptr<AgentHost> host;
+  std::unique_ptr<AgentProcess> host;
 };
 
 using Notes = std::vector<std::string>;
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(agent_host_suite, Host)
+BOOST_FIXTURE_TEST_SUITE(agent_process_suite, Host)
 
 BOOST_AUTO_TEST_CASE(it_trusts_nobody_without_the_token_and_starts_nothing_for_them) {
   channel->hear(Welcome{"node-1", proof_of("another token, quite as long as it", "driver", channel->binding()), 10});
   BOOST_TEST(agent == nullptr);
   BOOST_TEST(!channel->trusted);
-  BOOST_TEST(ended_as(AgentHost::End::refused));
+  BOOST_TEST(ended_as(AgentProcess::End::refused));
 }
 
 BOOST_AUTO_TEST_CASE(an_order_before_the_welcome_ends_it) {
   channel->hear(SignalWorker{1, 9});
   BOOST_TEST(agent == nullptr);
-  BOOST_TEST(ended_as(AgentHost::End::refused));
+  BOOST_TEST(ended_as(AgentProcess::End::refused));
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_makes_no_sense_ends_it_before_anything_is_started) {
   channel->hear(Welcome{"node-1", proof_of(fake_token, "driver", channel->binding()), 1e300});
   BOOST_TEST(agent == nullptr);
-  BOOST_TEST(ended_as(AgentHost::End::refused));
+  BOOST_TEST(ended_as(AgentProcess::End::refused));
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_counts_from_when_it_was_asked_for) {
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_comes_after_the_lease_has_run_out_is_not_done) {
   now += std::chrono::seconds(10);
   channel->hear_frame(enclose(StartWorker{{3, {}, {}, ""}, 0}, wire::to_frame(wire::Train{})));
   BOOST_TEST(notes == Notes{"gone"});
-  BOOST_TEST(ended_as(AgentHost::End::lost));
+  BOOST_TEST(ended_as(AgentProcess::End::lost));
 }
 
 BOOST_AUTO_TEST_CASE(workers_are_started_told_and_signaled_in_the_drivers_order) {
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_first_sigterm_gives_notice_and_a_second_one_ends_it) {
   BOOST_TEST((channel->next<FromAgent, Preempting>().grace_s) == 30);
   BOOST_TEST(!host->ended().has_value());
   host->signaled(SIGTERM);
-  BOOST_TEST(ended_as(AgentHost::End::left));
+  BOOST_TEST(ended_as(AgentProcess::End::left));
   BOOST_TEST(notes == Notes{"gone"});
   channel->next<FromAgent, Leaving>();
   BOOST_TEST(channel->finished);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(its_workers_are_gone_before_it_says_that_it_leaves) {
   welcome();
   agent->slow_to_close = true;
   channel->hear(Dismiss{});
-  BOOST_TEST(ended_as(AgentHost::End::dismissed));
+  BOOST_TEST(ended_as(AgentProcess::End::dismissed));
   BOOST_TEST(notes == Notes{"gone"});
   channel->hear_frame(enclose(StartWorker{{3, {}, {}, ""}, 0}, wire::to_frame(wire::Train{})));
   BOOST_TEST(channel->sent.empty());
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_breaks_ends_its_workers) {
   welcome();
   channel->break_off(Error{ErrorKind::unknown_outcome, "connection reset"});
   BOOST_TEST(notes == Notes{"gone"});
-  BOOST_TEST(ended_as(AgentHost::End::lost));
+  BOOST_TEST(ended_as(AgentProcess::End::lost));
 }
 
 BOOST_AUTO_TEST_CASE(an_examination_that_ends_after_the_host_touches_nothing) {

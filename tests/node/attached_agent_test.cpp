@@ -1,4 +1,4 @@
-#include "node/guest_agent.hpp"
+#include "node/attached_agent.hpp"
 
 #include "node/words.hpp"
 #include "wire/blocking_channel.hpp"
@@ -52,13 +52,13 @@ struct Guests {
 
   boost::asio::io_context loop{1};
   Ear ear;
-  GuestAgent agent{loop, ear};
+  AttachedAgent agent{loop, ear};
   int ends[2] = {-1, -1};
 };
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(guest_agent_suite)
+BOOST_AUTO_TEST_SUITE(attached_agent_suite)
 
 BOOST_FIXTURE_TEST_CASE(a_guest_hears_and_is_heard_over_the_socket_that_it_came_with, Guests) {
   BOOST_TEST(order() == "first");

@@ -1,4 +1,4 @@
-#include "cluster/agent_host.hpp"
+#include "cluster/agent_process.hpp"
 
 #include "core/may_block.hpp"
 #include "core/time.hpp"
@@ -22,14 +22,14 @@ std::string seconds_text(double seconds) { return number_text(seconds) + " s"; }
 
 }  // namespace
 
-AgentHost::End AgentHost::run(HostConfig config) {
+AgentProcess::End AgentProcess::run(AgentProcessConfig config) {
   asio::io_context loop(1);
   const Endpoint driver = config.driver;
   World world;
   world.make_agent = [&loop, factory = config.factory](node::AgentSink& sink) {
     return std::make_unique<node::Agent>(loop, factory, sink);
   };
-  AgentHost host(loop, std::move(config), std::move(world));
+  AgentProcess host(loop, std::move(config), std::move(world));
   asio::signal_set signals(loop, SIGINT, SIGTERM);
   const std::function<void()> await_signal = [&] {
     signals.async_wait([&](const boost::system::error_code& failure, int signal) {
@@ -46,7 +46,7 @@ AgentHost::End AgentHost::run(HostConfig config) {
   return *host.ended();
 }
 
-AgentHost::AgentHost(asio::io_context& loop, HostConfig config, World world)
+AgentProcess::AgentProcess(asio::io_context& loop, AgentProcessConfig config, World world)
     : loop_(loop),
       config_(std::move(config)),
       world_(std::move(world)),
@@ -54,18 +54,18 @@ AgentHost::AgentHost(asio::io_context& loop, HostConfig config, World world)
       expiry_(loop_),
       departure_(loop_) {}
 
-AgentHost::~AgentHost() {
+AgentProcess::~AgentProcess() {
   if (channel_) channel_->hand_over(nullptr, nullptr);
 }
 
-void AgentHost::wait_for(asio::steady_timer& timer, std::function<void()> action) {
+void AgentProcess::wait_for(asio::steady_timer& timer, std::function<void()> action) {
   timer.async_wait(
       [here = std::weak_ptr(alive_), action = std::move(action)](const boost::system::error_code& failure) {
         if (!failure && here.lock()) action();
       });
 }
 
-void AgentHost::end(End how, const std::string& words) {
+void AgentProcess::end(End how, const std::string& words) {
   if (end_) return;
   end_ = how;
   say(words);
@@ -78,7 +78,7 @@ void AgentHost::end(End how, const std::string& words) {
   }
 }
 
-void AgentHost::farewell() {
+void AgentProcess::farewell() {
   const End how = *end_;
   if (channel_) {
     channel_->hand_over(nullptr, [&loop = loop_](const std::optional<Error>&) { loop.stop(); });
@@ -91,7 +91,7 @@ void AgentHost::farewell() {
   if (!channel_ || how == End::lost) loop_.stop();
 }
 
-void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
+void AgentProcess::joined(Result<std::shared_ptr<SecureChannel>> channel) {
   if (end_) return;
   if (!channel) {
     end(End::refused, channel.error().message);
@@ -111,7 +111,7 @@ void AgentHost::joined(Result<std::shared_ptr<SecureChannel>> channel) {
                           config_.node.total, config_.node.gpu_ids, config_.node.labels}));
 }
 
-Result<void> AgentHost::on_frame(const wire::Frame& frame) {
+Result<void> AgentProcess::on_frame(const wire::Frame& frame) {
   if (end_) return {};
   // This process may have been stopped: what has arrived meanwhile comes too late.
   if (agent_ && world_.now() >= lease_end_) {
@@ -134,7 +134,7 @@ Result<void> AgentHost::on_frame(const wire::Frame& frame) {
       *message);
 }
 
-void AgentHost::on(const Welcome& message, const wire::Blob&) {
+void AgentProcess::on(const Welcome& message, const wire::Blob&) {
   if (!is_same_proof(message.proof, proof_of(config_.token, "driver", channel_->binding()))) {
     end(End::refused, "what is at " + config_.driver.host + " does not have the token: it is not asked for anything");
     return;
@@ -150,14 +150,14 @@ void AgentHost::on(const Welcome& message, const wire::Blob&) {
   watch_lease();
 }
 
-void AgentHost::on(const Refused& message, const wire::Blob&) {
+void AgentProcess::on(const Refused& message, const wire::Blob&) {
   end(End::refused, "the driver refused: " + message.reason);
 }
 
 /// Four times in a lease. The lease counts from the asking: however long the answer took, the
 /// driver's own count ends later. Asking and granting go ahead of all else: much output over a slow
 /// link costs no lease.
-void AgentHost::ask_lease() {
+void AgentProcess::ask_lease() {
   const std::int64_t number = ++leases_asked_;
   asked_[number] = world_.now();
   channel_->send_ahead(wire::to_frame(AskLease{number}));
@@ -165,7 +165,7 @@ void AgentHost::ask_lease() {
   wait_for(renewal_, [this] { ask_lease(); });
 }
 
-void AgentHost::on(const GrantLease& message, const wire::Blob&) {
+void AgentProcess::on(const GrantLease& message, const wire::Blob&) {
   const auto asked = asked_.find(message.number);
   if (asked == asked_.end()) return;
   lease_end_ = std::max(lease_end_, asked->second + lease_);
@@ -174,17 +174,17 @@ void AgentHost::on(const GrantLease& message, const wire::Blob&) {
   watch_lease();
 }
 
-void AgentHost::watch_lease() {
+void AgentProcess::watch_lease() {
   expiry_.expires_after(lease_end_ - world_.now());
   wait_for(expiry_, [this] { lease_is_over(); });
 }
 
-void AgentHost::lease_is_over() {
+void AgentProcess::lease_is_over() {
   end(End::lost, "the driver has not answered for " + seconds_text(std::chrono::duration<double>(lease_).count()) +
                      ", so the workers here are ended: it may start them elsewhere");
 }
 
-void AgentHost::signaled(int signal) {
+void AgentProcess::signaled(int signal) {
   if (signal == SIGTERM && agent_ && !leaving_) {
     leave();
   } else {
@@ -194,7 +194,7 @@ void AgentHost::signaled(int signal) {
 
 /// The machine will be taken away: the driver hears of it, and has the notice period to move the
 /// ranks.
-void AgentHost::leave() {
+void AgentProcess::leave() {
   leaving_ = true;
   say("told to leave (SIGTERM): ranks have " + seconds_text(config_.grace_s));
   channel_->send(wire::to_frame(Preempting{config_.grace_s}));
@@ -202,15 +202,15 @@ void AgentHost::leave() {
   wait_for(departure_, [this] { end(End::left, "the notice period has passed"); });
 }
 
-void AgentHost::on(const WarmFactory& message, const wire::Blob&) { (void)agent_->warm(message.preload); }
+void AgentProcess::on(const WarmFactory& message, const wire::Blob&) { (void)agent_->warm(message.preload); }
 
-void AgentHost::on(const StartWorker& message, const wire::Blob& blob) {
+void AgentProcess::on(const StartWorker& message, const wire::Blob& blob) {
   Result<wire::Frame> first = inner_frame(message.json_size, blob);
   const auto started = first ? agent_->start_worker(message.launch, std::move(*first)) : Result<void>(first.error());
   if (!started) worker_exited(message.launch.worker_id, {false, 127, started.error().message}, "");
 }
 
-void AgentHost::on(const TellWorker& message, const wire::Blob& blob) {
+void AgentProcess::on(const TellWorker& message, const wire::Blob& blob) {
   Result<wire::Frame> inner = inner_frame(message.json_size, blob);
   if (inner) {
     agent_->send(message.worker_id, std::move(*inner));
@@ -219,18 +219,18 @@ void AgentHost::on(const TellWorker& message, const wire::Blob& blob) {
   }
 }
 
-void AgentHost::on(const SignalWorker& message, const wire::Blob&) {
+void AgentProcess::on(const SignalWorker& message, const wire::Blob&) {
   agent_->signal_worker(message.worker_id, message.signal);
 }
 
-void AgentHost::on(const PauseOutput&, const wire::Blob&) { paused_ = true; }
+void AgentProcess::on(const PauseOutput&, const wire::Blob&) { paused_ = true; }
 
-void AgentHost::on(const ResumeOutput&, const wire::Blob&) {
+void AgentProcess::on(const ResumeOutput&, const wire::Blob&) {
   paused_ = false;
   agent_->resume_output();
 }
 
-void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
+void AgentProcess::on(const ExamineWorker& message, const wire::Blob&) {
   agent_->examine(message.worker_id,
                   [this, here = std::weak_ptr(alive_), number = message.number](const std::string& text) {
                     if (here.lock())
@@ -238,24 +238,24 @@ void AgentHost::on(const ExamineWorker& message, const wire::Blob&) {
                   });
 }
 
-void AgentHost::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
+void AgentProcess::on(const Dismiss&, const wire::Blob&) { end(End::dismissed, "the driver needs this node no more"); }
 
 /// What a worker hands over (the socket of a runtime that wants to be the driver's guest) goes no
 /// further than this machine.
-Result<void> AgentHost::worker_message(std::int64_t worker_id, wire::Frame frame) {
+Result<void> AgentProcess::worker_message(std::int64_t worker_id, wire::Frame frame) {
   channel_->send(enclose(WorkerTold{worker_id, 0}, std::move(frame)));
   return {};
 }
 
-void AgentHost::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+void AgentProcess::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
   channel_->send(wire::to_frame(WorkerGone{worker_id, status}, std::make_shared<const std::string>(log_tail)));
 }
 
-bool AgentHost::worker_line(std::int64_t worker_id, std::string_view line) {
+bool AgentProcess::worker_line(std::int64_t worker_id, std::string_view line) {
   channel_->send(wire::to_frame(WorkerPrinted{worker_id}, std::make_shared<const std::string>(line)));
   return !paused_ && channel_->queued_bytes() < SecureChannel::drain_bytes;
 }
 
-void AgentHost::notice(const std::string& text) { channel_->send(wire::to_frame(Noticed{text})); }
+void AgentProcess::notice(const std::string& text) { channel_->send(wire::to_frame(Noticed{text})); }
 
 }  // namespace headway::cluster

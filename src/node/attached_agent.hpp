@@ -15,10 +15,10 @@ namespace headway::node {
 /// Workers that are there already: the driver's own process, or those that torchrun has started.
 /// Nobody here starts, ends or hears them; each has a session over a socket that it came with, and
 /// has ended when that has.
-class GuestAgent : public NodeAgent {
+class AttachedAgent : public NodeAgent {
  public:
-  GuestAgent(boost::asio::io_context& loop, AgentSink& sink) : loop_(loop), sink_(sink) {}
-  ~GuestAgent() override;
+  AttachedAgent(boost::asio::io_context& loop, AgentSink& sink) : loop_(loop), sink_(sink) {}
+  ~AttachedAgent() override;
 
   Result<void> warm(const std::vector<std::string>&) override { return {}; }
 

@@ -13,7 +13,7 @@
 
 namespace headway::cluster {
 
-struct HostConfig {
+struct AgentProcessConfig {
   Endpoint driver;
   std::string token;
   node::FactoryConfig factory;
@@ -25,7 +25,7 @@ struct HostConfig {
 /// a SecureChannel. It holds a lease of the driver, which it must renew: without one it ends its
 /// workers and itself, so that the driver may start them elsewhere. The guards of its factories
 /// know the lease too, should this process be stopped.
-class AgentHost : public node::AgentSink {
+class AgentProcess : public node::AgentSink {
  public:
   enum class End {
     dismissed,  ///< The driver needs it no more.
@@ -42,12 +42,12 @@ class AgentHost : public node::AgentSink {
 
   /// Says on the standard error what happens. Blocks until the agent has ended; no worker is left
   /// then.
-  static End run(HostConfig config);
+  static End run(AgentProcessConfig config);
 
   /// On `loop`, which is stopped at the end. The loop outlives this object and calls nothing of it
   /// afterwards.
-  AgentHost(boost::asio::io_context& loop, HostConfig config, World world);
-  ~AgentHost() override;
+  AgentProcess(boost::asio::io_context& loop, AgentProcessConfig config, World world);
+  ~AgentProcess() override;
 
   /// The connection to the driver, past its TLS handshake, or why there is none.
   void joined(Result<std::shared_ptr<SecureChannel>> channel);
@@ -86,7 +86,7 @@ class AgentHost : public node::AgentSink {
   void wait_for(boost::asio::steady_timer& timer, std::function<void()> action);
 
   boost::asio::io_context& loop_;
-  HostConfig config_;
+  AgentProcessConfig config_;
   World world_;
   boost::asio::steady_timer renewal_;
   boost::asio::steady_timer expiry_;
