@@ -36,7 +36,9 @@ def test_a_failure_has_its_fields_as_attributes():
 def test_a_runs_end_travels_as_json_and_metrics_stay_what_they_were():
     metrics = {"loss": 0.5, "nested": {"list": [1, None, True, 2**63, "größe"]}, "bad": float("inf")}
     outcome = {"state": "finished", "checkpoints": [{"name": "checkpoint_000000", "index": 0, "metrics": metrics}]}
-    end = _core.Finished.from_json(json.dumps({"outcome": {**outcome, "attempts": 2}, "last_report_json": ""}))
+    end = _core.Finished.from_json(
+        json.dumps({"outcome": {**outcome, "attempts": 2, "dropped_checkpoints": 0}, "last_report_json": ""})
+    )
     again = _core.Finished.from_json(end.to_json())
     assert again.outcome.state == "finished"
     assert again.outcome.failure is None

@@ -90,7 +90,7 @@ def ends_rank_0(tmp_path):
 
 def test_a_rank_that_has_finished_while_another_is_in_a_collective_is_named(fail, hears, ends_rank_0):
     note, end = ends_rank_0
-    ear = hears("finished", end)
+    ear = hears("has finished", end)
 
     def loop():
         import torch
