@@ -23,6 +23,8 @@ def poll():
 
 
 def test_a_signal_that_another_thread_takes_ends_the_wait(poll):
+    # A shell starts what runs in the background with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         taken = threading.Thread(
@@ -36,6 +38,7 @@ def test_a_signal_that_another_thread_takes_ends_the_wait(poll):
             assert poll.poll(10_000), "the signal did not end the wait"
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, before)
 
 
 def test_whoever_had_the_wake_up_descriptor_gets_it_back_with_what_came(poll):
