@@ -479,7 +479,7 @@ nodes_can_join: bool = True
 
 def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], labels: Mapping[str, str], grace_s: float) -> int:
     """
-    Offers this machine to a driver; returns the exit code when that is over, and no worker is left.
+    Offers this machine to a driver; returns the exit code when that has ended, and no worker is left.
     """
 
 def exit_now(code: int) -> None:
@@ -550,7 +550,7 @@ class Session:
 
     def settle_in(self) -> None:
         """
-        In a rank: makes the ranks' working directory and, unless it is told not to, changes into it.
+        In a rank: makes the ranks' working directory and, unless `enter` is false, changes into it.
         """
 
     def announce(self) -> None: ...
