@@ -2,6 +2,7 @@
 machine as nodes.
 """
 
+import itertools
 import os
 import re
 import socket
@@ -86,6 +87,7 @@ def test_pods_of_kubernetes_train_together_and_end(home, environment):
     (home / "secret").mkdir()
     (home / "secret/token").write_text("0123456789abcdef" * 4)
     port = free_port()
+    numbers = itertools.count()
 
     def start(job):
         """Its container's command, on this machine."""
@@ -101,7 +103,10 @@ def test_pods_of_kubernetes_train_together_and_end(home, environment):
             .replace("/train.py", f"{home}/train.py")
             for text in container["command"]
         ]
-        env = {**environment, "HEADWAY_STORAGE": str(home / "results"), **given}
+        # Each container has another home, into which it copies the token.
+        own = home / f"container_{next(numbers)}"
+        own.mkdir()
+        env = {**environment, "HOME": str(own), "HEADWAY_STORAGE": str(home / "results"), **given}
         return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     count = agents["spec"]["parallelism"]
@@ -112,13 +117,11 @@ def test_pods_of_kubernetes_train_together_and_end(home, environment):
             left = count
             while left:
                 pod = start(agents)
-                line = pod.stdout.readline()
-                if "joined" in line:
+                if any("joined" in line for line in pod.stdout):
                     pods.append(pod)
                     left -= 1
                 else:
-                    pod.communicate()
-                    assert pod.returncode == 2, line
+                    assert pod.wait() == 2
             output = process.communicate(timeout=90)[0]
             assert process.returncode == 0, output
             assert each_rank(output) == [(str(rank), "3", str(rank)) for rank in range(3)]
