@@ -15,7 +15,7 @@ import pytest
 QUICK_IMPORT_S = 1.9
 FILE_S = 120
 LONGER_S = {
-    "tests/python/test_documents.py": 300,
+    "tests/python/test_documents.py": 420,
     "tests/python/test_remote_storage.py": 180,
 }
 
