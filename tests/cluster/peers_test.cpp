@@ -1,7 +1,6 @@
 #include "cluster/peers.hpp"
 
-#include <boost/asio.hpp>
-#include <boost/test/unit_test.hpp>
+#include "cluster/bounded_loop.hpp"
 
 #include <deque>
 
@@ -22,16 +21,7 @@ using Blocks = std::variant<Block>;
 const std::string peer_token = "0123456789abcdef0123456789abcdef";
 constexpr auto patience = std::chrono::seconds(20);
 
-struct Peers {
-  template <class F>
-  void run_until(F done) {
-    for (const auto end = std::chrono::steady_clock::now() + patience; !done();) {
-      BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
-      loop.run_one_for(std::chrono::milliseconds(100));
-      loop.restart();
-    }
-  }
-
+struct Peers : BoundedLoop {
   void open(const std::string& its_token = peer_token, std::chrono::milliseconds limit = patience) {
     auto opened = PeerDesk::open(
         loop, {"127.0.0.1", 0}, {"reader 1", its_token}, peer_messages<Blocks>,
@@ -79,7 +69,6 @@ struct Peers {
     return std::get<Block>(*message).number;
   }
 
-  boost::asio::io_context loop{1};
   std::unique_ptr<PeerDesk> desk;
   std::shared_ptr<SecureChannel> at_desk;
   std::vector<std::string> callers;

@@ -1,7 +1,5 @@
+#include "cluster/bounded_loop.hpp"
 #include "cluster/join_desk.hpp"
-
-#include <boost/asio.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <deque>
 
@@ -16,17 +14,7 @@ using asio::ip::tcp;
 
 const std::string token = "a token of sixteen characters or more";
 
-struct Fixture {
-  /// Runs the loop until `done`, for a bounded time.
-  template <class F>
-  void run_until(F done) {
-    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20); !done();) {
-      BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
-      loop.run_one_for(std::chrono::milliseconds(100));
-      loop.restart();
-    }
-  }
-
+struct Fixture : BoundedLoop {
   void open() {
     const auto joined_as = [this](node::NodeResources node, std::shared_ptr<SecureChannel> channel) {
       nodes.push_back(std::move(node));
@@ -74,7 +62,6 @@ struct Fixture {
     return refused ? refused->reason : "not refused";
   }
 
-  asio::io_context loop{1};
   std::unique_ptr<JoinDesk> desk;
   std::vector<node::NodeResources> nodes;
   std::shared_ptr<SecureChannel> joined;
