@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway._storage import locations
+from headway._storage.json_file import read_object
 from headway._values import metrics
 
 # core/manifest.hpp knows it too: it is the one file that may be written after the commit.
@@ -18,25 +19,13 @@ def read(location: str) -> dict[str, Any]:
     """The metadata of the checkpoint at a location: the trainer's, and over it the checkpoint's
     own.
     """
-    trainers = _read_object(locations.join(location, _MANIFEST)).get("metadata") or {}
-    return {**trainers, **_read_object(locations.join(location, NAME))}
+    trainers = _read(location, _MANIFEST).get("metadata") or {}
+    return {**trainers, **_read(location, NAME)}
 
 
-def _read_object(file: str) -> dict[str, Any]:
+def _read(location: str, name: str) -> dict[str, Any]:
     """A file's JSON object; an empty one when there is no such file."""
-    try:
-        content = locations.read_file(file)
-    except FileNotFoundError:
-        return {}
-    try:
-        metadata = json.loads(content)
-    except ValueError as error:
-        raise ValueError(
-            f"{locations.shown(file)} is damaged: expected JSON, found {len(content)} bytes: {error}"
-        ) from None
-    if not isinstance(metadata, dict):
-        raise ValueError(f"{locations.shown(file)} is damaged: expected a JSON object, found {type(metadata).__name__}")
-    return metadata
+    return read_object(locations.join(location, name), ValueError) or {}
 
 
 def write(location: str, metadata: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from headway._storage import locations
+from headway._storage.json_file import read_object
 from headway._values.metrics import ReportedMetrics
 
 # The newest that this Headway reads, as control/journal.hpp has it.
@@ -22,20 +23,7 @@ def read_json(location: str, name: str) -> dict[str, Any] | None:
     Raises:
         OSError: it is damaged.
     """
-    file = locations.join(location, name)
-    try:
-        content = locations.read_file(file)
-    except FileNotFoundError:
-        return None
-    try:
-        found = json.loads(content)
-    except ValueError as error:
-        raise OSError(
-            f"{locations.shown(file)} is damaged: expected JSON, found {len(content)} bytes: {error}"
-        ) from None
-    if not isinstance(found, dict):
-        raise OSError(f"{locations.shown(file)} is damaged: expected a JSON object, found {type(found).__name__}")
-    return found
+    return read_object(locations.join(location, name), OSError)
 
 
 def read_journal(location: str) -> dict[str, Any] | None:
