@@ -624,8 +624,13 @@ def replace_file(location: str, content: bytes) -> None:
 def register_files(scheme: str, files: object) -> None:
     """Makes a scheme stand for a filesystem of Python's."""
 
-def set_arrow_libraries(library: str, directory: str) -> None:
-    """Where libheadway_arrow.so and the pyarrow package lie."""
+def use_arrow_libraries(library: str, directory: str) -> bool:
+    """
+    Where libheadway_arrow.so and the pyarrow package lie; False when they are not what Headway was built with, and nothing happens.
+    """
+
+def set_url_opener(open: object) -> None:
+    """Has URLs opened by a function from a URL to a filesystem of Python's."""
 
 def finish_remote() -> None:
     """To be called once, at the process's end."""

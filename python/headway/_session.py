@@ -49,6 +49,7 @@ class WorkerSession:
 
 _active: WorkerSession | None = None
 _validating: _core.Session | None = None
+_copying = False
 _echo_tests: list[Callable[[BaseException], bool]] = []
 
 
@@ -74,6 +75,12 @@ def begin_validation(core: _core.Session) -> None:
     """Makes this process one that validates a checkpoint: it is no rank of the run."""
     global _validating
     _validating = core
+
+
+def begin_copying() -> None:
+    """Makes this process one that copies artifacts."""
+    global _copying
+    _copying = True
 
 
 def in_validation() -> bool:
@@ -109,8 +116,8 @@ def leave() -> NoReturn:
 
 
 def in_worker() -> bool:
-    """Whether this process is a worker of a run: a rank, or one that validates."""
-    return _active is not None or _validating is not None
+    """Whether this process is a worker of a run: a rank or a helper process."""
+    return _active is not None or _validating is not None or _copying
 
 
 def driver_directory() -> str | None:

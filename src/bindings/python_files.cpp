@@ -1,7 +1,5 @@
 #include "bindings/python_files.hpp"
 
-#include "core/location.hpp"
-
 #include <nanobind/stl/string.h>
 
 #include <cerrno>
@@ -151,9 +149,7 @@ storage::Entry entry_of(nb::handle answer) {
 }  // namespace
 
 Result<std::string> PythonFiles::path_of(const std::string& location) {
-  std::string path = location.substr(scheme_of(location).size() + 3);
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
+  return guarded<std::string>([&] { return nb::cast<std::string>(files_.attr("path_of")(location)); });
 }
 
 std::string PythonFiles::shown(const std::string& path) {
@@ -203,6 +199,20 @@ Result<void> PythonFiles::remove_file(const std::string& path) {
 
 Result<void> PythonFiles::remove_tree(const std::string& path) {
   return guarded<void>([&] { files_.attr("remove_tree")(path); });
+}
+
+storage::OpenUrl url_opener(const nb::object& open) {
+  return [open = nb::handle(open.inc_ref())](const std::string& url) {
+    return guarded<std::shared_ptr<storage::Files>>([&]() -> Result<std::shared_ptr<storage::Files>> {
+      try {
+        return std::shared_ptr<storage::Files>(std::make_shared<PythonFiles>(open(url)));
+      } catch (nb::python_error& raised) {
+        // As Arrow's libraries have it: a URL of a wrong form is the caller's mistake.
+        if (!raised.matches(PyExc_ValueError)) throw;
+        return Error{ErrorKind::invalid_argument, nb::cast<std::string>(nb::str(raised.value()))};
+      }
+    });
+  };
 }
 
 }  // namespace headway::bindings

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "storage/files.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <nanobind/nanobind.h>
 
 namespace headway::bindings {
 
-/// A Python object with the methods of `headway.train._files.PythonFiles` as a filesystem of the
-/// core's. The interpreter's lock is taken within the calls only, so that several threads may wait
-/// for storage at a time. The object is kept for ever: the core's list of filesystems outlives the
-/// interpreter.
+/// A Python object with the methods of `PythonFiles` in headway/_storage/python_files.py as a
+/// filesystem of the core. The interpreter's lock is taken within the calls only, so that several
+/// threads may wait for storage at a time. The object is kept for ever: the core's list of
+/// filesystems outlives the interpreter.
 class PythonFiles : public storage::Files {
  public:
   /// The caller holds the interpreter's lock.
@@ -30,5 +31,9 @@ class PythonFiles : public storage::Files {
  private:
   nanobind::handle files_;
 };
+
+/// What opens URLs by a Python function from a URL to such an object; the caller holds the
+/// interpreter's lock. The function is kept for ever.
+storage::OpenUrl url_opener(const nanobind::object& open);
 
 }  // namespace headway::bindings

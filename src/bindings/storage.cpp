@@ -49,6 +49,13 @@ nb::bytes read_at(const storage::RandomReader& self, std::uint64_t offset, std::
   return nb::bytes(text.data(), got);
 }
 
+bool use_arrow_libraries(std::string library, std::string directory) {
+  storage::ArrowLibraries libraries{std::move(library), std::move(directory)};
+  if (!storage::are_installed(libraries)) return false;
+  storage::set_arrow_libraries(std::move(libraries));
+  return true;
+}
+
 }  // namespace
 
 void bind_storage(nb::module_& module) {
@@ -87,13 +94,14 @@ void bind_storage(nb::module_& module) {
         storage::register_files(scheme, std::make_shared<PythonFiles>(files));
       },
       nb::arg("scheme"), nb::arg("files"), "Makes a scheme stand for a filesystem of Python's.");
-  // Keeps the GIL: two names.
+  // Keeps the GIL: a few names.
+  module.def("use_arrow_libraries", &use_arrow_libraries, nb::arg("library"), nb::arg("directory"),
+             "Where libheadway_arrow.so and the pyarrow package lie; False when they are not what Headway was built "
+             "with, and nothing happens.");
+  // Keeps the GIL: an entry.
   module.def(
-      "set_arrow_libraries",
-      [](std::string library, std::string directory) {
-        storage::set_arrow_libraries({std::move(library), std::move(directory)});
-      },
-      nb::arg("library"), nb::arg("directory"), "Where libheadway_arrow.so and the pyarrow package lie.");
+      "set_url_opener", [](const nb::object& open) { storage::set_url_opener(url_opener(open)); }, nb::arg("open"),
+      "Has URLs opened by a function from a URL to a filesystem of Python's.");
   module.def(
       "finish_remote", [] { storage::finish_remote(); }, nb::call_guard<nb::gil_scoped_release>(),
       "To be called once, at the process's end.");

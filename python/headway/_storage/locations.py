@@ -19,9 +19,10 @@ import cloudpickle
 
 from headway import _core
 from headway import _session as worker_session
-from headway._storage.python_files import PythonFiles
+from headway._storage.python_files import PythonFiles, UrlFiles
 from headway._values.arguments import is_utf8, refuse
 from headway._values.ending import STORAGE, at_end
+from headway._values.log import notice
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -216,16 +217,35 @@ def prepare(location: str) -> str:
         if _prepared:
             return location
         _prepared = True
-    pyarrow = importlib.util.find_spec("pyarrow")
-    if pyarrow is not None and pyarrow.submodule_search_locations:
-        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        library = os.path.join(package, "lib", "libheadway_arrow.so")
-        _core.set_arrow_libraries(library, pyarrow.submodule_search_locations[0])
+    _find_arrow()
     # A worker ends without the destructors that the threads would disturb.
     if not worker_session.in_worker():
         # Arrow's threads must be gone before the interpreter is.
         at_end(STORAGE, _core.finish_remote)
     return location
+
+
+def _find_arrow() -> None:
+    """Has URLs opened by the core with the C++ libraries of the installed pyarrow, or, where they
+    are others than Headway was built with, by ``pyarrow.fs``.
+    """
+    installed = importlib.util.find_spec("pyarrow")
+    if installed is None or installed.origin is None or not installed.submodule_search_locations:
+        return  # The core's error says what to install.
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    library = os.path.join(package, "lib", "libheadway_arrow.so")
+    if _core.use_arrow_libraries(library, installed.submodule_search_locations[0]):
+        return
+    # Now: what it does at the process's end comes after our own end.
+    import pyarrow.fs
+
+    _core.set_url_opener(UrlFiles)
+    if not worker_session.in_worker():
+        built = _core.pyarrow_version.partition(".")[0]
+        notice(
+            f"Headway was built for pyarrow {built}, and {pyarrow.__version__} is installed: remote storage goes "
+            f"through pyarrow.fs; it is faster with pip install 'pyarrow=={built}.*'"
+        )
 
 
 def registrations(locations: Iterable[str | None]) -> list[tuple[str, bytes]]:

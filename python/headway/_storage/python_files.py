@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     import pyarrow.fs
 
 # Object stores have no directories: making one costs a request and leaves an empty object.
 _WITHOUT_DIRECTORIES = {"s3", "gcs", "abfs"}
+_OF_GOOGLE = ("gs", "gcs")
 
 
 class PythonFiles:
@@ -22,6 +24,11 @@ class PythonFiles:
     def __init__(self, filesystem: pyarrow.fs.FileSystem):
         self._filesystem = filesystem
         self._kind = filesystem.type_name
+
+    def path_of(self, location: str) -> str:
+        """The path that a location on this filesystem stands for."""
+        path = location.partition("://")[2]
+        return path.rstrip("/") or path[:1]
 
     def shown(self, path: str) -> str:
         """A path as people know it."""
@@ -82,6 +89,48 @@ class PythonFiles:
         from pyarrow.fs import FileType
 
         return info.type == FileType.NotFound
+
+
+class UrlFiles(PythonFiles):
+    """The filesystem of a URL, as pyarrow has it.
+
+    Args:
+        url: Any URL on it.
+
+    Raises:
+        ValueError: pyarrow takes no such URL. OSError: what pyarrow asked the network for did not
+            come.
+    """
+
+    def __init__(self, url: str):
+        from pyarrow.fs import FileSystem
+
+        self._scheme, place, _, query = _parts(url)
+        if self._scheme in _OF_GOOGLE and "retry_limit_seconds=" not in query:
+            # Google's library tries for a quarter of an hour by itself: no error would come within
+            # seconds when storage cannot be reached.
+            query = f"{query}&retry_limit_seconds=5".lstrip("&")
+        filesystem, root = FileSystem.from_uri(f"{self._scheme}://{place}/{query and '?'}{query}")
+        super().__init__(filesystem)
+        #: The path of the URL without a path: the bucket.
+        self._root = root.rstrip("/")
+
+    def path_of(self, location: str) -> str:
+        """The path that a URL on this filesystem stands for."""
+        path = unquote(_parts(location)[2]).rstrip("/")
+        return f"{self._root}{path}" or "/"
+
+    def shown(self, path: str) -> str:
+        """A path as people know it."""
+        return f"{self._scheme}://{path}"
+
+
+def _parts(url: str) -> tuple[str, str, str, str]:
+    """Scheme, place (with user and port), path from its slash on, and query of a URL."""
+    scheme, _, rest = url.partition("://")
+    rest, _, query = rest.partition("?")
+    place, slash, path = rest.partition("/")
+    return scheme, place, slash + path, query
 
 
 def _kind_and_size(info: pyarrow.fs.FileInfo) -> tuple[bool, int]:

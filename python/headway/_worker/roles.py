@@ -94,6 +94,10 @@ class ValidationRole(Role):
 class ArtifactRole(Role):
     """Copies artifacts; the session does that itself."""
 
+    def begin(self) -> None:
+        """From here on this process is a worker."""
+        worker_session.begin_copying()
+
 
 #: By the role's name. A new role gets a class here.
 ROLES: dict[str, type[Role]] = {

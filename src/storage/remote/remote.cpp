@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -18,9 +19,13 @@ namespace {
 using Open = bool (*)(const std::string& url, std::shared_ptr<Files>* files, Error* error);
 using Finalize = void (*)();
 
+/// In the order in which they are loaded.
+constexpr const char* arrow_names[] = {HEADWAY_LIBARROW_NAMES};
+
 struct Process {
   std::mutex mutex;
   ArrowLibraries libraries;
+  OpenUrl open_url;
   Open open = nullptr;
   Finalize finalize = nullptr;
   bool finish_at_exit = false;
@@ -51,7 +56,7 @@ Result<void> load(Process& here) {
                  "URLs need pyarrow, which is not installed: pip install 'pyarrow==" HEADWAY_PYARROW_SERIES
                  "' (for C++ programs HEADWAY_PYARROW may name its folder)"};
   }
-  for (const char* name : {HEADWAY_LIBARROW_NAMES}) {
+  for (const char* name : arrow_names) {
     const std::string path = here.libraries.directory + "/" + name;
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return load_error();
   }
@@ -72,14 +77,29 @@ std::string key_of(const std::string& location) {
   return location.substr(0, slash) + location.substr(query);
 }
 
-Result<std::shared_ptr<Files>> files_for(const std::string& location) {
+/// Without the lock while it opens: Python's side of it takes the interpreter's, under which others
+/// take ours.
+Result<std::shared_ptr<Files>> files_by(const OpenUrl& open_url, const std::string& key, const std::string& location) {
+  may_block("a URL is opened");
+  Result<std::shared_ptr<Files>> opened = open_url(location);
+  if (!opened) return opened;
   Process& here = process();
   const std::lock_guard lock(here.mutex);
+  return here.files.emplace(key, *opened).first->second;
+}
+
+Result<std::shared_ptr<Files>> files_for(const std::string& location) {
+  Process& here = process();
+  std::unique_lock lock(here.mutex);
   const std::string key = key_of(location);
   if (const auto found = here.files.find(key); found != here.files.end()) return found->second;
   if (key.starts_with(python_scheme_prefix)) {
     return Error{ErrorKind::invalid_argument,
                  location + " lies on a Python filesystem that this process does not have; give the filesystem again"};
+  }
+  if (here.open_url) {
+    lock.unlock();
+    return files_by(here.open_url, key, location);
   }
   if (Result<void> loaded = load(here); !loaded) return loaded.error();
   std::shared_ptr<Files> files;
@@ -104,10 +124,23 @@ bool has_dots(std::string_view path) {
 
 }  // namespace
 
+bool are_installed(const ArrowLibraries& libraries) {
+  std::error_code failure;
+  const auto is_there = [&](const std::string& file) { return std::filesystem::exists(file, failure); };
+  return is_there(libraries.library) &&
+         std::ranges::all_of(arrow_names, [&](const char* name) { return is_there(libraries.directory + "/" + name); });
+}
+
 void set_arrow_libraries(ArrowLibraries libraries) {
   Process& here = process();
   const std::lock_guard lock(here.mutex);
   here.libraries = std::move(libraries);
+}
+
+void set_url_opener(OpenUrl open) {
+  Process& here = process();
+  const std::lock_guard lock(here.mutex);
+  here.open_url = std::move(open);
 }
 
 void register_files(const std::string& scheme, std::shared_ptr<Files> files) {

@@ -2,6 +2,7 @@
 
 #include "storage/remote/store.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,8 +16,18 @@ struct ArrowLibraries {
   std::string directory;  ///< The pyarrow package, with libarrow.so in it.
 };
 
-/// To be said before the first URL is opened; they are loaded then.
+/// Whether both are there, Arrow's in the version that Headway was built with. Loads nothing.
+bool are_installed(const ArrowLibraries& libraries);
+
+/// To be called before the first URL is opened; the libraries are loaded then.
 void set_arrow_libraries(ArrowLibraries libraries);
+
+/// The filesystem of a URL: any path on it. Any thread may call it, several at once.
+using OpenUrl = std::function<Result<std::shared_ptr<Files>>(const std::string& url)>;
+
+/// To be called before the first URL is opened: `open` opens URLs from then on, and Arrow's
+/// libraries are not loaded.
+void set_url_opener(OpenUrl open);
 
 /// Makes `scheme` ("python-1a2b3c4d") stand for a filesystem in this process. A second one of the
 /// same scheme is taken for the same.

@@ -60,7 +60,6 @@ class TorchConfig(BackendConfig):
 
     collectives: ClassVar[bool] = True
     preload: ClassVar[tuple[str, ...]] = (
-        "numpy",
         "threadpoolctl",
         "torch",
         "torch._dynamo",
