@@ -11,7 +11,7 @@ using control::FailureCause;
 namespace {
 
 constexpr std::string_view preempted = "preempted: ";
-constexpr std::string_view grows = "there is room for more workers";
+constexpr std::string_view grows = "there is capacity for more workers";
 
 }  // namespace
 
@@ -36,8 +36,8 @@ void Budgets::ends(const control::EndWorkers& command, int world_size) {
   const bool leaves =
       std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) { return leaving_.contains(node.second); });
   require(!reason_->starts_with(preempted) || leaves, invariant::budget, "preempted, and none of its nodes leaves");
-  require(!reason_->starts_with(grows) || (room_ > world_size && world_size < scaling_.num_workers),
-          invariant::world_size, "a group ends to grow, and there is no room");
+  require(!reason_->starts_with(grows) || (capacity_ > world_size && world_size < scaling_.num_workers),
+          invariant::world_size, "a group ends to grow, and there is no capacity");
   // An exception, a death or a lost node.
   const bool failed =
       reason_->find(", in attempt ") != std::string::npos || reason_->find("Error: ") != std::string::npos;

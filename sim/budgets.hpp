@@ -28,7 +28,7 @@ class Budgets {
   void trains() { training_ = trained_ = true; }
   void ends(const control::EndWorkers& command, int world_size);
   void hears(const control::SetupFinished& event);
-  void hears(const control::RoomSeen& event) { room_ = event.workers; }
+  void hears(const control::CapacitySeen& event) { capacity_ = event.workers; }
   void hears(const control::NodePreempted& event) { leaving_.insert(event.node_id); }
   void hears(const control::WorkerExited& event);
   void hears(const control::NodeLost& event, const std::set<int>& returned);
@@ -56,7 +56,7 @@ class Budgets {
   std::map<int, std::string> nodes_;  ///< Of the current attempt, by rank.
   std::set<int> gone_;                ///< Ranks of the current attempt whose processes have ended.
   int attempt_ = 0;
-  int room_ = 0;           ///< As it was seen last.
+  int capacity_ = 0;       ///< As it was seen last.
   bool trained_ = false;   ///< An attempt has come to its training.
   bool training_ = false;  ///< The current one has.
   bool bereaved_ = false;  ///< It has lost a rank with a node that was leaving.

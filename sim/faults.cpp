@@ -39,7 +39,7 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::raise, 25},
     {Fault::returns_early, 25},
     {Fault::returns_in_report, 25},
-    {Fault::room_changes, 100},
+    {Fault::capacity_changes, 100},
     {Fault::setup_fails, 5},
     {Fault::slow_exit, 6},
     {Fault::slow_hook, 5},

@@ -45,7 +45,7 @@ enum class Fault {
   raise,               ///< The training function raises.
   returns_early,       ///< A rank calls report less often than the others.
   returns_in_report,   ///< A rank returns while a thread of it waits in report.
-  room_changes,        ///< There is room for more workers than before, or for fewer.
+  capacity_changes,    ///< There is capacity for more workers than before, or for fewer.
   setup_fails,         ///< A set-up hook raises.
   slow_exit,           ///< A killed process is not gone for seconds.
   slow_hook,           ///< A set-up or tear-down hook takes seconds.
@@ -67,7 +67,7 @@ BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, be
                     copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies,
                     driver_ends, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails,
                     late_timer, node_lost, node_preempted, nodes_refused, overtaken, raise, returns_early,
-                    returns_in_report, room_changes, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
+                    returns_in_report, capacity_changes, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
                     slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails, sync_fails,
                     upload_fails, validation_crashes, validation_hangs, validation_raises)
 

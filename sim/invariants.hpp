@@ -75,7 +75,7 @@ class Invariants {
   void on(const Other&) {}
   void on(const control::StoragePrepared& event);
   void on(const control::SetupFinished& event) { budgets_.hears(event); }
-  void on(const control::RoomSeen& event) { budgets_.hears(event); }
+  void on(const control::CapacitySeen& event) { budgets_.hears(event); }
   void on(const control::NodePreempted& event) { budgets_.hears(event); }
   void on(const control::NodeLost& event) { budgets_.hears(event, returned_); }
   void on(const control::NodesRefused& event);

@@ -9,20 +9,20 @@
 
 namespace headway::sim {
 
-/// Where workers may run: grants a place for each, for as many of an elastic group as there is room
-/// for, or refuses.
+/// Where workers may run: grants a place for each, for as many of an elastic group as there is
+/// capacity for, or refuses.
 class Nodes {
  public:
   Nodes(Stage& stage, const Scenario& scenario)
-      : stage_(&stage), scenario_(&scenario), room_(scenario.spec.scaling.num_workers) {}
+      : stage_(&stage), scenario_(&scenario), capacity_(scenario.spec.scaling.num_workers) {}
 
   void acquire(const control::AcquireNodes& command);
   void release();
-  void look(const control::LookForRoom& command);
+  void look(const control::LookForCapacity& command);
   void driver_died();
-  /// There is room for another number of workers within the group's range; the controller hears
+  /// There is capacity for another number of workers within the group's range; the controller hears
   /// that there is more.
-  void change_room();
+  void change_capacity();
 
   bool held() const { return held_; }
 
@@ -35,13 +35,13 @@ class Nodes {
   const Scenario* scenario_;
   std::string id_of(int place) const;
   bool elastic() const { return scenario_->spec.scaling.min_workers.has_value(); }
-  void tell_room_changed();
+  void tell_capacity_changed();
 
   bool held_ = false;
   /// How many were, by place.
   std::vector<int> lost_ = std::vector<int>(static_cast<std::size_t>(scenario_->nodes), 0);
   int driver_ = 0;
-  int room_ = 1;
+  int capacity_ = 1;
 };
 
 }  // namespace headway::sim

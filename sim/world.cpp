@@ -154,12 +154,12 @@ void World::trouble_nodes() {
   };
   soon(Fault::node_lost, &World::lose_node);
   soon(Fault::node_preempted, &World::preempt_node);
-  if (scenario_.spec.scaling.min_workers) soon(Fault::room_changes, &World::change_room);
+  if (scenario_.spec.scaling.min_workers) soon(Fault::capacity_changes, &World::change_capacity);
 }
 
 void World::lose_node() { workers_.lose_node(nodes_.lose_one()); }
 
-void World::change_room() { nodes_.change_room(); }
+void World::change_capacity() { nodes_.change_capacity(); }
 
 /// It goes at its deadline, more or less.
 void World::preempt_node() {
@@ -189,7 +189,7 @@ void World::hand_in_stale(const Event& event) {
   for (const Command& command : controller_->handle(stage_.schedule.now(), event)) {
     const bool watching = std::holds_alternative<ExamineRanks>(command) || std::holds_alternative<SetTimer>(command) ||
                           std::holds_alternative<LookAtCollectives>(command) ||
-                          std::holds_alternative<LookForRoom>(command) || Budgets::is_growth(command);
+                          std::holds_alternative<LookForCapacity>(command) || Budgets::is_growth(command);
     require(watching, invariant::stale_events,
             [&] { return words(event) + " of a former attempt leads to " + words(command); });
     stage_.trace.command(command);

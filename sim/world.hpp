@@ -48,13 +48,13 @@ class World {
   void trouble_nodes();
   void lose_node();
   void preempt_node();
-  void change_room();
+  void change_capacity();
   void check_liveness() const;
 
   void carry_out(const control::PrepareStorage&) { storage_.prepare(); }
   void carry_out(const control::AcquireNodes& command) { nodes_.acquire(command); }
   void carry_out(const control::ReleaseNodes&) { nodes_.release(); }
-  void carry_out(const control::LookForRoom& command) { nodes_.look(command); }
+  void carry_out(const control::LookForCapacity& command) { nodes_.look(command); }
   void carry_out(const control::StartWorkers& command);
   void carry_out(const control::RunSetup& command) { hooks_.set_up(command); }
   void carry_out(const control::BeginTraining&) { workers_.begin_training(); }

@@ -195,9 +195,9 @@ class RunOutcome:
 
     def __repr__(self) -> str: ...
 
-def choose_columns(names: Sequence[str], score: str | None, room: int | None) -> tuple[list[str], str]:
+def choose_columns(names: Sequence[str], score: str | None, width: int | None) -> tuple[list[str], str]:
     """
-    The metrics that a table of reports has columns for, and the title that says how many it has not. `room`: the terminal's columns; None where the output is no terminal.
+    The metrics that a table of reports has columns for, and the title that says how many it has not. `width`: the terminal's columns; None where the output is no terminal.
     """
 
 class RankLine:

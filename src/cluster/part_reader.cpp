@@ -12,8 +12,8 @@ void PartReader::trust() {
 
 std::span<char> PartReader::space() {
   if (part_left_ == 0) return std::span(head_).subspan(head_taken_);
-  const std::span<char> room = reader().space();
-  return room.first(std::min(room.size(), part_left_));
+  const std::span<char> space = reader().space();
+  return space.first(std::min(space.size(), part_left_));
 }
 
 Result<std::optional<wire::Frame>> PartReader::take(std::size_t count) {

@@ -44,7 +44,7 @@ void RemoteAgent::close(std::function<void()> closed) {
 std::shared_ptr<node::LogFile> RemoteAgent::open_log(std::int64_t worker_id, const std::string& path) {
   if (path.empty()) return nullptr;
   auto log = std::make_shared<node::LogFile>(*log_threads_, path, node::LogFile::Opened::for_each_write);
-  log->on_room = [this, here = std::weak_ptr(alive_), worker_id] {
+  log->on_space = [this, here = std::weak_ptr(alive_), worker_id] {
     if (here.expired()) return;
     full_logs_.erase(worker_id);
     pause_or_resume();

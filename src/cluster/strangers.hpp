@@ -20,7 +20,7 @@ class Stranger {
 };
 
 /// The strangers at a listening port: at most so many at a time. Where there are as many, others
-/// wait, but not for those that take their time: the oldest of these make room.
+/// wait, but not for those that take their time: the oldest of these make way.
 class Strangers {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -32,7 +32,7 @@ class Strangers {
   void admit(std::shared_ptr<Stranger> newcomer, Time now);
   std::size_t count();
 
-  /// What each has when there is no room for more. A node sends its first bytes with the last of
+  /// What each has when no more are admitted. A node sends its first bytes with the last of
   /// its connection, and proves itself within three more trips.
   static constexpr std::chrono::milliseconds silence_max{100};
   static constexpr std::chrono::milliseconds proof_max{1000};

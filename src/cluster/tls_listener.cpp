@@ -40,7 +40,7 @@ struct TlsListener::State {
   Accepted accepted;
   Trouble trouble;
   /// Cancelled when a stranger is none any more.
-  asio::steady_timer room{acceptor.get_executor()};
+  asio::steady_timer vacancy{acceptor.get_executor()};
   Strangers strangers{strangers_max()};
   /// Given up to take, and to end, a connection when there are no descriptors left.
   wire::Fd spare = spare_descriptor();
@@ -94,7 +94,7 @@ TlsListener::TlsListener(tcp::acceptor acceptor, std::shared_ptr<asio::ssl::cont
 TlsListener::~TlsListener() {
   boost::system::error_code ignored;
   state_->acceptor.close(ignored);
-  state_->room.cancel();
+  state_->vacancy.cancel();
   state_->accepted = nullptr;
   state_->trouble = nullptr;
 }
@@ -107,8 +107,8 @@ std::uint16_t TlsListener::port() const {
 asio::awaitable<void> TlsListener::accept_loop(std::shared_ptr<State> state) {
   while (state->acceptor.is_open()) {
     if (const auto full_until = state->strangers.full_until(std::chrono::steady_clock::now())) {
-      state->room.expires_at(*full_until);
-      co_await state->room.async_wait(as_tuple(use_awaitable));
+      state->vacancy.expires_at(*full_until);
+      co_await state->vacancy.async_wait(as_tuple(use_awaitable));
       continue;
     }
     auto [failure, socket] = co_await state->acceptor.async_accept(as_tuple(use_awaitable));
@@ -138,12 +138,12 @@ asio::awaitable<void> TlsListener::welcome(std::shared_ptr<State> state, std::sh
   limit.cancel();
   if (silent || !caller->socket.is_open()) {
     caller->close();
-    state->room.cancel();
+    state->vacancy.cancel();
     co_return;
   }
   caller->channel = std::make_shared<TlsChannel>(std::move(caller->socket), state->context, state->kinds);
   caller->channel->on_known([weak = std::weak_ptr(state)] {
-    if (const auto listening = weak.lock()) listening->room.cancel();
+    if (const auto listening = weak.lock()) listening->vacancy.cancel();
   });
   const auto channel = caller->channel;
   const bool done = co_await channel->shake_hands(asio::ssl::stream_base::server);

@@ -23,14 +23,14 @@ struct PrepareStorage {};
 
 /// Give back what the run holds, and ask for this → NodesGranted or NodesRefused.
 struct AcquireNodes {
-  int workers = 1;  ///< As many as there is room for, up to this.
+  int workers = 1;  ///< As many as there is capacity for, up to this.
   WorkerClaim claim;
   int workers_min = 1;
 };
 
 /// How many workers would be granted, were what the run holds given back and asked for again →
-/// RoomSeen.
-struct LookForRoom {
+/// CapacitySeen.
+struct LookForCapacity {
   AcquireNodes wanted;
 };
 
@@ -253,7 +253,7 @@ struct Finish {
   std::string words = {};    ///< For the user: how the run ended. Empty when nothing has begun.
 };
 
-using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForRoom, StartWorkers, RunSetup,
+using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForCapacity, StartWorkers, RunSetup,
                              BeginTraining, BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint,
                              DeleteCheckpoint, StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
                              LeaveWorkingDirectory, AnswerReport, ReleaseCollective, AnnounceCheckpoint, AppendResult,

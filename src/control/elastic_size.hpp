@@ -25,8 +25,8 @@ class ElasticSize {
   /// The attempt ends so that a larger group may go on; it has not failed.
   void resize() { resizing_ = true; }
   bool resizing() const { return resizing_; }
-  /// Whether the group's end calls for new nodes: it was ended to grow, or there may be more room
-  /// for it.
+  /// Whether the group's end calls for new nodes: it was ended to grow, or there may be more
+  /// capacity for it.
   bool wants_nodes(int workers);
 
   /// A notice of an elastic group's size, when the size has changed.

@@ -52,11 +52,11 @@ struct NodePreempted {
   std::int64_t deadline_ms = 0;  ///< The same, in milliseconds since 1970, for people and programs.
 };
 
-/// There may be room for more workers than before.
-struct RoomChanged {};
+/// There may be capacity for more workers than before.
+struct CapacityChanged {};
 
-/// The answer to LookForRoom.
-struct RoomSeen {
+/// The answer to LookForCapacity.
+struct CapacitySeen {
   int workers = 0;
 };
 
@@ -256,7 +256,7 @@ struct TimerFired {
 };
 
 using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted,
-                           RoomChanged, RoomSeen, WorkerReady, SetupFinished, RankReported, RankArrived,
+                           CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived,
                            CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
                            RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
                            CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted,

@@ -74,8 +74,8 @@ class RunController {
   void on(const NodesRefused& event);
   void on(const NodeLost& event);
   void on(const NodePreempted& event);
-  void on(const RoomChanged& event);
-  void on(const RoomSeen& event);
+  void on(const CapacityChanged& event);
+  void on(const CapacitySeen& event);
   void on(const WorkerReady& event);
   void on(const SetupFinished& event);
   void on(const RankReported& event);

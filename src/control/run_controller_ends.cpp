@@ -121,7 +121,7 @@ void RunController::group_is_over() {
 void RunController::restart() {
   if (size_.resizing()) {
     out_.push(Notify{"Resizing the worker group of " + workers_text(group().size()) + " " + resumed_from() +
-                     ": there is room for more"});
+                     ": there is capacity for more"});
     start_again();
     return;
   }

@@ -108,11 +108,11 @@ void RunController::end_preempted_group() {
   fail_attempt(preemption_failure(true));
 }
 
-void RunController::on(const RoomChanged&) {
-  if (size_.elastic()) size_.growth().room_changed();
+void RunController::on(const CapacityChanged&) {
+  if (size_.elastic()) size_.growth().capacity_changed();
 }
 
-void RunController::on(const RoomSeen& event) { size_.growth().seen(out_.now(), event.workers > group().size()); }
+void RunController::on(const CapacitySeen& event) { size_.growth().seen(out_.now(), event.workers > group().size()); }
 
 /// Called after every event, as the hang watch is. A group that is about to end for another reason
 /// does not grow.
@@ -124,7 +124,7 @@ void RunController::consider_growing() {
   });
   if (ending) return;
   const GrowthWatch::Step step = size_.growth().advance(out_.now(), reports_.any_checkpoint());
-  if (step.look) out_.push(LookForRoom{wanted_nodes()});
+  if (step.look) out_.push(LookForCapacity{wanted_nodes()});
   if (step.grow) grow();
   if (step.wake_at) out_.reset_timer({TimerPurpose::growth}, *step.wake_at);
 }
@@ -134,7 +134,7 @@ void RunController::grow() {
   HEADWAY_MARK(grown);
   state_ = RunState::restarting;
   size_.resize();
-  terminate_group("there is room for more workers than the " + std::to_string(group().size()) + " of this group");
+  terminate_group("there is capacity for more workers than the " + std::to_string(group().size()) + " of this group");
 }
 
 }  // namespace headway::control

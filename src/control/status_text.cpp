@@ -51,7 +51,7 @@ std::string status_text(const RunView& view, const RunSpec& spec) {
   switch (view.state) {
     case RunState::created:
     case RunState::preparing: return "preparing storage" + since;
-    case RunState::scheduling: return "waiting for room for " + workers_text(view.workers_max) + since;
+    case RunState::scheduling: return "waiting for capacity for " + workers_text(view.workers_max) + since;
     case RunState::starting: return starting_text(view);
     case RunState::running: return running_text(view, spec);
     case RunState::restarting: return "ending attempt " + std::to_string(view.attempt) + " to restart" + since;

@@ -32,15 +32,15 @@ std::string cut_to(std::string_view text, std::size_t width) {
 std::string more_title(int more) { return more > 0 ? "(+" + std::to_string(more) + " more)" : ""; }
 
 TableColumns choose_columns(const std::vector<std::string>& names, const std::optional<std::string>& score,
-                            std::optional<int> room) {
-  const auto cost = [&](const std::string& name) { return room ? width_of(name) : 1; };
+                            std::optional<int> width) {
+  const auto cost = [&](const std::string& name) { return width ? width_of(name) : 1; };
   std::size_t all = 0;
   for (const std::string& name : names) all += cost(name);
-  const std::size_t terminal = room ? static_cast<std::size_t>(std::max(*room, 0)) : 0;
-  const std::size_t budget = !room ? columns_max : terminal > fixed_width ? terminal - fixed_width : 0;
+  const std::size_t terminal = width ? static_cast<std::size_t>(std::max(*width, 0)) : 0;
+  const std::size_t budget = !width ? columns_max : terminal > fixed_width ? terminal - fixed_width : 0;
   if (all <= budget) return {names, 0};
 
-  std::size_t left = room ? (budget > more_width ? budget - more_width : 0) : budget;
+  std::size_t left = width ? (budget > more_width ? budget - more_width : 0) : budget;
   const bool has_score = score && std::find(names.begin(), names.end(), *score) != names.end();
   if (has_score) left -= std::min(left, cost(*score));
   TableColumns chosen;

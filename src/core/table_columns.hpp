@@ -14,10 +14,10 @@ struct TableColumns {
   int more = 0;                    ///< Metrics without a column.
 };
 
-/// The first metrics that fit and, wherever it stands, the score. `room`: the terminal's columns;
-/// nullopt where the output is no terminal, which has room for 16 metrics.
+/// The first metrics that fit and, wherever it stands, the score. `width`: the terminal's columns;
+/// nullopt where the output is no terminal, which shows 16 metrics.
 TableColumns choose_columns(const std::vector<std::string>& names, const std::optional<std::string>& score,
-                            std::optional<int> room);
+                            std::optional<int> width);
 
 /// The title after the last column: "(+12 more)"; empty for none.
 std::string more_title(int more);

@@ -247,7 +247,7 @@ void Run::node_preempted(const std::string& node_id, double grace_s) {
                                 std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()});
 }
 
-void Run::room_changed() { handle(control::RoomChanged{}); }
+void Run::capacity_changed() { handle(control::CapacityChanged{}); }
 
 void Run::fail_calls(Worker& worker, int rank) {
   for (std::int64_t call_id : std::exchange(worker.open_calls, {})) fail_call(call_id, rank);

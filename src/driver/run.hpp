@@ -73,8 +73,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// The exits of its workers come later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
   void node_preempted(const std::string& node_id, double grace_s);
-  /// The engine may have more room than before.
-  void room_changed();
+  /// The engine may have more capacity than before.
+  void capacity_changed();
   /// As it is now.
   std::shared_ptr<const RunStatus> status();
   void warn(const std::string& text);
@@ -105,7 +105,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void carry_out(const control::PrepareStorage& command);
   void carry_out(const control::AcquireNodes& command);
   void carry_out(const control::ReleaseNodes& command);
-  void carry_out(const control::LookForRoom& command);
+  void carry_out(const control::LookForCapacity& command);
   void carry_out(const control::StartWorkers& command);
   void carry_out(const control::RunSetup& command);
   void carry_out(const control::BeginTraining& command);

@@ -96,8 +96,8 @@ engine::Wanted Run::to_wanted(const control::AcquireNodes& command) const {
           spec_.scaling.trainer_resources.value_or(Resources{})};
 }
 
-void Run::carry_out(const control::LookForRoom& command) {
-  post(control::RoomSeen{runtime_->engine().possible(run_id_, to_wanted(command.wanted))});
+void Run::carry_out(const control::LookForCapacity& command) {
+  post(control::CapacitySeen{runtime_->engine().possible(run_id_, to_wanted(command.wanted))});
 }
 
 void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }

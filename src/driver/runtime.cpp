@@ -74,7 +74,7 @@ Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
   engine_ = std::move(parts.engine);
   node_id_ = parts.node_id;
   nodes_.add(node_id_, std::move(parts.agent));
-  engine_->on_change([this] { room_changed(); });
+  engine_->on_change([this] { capacity_changed(); });
   nodes_.add(attached_node, std::make_unique<node::AttachedAgent>(loop_, *this));
   thread_ = std::thread([this] { run_loop(); });
 }
@@ -245,11 +245,11 @@ void Runtime::node_preempted(const std::string& node_id, double grace_s) {
 }
 
 /// Not at once: the engine is in the middle of it.
-void Runtime::room_changed() {
-  if (!std::exchange(room_told_, false)) return;
+void Runtime::capacity_changed() {
+  if (!std::exchange(capacity_told_, false)) return;
   later([this] {
-    room_told_ = true;
-    for (const auto& [id, run] : std::map(runs_)) run->room_changed();
+    capacity_told_ = true;
+    for (const auto& [id, run] : std::map(runs_)) run->capacity_changed();
   });
 }
 

@@ -112,7 +112,7 @@ class Runtime : public node::AgentSink {
   void node_lost(const std::string& node_id, const std::string& reason,
                  std::chrono::steady_clock::time_point fenced_until);
   void node_preempted(const std::string& node_id, double grace_s);
-  void room_changed();
+  void capacity_changed();
   /// What `question` answers on the loop, which alone may look; after the end, on this thread.
   template <class F>
   auto ask_loop(F question);
@@ -147,8 +147,8 @@ class Runtime : public node::AgentSink {
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
-  bool room_told_ = true;  ///< Else runs are about to hear that there may be more room.
-  bool closing_ = false;   ///< On the loop: nothing begins any more.
+  bool capacity_told_ = true;  ///< Else runs are about to hear that there may be more capacity.
+  bool closing_ = false;       ///< On the loop: nothing begins any more.
 
   enum class Stage { open, closing, closed };
   /// Held for a few instructions, never while somebody is waited for.

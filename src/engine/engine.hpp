@@ -53,9 +53,9 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Asks for slots, at least the minimum or none, and gives back what `holder` has. `granted` is
-  /// called once: when there is room, in the order of asking, or with `invalid_argument` at once
-  /// when there can never be. Not at all when released before. The holder's own validations that
-  /// wait step back behind it.
+  /// called once: when there is capacity, in the order of asking, or with `invalid_argument` at
+  /// once when there can never be. Not at all when released before. The holder's own validations
+  /// that wait step back behind it.
   virtual void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) = 0;
 
   /// Gives back what `holder` has, or withdraws what it asked for.

@@ -169,7 +169,7 @@ std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) 
     if (planned->counts[i] == 0) continue;
     auto slots = nodes_[i].ledger.claim(holder, planned->counts[i], wanted.claim);
     if (!slots) {
-      // Cannot be: there was room.
+      // Cannot be: there was capacity.
       give_back(holder);
       return std::nullopt;
     }
@@ -284,8 +284,8 @@ std::vector<std::string> NodePool::idle_nodes() const {
     if (node.draining || !node.ledger.is_idle()) continue;
     const auto is_of_use = [&](const Request& request) {
       const node::Share& free = node.ledger.free();
-      const bool holds_beside = !request.wanted.beside.empty() && free.room(1, request.wanted.beside) > 0;
-      return holds_beside || node.ledger.room(free, 1, request.wanted.claim) > 0;
+      const bool holds_beside = !request.wanted.beside.empty() && free.capacity(1, request.wanted.beside) > 0;
+      return holds_beside || node.ledger.capacity(free, 1, request.wanted.claim) > 0;
     };
     if (std::none_of(queue_.begin(), queue_.end(), is_of_use)) idle.push_back(node.ledger.node().node_id);
   }

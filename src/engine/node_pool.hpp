@@ -14,7 +14,7 @@ namespace headway::engine {
 /// The nodes that there are: this machine, and those whose agents have joined. Runs that do not fit
 /// beside each other wait their turn, first come, first served: a large request is not starved by
 /// small ones behind it. Who has to wait for nodes to join keeps nobody waiting for whom there is
-/// room.
+/// capacity.
 ///
 /// What a call costs grows with the nodes. It does not grow with the number of workers that a
 /// request asks for, and requests that wait are looked at again only when there is something new

@@ -23,9 +23,9 @@ struct Plan {
   int beside_node = -1;      ///< Where what is held beside the workers goes; -1: nothing is.
 };
 
-/// The place for as many workers as there is room for, within the bounds; nullopt when the minimum
-/// does not fit. What is beside the workers goes to the first node that leaves room enough for
-/// them. The cost does not grow with the number of workers.
+/// The place for as many workers as there is capacity for, within the bounds; nullopt when the
+/// minimum does not fit. What is beside the workers goes to the first node that leaves enough
+/// capacity for them. The cost does not grow with the number of workers.
 std::optional<Plan> plan(const std::vector<PlanNode>& nodes, const Wanted& wanted);
 
 }  // namespace headway::engine

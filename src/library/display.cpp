@@ -70,7 +70,7 @@ std::vector<std::string> metric_names(const JsonObject& line) {
 }
 
 /// The columns of a terminal on standard output.
-std::optional<int> room() {
+std::optional<int> terminal_width() {
   winsize size{};
   if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -202,7 +202,7 @@ bool Display::is_best(const JsonObject& line) {
 void Display::show(const JsonObject& line) {
   const bool first = rows_++ == 0;
   const driver::FlatMetrics metrics = driver::flat_metrics(line);
-  if (first) columns_ = choose_columns(metric_names(line), score_.checkpoint_score_attribute, room());
+  if (first) columns_ = choose_columns(metric_names(line), score_.checkpoint_score_attribute, terminal_width());
   const auto cell_of = [&](const std::string& name) -> std::string {
     for (const auto& [key, value] : metrics) {
       if (key == name) return value->is_null() ? "" : cell(*value);

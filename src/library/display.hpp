@@ -15,7 +15,7 @@ namespace headway::library {
 
 /// What a run shows while it goes: on standard output a table of its reports and each rank's
 /// output, on standard error warnings and notices. The table's columns are the metrics of the first
-/// report that there is room for. The first 20 reports are shown all; after that a row comes at
+/// report that there is space for. The first 20 reports are shown all; after that a row comes at
 /// most every half second, and the last one always. Where standard output cannot be written, one
 /// warning says so.
 class Display {

@@ -18,7 +18,7 @@ class MovingLine {
   void bar(std::string text);
   /// Rank 0's line is whole, and was printed.
   void end_bar() { bar_.clear(); }
-  /// Makes room for what is printed.
+  /// Clears the line for what is printed.
   void hide();
   /// After what was printed.
   void draw();

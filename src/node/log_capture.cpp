@@ -24,7 +24,7 @@ LogCapture::~LogCapture() { close_pipe(); }
 
 void LogCapture::start() {
   if (file_) {
-    file_->on_room = [weak = weak_from_this()] {
+    file_->on_space = [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (!self) return;
       self->file_full_ = false;

@@ -123,12 +123,12 @@ void LogFile::written() {
   if (trouble_.empty() && writer_->error != 0)
     trouble_ = path_ + " lacks a part of the output: " + std::strerror(writer_->error);
   if (!waiting_.empty()) write_on();
-  if (std::exchange(full_, false) && on_room) on_room();
+  if (std::exchange(full_, false) && on_space) on_space();
   settle();
 }
 
 void LogFile::close(std::function<void()> closed, std::chrono::milliseconds patience) {
-  on_room = nullptr;
+  on_space = nullptr;
   closed_ = std::move(closed);
   patience_.expires_after(patience);
   patience_.async_wait([self = shared_from_this(), patience](const boost::system::error_code& failure) {

@@ -63,10 +63,10 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   /// Makes the file, unless it is there.
   void open() { write_on(); }
 
-  /// False when enough waits: then `on_room` is called once there is room again. What is given is
+  /// False when enough waits: then `on_space` is called once there is space. What is given is
   /// kept either way.
   bool append(std::string_view bytes);
-  std::function<void()> on_room;
+  std::function<void()> on_space;
 
   /// `closed` is called on the loop once all is written, or after `patience` when the disk does not
   /// answer.

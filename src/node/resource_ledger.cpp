@@ -53,17 +53,17 @@ int give_gpus(const std::vector<double>& free, int workers, double amount, Use u
 
 }  // namespace
 
-int Share::room(int workers, const Resources& each) const {
-  int room = workers;
+int Share::capacity(int workers, const Resources& each) const {
+  int capacity = workers;
   for (const auto& [name, amount] : each) {
     if (amount <= 0) continue;
     const double fit = times(amount_of(amounts, name), amount);
-    if (fit < room) room = static_cast<int>(std::max(fit, 0.0));
+    if (fit < capacity) capacity = static_cast<int>(std::max(fit, 0.0));
   }
   const double wanted = amount_of(each, "GPU");
-  if (wanted <= 0) return room;
+  if (wanted <= 0) return capacity;
   const auto ignore = [](std::size_t, int) {};
-  return wanted < 1 ? share_gpus(gpus, room, wanted, ignore) : give_gpus(gpus, room, wanted, ignore);
+  return wanted < 1 ? share_gpus(gpus, capacity, wanted, ignore) : give_gpus(gpus, capacity, wanted, ignore);
 }
 
 void Share::add(const Share& other) {
@@ -77,7 +77,7 @@ void Share::subtract(const Share& other) {
 }
 
 std::optional<TakenShare> take(Share& free, int workers, const Resources& each) {
-  if (free.room(workers, each) < workers) return std::nullopt;
+  if (free.capacity(workers, each) < workers) return std::nullopt;
   TakenShare taken{{{}, std::vector<double>(free.gpus.size(), 0)}, {}};
   taken.gpus_of.resize(static_cast<std::size_t>(workers));
   for (const auto& [name, amount] : each) taken.share.amounts[name] = amount * workers;
@@ -101,8 +101,8 @@ std::optional<TakenShare> take(Share& free, int workers, const Resources& each) 
 ResourceLedger::ResourceLedger(NodeResources node)
     : node_(std::move(node)), all_{node_.total, std::vector<double>(node_.gpu_ids.size(), 1.0)}, free_(all_) {}
 
-int ResourceLedger::room(const Share& free, int workers, const WorkerClaim& claim) const {
-  return is_meant(claim) ? free.room(workers, claim.hard) : 0;
+int ResourceLedger::capacity(const Share& free, int workers, const WorkerClaim& claim) const {
+  return is_meant(claim) ? free.capacity(workers, claim.hard) : 0;
 }
 
 bool ResourceLedger::is_meant(const WorkerClaim& claim) const {

@@ -35,7 +35,7 @@ struct Share {
   std::vector<double> gpus;  ///< The part of each device.
 
   /// How many workers, up to `workers`, could have `each` out of it at once.
-  int room(int workers, const Resources& each) const;
+  int capacity(int workers, const Resources& each) const;
   void add(const Share& other);
   void subtract(const Share& other);
 };
@@ -56,9 +56,9 @@ class ResourceLedger {
   explicit ResourceLedger(NodeResources node);
 
   /// How many claims, up to `workers`, could be met at once now.
-  int room_now(int workers, const WorkerClaim& claim) const { return room(free_, workers, claim); }
+  int capacity_now(int workers, const WorkerClaim& claim) const { return capacity(free_, workers, claim); }
   /// The same if `free` were what is free here.
-  int room(const Share& free, int workers, const WorkerClaim& claim) const;
+  int capacity(const Share& free, int workers, const WorkerClaim& claim) const;
 
   /// Slots for all `workers`, or nullopt when that much is not free now. A holder may claim more
   /// than once.

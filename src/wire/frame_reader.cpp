@@ -12,7 +12,7 @@ constexpr std::uint64_t first_bytes = 4 << 10;
 constexpr std::size_t growth_bytes = 64 << 10;
 
 /// What of `text` is still to be filled, up to `size` bytes in all.
-std::span<char> room_in(std::string& text, std::size_t taken, std::uint64_t size) {
+std::span<char> space_in(std::string& text, std::size_t taken, std::uint64_t size) {
   if (text.size() == taken) {
     text.resize(static_cast<std::size_t>(std::min<std::uint64_t>(size, std::max(taken * 2, growth_bytes))));
   }
@@ -34,9 +34,9 @@ std::span<char> FrameReader::space() {
   switch (part_) {
     case Part::header: return std::span(head_).subspan(taken_);
     case Part::json:
-      return room_in(frame_.json, taken_,
-                     kind_checked_ ? header_.json_size : std::min<std::uint64_t>(header_.json_size, first_bytes));
-    default: return room_in(blob_, taken_, header_.blob_size);
+      return space_in(frame_.json, taken_,
+                      kind_checked_ ? header_.json_size : std::min<std::uint64_t>(header_.json_size, first_bytes));
+    default: return space_in(blob_, taken_, header_.blob_size);
   }
 }
 

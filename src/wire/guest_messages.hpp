@@ -77,7 +77,7 @@ struct HostResources {
 };
 BOOST_DESCRIBE_STRUCT(HostResources, (), (node_id, total, available))
 
-/// The answer to GuestAcquire, when there is room.
+/// The answer to GuestAcquire, when there is capacity.
 struct HostGranted {
   static constexpr std::string_view is = "HostGranted";
   static constexpr FrameBounds bounds = user_values;

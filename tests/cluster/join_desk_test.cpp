@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_comes_after_the_desk_has_gone_is_not_heard) {
   BOOST_TEST(stranger->sent.empty());
 }
 
-BOOST_AUTO_TEST_CASE(where_there_is_no_room_those_that_take_their_time_make_it) {
+BOOST_AUTO_TEST_CASE(where_no_more_are_admitted_those_that_take_their_time_make_way) {
   Strangers strangers(3);
   Strangers::Time now{};
   std::vector<std::shared_ptr<FakeStranger>> all;

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_log_whose_disk_does_not_answer_pauses_the_output_until_it
   for (; channel->sent.empty() && sent < 100; ++sent) channel->hear(WorkerPrinted{7}, line);
   channel->next<ToAgent, PauseOutput>();
   BOOST_TEST(lines.size() == sent);
-  agent->resume_output();  // The front end alone has room again.
+  agent->resume_output();  // The front end alone has space again.
   BOOST_TEST(channel->sent.empty());
   channel->hear(WorkerGone{7, {false, 0, ""}});
   BOOST_TEST(ends.empty());

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(a_group_of_one_size_is_not_elastic_and_tells_nothing) {
   ElasticSize size(sized(3, 3));
   BOOST_TEST(!size.elastic());
   BOOST_TEST(!size.size_notice(3));
-  size.growth().room_changed();
+  size.growth().capacity_changed();
   BOOST_TEST(!size.wants_nodes(3));
 }
 
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_was_ended_to_grow_wants_new_nodes_once) {
   BOOST_TEST(size.resizing());
   BOOST_TEST(size.wants_nodes(2));
   BOOST_TEST(!size.resizing());
-  size.growth().room_changed();
+  size.growth().capacity_changed();
   BOOST_TEST(size.wants_nodes(2));
   BOOST_TEST(!size.wants_nodes(4));
 }

@@ -1,7 +1,7 @@
 #include "control/rig.hpp"
 
-/// Groups whose size follows what there is: as large as there is room for within their range, never
-/// larger or smaller.
+/// Groups whose size follows what there is: as large as there is capacity for within their range,
+/// never larger or smaller.
 namespace headway::control {
 
 namespace {
@@ -31,13 +31,13 @@ Rig running_on(const std::vector<std::string>& nodes, RunSpec spec) {
 }
 
 /// One worker that may become two. It has looked for more, after its interval, and has seen
-/// room for so many.
-Rig after_a_look(int room, double interval_s = 5) {
+/// capacity for so many.
+Rig after_a_look(int capacity, double interval_s = 5) {
   Rig run = running_on({"a"}, elastic_spec(1, 2, interval_s));
   run.advance(from_seconds(interval_s));
-  run.send(RoomChanged{});
-  BOOST_TEST(run.count<LookForRoom>() == 1U);
-  run.send(RoomSeen{room});
+  run.send(CapacityChanged{});
+  BOOST_TEST(run.count<LookForCapacity>() == 1U);
+  run.send(CapacitySeen{capacity});
   return run;
 }
 
@@ -57,22 +57,23 @@ BOOST_AUTO_TEST_CASE(it_starts_with_what_there_is_within_its_range) {
   BOOST_TEST(run.outcome().state == "finished");
 }
 
-BOOST_AUTO_TEST_CASE(it_grows_with_a_committed_checkpoint_when_there_is_room_for_longer_than_the_interval) {
+BOOST_AUTO_TEST_CASE(it_grows_with_a_committed_checkpoint_when_there_is_capacity_for_longer_than_the_interval) {
   Rig run = running_on({"a"}, elastic_spec(1, 2));
   run.advance(10s);
-  run.send(RoomChanged{});
-  BOOST_TEST(run.count<LookForRoom>() == 0U);
+  run.send(CapacityChanged{});
+  BOOST_TEST(run.count<LookForCapacity>() == 0U);
   run.advance(50s);
-  BOOST_REQUIRE(run.count<LookForRoom>() == 1U);
-  BOOST_TEST(run.last<LookForRoom>().wanted.workers == 2);
-  run.send(RoomSeen{2});
+  BOOST_REQUIRE(run.count<LookForCapacity>() == 1U);
+  BOOST_TEST(run.last<LookForCapacity>().wanted.workers == 2);
+  run.send(CapacitySeen{2});
   run.report_all({{"step", 1}});
   BOOST_TEST(run.count<EndWorkers>() == 0U);  // The next checkpoint loses nothing.
   run.checkpoint();
   BOOST_TEST((run.last<EndWorkers>().mode == EndMode::terminate));
-  BOOST_TEST(run.last<EndWorkers>().reason == "there is room for more workers than the 1 of this group");
+  BOOST_TEST(run.last<EndWorkers>().reason == "there is capacity for more workers than the 1 of this group");
   run.group_ends({true, 15, ""});
-  BOOST_TEST(contains(last_notice(run), "Resizing the worker group of 1 worker from checkpoint_000000: there is room"));
+  BOOST_TEST(
+      contains(last_notice(run), "Resizing the worker group of 1 worker from checkpoint_000000: there is capacity"));
   BOOST_TEST((run.state() == RunState::scheduling));
   grant_on(run, {"a", "b"});
   BOOST_TEST(run.last<StartWorkers>().plans.size() == 2U);
@@ -83,7 +84,7 @@ BOOST_AUTO_TEST_CASE(it_grows_with_a_committed_checkpoint_when_there_is_room_for
   BOOST_TEST(run.outcome().state == "finished");
   BOOST_TEST(run.last<WriteJournal>().snapshot.failures == 0);
   BOOST_TEST(run.last<WriteJournal>().snapshot.attempt_ends.front() ==
-             "there is room for more workers than the 1 of this group");
+             "there is capacity for more workers than the 1 of this group");
   BOOST_TEST(run.count<TellFailure>() == 0U);
 }
 
@@ -103,8 +104,8 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_that_is_being_stored_when_it_is_time_to_grow_i
   run.begun();
   run.report_all({{"step", 1}});
   run.advance(6s);
-  run.send(RoomChanged{});
-  run.send(RoomSeen{2});
+  run.send(CapacityChanged{});
+  run.send(CapacitySeen{2});
   run.advance(20s);
   BOOST_TEST(run.count<EndWorkers>() == 0U);
   run.uploaded(0);
@@ -115,35 +116,35 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_that_is_being_stored_when_it_is_time_to_grow_i
   BOOST_TEST(contains(last_notice(run), "Resizing the worker group of 1 worker from checkpoint_000000"));
 }
 
-BOOST_AUTO_TEST_CASE(where_there_is_no_room_it_looks_again_only_when_that_has_changed) {
+BOOST_AUTO_TEST_CASE(where_there_is_no_capacity_it_looks_again_only_when_that_has_changed) {
   Rig run = after_a_look(1);
   run.advance(100s);
-  BOOST_TEST(run.count<LookForRoom>() == 1U);
-  run.send(RoomChanged{});
-  BOOST_TEST(run.count<LookForRoom>() == 2U);
-  run.send(RoomChanged{});  // Once an interval at most.
-  BOOST_TEST(run.count<LookForRoom>() == 2U);
-  run.send(RoomSeen{0});
+  BOOST_TEST(run.count<LookForCapacity>() == 1U);
+  run.send(CapacityChanged{});
+  BOOST_TEST(run.count<LookForCapacity>() == 2U);
+  run.send(CapacityChanged{});  // Once an interval at most.
+  BOOST_TEST(run.count<LookForCapacity>() == 2U);
+  run.send(CapacitySeen{0});
   run.checkpoint();
   BOOST_TEST(run.count<EndWorkers>() == 0U);
   run.advance(5s);
-  BOOST_TEST(run.count<LookForRoom>() == 3U);
+  BOOST_TEST(run.count<LookForCapacity>() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(a_group_that_has_all_its_workers_or_is_of_one_size_never_looks) {
   for (Rig run : {running_on({"a", "b"}, elastic_spec(1, 2, 0)), running_on({"a", "b"}, spec_of(2)),
                   running_on({"a", "b"}, elastic_spec(2, 2, 0))}) {
-    run.send(RoomChanged{});
+    run.send(CapacityChanged{});
     run.advance(1h);
-    BOOST_TEST(run.count<LookForRoom>() == 0U);
+    BOOST_TEST(run.count<LookForCapacity>() == 0U);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_group_of_which_a_rank_has_returned_is_left_to_end) {
   Rig run = running_on({"a", "b"}, elastic_spec(1, 3, 0));
   run.returns(0);
-  run.send(RoomChanged{});
-  BOOST_TEST(run.count<LookForRoom>() == 0U);
+  run.send(CapacityChanged{});
+  BOOST_TEST(run.count<LookForCapacity>() == 0U);
   run.returns(1);
   BOOST_TEST(run.count<RunTeardown>() == 1U);
 }
@@ -164,13 +165,13 @@ BOOST_AUTO_TEST_CASE(a_lost_node_shrinks_it_and_counts_as_a_failure) {
   BOOST_TEST(run.outcome().state == "finished");
 }
 
-BOOST_AUTO_TEST_CASE(a_restart_takes_the_room_that_there_is_by_then) {
+BOOST_AUTO_TEST_CASE(a_restart_takes_the_capacity_that_there_is_by_then) {
   Rig run = running_on({"a"}, elastic_spec(1, 2));
-  run.send(RoomChanged{});
+  run.send(CapacityChanged{});
   run.killed(0);
   run.group_ends();
   BOOST_TEST(run.count<AcquireNodes>() == 2U);
-  run.send(RoomChanged{});  // By its own giving back.
+  run.send(CapacityChanged{});  // By its own giving back.
   grant_on(run, {"a"});
   BOOST_TEST(run.restarts() == 1U);
 }

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(the_status_line_follows_a_run_from_its_start) {
   run.start();
   BOOST_TEST(contains(status(run, spec), "preparing storage for 0.0 s"));
   run.storage_ready();
-  BOOST_TEST(contains(status(run, spec), "waiting for room for 2 workers"));
+  BOOST_TEST(contains(status(run, spec), "waiting for capacity for 2 workers"));
   run.grant();
   run.advance(1300ms);
   BOOST_TEST(contains(status(run, spec), "starting 2 workers, importing for 1.3 s"));

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(on_a_narrow_terminal_the_first_metrics_and_the_score_stay_a
   BOOST_TEST(wide.more == 4);
 }
 
-BOOST_AUTO_TEST_CASE(where_the_output_is_no_terminal_there_is_room_for_sixteen) {
+BOOST_AUTO_TEST_CASE(where_the_output_is_no_terminal_sixteen_are_shown) {
   BOOST_TEST(choose_columns(numbered(16), std::nullopt, std::nullopt).more == 0);
   const TableColumns columns = choose_columns(numbered(40), "metric_39", std::nullopt);
   BOOST_TEST(columns.shown.size() == 16U);

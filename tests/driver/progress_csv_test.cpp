@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_taken_up_again_goes_on_in_its_file) {
   BOOST_TEST(text().ends_with("\n4,1,\n"));
 }
 
-BOOST_AUTO_TEST_CASE(rows_that_a_full_disk_did_not_take_come_when_there_is_room_again) {
+BOOST_AUTO_TEST_CASE(rows_that_a_full_disk_did_not_take_come_when_there_is_space_again) {
   ProgressCsv csv(csv_path, results);
   must(report(csv, R"({"i": 1, "loss": 3})"));
   std::ofstream(results, std::ios::app | std::ios::binary) << R"({"i": 2, "loss": 2})" << '\n';

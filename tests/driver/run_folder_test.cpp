@@ -13,7 +13,7 @@ using storage::Scratch;
 
 BOOST_FIXTURE_TEST_SUITE(run_folder_suite, Scratch)
 
-BOOST_AUTO_TEST_CASE(lines_that_the_disk_had_no_room_for_are_written_before_the_next_one) {
+BOOST_AUTO_TEST_CASE(lines_that_the_disk_had_no_space_for_are_written_before_the_next_one) {
   RunFolder folder(run);
   BOOST_TEST(folder.append("first").empty());
   {
@@ -29,17 +29,17 @@ BOOST_AUTO_TEST_CASE(lines_that_the_disk_had_no_room_for_are_written_before_the_
 }
 
 BOOST_AUTO_TEST_CASE(the_last_line_is_tried_again_at_the_end_and_missed_aloud) {
-  for (const bool room : {true, false}) {
+  for (const bool space : {true, false}) {
     RunFolder folder(run);
-    const FileSizeLimit full(room ? 100 : 1);
+    const FileSizeLimit full(space ? 100 : 1);
     {
       const FileSizeLimit full_for_now(1);
       BOOST_TEST(folder.append("the only one").size() == 1U);
     }
     const std::vector<std::string> warnings = folder.close(true);
-    BOOST_TEST(warnings.size() == (room ? 0u : 1u));
-    BOOST_TEST(read(run + "/result.json") == (room ? "the only one\n" : ""));
-    if (!room)
+    BOOST_TEST(warnings.size() == (space ? 0u : 1u));
+    BOOST_TEST(read(run + "/result.json") == (space ? "the only one\n" : ""));
+    if (!space)
       BOOST_TEST(storage::contains(warnings[0], "of the reports, 1 are not in result.json: cannot write " + run));
     std::filesystem::remove(run + "/result.json");
   }

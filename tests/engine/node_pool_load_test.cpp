@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(two_thousand_requests_are_granted_in_order_with_two_look
   BOOST_TEST(pool.plans_made() <= 4 * waiting);
 }
 
-BOOST_FIXTURE_TEST_CASE(two_thousand_requests_that_a_node_brings_room_for_are_granted_in_one_pass, Crowd) {
+BOOST_FIXTURE_TEST_CASE(two_thousand_requests_that_a_node_brings_capacity_for_are_granted_in_one_pass, Crowd) {
   for (int i = 0; i < waiting; ++i) ask(i, workers_of(1, 1, {{"CPU", 1}}));
   const std::int64_t before = pool.plans_made();
   pool.add(node_with("a", {{"CPU", waiting}}));

@@ -163,7 +163,7 @@ BOOST_FIXTURE_TEST_CASE(who_stands_behind_another_is_told_what_it_waits_for, Fix
                  "1 worker with {CPU: 1} each wait for other runs to end: there is {CPU: 4} on host-a in all"});
 }
 
-BOOST_FIXTURE_TEST_CASE(who_waits_for_nodes_keeps_nobody_waiting_for_whom_there_is_room, Fixture) {
+BOOST_FIXTURE_TEST_CASE(who_waits_for_nodes_keeps_nobody_waiting_for_whom_there_is_capacity, Fixture) {
   NodePool pool(true);
   Holders served;
   const auto want = [&](std::int64_t holder, double cpus) {
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(a_group_of_any_size_takes_what_there_is_within_its_bound
   BOOST_TEST(slots == 4U);  // It could share CPUs, but needs not.
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_possible_leaves_room_for_what_is_held_beside_the_workers, Fixture) {
+BOOST_FIXTURE_TEST_CASE(what_is_possible_leaves_capacity_for_what_is_held_beside_the_workers, Fixture) {
   Wanted wanted{1, 8, {{{"CPU", 1}}, 0}};
   wanted.beside = {{"CPU", 1}};
   std::size_t slots = 0;
@@ -258,7 +258,7 @@ BOOST_FIXTURE_TEST_CASE(a_group_that_asks_again_does_not_stand_behind_its_own_va
   BOOST_TEST(granted.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_group_takes_no_room_from_its_own_validation_that_waits_for_somebody_else, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_group_takes_no_capacity_from_its_own_validation_that_waits_for_somebody_else, Fixture) {
   const Wanted two{1, 2, {{{"CPU", 1}}, 0}};
   ask(1, 1);
   ask(3, 2);

@@ -15,17 +15,17 @@ namespace {
 using Counts = std::vector<int>;
 
 /// The same worker by worker: each goes where it does least harm.
-std::optional<Counts> one_by_one(const std::vector<Room>& rooms, int workers, Placement placement) {
-  Counts placed(rooms.size(), 0);
+std::optional<Counts> one_by_one(const std::vector<Capacity>& capacities, int workers, Placement placement) {
+  Counts placed(capacities.size(), 0);
   for (int worker = 0; worker < workers; ++worker) {
     std::optional<std::size_t> best;
     const auto rank = [&](std::size_t node) {
-      const double load = static_cast<double>(placed[node]) / std::max(rooms[node].cpus, 1);
+      const double load = static_cast<double>(placed[node]) / std::max(capacities[node].cpus, 1);
       if (placement == Placement::spread) return std::pair<bool, double>(false, placed[node]);
-      return placed[node] < rooms[node].cpus ? std::pair(false, 0.0) : std::pair(true, load);
+      return placed[node] < capacities[node].cpus ? std::pair(false, 0.0) : std::pair(true, load);
     };
-    for (std::size_t node = 0; node < rooms.size(); ++node) {
-      if (placed[node] < rooms[node].hard && (!best || rank(node) < rank(*best))) best = node;
+    for (std::size_t node = 0; node < capacities.size(); ++node) {
+      if (placed[node] < capacities[node].hard && (!best || rank(node) < rank(*best))) best = node;
     }
     if (!best) return std::nullopt;
     ++placed[*best];
@@ -33,8 +33,8 @@ std::optional<Counts> one_by_one(const std::vector<Room>& rooms, int workers, Pl
   return placed;
 }
 
-Counts placed(const std::vector<Room>& rooms, int workers, Placement placement) {
-  return place(rooms, workers, placement).value_or(Counts());
+Counts placed(const std::vector<Capacity>& capacities, int workers, Placement placement) {
+  return place(capacities, workers, placement).value_or(Counts());
 }
 
 }  // namespace
@@ -42,9 +42,9 @@ Counts placed(const std::vector<Room>& rooms, int workers, Placement placement) 
 BOOST_AUTO_TEST_SUITE(placement_suite)
 
 BOOST_AUTO_TEST_CASE(packed_workers_fill_a_node_before_they_take_the_next) {
-  const std::vector<Room> rooms{{9, 4}, {9, 4}, {9, 4}};
-  BOOST_TEST(placed(rooms, 3, Placement::pack) == (Counts{3, 0, 0}));
-  BOOST_TEST(placed(rooms, 6, Placement::pack) == (Counts{4, 2, 0}));
+  const std::vector<Capacity> capacities{{9, 4}, {9, 4}, {9, 4}};
+  BOOST_TEST(placed(capacities, 3, Placement::pack) == (Counts{3, 0, 0}));
+  BOOST_TEST(placed(capacities, 6, Placement::pack) == (Counts{4, 2, 0}));
 }
 
 BOOST_AUTO_TEST_CASE(cpus_are_shared_when_all_are_taken_and_then_evenly) {
@@ -56,11 +56,11 @@ BOOST_AUTO_TEST_CASE(workers_go_where_they_would_go_one_by_one) {
   std::mt19937 chance(7);
   const auto below = [&](int limit) { return static_cast<int>(chance() % static_cast<unsigned>(limit)); };
   for (int round = 0; round < 2000; ++round) {
-    std::vector<Room> rooms(static_cast<std::size_t>(1 + below(5)));
-    for (Room& room : rooms) room = {below(3) == 0 ? 1000 : below(12), below(9)};
+    std::vector<Capacity> capacities(static_cast<std::size_t>(1 + below(5)));
+    for (Capacity& capacity : capacities) capacity = {below(3) == 0 ? 1000 : below(12), below(9)};
     const int workers = below(60);
     for (const Placement placement : {Placement::pack, Placement::spread}) {
-      const bool same = place(rooms, workers, placement) == one_by_one(rooms, workers, placement);
+      const bool same = place(capacities, workers, placement) == one_by_one(capacities, workers, placement);
       BOOST_TEST(same, "round " << round << ", " << to_text(placement));
     }
   }
@@ -68,11 +68,11 @@ BOOST_AUTO_TEST_CASE(workers_go_where_they_would_go_one_by_one) {
 
 BOOST_AUTO_TEST_CASE(a_billion_workers_are_counted_and_not_placed_one_by_one) {
   constexpr int many = 1'000'000'000;
-  const std::vector<Room> rooms{{many, 4}, {many, 8}, {5, 4}};
-  BOOST_TEST(placed(rooms, many, Placement::spread) == (Counts{499999998, 499999997, 5}));
-  BOOST_TEST(placed(rooms, many, Placement::pack) == (Counts{333333332, 666666663, 5}));
-  BOOST_TEST(placed(rooms, many, Placement::strict_pack) == (Counts{0, many, 0}));
-  BOOST_TEST(!place(rooms, many, Placement::strict_spread).has_value());
+  const std::vector<Capacity> capacities{{many, 4}, {many, 8}, {5, 4}};
+  BOOST_TEST(placed(capacities, many, Placement::spread) == (Counts{499999998, 499999997, 5}));
+  BOOST_TEST(placed(capacities, many, Placement::pack) == (Counts{333333332, 666666663, 5}));
+  BOOST_TEST(placed(capacities, many, Placement::strict_pack) == (Counts{0, many, 0}));
+  BOOST_TEST(!place(capacities, many, Placement::strict_spread).has_value());
   BOOST_TEST(most({{many, 4}, {many, 4}, {many, 4}}, Placement::pack) == std::numeric_limits<int>::max());
 }
 
@@ -89,16 +89,17 @@ BOOST_AUTO_TEST_CASE(thousands_of_workers_with_nodes_of_their_own_are_placed_at_
 }
 
 BOOST_AUTO_TEST_CASE(workers_with_nodes_of_their_own_make_way_for_each_other) {
-  const auto assigned = [](const std::vector<Room>& rooms, const std::vector<std::vector<bool>>& allowed,
+  const auto assigned = [](const std::vector<Capacity>& capacities, const std::vector<std::vector<bool>>& allowed,
                            Placement placement = Placement::pack) {
-    return assign(rooms, allowed, placement).value_or(Counts());
+    return assign(capacities, allowed, placement).value_or(Counts());
   };
-  const std::vector<Room> rooms{{1, 1}, {1, 1}, {1, 1}};
-  BOOST_TEST(assigned(rooms, {{true, true, true}, {true, false, false}}) == (Counts{1, 0}));
+  const std::vector<Capacity> capacities{{1, 1}, {1, 1}, {1, 1}};
+  BOOST_TEST(assigned(capacities, {{true, true, true}, {true, false, false}}) == (Counts{1, 0}));
   // The third one's place is taken by the first, which can only go where the second is.
-  BOOST_TEST(assigned(rooms, {{true, true, false}, {false, true, true}, {true, false, false}}) == (Counts{1, 2, 0}));
-  BOOST_TEST(assigned(rooms, {{true, false, false}, {true, false, false}}) == Counts());
-  const std::vector<Room> large{{9, 4}, {9, 4}};
+  BOOST_TEST(assigned(capacities, {{true, true, false}, {false, true, true}, {true, false, false}}) ==
+             (Counts{1, 2, 0}));
+  BOOST_TEST(assigned(capacities, {{true, false, false}, {true, false, false}}) == Counts());
+  const std::vector<Capacity> large{{9, 4}, {9, 4}};
   BOOST_TEST(assigned(large, {{true, true}, {false, true}, {true, true}}) == (Counts{0, 1, 0}));
   BOOST_TEST(assigned(large, {{true, true}, {false, true}}, Placement::strict_pack) == (Counts{1, 1}));
   BOOST_TEST(assigned(large, {{true, false}, {false, true}}, Placement::strict_pack) == Counts());
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(what_is_claimed_is_never_exceeded) {
   BOOST_TEST(!place({}, 1, Placement::pack).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(spread_workers_take_nodes_in_turn_as_far_as_there_is_room) {
+BOOST_AUTO_TEST_CASE(spread_workers_take_nodes_in_turn_as_far_as_there_is_capacity) {
   BOOST_TEST(placed({{9, 4}, {9, 4}}, 4, Placement::spread) == (Counts{2, 2}));
   BOOST_TEST(placed({{1, 4}, {9, 4}}, 4, Placement::spread) == (Counts{1, 3}));
 }

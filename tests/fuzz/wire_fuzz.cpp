@@ -48,7 +48,7 @@ void feed(Reader reader, std::string_view bytes, const std::function<void(const 
   std::size_t come = 0;
   for (std::size_t piece = 1; !bytes.empty(); piece = piece * 7 % 4099) {
     const std::span<char> space = reader.space();
-    require(!space.empty(), "a reader has no room");
+    require(!space.empty(), "a reader has no space");
     require(space.size() <= std::max<std::size_t>(come, 64 << 10), "memory grows by what a header claims");
     const std::size_t count = std::min({space.size(), bytes.size(), piece});
     std::copy_n(bytes.begin(), count, space.begin());

@@ -56,7 +56,7 @@ void throw_what_was_made() {
   std::rethrow_exception(std::make_exception_ptr(std::out_of_range("it was made")));
 }
 
-/// More than are noted at a time live at once; then there is room again.
+/// More than are noted at a time live at once; then there is space again.
 void throw_after_many() {
   std::vector<std::exception_ptr> kept;
   for (int i = 0; i < 300; ++i) {

@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_who
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_room, Pipe) {
+BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_space, Pipe) {
   until_pause = 1;
   std::string text;
   for (int i = 0; i < 4'000; ++i) text += "0123456789 0123456789 0123456789 0123456789 0123456789 01234567\n";

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(named_cpus_are_held_until_they_are_given_back) {
 
 BOOST_AUTO_TEST_CASE(implied_cpus_are_advice_and_never_refused) {
   ResourceLedger ledger(node_of({{"CPU", 2}}));
-  BOOST_TEST(ledger.room_now(64, {{}, 1}) == 64);
+  BOOST_TEST(ledger.capacity_now(64, {{}, 1}) == 64);
   const auto slots = ledger.claim(1, 64, {{}, 1});
   BOOST_REQUIRE(slots.has_value());
   BOOST_TEST((*slots)[63].cpus == 1);
@@ -113,29 +113,29 @@ BOOST_AUTO_TEST_CASE(names_of_the_users_own_are_counted_like_the_rest) {
   BOOST_TEST(ledger.claim(2, 1, hard({{"licence", 0.5}})).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(room_counts_what_is_scarcest) {
+BOOST_AUTO_TEST_CASE(capacity_counts_what_is_scarcest) {
   ResourceLedger ledger(node_of({{"CPU", 4}}, {"0"}));
-  BOOST_TEST(ledger.room_now(3, hard({{"CPU", 1}, {"GPU", 1}})) == 1);
-  BOOST_TEST(ledger.room_now(3, hard({{"tape", 0.1}})) == 0);
-  BOOST_TEST(ledger.room_now(3, hard({{"tape", 0}})) == 3);
+  BOOST_TEST(ledger.capacity_now(3, hard({{"CPU", 1}, {"GPU", 1}})) == 1);
+  BOOST_TEST(ledger.capacity_now(3, hard({{"tape", 0.1}})) == 0);
+  BOOST_TEST(ledger.capacity_now(3, hard({{"tape", 0}})) == 3);
   BOOST_TEST(ledger.claim(1, 1, hard({{"CPU", 3}})).has_value());
-  BOOST_TEST(ledger.room_now(9, hard({{"CPU", 1}})) == 1);
+  BOOST_TEST(ledger.capacity_now(9, hard({{"CPU", 1}})) == 1);
   BOOST_TEST(ledger.available().at("CPU") == 1.0);
 }
 
-BOOST_AUTO_TEST_CASE(fractions_that_do_not_fit_beside_each_other_are_no_room) {
+BOOST_AUTO_TEST_CASE(fractions_that_do_not_fit_beside_each_other_are_no_capacity) {
   const ResourceLedger ledger(node_of({}, {"0", "1"}));
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 4);
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.6}})) == 2);
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 1.0 / 3}})) == 6);
+  BOOST_TEST(ledger.capacity_now(9, hard({{"GPU", 0.5}})) == 4);
+  BOOST_TEST(ledger.capacity_now(9, hard({{"GPU", 0.6}})) == 2);
+  BOOST_TEST(ledger.capacity_now(9, hard({{"GPU", 1.0 / 3}})) == 6);
 }
 
-BOOST_AUTO_TEST_CASE(what_there_is_room_for_is_also_granted) {
+BOOST_AUTO_TEST_CASE(what_there_is_capacity_for_is_also_granted) {
   for (const double amount : {0.1, 0.25, 1.0 / 3, 0.4, 0.5, 0.6, 1.0, 2.0, 3.0}) {
     for (int workers = 1; workers <= 40; ++workers) {
       ResourceLedger ledger(node_of({}, {"0", "1", "2", "3"}));
       const WorkerClaim claim = hard({{"GPU", amount}});
-      const bool possible = ledger.room_now(workers, claim) == workers;
+      const bool possible = ledger.capacity_now(workers, claim) == workers;
       BOOST_TEST(ledger.claim(1, workers, claim).has_value() == possible, workers << " with " << amount);
     }
   }
@@ -146,19 +146,19 @@ BOOST_AUTO_TEST_CASE(what_would_be_free_is_known_without_a_release) {
   for (const int holder : {1, 2, 3}) BOOST_TEST(ledger.claim(holder, 1, hard({{"CPU", 1}, {"GPU", 0.5}})).has_value());
   const Share others_gone = ledger.free_if_others_released(2);
   BOOST_TEST(others_gone.amounts.at("CPU") == 3.0);
-  BOOST_TEST(ledger.room(others_gone, 9, hard({{"GPU", 0.5}})) == 3);
+  BOOST_TEST(ledger.capacity(others_gone, 9, hard({{"GPU", 0.5}})) == 3);
   const auto gone = ledger.free_if_released(3);
   BOOST_REQUIRE(gone.has_value());
   BOOST_TEST(gone->amounts.at("CPU") == 2.0);
-  BOOST_TEST(ledger.room(*gone, 9, hard({{"GPU", 1}})) == 1);
+  BOOST_TEST(ledger.capacity(*gone, 9, hard({{"GPU", 1}})) == 1);
   BOOST_TEST(!ledger.free_if_released(4).has_value());
-  BOOST_TEST(ledger.room_now(9, hard({{"GPU", 0.5}})) == 1);
+  BOOST_TEST(ledger.capacity_now(9, hard({{"GPU", 0.5}})) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_of_tiny_parts_is_counted_at_once) {
   ResourceLedger ledger(node_of({{"licence", 1e6}}, {"0", "1"}));
-  BOOST_TEST(ledger.room_now(2'000'000'000, hard({{"GPU", 1e-9}, {"licence", 1e-4}})) == 2'000'000'000);
-  BOOST_TEST(ledger.room_now(2'000'000'000, hard({{"licence", 1}})) == 1'000'000);
+  BOOST_TEST(ledger.capacity_now(2'000'000'000, hard({{"GPU", 1e-9}, {"licence", 1e-4}})) == 2'000'000'000);
+  BOOST_TEST(ledger.capacity_now(2'000'000'000, hard({{"licence", 1}})) == 1'000'000);
 }
 
 BOOST_AUTO_TEST_CASE(giving_back_what_nobody_holds_changes_nothing) {

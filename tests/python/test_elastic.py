@@ -55,7 +55,7 @@ def test_a_group_grows_when_a_node_joins_and_shrinks_when_it_is_lost(nodes, tmp_
     said += output
     assert "RESULT True" in said
     assert "The worker group has 1 worker now (num_workers is 1 to 3)" in said
-    assert re.search(r"Resizing the worker group of 1 worker from checkpoint_\d+: there is room for more", said)
+    assert re.search(r"Resizing the worker group of 1 worker from checkpoint_\d+: there is capacity for more", said)
     assert "The worker group has 2 workers now, 1 before" in said
     assert "Restarting the worker group (failure 1 of 1 allowed) from checkpoint_" in said
     assert "The worker group has 1 worker now, 2 before" in said
@@ -86,7 +86,7 @@ def test_a_group_below_its_minimum_waits_for_a_node(nodes, tmp_path):
     assert "RESULT 2" in output
 
 
-def test_one_machine_gives_as_many_workers_as_it_has_room_for(fit):
+def test_one_machine_gives_as_many_workers_as_it_has_capacity_for(fit):
     headway.shutdown()
     headway.init(num_cpus=3)
     try:

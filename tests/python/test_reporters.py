@@ -98,7 +98,7 @@ train.DataParallelTrainer(loop, run_config=train.RunConfig(failure_config=train.
 """
 
 
-def test_an_ordinary_terminal_has_room_for_a_training_s_metrics_and_for_notices(storage):
+def test_an_ordinary_terminal_fits_a_training_s_metrics_and_notices(storage):
     main, terminal = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "80", "TERM": "dumb"}
     done = subprocess.run(

@@ -198,7 +198,7 @@ def test_where_its_workers_may_be_counts_there_too(fit, capsys, tmp_path, a_mach
     assert words in capsys.readouterr().err
 
 
-def test_an_elastic_group_there_has_as_many_workers_as_there_is_room_for(fit, tmp_path, a_machine):
+def test_an_elastic_group_there_has_as_many_workers_as_there_is_capacity_for(fit, tmp_path, a_machine):
     nested = str(tmp_path / "nested")
 
     def ranks():

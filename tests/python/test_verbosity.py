@@ -13,7 +13,7 @@ from headway import train
 def fit_in(tmp_path, **options):
     def loop():
         print("hello from a rank")
-        train.report({"loss": 0.5, "note": "a long text that no column of the table has room for"})
+        train.report({"loss": 0.5, "note": "a long text that fits in no column of the table"})
 
     config = train.RunConfig(name="run", storage_path=tmp_path / "storage", **options)
     return train.DataParallelTrainer(loop, run_config=config).fit()
@@ -47,7 +47,7 @@ def test_2_and_3_show_reports_in_full(tmp_path, capfd, verbose):
     lines = capfd.readouterr().out.splitlines()
     assert "(rank 0) hello from a rank" in lines
     assert "report 1:" in lines
-    assert "  note: a long text that no column of the table has room for" in lines
+    assert "  note: a long text that fits in no column of the table" in lines
     assert "  training_iteration: 1" in lines
 
 

@@ -50,16 +50,16 @@ BOOST_AUTO_TEST_CASE(memory_grows_with_the_bytes_that_have_come_and_not_by_what_
   const std::string json = plain("x").json;
   std::size_t come = sizeof(FrameHeader) + json.size();
   BOOST_REQUIRE(read(reader, bytes_of({static_cast<std::uint32_t>(json.size()), 0, blob_size_max}) + json, come));
-  std::size_t room = 0;
+  std::size_t largest = 0;
   for (int i = 0; i < 40; ++i) {
     const std::size_t space = reader.space().size();
     BOOST_TEST(space <= std::max<std::size_t>(come, 64 << 10));
-    room = std::max(room, space);
+    largest = std::max(largest, space);
     const std::size_t count = std::min<std::size_t>(space, 16 << 10);
     come += count;
     BOOST_REQUIRE(reader.take(count).has_value());
   }
-  BOOST_TEST(room <= std::size_t{1} << 20);
+  BOOST_TEST(largest <= std::size_t{1} << 20);
 }
 
 BOOST_AUTO_TEST_CASE(the_kind_is_checked_before_long_json_is_read) {

@@ -51,8 +51,8 @@ class ScalingConfig(ScalingAmounts):
         num_workers: Worker processes, one rank each. 0 is local mode: the training function runs in
             this very process (under a debugger, in a notebook), or, under ``torchrun``, in its
             processes as their ranks. A pair, ``(2, 8)``, is an elastic group: it starts with as
-            many workers as there is room for within that range, shrinks when a node goes, and grows
-            when there is room for more; each time from the newest checkpoint.
+            many workers as there is capacity for within that range, shrinks when a node goes, and
+            grows when there is capacity for more; each time from the newest checkpoint.
         use_gpu: Whether each worker gets a GPU (one, unless ``resources_per_worker`` says how
             many).
         resources_per_worker: Amounts by name, such as ``{"CPU": 4, "GPU": 1}``. They are hard

@@ -35,7 +35,7 @@ class Display:
     """Prints to ``sys.stdout``, so that notebooks and pytest see it where they look.
 
     Reports are rows of a table: its columns are the metrics of the first report, and those that
-    later ones bring, while there is room; the title says how many more there are. The first 20
+    later ones bring, while there is space; the title says how many more there are. The first 20
     reports are shown all; after that a row comes at most every half second, and the last one
     always. A row that is the best so far by the run's score is marked. A notebook's table is drawn
     in place. On a terminal and in a notebook a line below shows what the run is doing.

@@ -24,7 +24,7 @@ class Place(Protocol):
         """Draws it, over what it was."""
 
     def hide(self) -> None:
-        """Makes room for what is printed next."""
+        """Clears the line for what is printed next."""
 
     def end(self) -> None:
         """Removes it for good."""
