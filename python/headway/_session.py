@@ -51,6 +51,7 @@ _active: WorkerSession | None = None
 _validating: _core.Session | None = None
 _copying = False
 _echo_tests: list[Callable[[BaseException], bool]] = []
+_rank_checks: list[Callable[[], None]] = []
 
 
 def context_of(core: _core.Session) -> dict[str, Any]:
@@ -173,3 +174,19 @@ def add_echo_test(test: Callable[[BaseException], bool]) -> None:
 def is_echo(error: BaseException) -> bool:
     """Whether some backend takes this exception for the effect of another rank's death."""
     return any(test(error) for test in _echo_tests)
+
+
+def add_rank_check(check: Callable[[], None]) -> None:
+    """``check`` raises when this rank does not train with the others."""
+    if check not in _rank_checks:
+        _rank_checks.append(check)
+
+
+def check_rank() -> None:
+    """Called with each report, and when the training function has returned.
+
+    Raises:
+        RuntimeError: a library in this rank does not train with the other ranks.
+    """
+    for check in _rank_checks:
+        check()

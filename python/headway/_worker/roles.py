@@ -69,6 +69,7 @@ class RankRole(Role):
     def _train(self, pickled: bytes) -> bytes:
         train_loop, *args = load(pickled)
         value = train_loop(*args)
+        worker_session.check_rank()
         if self.context["plan"]["rank"] != 0:
             value = None  # fit() returns rank 0's; another's need not travel, nor be picklable.
         try:

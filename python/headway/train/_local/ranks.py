@@ -214,6 +214,7 @@ def _serve(session: _core.Session, function: Callable[..., Any], args: tuple[Any
         by_hooks = {name: text for name, text in os.environ.items() if before.get(name) != text}
         try:
             outcome.value = function(*args)
+            worker_session.check_rank()
         except RunIsOver:
             continue
         except Exception as error:

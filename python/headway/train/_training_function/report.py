@@ -94,7 +94,8 @@ def report(
             count for it. None: rank 0's values. Rank 0's argument counts.
 
     Raises:
-        RuntimeError: called outside of a training function.
+        RuntimeError: called outside of a training function, or in a rank in which Accelerate trains
+            alone.
         TypeError, ValueError: a bad argument or metric, named; nothing was reported.
         OSError: the checkpoint could not be stored. It is raised in every rank, and nothing of the
             report is recorded.
@@ -131,6 +132,7 @@ def report(
     directory = checkpoint._location if checkpoint is not None else None
     if asynchronous and checkpoint is not None:
         dict_checkpoint.keep(checkpoint._held)
+    worker_session.check_rank()
     asked_for = request.asked_for(checkpoint, validation, validate_fn, validate_config)
     store = None
     if checkpoint is not None and checkpoint_upload_fn is not None:

@@ -17,7 +17,7 @@ from headway import _session as worker_session
 from headway._values.arguments import check_number, check_str
 from headway._values.gpus import visible_gpus
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
-from headway.train.torch import _collectives
+from headway.train.torch import _collectives, _libraries
 
 # One backend, or a list of them by kind of device: what torch.distributed.init_process_group takes.
 _BACKEND = re.compile(r"[^\W\d]\w*|[^\W\d]\w*:[^\W\d]\w*(,[^\W\d]\w*:[^\W\d]\w*)*")
@@ -244,6 +244,7 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     chosen = choose_backend(backend, gpus, shared)
     if gpus:
         torch.cuda.set_device(visible.index(gpus[0]))
+    _libraries.describe_rank(f"cuda:{visible.index(gpus[0])}" if gpus else "cpu")
     timeout = timedelta(seconds=timeout_s)
     store = session.store
     if store is None:

@@ -1,0 +1,76 @@
+"""Accelerate's scripts in a training function: all ranks train together, or the run fails."""
+
+import headway
+import pytest
+import torch
+from headway import train
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fresh_factories():
+    headway.shutdown()
+
+
+def script():
+    """As Accelerate's own guide has it: nothing of Headway's, no argument about the device."""
+    from accelerate import Accelerator
+
+    torch.manual_seed(0)
+    accelerator = Accelerator()
+    inputs = torch.randn(64, 4)
+    data = torch.utils.data.TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
+    loader = torch.utils.data.DataLoader(data, batch_size=8, shuffle=True)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for _ in range(3):
+        for batch, targets in loader:
+            loss = torch.nn.functional.mse_loss(model(batch), targets)
+            optimizer.zero_grad()
+            accelerator.backward(loss)
+            optimizer.step()
+    weights = accelerator.unwrap_model(model).weight.detach()
+    return accelerator.num_processes, len(loader), accelerator.gather(weights).tolist(), accelerator.device.type
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_an_unchanged_script_trains_with_all_ranks(fit_torch, workers):
+    ranks = max(1, workers)
+    processes, batches, weights, device = fit_torch(script, workers).return_value
+    assert (processes, batches, device) == (ranks, 8 // ranks, "cpu")
+    assert len(weights) == ranks
+    assert all(row == weights[0] for row in weights), "gradients are shared"
+
+
+def bare_state_first():
+    from accelerate import Accelerator, PartialState
+
+    PartialState()
+    Accelerator()
+
+
+def test_a_rank_that_trained_alone_fails_the_run(fit_torch):
+    with pytest.raises(train.WorkerGroupError, match=r"with 1 of the run's 2 ranks.*PartialState\(cpu=True\)"):
+        fit_torch(bare_state_first)
+
+
+def test_a_rank_that_trains_alone_fails_at_its_first_report(fit_torch):
+    def loop():
+        bare_state_first()
+        train.report({"epoch": 0})
+        raise AssertionError("a report of a rank that trains alone")
+
+    with pytest.raises(train.WorkerGroupError, match="Accelerate trains with 1 of the run's 2 ranks"):
+        fit_torch(loop)
+
+
+def test_who_only_prints_by_accelerate_is_left_alone(fit_torch):
+    def loop():
+        from accelerate import PartialState
+
+        PartialState()
+        train.report({"epoch": 0})
+
+    assert fit_torch(loop).metrics["epoch"] == 0
