@@ -187,6 +187,16 @@ PYTHON: dict[str, Room] = {
         "PyTorch: trainer, checkpoints, models, data loaders",
         "_checkpoint _session _values train train._config train._validation train.backend",
     ),
+    "train.lightning": _room(
+        "python/headway/train/lightning/",
+        "Lightning: strategies, environment, reports of its Trainer",
+        "_places _session _values train train.torch",
+    ),
+    "train.huggingface": _room(
+        "python/headway/train/huggingface/",
+        "Transformers: reports of its Trainer",
+        "_places _session _values train train.collective",
+    ),
     "tune": _room(
         "python/headway/tune/",
         "the names that users import of what tuning shares with training",

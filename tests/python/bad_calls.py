@@ -8,6 +8,7 @@ import types
 import headway
 from headway import train, tune
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
+from headway.train import lightning as lightning_names
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -223,4 +224,18 @@ def of_torch():
                 ("scheduler", "an object with state_dict"),
             )
         ),
+    ]
+
+
+def of_lightning():
+    """Rows for which Lightning must be installed: test_lightning.py."""
+    call, every = lightning_names.ReportCallback, "every_n_train_steps"
+    prepare = lightning_names.prepare_trainer
+    return [
+        (prepare, {"trainer": 3}, TypeError, "trainer", "3 (int)", "a Trainer of lightning.pytorch"),
+        (call, {every: 0}, ValueError, every, "0", "a number of steps, from 1"),
+        (call, {every: "2"}, TypeError, every, "'2' (str)", "a number of steps, from 1"),
+        (call, {"checkpoint_upload_mode": "SYNC"}, TypeError, "checkpoint_upload_mode", "'SYNC' (str)", "a member of"),
+        (call, {"validation": 1}, TypeError, "validation", "1 (int)", "True, False or a ValidationTaskConfig"),
+        (call, {"every_n_steps": 1}, TypeError, "every_n_steps", "unexpected", f"did you mean {every!r}?"),
     ]

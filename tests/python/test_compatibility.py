@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 import headway
+import headway.train.huggingface.transformers
+import headway.train.lightning
 import headway.train.torch
 import pytest
 from headway import train
@@ -82,9 +84,8 @@ def test_a_row_is_true(name, state, note):
 
 def test_every_public_name_has_a_row():
     listed = {row[0] for row in rows()}
-    public = {
-        f"{module.__name__}.{name}" for module in (headway, train, headway.train.torch) for name in module.__all__
-    }
+    of_frameworks = (headway.train.torch, headway.train.lightning, headway.train.huggingface.transformers)
+    public = {f"{module.__name__}.{name}" for module in (headway, train, *of_frameworks) for name in module.__all__}
     assert public - listed == set()
 
 

@@ -101,13 +101,15 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
         ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
         ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
-        ("import headway.train.lightning", "headway.train.lightning: Headway has no integration of Lightning yet"),
-        ("from headway.train import lightning", "headway.train.lightning: Headway has no integration of Lightning"),
+        ("import headway.train.xgboost", "headway.train.xgboost: Headway has no integration of XGBoost yet"),
+        ("from headway.train import xgboost", "headway.train.xgboost: Headway has no integration of XGBoost"),
+        ("from headway.train.xgboost import XGBoostTrainer", "headway.train.xgboost: Headway has no integration of"),
         (
-            "from headway.train.lightning import RayDDPStrategy",
-            "lightning.Trainer works unchanged in the training function of a TorchTrainer",
+            "from headway.train.lightning import RayDeepSpeedStrategy",
+            "headway.train.lightning.RayDeepSpeedStrategy: Headway has no integration of Lightning's DeepSpeed",
         ),
-        ("from headway.train.huggingface.transformers import x", "headway.train.huggingface: Headway has no"),
+        ("from headway.train.lightning import LightningTrainer", "it is not in newer versions of Ray either; use"),
+        ("from headway.train.huggingface import TransformersTrainer", "use transformers.Trainer with ReportCallback"),
         ("import headway.data", "headway.data: Headway has no data engine yet; read the data in the training function"),
         ("from headway import data", "headway.data: Headway has no data engine yet"),
     ],
@@ -120,9 +122,35 @@ def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words
 
 def test_whether_a_missing_name_is_there_may_be_asked():
     assert not hasattr(headway.tune, "Tuner")
-    assert not hasattr(train, "lightning")
-    with pytest.raises(AttributeError, match=r"headway\.train\.lightning: Headway has no integration of Lightning yet"):
-        train.lightning  # noqa: B018
+    assert not hasattr(train, "xgboost")
+    with pytest.raises(AttributeError, match=r"headway\.train\.xgboost: Headway has no integration of XGBoost yet"):
+        train.xgboost  # noqa: B018
+
+
+def test_frameworks_names_are_there_without_the_frameworks(script):
+    """Only workers need them."""
+    code, output = script.run("""
+        import sys
+        from headway import train
+
+        assert train.lightning.RayDDPStrategy is train.lightning.DDPStrategy
+        assert train.huggingface.transformers.RayTrainReportCallback.CHECKPOINT_NAME == "checkpoint"
+        assert not {"torch", "lightning", "transformers"} & set(sys.modules)
+        sys.modules.update(dict.fromkeys(["lightning", "pytorch_lightning", "transformers"]))  # None: not there
+        for kind in (train.lightning.DDPStrategy, train.huggingface.transformers.ReportCallback):
+            try:
+                kind()
+            except ImportError as error:
+                print(error)
+        """)
+    assert (code, output.splitlines()) == (
+        0,
+        [
+            "headway.train.lightning needs Lightning, which is not installed: pip install lightning",
+            "headway.train.huggingface.transformers needs transformers, which is not installed: "
+            "pip install transformers accelerate",
+        ],
+    )
 
 
 def test_every_trainer_is_a_base_trainer_which_itself_is_none():

@@ -51,6 +51,16 @@ def test_what_a_function_needs_of_installed_packages(function, expected):
     assert set(needed_modules(function)) == expected
 
 
+def test_an_integration_says_what_workers_need(monkeypatch):
+    """Whether or not the driver has imported the framework."""
+    from headway.train import lightning
+
+    monkeypatch.setattr(lightning, "needed_in_workers", lambda: ["xml.dom"])
+    for function in (lambda: lightning.DDPStrategy(), lightning.prepare_trainer, lambda: lightning):
+        assert "xml.dom" in needed_modules(function)
+    assert "xml.dom" not in needed_modules(imports_inside)
+
+
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """``installed(name=source)``: modules where Python has a user's packages."""

@@ -9,17 +9,35 @@ _TUNING = (
     "Callback, CLIReporter, logger, stopper"
 )
 _DATA = "Headway has no data engine yet; read the data in the training function, for example with a torch DataLoader"
-_INSIDE = "Headway has no integration of {0} yet; {1} works unchanged in the training function of a TorchTrainer"
 _OTHER = "Headway has no integration of {0} yet; a Backend for DataParallelTrainer can set {0} up in the ranks"
+
+_REMOVED = "it is not in newer versions of Ray either; use {0}"
+_LIGHTNING_TRAINER = _REMOVED.format(
+    "lightning.Trainer with DDPStrategy, LightningEnvironment and ReportCallback of headway.train.lightning, in the "
+    "training function of a TorchTrainer"
+)
+_DEEPSPEED = (
+    "Headway has no integration of Lightning's DeepSpeed strategy yet; FSDPStrategy shards a model too, and deepspeed "
+    "itself works in the training function of a TorchTrainer"
+)
 
 # A name stands for all that is below it.
 _WORDS = {
     "headway.data": _DATA,
     "headway.train.horovod": _OTHER.format("Horovod"),
-    "headway.train.huggingface": _INSIDE.format("Hugging Face", "transformers.Trainer, or Accelerate,"),
+    "headway.train.huggingface.AccelerateTrainer": _REMOVED.format(
+        "Accelerator() in the training function of a TorchTrainer"
+    ),
+    "headway.train.huggingface.TransformersTrainer": _REMOVED.format(
+        "transformers.Trainer with ReportCallback of headway.train.huggingface.transformers, in the training function "
+        "of a TorchTrainer"
+    ),
     "headway.train.jax": _OTHER.format("JAX"),
     "headway.train.lightgbm": _OTHER.format("LightGBM"),
-    "headway.train.lightning": _INSIDE.format("Lightning", "lightning.Trainer"),
+    "headway.train.lightning.DeepSpeedStrategy": _DEEPSPEED,
+    "headway.train.lightning.LightningConfigBuilder": _LIGHTNING_TRAINER,
+    "headway.train.lightning.LightningTrainer": _LIGHTNING_TRAINER,
+    "headway.train.lightning.RayDeepSpeedStrategy": _DEEPSPEED,
     "headway.train.tensorflow": _OTHER.format("TensorFlow"),
     "headway.train.xgboost": _OTHER.format("XGBoost"),
     "headway.tune": _TUNING,

@@ -22,7 +22,8 @@ _LOOKED_AT_MAX = 2000
 
 
 def needed_modules(function: object) -> list[str]:
-    """The installed modules that a function's code names, and that this process has imported.
+    """The installed modules that a function's code names, and that this process has imported; and
+    those that Headway's packages for frameworks need.
 
     Functions and classes of other modules are looked into; these modules themselves are
     not named, as their code may change between two runs, and may do anything when it is imported.
@@ -41,7 +42,10 @@ def needed_modules(function: object) -> list[str]:
                 module = value.__name__
             if isinstance(module, str) and _is_installed(module):
                 found[module] = None
-            elif isinstance(value, _DEFINED):
+                continue
+            if isinstance(module, str) and module.startswith("headway.train."):
+                found.update(dict.fromkeys(_needed_by_integration(module)))
+            if isinstance(value, _DEFINED):
                 todo.append(value)
     return sorted(found)
 
@@ -78,6 +82,14 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _named_in(constant, names)
+
+
+def _needed_by_integration(module: str) -> list[str]:
+    """What one of Headway's packages for a framework needs in workers, whether or not this process
+    has imported it.
+    """
+    needed = getattr(sys.modules.get(module), "needed_in_workers", None)
+    return needed() if needed is not None else []
 
 
 def _is_installed(name: str) -> bool:

@@ -100,9 +100,9 @@ offer(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
-    """``headway.train.torch`` and ``.collective`` without a separate import: they are imported when
-    first used.
+    """``headway.train.torch`` and the other packages without a separate import: they are imported
+    when first used.
     """
-    if name in ("collective", "torch"):
+    if name in ("collective", "huggingface", "lightning", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(explanation(f"{__name__}.{name}") or f"module {__name__!r} has no attribute {name!r}")

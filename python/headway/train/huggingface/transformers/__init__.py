@@ -1,0 +1,17 @@
+"""Transformers: a callback and a check for a ``Trainer`` in a training function.
+
+Importing this module does not import transformers.
+"""
+
+from __future__ import annotations
+
+from headway._values.named_arguments import offer
+from headway.train.huggingface.transformers._package import needed_in_workers as needed_in_workers
+from headway.train.huggingface.transformers.report_callback import ReportCallback
+from headway.train.huggingface.transformers.trainer import prepare_trainer
+
+__all__ = ["RayTrainReportCallback", "ReportCallback", "prepare_trainer"]
+
+offer(globals(), ["ReportCallback", "prepare_trainer"])
+
+RayTrainReportCallback = ReportCallback
