@@ -121,6 +121,11 @@ def in_worker() -> bool:
     return _active is not None or _validating is not None or _copying
 
 
+def active() -> WorkerSession | None:
+    """The session; None outside of a training function."""
+    return _active
+
+
 def driver_directory() -> str | None:
     """The directory in which ``fit()`` was called, in a rank that has been started by a driver;
     else None.

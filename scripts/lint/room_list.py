@@ -132,6 +132,11 @@ PYTHON: dict[str, Room] = {
         "callbacks, loggers, stoppers, progress reporters, trials: below training and tuning",
         "_checkpoint _values",
     ),
+    "_trackers": _room(
+        "python/headway/_trackers/",
+        "experiment trackers: loggers that run in the driver, and what sets a tracker up in a rank",
+        "_callbacks _session _storage _values",
+    ),
     "_runtime": _room(
         "python/headway/_runtime/",
         "the runtime's start and end, its runs and nodes, workers' environments",

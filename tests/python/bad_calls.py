@@ -7,6 +7,7 @@ import types
 
 import headway
 from headway import train, tune
+from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train import lightning as lightning_names
 from headway.train.torch import (
@@ -59,8 +60,30 @@ def handle():
     return RunHandle(types.SimpleNamespace(listeners=[]))
 
 
+def of_trackers():
+    key_and_file = {"api_key": "a", "api_key_file": "b"}
+    return [
+        *((WandbLoggerCallback, {name: 3}, TypeError, name, "3 (int)", "None or") for name in WANDB_TEXTS),
+        (WandbLoggerCallback, {"excludes": "loss"}, TypeError, "excludes", "'loss' (str)", "a list of names"),
+        *((WandbLoggerCallback, {name: 1}, TypeError, name, "1 (int)", BOOL) for name in WANDB_FLAGS),
+        (WandbLoggerCallback, {"upload_timeout": "1"}, TypeError, "upload_timeout", "'1' (str)", ABOVE_0),
+        (WandbLoggerCallback, {"upload_timeout": 0}, ValueError, "upload_timeout", "0", ABOVE_0),
+        (WandbLoggerCallback, {"video_kwargs": 3}, TypeError, "video_kwargs", "3 (int)", "a dict"),
+        (WandbLoggerCallback, {"image_kwargs": 3}, TypeError, "image_kwargs", "3 (int)", "a dict"),
+        (setup_wandb, {"config": 3}, TypeError, "config", "3 (int)", "None or a dict"),
+        (setup_wandb, {"api_key": 3}, TypeError, "api_key", "3 (int)", "an API key"),
+        (setup_wandb, {"api_key_file": 3}, TypeError, "api_key_file", "3 (int)", "the path of a file"),
+        (setup_wandb, key_and_file, ValueError, "api_key_file", "both", "one of them"),
+        (setup_wandb, {"rank_zero_only": 1}, TypeError, "rank_zero_only", "1 (int)", BOOL),
+    ]
+
+
+WANDB_TEXTS = ("project", "group", "api_key_file", "api_key")
+WANDB_FLAGS = ("log_config", "upload_checkpoints", "save_checkpoints")
+
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 ROWS = [
+    *of_trackers(),
     (Checkpoint, {"path": "http://x/y"}, ValueError, "path", "'http://x/y'", "file://, s3://"),
     (Checkpoint, {"path": "S3://b/y"}, ValueError, "path", "'S3://b/y'", "file://, s3://"),
     (Checkpoint, {"path": "s3://"}, ValueError, "path", "'s3://'", "s3://bucket/path"),

@@ -67,3 +67,17 @@ class Callback:
 
     def on_experiment_end(self, trials: list[Trial], **info: Any) -> None:
         """After everything else."""
+
+    # What Headway's own loggers hear beside that.
+
+    def _check(self) -> None:
+        """Before anything starts: raises where the run could not be logged as it was asked for."""
+
+    def _on_ready(self, trial: Trial, location: str) -> None:
+        """The first group of workers is ready: the run's folder is there, and it is this
+        driver's.
+        """
+
+    def _take_warnings(self) -> list[str]:
+        """What the user is to be warned of, each text once."""
+        return []

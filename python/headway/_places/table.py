@@ -60,6 +60,10 @@ _OF_RAY: dict[str, Place] = {
     "headway.air.checkpoint": Place("Checkpoints", {"headway.train": "Checkpoint"}),
     "headway.air.config": Place("The configuration classes", {"headway.train": _CONFIGS}),
     "headway.air.constants": Place("Names that users' code shares with Headway", _CONSTANTS),
+    "headway.air.integrations": Place("Experiment trackers", {}),
+    "headway.air.integrations.wandb": Place(
+        "Weights & Biases", {"headway._trackers.wandb": "WandbLoggerCallback setup_wandb"}
+    ),
     "headway.air.result": Place("The result of a run", {"headway.train": "Result"}),
     "headway.air.session": Place("The training function's functions", {"headway.train.session": _OF_SESSION}),
     "headway.train.collective.collectives": Place(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 # Headway's own, and what starts a thread when it is imported.
-_LEFT_OUT = frozenset({"headway", "ray", "pyarrow"})
+_LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
 _DEFINED = (types.FunctionType, types.MethodType, type, functools.partial)
 # A function that reaches more than this is not looked at to its end.
 _LOOKED_AT_MAX = 2000

@@ -33,6 +33,9 @@ class CallbackCalls:
     Args:
         context: What user callbacks hear of the run.
         trial: What the older callbacks hear of it.
+
+    Raises:
+        ImportError, OSError, ValueError: a logger could not do its work; nothing was started.
     """
 
     def __init__(self, context: TrainRunContext, trial: Trial):
@@ -46,7 +49,10 @@ class CallbackCalls:
         reporter = config.progress_reporter
         self._reporter = reporter if not isinstance(reporter, CLIReporter) else None
         self._started = False
+        self._was_ready = False
         self._iteration = 0
+        for callback in self._older:
+            callback._check()
 
     def lag_max(self) -> int | None:
         """How many reports ranks may be ahead; None when there is nobody to hear them."""
@@ -64,6 +70,19 @@ class CallbackCalls:
         self._tell("on_trial_start")
         if self._reporter is not None:
             _call(self._reporter.setup)
+
+    def ready(self, attempt: int) -> None:
+        """A group of workers is ready."""
+        if not self._was_ready:
+            self._was_ready = True
+            for callback in self._older:
+                _call(callback._on_ready, self._trial, self._location)
+        if attempt > 1:
+            self._begun_again()
+
+    def take_warnings(self) -> list[str]:
+        """What callbacks warn the user of, each text once."""
+        return [text for callback in self._older for text in callback._take_warnings()]
 
     def reported(self, line: dict[str, Any], metrics: list[dict[str, Any]]) -> str | None:
         """A report is recorded. Returns why the run is to stop with it, if it is.
@@ -111,7 +130,7 @@ class CallbackCalls:
         for user in self._user:
             _call(user.after_exception, run_context=self._context, worker_exceptions=exceptions)
 
-    def begun_again(self) -> None:
+    def _begun_again(self) -> None:
         """Another attempt has begun."""
         self._tell("on_trial_recover")
         if self._trial.checkpoint is not None:

@@ -86,6 +86,7 @@ class RunLoop:
         try:
             with self._hook_watch.watch():
                 self._callbacks.end(failed=failed)
+            self._pass_warnings_on(self._callbacks)
         except CallbackError as error:
             if self._has_finished() and self.callback_error is None:
                 self.callback_error = error
@@ -212,15 +213,20 @@ class RunLoop:
             return None
         try:
             with self._hook_watch.watch():
-                return call(self._callbacks)
+                answer = call(self._callbacks)
+            self._pass_warnings_on(self._callbacks)
+            return answer
         except CallbackError as error:
             self.callback_error = error
             self._run.callback_failed(str(error))
             return None
 
+    def _pass_warnings_on(self, callbacks: CallbackCalls) -> None:
+        for text in callbacks.take_warnings():
+            self._display.say("warning", text)
+
     def _set_up(self, attempt: int, workers: int) -> None:
-        if attempt > 1:
-            self._call_back(lambda calls: calls.begun_again())
+        self._call_back(lambda calls: calls.ready(attempt))
         self._group = DriverWorkerGroup(self, workers)
         try:
             with self._hook_watch.watch():
