@@ -76,15 +76,17 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
 
   void on_timer() {
     if (reap()) return;
-    if (!killing_) {
-      const auto took = steady_clock::now() - began_;
-      const char state = process_state(guard_.pid);
-      const bool late = took >= guard_.limits.end || (took >= guard_.limits.stopped && is_stopped(state));
-      if (!late) return arm(process_.is_open() ? guard_.limits.stopped : round_time);
-      killing_ = true;
-      if (notice_) notice_(text_of_late(state, took));
-    }
+    if (killing_) return kill_round();
+    const auto took = steady_clock::now() - began_;
+    const char state = process_state(guard_.pid);
+    if (!is_late(state, took)) return arm(process_.is_open() ? guard_.limits.stopped : round_time);
+    killing_ = true;
+    if (notice_) notice_(text_of_late(state, took));
     kill_round();
+  }
+
+  bool is_late(char state, steady_clock::duration took) const {
+    return took >= guard_.limits.end || (took >= guard_.limits.stopped && is_stopped(state));
   }
 
   std::string text_of_late(char state, steady_clock::duration took) const {
