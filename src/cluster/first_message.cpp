@@ -1,5 +1,7 @@
 #include "cluster/first_message.hpp"
 
+#include "cluster/agent_messages.hpp"
+
 #include <chrono>
 
 namespace headway::cluster {
@@ -27,6 +29,12 @@ void await_first_message(asio::io_context& loop, const std::shared_ptr<SecureCha
     timer->cancel();
     if (ended) ended(error.value_or(Error{ErrorKind::unavailable, "it closed the connection"}));
   });
+}
+
+void turn_away(const std::shared_ptr<SecureChannel>& caller, const std::string& reason) {
+  caller->hand_over(nullptr, nullptr);
+  caller->send(wire::to_frame(Refused{reason}));
+  caller->finish();
 }
 
 }  // namespace headway::cluster

@@ -26,31 +26,12 @@ void JoinDesk::meet(const std::shared_ptr<SecureChannel>& stranger) {
   await_first_message(loop_, stranger, config_.join_limit, hear_it, nullptr);
 }
 
-void JoinDesk::refuse(const std::shared_ptr<SecureChannel>& stranger, const std::string& reason) {
-  stranger->hand_over(nullptr, nullptr);
-  stranger->send(wire::to_frame(Refused{reason}));
-  stranger->finish();
-}
-
 void JoinDesk::hear(const std::shared_ptr<SecureChannel>& stranger, const wire::Frame& frame) {
-  const Result<FromAgent> message = wire::from_frame<FromAgent>(frame);
-  const Join* join = message ? std::get_if<Join>(&*message) : nullptr;
-  if (join == nullptr) {
-    refuse(stranger, "it did not say who it is");
-    return;
-  }
-  if (!is_same_proof(join->proof, proof_of(config_.token, "agent", stranger->binding()))) {
-    refuse(stranger, "its token is not this driver's");
-    return;
-  }
-  if (join->version != HEADWAY_VERSION) {
-    refuse(stranger, "it has Headway " + join->version + ", and this driver " HEADWAY_VERSION);
-    return;
-  }
-  if (auto sound = check_message(*join); !sound) {
-    refuse(stranger, sound.error().message);
-    return;
-  }
+  const Result<Join> join = checked_greeting<Join, FromAgent>(frame, *stranger, config_.token, "agent");
+  if (!join) return turn_away(stranger, join.error().message);
+  if (join->version != HEADWAY_VERSION)
+    return turn_away(stranger, "it has Headway " + join->version + ", and this driver " HEADWAY_VERSION);
+  if (auto sound = check_message(*join); !sound) return turn_away(stranger, sound.error().message);
   node::NodeResources node;
   node.node_id = "node-" + std::to_string(++nodes_joined_);
   node.hostname = join->hostname;

@@ -36,7 +36,6 @@ class JoinDesk {
 
  private:
   void hear(const std::shared_ptr<SecureChannel>& stranger, const wire::Frame& frame);
-  static void refuse(const std::shared_ptr<SecureChannel>& stranger, const std::string& reason);
 
   boost::asio::io_context& loop_;
   JoinConfig config_;

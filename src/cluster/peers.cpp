@@ -65,15 +65,9 @@ Result<std::unique_ptr<PeerDesk>> PeerDesk::open(asio::io_context& loop, const E
 }
 
 void PeerDesk::greet(const std::shared_ptr<SecureChannel>& caller, const wire::Frame& frame) const {
+  const Result<Greet> greet = checked_greeting<Greet, Greeting>(frame, *caller, self_.token, "peer");
+  if (!greet) return turn_away(caller, greet.error().message);
   caller->hand_over(nullptr, nullptr);
-  const Result<Greeting> message = wire::from_frame<Greeting>(frame);
-  const Greet* greet = message ? std::get_if<Greet>(&*message) : nullptr;
-  if (greet == nullptr || !is_same_proof(greet->proof, proof_of(self_.token, "peer", caller->binding()))) {
-    caller->send(
-        wire::to_frame(Refused{greet ? "the caller's token is not this driver's" : "the caller did not greet"}));
-    caller->finish();
-    return;
-  }
   caller->trust();
   caller->send(wire::to_frame(Greeted{proof_of(self_.token, "peer desk", caller->binding())}));
   met_(greet->name, caller);

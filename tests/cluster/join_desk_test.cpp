@@ -58,12 +58,12 @@ BOOST_AUTO_TEST_CASE(a_node_with_the_token_is_trusted_before_it_is_handed_on) {
 
 BOOST_AUTO_TEST_CASE(a_wrong_token_and_what_is_no_greeting_are_refused_and_never_trusted) {
   stranger->hear(join("another token, quite as long as it"));
-  BOOST_TEST(refusal() == "its token is not this driver's");
+  BOOST_TEST(refusal() == "the token is not this driver's");
   BOOST_TEST(stranger->finished);
   const auto second = std::make_shared<FakeChannel>();
   desk->meet(second);
   second->hear(AskLease{1});
-  BOOST_TEST((second->next<ToAgent, Refused>().reason) == "it did not say who it is");
+  BOOST_TEST((second->next<ToAgent, Refused>().reason) == "the first message is no greeting");
   BOOST_TEST(!stranger->trusted);
   BOOST_TEST(!second->trusted);
   BOOST_TEST(nodes.empty());

@@ -99,7 +99,27 @@ BOOST_AUTO_TEST_CASE(a_caller_with_another_token_is_refused_in_words_and_never_m
   open();
   BOOST_TEST(!call(desk->endpoint(), "another token, quite as long as it"));
   BOOST_TEST(words == "the helper process at 127.0.0.1:" + std::to_string(desk->endpoint().port) +
-                          ": the caller's token is not this driver's");
+                          ": the token is not this driver's");
+  BOOST_TEST(callers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_caller_that_does_not_greet_is_refused_in_words_and_never_met) {
+  open();
+  std::shared_ptr<SecureChannel> stranger;
+  std::string reason;
+  connect(loop, "127.0.0.1", desk->endpoint().port, patience, peer_messages<Blocks>,
+          [&](Result<std::shared_ptr<SecureChannel>> channel) {
+            BOOST_REQUIRE(static_cast<bool>(channel));
+            stranger = *channel;
+            const auto answered = [&](const wire::Frame& frame) {
+              reason = std::get<Refused>(wire::from_frame<PeerMessages<Blocks>::Any>(frame).value()).reason;
+              return Result<void>();
+            };
+            stranger->start(answered, nullptr);
+            stranger->send(wire::to_frame(Block{1}));
+          });
+  run_until([&] { return !reason.empty(); });
+  BOOST_TEST(reason == "the first message is no greeting");
   BOOST_TEST(callers.empty());
 }
 

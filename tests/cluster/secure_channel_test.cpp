@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(who_has_another_token_is_refused_and_told_why) {
   open();
   const auto stranger = call(desk->port());
   stranger->send(wire::to_frame(join_with("another token, quite as long as it", *stranger)));
-  BOOST_TEST(refusal() == "its token is not this driver's");
+  BOOST_TEST(refusal() == "the token is not this driver's");
   run_until([this] { return ended; });
   BOOST_TEST(nodes.empty());
 }
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_proof_is_of_no_use_to_one_who_sits_between) {
   const Eavesdropper between(loop, desk->port());
   const auto agent = call(between.listener->port());
   agent->send(wire::to_frame(join_with(token, *agent)));
-  BOOST_TEST(refusal() == "its token is not this driver's");
+  BOOST_TEST(refusal() == "the token is not this driver's");
   BOOST_TEST(nodes.empty());
 }
 

@@ -290,7 +290,7 @@ def test_an_agent_without_the_driver_s_token_is_refused(nodes, tmp_path):
     other.chmod(0o600)
     code, said = agent_code(nodes, tmp_path, nodes.address, token=other)
     assert code == 2
-    assert said == "headway-agent: the driver refused: its token is not this driver's\n"
+    assert said == "headway-agent: the driver refused: the token is not this driver's\n"
 
 
 def test_the_token_is_made_for_its_owner_alone_and_kept(nodes):
