@@ -271,8 +271,8 @@ void Run::carry_out(const control::Finish& command) {
   tick_timer_.cancel();
   // After everything else that storage has to do: what fit() returns is complete.
   do_on_storage([self = shared_from_this(), command, unused = working_directory_.empty()] {
-    const storage::LockFile lock = std::move(self->working_directory_lock_);
-    if (unused && lock.is_open()) (void)self->working_directories_.leave(directory_of(lock.path()), false);
+    storage::LockFile lock = std::move(self->working_directory_lock_);
+    if (unused && lock.is_open()) (void)self->working_directories_.leave(directory_of(lock.path()), false, lock);
     for (const std::string& warning : self->folder_->close(!command.folder_lost)) self->warn(warning);
     if (!command.words.empty()) self->notify(command.words);
     self->front_->push(Finished{command.outcome, self->folder_->last_line()});

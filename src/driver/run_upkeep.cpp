@@ -50,7 +50,7 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
   artifact_carriers_.leave(command.synced);
   if (artifact_sync_ && !command.synced) remove_halves_of_artifacts();
   do_on_storage([self = shared_from_this(), path = working_directory_, command] {
-    const Result<bool> stays = self->working_directories_.leave(path, command.synced);
+    const Result<bool> stays = self->working_directories_.leave(path, command.synced, self->working_directory_lock_);
     if (!stays) {
       self->warn("the ranks' working directory could not be removed: " + stays.error().message);
     } else if (*stays) {

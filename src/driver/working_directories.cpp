@@ -33,9 +33,7 @@ storage::LockFile WorkingDirectories::claim(const std::string& working_directory
     if (!storage::make_directories(storage::parent_of(working_directory))) break;
     Result<storage::LockFile> lock = storage::LockFile::open(lock_path(working_directory));
     if (!lock) continue;
-    const Result<bool> ours = lock->try_exclusive();
-    if (!ours) break;
-    if (*ours && lock->is_current()) return std::move(*lock);
+    if (lock->share() && lock->is_current()) return std::move(*lock);
   }
   return {};
 }
@@ -44,7 +42,12 @@ std::string WorkingDirectories::working_directory(const std::string& run_name, c
   return root_.path() + "/" + node::working_directories_name + "/" + run_name + "/" + trial_id;
 }
 
-Result<bool> WorkingDirectories::leave(const std::string& working_directory, bool synced) const {
+Result<bool> WorkingDirectories::leave(const std::string& working_directory, bool synced,
+                                       storage::LockFile& claimed) const {
+  if (claimed.is_open()) {
+    const Result<bool> alone = claimed.try_exclusive();
+    if (alone && !*alone) return false;
+  }
   unlink(lock_path(working_directory).c_str());
   if (synced) {
     if (Result<void> removed = storage::remove_tree(working_directory); !removed) return removed.error();

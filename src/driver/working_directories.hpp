@@ -12,7 +12,8 @@ std::string directory_of(const std::string& lock_path);
 
 /// Where the ranks of this machine's runs work: below the staging root. Beside each run's directory
 /// lies a file that its driver has locked, so that what a driver that was killed left empty is told
-/// from what is in use.
+/// from what is in use. Two drivers of one run share the directory and its lock: the second has
+/// taken the run over, and the first has not noticed yet.
 class WorkingDirectories {
  public:
   explicit WorkingDirectories(StagingRoot root) : root_(std::move(root)) {}
@@ -31,8 +32,9 @@ class WorkingDirectories {
 
   /// At the end of a run: removes the working directory when it is empty, or with all that it holds
   /// when that is `synced`, and what is empty above it, but for a staging root that was chosen.
-  /// True when something stays.
-  Result<bool> leave(const std::string& working_directory, bool synced) const;
+  /// True when something stays. Nothing is removed while another driver has `claimed` it too: that
+  /// one removes it.
+  Result<bool> leave(const std::string& working_directory, bool synced, storage::LockFile& claimed) const;
 
  private:
   StagingRoot root_;

@@ -1,9 +1,8 @@
 #include "driver/run_lock.hpp"
+
+#include "driver/child.hpp"
 #include "storage/scratch.hpp"
 
-#include <boost/test/unit_test.hpp>
-
-#include <csignal>
 #include <fstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,37 +13,6 @@ namespace headway::driver {
 namespace {
 
 using storage::Scratch;
-
-/// A child that waits for a signal; it is up, and has dropped what children drop, when the
-/// constructor returns.
-class Child {
- public:
-  Child() {
-    int up[2];
-    BOOST_REQUIRE(pipe(up) == 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      (void)!::write(up[1], "u", 1);
-      pause();
-      _exit(0);
-    }
-    char letter = 0;
-    BOOST_REQUIRE(::read(up[0], &letter, 1) == 1);
-    close(up[0]);
-    close(up[1]);
-  }
-  ~Child() { end(); }
-  void end() {
-    if (pid_ == 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  pid_t pid() const { return pid_; }
-
- private:
-  pid_t pid_ = 0;
-};
 
 void write_owner(const std::string& directory, const Owner& owner) {
   std::ofstream(directory + "/.headway.owner") << to_json_text(owner);

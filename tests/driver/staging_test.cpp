@@ -1,6 +1,6 @@
 #include "driver/staging.hpp"
 
-#include "storage/scratch.hpp"
+#include "driver/staging_place.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,9 +15,7 @@ namespace fs = storage::fs;
 
 Result<Staging> make() { return Staging::make(StagingRoot::from_environment()); }
 
-struct StagingPlace : storage::Scratch {
-  StagingPlace() { ::setenv("HEADWAY_STAGING_DIR", path("staging").c_str(), 1); }
-  ~StagingPlace() { ::unsetenv("HEADWAY_STAGING_DIR"); }
+struct StagedRuns : StagingPlace {
   std::ptrdiff_t entries() const {
     return std::distance(fs::directory_iterator(path("staging")), fs::directory_iterator());
   }
@@ -25,7 +23,7 @@ struct StagingPlace : storage::Scratch {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(staging_suite, StagingPlace)
+BOOST_FIXTURE_TEST_SUITE(staging_suite, StagedRuns)
 
 BOOST_AUTO_TEST_CASE(each_run_has_its_own_directory_which_goes_with_it) {
   std::optional<Staging> one = storage::must(make());
