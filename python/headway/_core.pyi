@@ -222,7 +222,7 @@ class RankRedraws:
 
     def __repr__(self) -> str: ...
 
-class StatusShown:
+class MovingLineShown:
     """What the run is doing now, in a line."""
 
     @property
@@ -401,7 +401,7 @@ class Run:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[RankLine | RankRedraws | StatusShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
+    def take_events(self) -> list[RankLine | RankRedraws | MovingLineShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
         """
         What happened since the last call, in order. The last event is Finished.
         """
@@ -412,15 +412,15 @@ class Run:
         A descriptor that is readable while there are alarms to take; any one thread may.
         """
 
-    def take_alarms(self) -> list[RankLine | RankRedraws | StatusShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
+    def take_alarms(self) -> list[RankLine | RankRedraws | MovingLineShown | HelperLine | Notice | RunWarning | ReportRecorded | CallbackReport | AttemptFailed | SetupAsked | TeardownAsked | CallExecuted | FunctionReturned | FunctionRaised | ExamineHook | InterruptHook | Finished]:
         """
         What must be heard while a hook is under way: ExamineHook, InterruptHook, RunWarning.
         """
 
     def hook_examined(self, examination: int, text: str) -> None: ...
 
-    def show_status(self) -> None:
-        """From now on a StatusShown comes each second."""
+    def show_moving_line(self) -> None:
+        """From now on a MovingLineShown comes each second."""
 
     def abort(self, reason: str) -> None: ...
 
@@ -468,6 +468,11 @@ class Runtime:
 
     def shutdown(self) -> None:
         """Ends every run, worker and factory, and returns when they are gone."""
+
+def is_alive(pid: int, started: int) -> bool:
+    """
+    Whether the process of this machine lives that had `pid` and was started `started` clock ticks after boot.
+    """
 
 def new_trial_id() -> str:
     """A new run's id, at random."""

@@ -5,7 +5,9 @@
 #include "driver/run.hpp"
 #include "driver/run_identity.hpp"
 #include "driver/runtime.hpp"
+#include "node/process_identity.hpp"
 
+#include <new>
 #include <unistd.h>
 
 #include <nanobind/stl/unique_ptr.h>
@@ -28,7 +30,7 @@ class OfThisProcess {
   ~OfThisProcess() {
     if (!held_) return;
     if (getpid() != pid_) {
-      new std::shared_ptr<T>(std::move(held_));
+      (void)new (std::nothrow) std::shared_ptr<T>(std::move(held_));
       return;
     }
     // The last one joins threads, which may wait for the interpreter's lock.
@@ -144,8 +146,8 @@ void bind_run(nb::module_& module) {
           },
           nb::arg("examination"), nb::arg("text"), WithoutGil())
       .def(
-          "show_status", [](PyRun& self) { self.run->show_status(); }, WithoutGil(),
-          "From now on a StatusShown comes each second.")
+          "show_moving_line", [](PyRun& self) { self.run->show_moving_line(); }, WithoutGil(),
+          "From now on a MovingLineShown comes each second.")
       .def(
           "abort", [](PyRun& self, const std::string& reason) { self.run->abort(reason); }, nb::arg("reason"),
           WithoutGil())
@@ -209,6 +211,10 @@ void bind_driver(nb::module_& module) {
           "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Ends every run, worker and factory, and returns when they are gone.");
 
+  module.def(
+      "is_alive", [](std::int64_t pid, std::int64_t started) { return node::is_alive({pid, started}); }, nb::arg("pid"),
+      nb::arg("started"), nb::call_guard<nb::gil_scoped_release>(),
+      "Whether the process of this machine lives that had `pid` and was started `started` clock ticks after boot.");
   // Keeps the GIL: it computes a name.
   module.def("new_trial_id", &driver::new_trial_id, "A new run's id, at random.");
   // Keeps the GIL: it computes a name.

@@ -48,7 +48,7 @@ void bind_front_events(nb::module_& module) {
       "terminal's columns; None where the output is no terminal.");
   bind_described<driver::RankLine>(module, "RankLine", "A rank printed a line.");
   bind_described<driver::RankRedraws>(module, "RankRedraws", "A rank draws a line anew, such as a progress bar.");
-  bind_described<driver::StatusShown>(module, "StatusShown", "What the run is doing now, in a line.");
+  bind_described<driver::MovingLineShown>(module, "MovingLineShown", "What the run is doing now, in a line.");
   bind_described<driver::HelperLine>(module, "HelperLine", "A process of the run that is no rank printed a line.");
   bind_described<driver::Notice>(module, "Notice", "Something to show to the user.");
   bind_described<driver::RunWarning>(module, "RunWarning", "The same, and the user may have to act.");

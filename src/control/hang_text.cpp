@@ -10,9 +10,9 @@ namespace {
 
 std::string report_name(const Wait& wait) { return "report #" + std::to_string(wait.index + 1); }
 
-std::string hook_headline(const std::string& hook, const WaitScene& scene, const std::string& lasted) {
-  if (scene.awaited.empty()) return hook + " has not returned for " + lasted;
-  return ranks_have(scene.awaited) + " not answered a call of " + hook + ", which has not returned for " + lasted;
+std::string hook_headline(const std::string& hook, const WaitScene& scene, const std::string& lasting) {
+  if (scene.awaited.empty()) return hook + " has not returned" + lasting;
+  return ranks_have(scene.awaited) + " not answered a call of " + hook + ", which has not returned" + lasting;
 }
 
 /// As people call it, with its number among the collective calls.
@@ -52,6 +52,39 @@ std::string details(const WorkerGroup& group, const WaitScene& scene, const Rank
   return text;
 }
 
+/// Without how long it has lasted when `lasted` is empty.
+std::string headline(const WaitScene& scene, const std::string& lasted) {
+  const std::string lasting = lasted.empty() ? "" : " for " + lasted;
+  switch (scene.wait.kind) {
+    case WaitKind::storage: return "storage has not answered" + lasting + ": " + scene.subject;
+    case WaitKind::ready: return ranks_have(scene.awaited) + " not become ready" + lasting;
+    case WaitKind::setup: return hook_headline(setup_hooks, scene, lasting);
+    case WaitKind::report:
+      return ranks_have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " +
+             ranks_have(scene.waiting) + " waited" + lasting;
+    case WaitKind::gathering:
+      return ranks_have(scene.awaited) + " not come to " + gathering_name(scene.wait, scene.subject) + ", in which " +
+             ranks_have(scene.waiting) + " waited" + lasting;
+    case WaitKind::upload:
+      return ranks_have(scene.awaited) + " been storing files of " + scene.subject + lasting + ", and " +
+             (scene.waiting.empty() ? "the run's end waits for it"
+                                    : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
+                                          " for it in " + report_name(scene.wait));
+    case WaitKind::collective: return scene.subject + lasting;
+    case WaitKind::callback:
+      return std::string(callbacks) + " has not returned" + lasting + ", and the ranks wait for it";
+    case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasting);
+    case WaitKind::exit:
+      if (scene.leased) {
+        return rank_list(scene.awaited) + (scene.awaited.size() == 1 ? " was" : " were") +
+               " on a lost node, whose lease has not run out" + lasting + ": until then processes may still run there";
+      }
+      return ranks_have(scene.awaited) + " not exited" + (lasted.empty() ? "" : ", " + lasted) +
+             " after the order to end";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string unmatched_collective(const StuckCollective& stuck) {
@@ -60,36 +93,10 @@ std::string unmatched_collective(const StuckCollective& stuck) {
 }
 
 std::string hang_headline(const WaitScene& scene, Time now) {
-  const std::string lasted = seconds_text(now - scene.wait.since);
-  switch (scene.wait.kind) {
-    case WaitKind::storage: return "storage has not answered for " + lasted + ": " + scene.subject;
-    case WaitKind::ready: return ranks_have(scene.awaited) + " not become ready for " + lasted;
-    case WaitKind::setup: return hook_headline(setup_hooks, scene, lasted);
-    case WaitKind::report:
-      return ranks_have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " +
-             ranks_have(scene.waiting) + " waited for " + lasted;
-    case WaitKind::gathering:
-      return ranks_have(scene.awaited) + " not come to " + gathering_name(scene.wait, scene.subject) + ", in which " +
-             ranks_have(scene.waiting) + " waited for " + lasted;
-    case WaitKind::upload:
-      return ranks_have(scene.awaited) + " been storing files of " + scene.subject + " for " + lasted + ", and " +
-             (scene.waiting.empty() ? "the run's end waits for it"
-                                    : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
-                                          " for it in " + report_name(scene.wait));
-    case WaitKind::collective: return scene.subject + " for " + lasted;
-    case WaitKind::callback:
-      return std::string(callbacks) + " has not returned for " + lasted + ", and the ranks wait for it";
-    case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasted);
-    case WaitKind::exit:
-      if (scene.leased) {
-        return rank_list(scene.awaited) + (scene.awaited.size() == 1 ? " was" : " were") +
-               " on a lost node, whose lease has not run out for " + lasted +
-               ": until then processes may still run there";
-      }
-      return ranks_have(scene.awaited) + " not exited, " + lasted + " after the order to end";
-  }
-  return "";
+  return headline(scene, seconds_text(now - scene.wait.since));
 }
+
+std::string wait_words(const WaitScene& scene) { return headline(scene, ""); }
 
 std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
   const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";

@@ -34,6 +34,9 @@ std::string unmatched_collective(const StuckCollective& stuck);
 /// "rank 1 has not come to report #3, in which rank 0 has waited for 30.0 s".
 std::string hang_headline(const WaitScene& scene, Time now);
 
+/// The same without how long: "rank 1 has not come to report #3, in which rank 0 has waited".
+std::string wait_words(const WaitScene& scene);
+
 /// All of a warning: the headline, what the awaited ranks were seen doing, and where every rank
 /// stands.
 std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now);

@@ -149,7 +149,7 @@ std::optional<WaitView> RunController::view_of_wait(Time now) const {
   const std::optional<Wait> wait = waits_.current(scene());
   if (!wait) return std::nullopt;
   WaitScene told = waits_.describe(scene(), *wait, now);
-  return WaitView{wait->kind, hang_headline(told, now), to_seconds(now - wait->since), std::move(told.awaited),
+  return WaitView{wait->kind, wait_words(told), to_seconds(now - wait->since), std::move(told.awaited),
                   std::move(told.waiting)};
 }
 

@@ -93,7 +93,7 @@ BOOST_DESCRIBE_STRUCT(ValidationView, (), (checkpoint, report, stage, running_fo
 /// Who holds up the run at this moment, whether or not that is long enough for a warning.
 struct WaitView {
   WaitKind kind = WaitKind::storage;
-  std::string words;  ///< The first line that a warning would have.
+  std::string words;  ///< As the first line of a warning, without how long.
   double for_s = 0;
   std::vector<int> awaited;  ///< The ranks that the others wait for; empty when it is none of them.
   std::vector<int> waiting;  ///< The ranks that are held up, where it is not the whole run.

@@ -40,7 +40,8 @@ std::string running_text(const RunView& view, const RunSpec& spec) {
     text += " · " + span_of(each_s) + " each · last " + span_of(reports.last_ago_s.value_or(0)) + " ago" +
             left_text(view, spec, each_s);
   }
-  if (view.wait && view.wait->for_s >= shown_wait_s) text += " · " + view.wait->words;
+  if (view.wait && view.wait->for_s >= shown_wait_s)
+    text += " · " + view.wait->words + " (" + span_of(view.wait->for_s) + ")";
   return text;
 }
 

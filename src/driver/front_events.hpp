@@ -29,11 +29,11 @@ struct RankRedraws {
 };
 BOOST_DESCRIBE_STRUCT(RankRedraws, (), (rank, line))
 
-/// What the run is doing now, in a line; each second once Run::show_status was called.
-struct StatusShown {
+/// What the run is doing now, in a line; each second once Run::show_moving_line was called.
+struct MovingLineShown {
   std::string text;
 };
-BOOST_DESCRIBE_STRUCT(StatusShown, (), (text))
+BOOST_DESCRIBE_STRUCT(MovingLineShown, (), (text))
 
 /// A process of the run that is no rank printed a line.
 struct HelperLine {
@@ -130,7 +130,7 @@ struct Finished {
 };
 BOOST_DESCRIBE_STRUCT(Finished, (), (outcome, last_report_json))
 
-using FrontEvent = std::variant<RankLine, RankRedraws, StatusShown, HelperLine, Notice, RunWarning, ReportRecorded,
+using FrontEvent = std::variant<RankLine, RankRedraws, MovingLineShown, HelperLine, Notice, RunWarning, ReportRecorded,
                                 CallbackReport, AttemptFailed, SetupAsked, TeardownAsked, CallExecuted,
                                 FunctionReturned, FunctionRaised, ExamineHook, InterruptHook, Finished>;
 

@@ -3,7 +3,6 @@
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
 #include "driver/runtime.hpp"
-#include "driver/unix_time.hpp"
 #include "wire/spawn.hpp"
 
 #include <algorithm>
@@ -46,7 +45,9 @@ Run::Run(Runtime& runtime, RunStart start)
       outage_(std::make_shared<storage::Outage>(
           storage::real_patience(), [front = front_](const std::string& text) { front->push(RunWarning{text}); })),
       display_timer_(loop_),
-      tick_timer_(loop_),
+      status_file_(loop_, std::chrono::seconds(2),
+                   [this](std::function<void()> done) { write_status(std::move(done)); }),
+      line_timer_(loop_),
       local_sessions_(std::move(start.local_sessions)) {}
 
 void Run::close_local_sessions() {
@@ -108,7 +109,6 @@ void Run::start(std::int64_t run_id) {
   // The factory imports its modules while storage is probed.
   if (local_sessions_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
-  tick();
 }
 
 void Run::post(control::Event event) {
@@ -120,8 +120,7 @@ void Run::handle(const control::Event& event) {
   try {
     throw_point("run.event");
     const control::Commands commands = controller_.handle(decision_now(), event);
-    status_.reset();
-    runtime_->publisher().changed();
+    status_changed();
     for (const control::Command& command : commands) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }
@@ -130,15 +129,6 @@ void Run::handle(const control::Event& event) {
   }
   const control::RunState state = controller_.state();
   if (state == control::RunState::closing || state == control::RunState::over) outage_->begin_end();
-}
-
-std::shared_ptr<const RunStatus> Run::status() {
-  if (!status_) {
-    RunStatus status{run_id_, shown_location(folder_->path()), controller_.view(decision_now())};
-    status.view.taken_unix_s = unix_seconds();
-    status_ = std::make_shared<const RunStatus>(std::move(status));
-  }
-  return status_;
 }
 
 /// The controller is not asked: nobody knows what it has missed. Its journal says that the run can

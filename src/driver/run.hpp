@@ -6,6 +6,7 @@
 #include "driver/front_queue.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/run_start.hpp"
+#include "driver/status_file.hpp"
 #include "driver/validation_processes.hpp"
 #include "driver/watch.hpp"
 #include "driver/worker_routes.hpp"
@@ -46,8 +47,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::vector<FrontEvent> take_alarms();
   /// The stack of the thread in fit(), in lines.
   void hook_examined(std::int64_t examination, std::string text);
-  /// From now on a StatusShown comes each second, for a terminal.
-  void show_status();
+  /// From now on a MovingLineShown comes each second, for a terminal.
+  void show_moving_line();
   /// Asks for the end; Finished comes within about a second.
   void abort(const std::string& reason);
   /// Has these ranks of the current attempt call a pickled function. A CallExecuted with `call_id`
@@ -75,7 +76,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void node_preempted(const std::string& node_id, double grace_s);
   /// The engine may have more capacity than before.
   void capacity_changed();
-  /// As it is now.
+  /// As it was when something about it last changed.
   std::shared_ptr<const RunStatus> status();
   void warn(const std::string& text);
   void notify(const std::string& text);
@@ -166,7 +167,11 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void fail_calls(Worker& worker, int rank);
   void fail_call(std::int64_t call_id, int rank);
   void wake_display();
-  void tick();
+  control::RunView view() const;
+  void status_changed();
+  void write_status(std::function<void()> done);
+  void move_line();
+  void end_status();
 
   Runtime* runtime_;
   boost::asio::io_context& loop_;
@@ -192,10 +197,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   bool display_waits_ = false;
   /// Null: something has happened since it was asked for.
   std::shared_ptr<const RunStatus> status_;
-  boost::asio::steady_timer tick_timer_;
-  std::int64_t ticks_ = 0;
-  bool shows_status_ = false;
-  bool writes_status_ = false;
+  StatusFile status_file_;
+  boost::asio::steady_timer line_timer_;  ///< Runs where the moving line is shown.
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;  ///< Of the current attempt, by rank.

@@ -268,7 +268,7 @@ void Run::carry_out(const control::Notify& command) { notify(command.text); }
 void Run::carry_out(const control::Finish& command) {
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
-  tick_timer_.cancel();
+  end_status();
   // After everything else that storage has to do: what fit() returns is complete.
   do_on_storage([self = shared_from_this(), command, unused = working_directory_.empty()] {
     storage::LockFile lock = std::move(self->working_directory_lock_);

@@ -20,6 +20,16 @@ namespace headway::driver {
 namespace {
 
 constexpr const char* status_file = "status.json";
+/// What status.json holds. Its reader asks whether the driver lives: a run that does not change is
+/// not written again.
+struct Status {
+  std::string owner;  ///< As run.json has it.
+  std::string host;
+  node::ProcessIdentity driver;
+  control::RunView view;
+};
+BOOST_DESCRIBE_STRUCT(Status, (), (owner, host, driver, view))
+
 constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
 }  // namespace
@@ -68,11 +78,12 @@ Result<void> RunFolder::take_lock(Owner owner, std::vector<std::string>& warning
 Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const wire::Blob& trainer, Owner owner) {
   if (no_staging_) return *no_staging_;
   Prepared prepared;
-  owner_ = to_text(owner);
+  owner_ = owner;
   // Remote storage that can't be reached is found out soonest by the probe, which has little
   // patience.
   if (auto ok = is_staged() ? storage::probe(path_) : take_lock(std::move(owner), prepared.warnings); !ok)
     return ok.error();
+  is_ours_ = true;
   Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings);
   if (!found) return found.error();
   prepared.found = std::move(*found);
@@ -106,7 +117,7 @@ Result<void> RunFolder::check_owner(std::int64_t epoch) {
     is_gone_ = has_journal_ && is_staged() && there.error().kind == ErrorKind::not_found;
     return check_in_place();
   }
-  if (there->owner_epoch < epoch || (there->owner_epoch == epoch && there->owner == owner_)) return {};
+  if (there->owner_epoch < epoch || (there->owner_epoch == epoch && there->owner == to_text(owner_))) return {};
   return Error{ErrorKind::superseded, "another driver has taken this run over: " + there->owner + " (epoch " +
                                           std::to_string(there->owner_epoch) + "; this driver's is " +
                                           std::to_string(epoch) + "). This one writes nothing more to " +
@@ -134,7 +145,7 @@ std::vector<std::string> RunFolder::append(const std::string& line) {
 Result<void> RunFolder::write_journal(control::Journal snapshot) {
   owner_epoch_ = snapshot.owner_epoch;
   if (auto owned = check_owner(owner_epoch_); !owned) return owned;
-  snapshot.owner = owner_;
+  snapshot.owner = to_text(owner_);
   snapshot.written_unix_s = unix_seconds();
   fault_point("journal.begin");
   auto written = storage::replace_file(join_location(path_, "run.json"), to_json_text(snapshot) + "\n");
@@ -143,12 +154,12 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   return written;
 }
 
-void RunFolder::write_status(const std::string& view_json) {
-  if (closed_) return;
+void RunFolder::write_status(const control::RunView& view) {
+  if (closed_ || !is_ours_) return;
   const std::string path = local_path_ + "/" + status_file;
   const std::string fresh = local_path_ + "/" + std::string(part_prefix) + status_file;
   std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << view_json;
+  file << to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view}) << '\n';
   file.close();
   if (file) (void)rename(fresh.c_str(), path.c_str());
 }
@@ -171,7 +182,7 @@ std::vector<std::string> RunFolder::close(bool bring) {
   }
   close_files();
   closed_ = true;
-  (void)unlink((local_path_ + "/" + status_file).c_str());
+  if (is_ours_) (void)unlink((local_path_ + "/" + status_file).c_str());
   if (bring) {
     if (const auto brought = sync(true); !brought) {
       warnings.push_back("not all of the run's files could be brought to storage: " + brought.error().message +

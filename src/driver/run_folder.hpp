@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/journal.hpp"
+#include "control/run_view.hpp"
 #include "core/json.hpp"
 #include "core/worker.hpp"
 #include "driver/append_file.hpp"
@@ -79,10 +80,10 @@ class RunFolder {
   /// taken the run over.
   Result<void> write_journal(control::Journal snapshot);
 
-  /// Replaces status.json, what the run looks like at this moment. It is there while the run is at
-  /// work, on the local side alone, and may be lost with the machine's power. Nothing when the
-  /// folder is closed or cannot be written.
-  void write_status(const std::string& view_json);
+  /// Replaces status.json, the run as this driver sees it. It is there while the run is at work, on
+  /// the local side alone, and may be lost with the machine's power. Nothing when the folder is not
+  /// this driver's (any more) or cannot be written.
+  void write_status(const control::RunView& view);
 
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see
   /// FolderSync.
@@ -101,7 +102,8 @@ class RunFolder {
   void close_files();
 
   std::optional<RunLock> lock_;
-  std::string owner_;             ///< This driver, as run.json names it.
+  Owner owner_;                   ///< This driver.
+  bool is_ours_ = false;          ///< `prepare` has made the folder this driver's.
   std::int64_t owner_epoch_ = 0;  ///< As this driver's newest journal has it.
   bool has_journal_ = false;      ///< run.json was written.
   bool is_gone_ = false;          ///< It was, and on remote storage it is not there any more.

@@ -1,40 +1,62 @@
 #include "control/status_text.hpp"
+#include "core/location.hpp"
 #include "driver/run.hpp"
+#include "driver/runtime.hpp"
 #include "driver/unix_time.hpp"
 
-/// What a run shows of itself while it is at work: a line for a terminal, and status.json for other
-/// programs.
+/// What a run shows of itself while it is at work: its status for observers and, in status.json,
+/// for other programs; and the moving line of a terminal.
 namespace headway::driver {
 
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
-void Run::show_status() {
-  asio::post(loop_, [self = shared_from_this()] { self->shows_status_ = true; });
+std::shared_ptr<const RunStatus> Run::status() {
+  if (!status_) {
+    RunStatus status{run_id_, shown_location(folder_->path()), view()};
+    status_ = std::make_shared<const RunStatus>(std::move(status));
+  }
+  return status_;
 }
 
-/// Each second.
-void Run::tick() {
-  if (detached_) return;
+control::RunView Run::view() const {
+  control::RunView view = controller_.view(Time(steady_clock::now().time_since_epoch()));
+  view.taken_unix_s = unix_seconds();
+  return view;
+}
+
+/// An event was handled.
+void Run::status_changed() {
+  status_.reset();
+  runtime_->publisher().changed();
   const control::RunState state = controller_.state();
-  const bool has_folder = state >= control::RunState::scheduling && state < control::RunState::closing;
-  const bool writes = ticks_++ % 2 == 0 && has_folder && !writes_status_;
-  if (shows_status_ || writes) {
-    control::RunView view = controller_.view(Time(steady_clock::now().time_since_epoch()));
-    view.taken_unix_s = unix_seconds();
-    if (shows_status_) front_->push_latest(StatusShown{control::status_text(view, spec_)});
-    if (writes) {
-      writes_status_ = true;
-      asio::post(storage_, [self = shared_from_this(), view = std::move(view)] {
-        self->folder_->write_status(to_json_text(view) + "\n");
-        asio::post(self->loop_, [self] { self->writes_status_ = false; });
-      });
-    }
-  }
-  tick_timer_.expires_after(std::chrono::seconds(1));
-  tick_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& failure) {
-    if (const auto self = weak.lock(); self && !failure) self->tick();
+  if (state >= control::RunState::scheduling && state < control::RunState::closing) status_file_.changed();
+}
+
+void Run::write_status(std::function<void()> done) {
+  asio::post(storage_, [self = shared_from_this(), status = status(), done = std::move(done)] {
+    self->folder_->write_status(status->view);
+    asio::post(self->loop_, done);
   });
+}
+
+void Run::show_moving_line() {
+  asio::post(loop_, [self = shared_from_this()] { self->move_line(); });
+}
+
+/// Each second: the times in the line grow even if nothing happens.
+void Run::move_line() {
+  if (detached_) return;
+  front_->push_latest(MovingLineShown{control::status_text(view(), spec_)});
+  line_timer_.expires_after(std::chrono::seconds(1));
+  line_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& failure) {
+    if (const auto self = weak.lock(); self && !failure) self->move_line();
+  });
+}
+
+void Run::end_status() {
+  status_file_.close();
+  line_timer_.cancel();
 }
 
 }  // namespace headway::driver

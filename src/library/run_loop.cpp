@@ -23,7 +23,7 @@ const driver::Finished& RunLoop::serve(RunListener* listener) {
   listener_ = listener;
   // Beside a program that goes on (`Trainer::start`), a line that moves would be in the way.
   const bool on_main_thread = gettid() == getpid();
-  if (on_main_thread && display_.move()) run_->show_status();
+  if (on_main_thread && display_.move()) run_->show_moving_line();
   while (!end_) {
     std::array<pollfd, 3> watch{
         {{run_->event_fd(), POLLIN, 0}, {run_->alarm_fd(), POLLIN, 0}, {aborted_ ? -1 : interrupt_.fd(), POLLIN, 0}}};
@@ -49,7 +49,7 @@ void RunLoop::on(const driver::RankLine& event) {
 
 void RunLoop::on(const driver::RankRedraws& event) { display_.redraw(event.rank, *event.line); }
 
-void RunLoop::on(const driver::StatusShown& event) { display_.status(event.text); }
+void RunLoop::on(const driver::MovingLineShown& event) { display_.status(event.text); }
 
 void RunLoop::on(const driver::HelperLine& event) {
   display_.helper_line(event.helper, *event.line);

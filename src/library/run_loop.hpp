@@ -28,7 +28,7 @@ class RunLoop {
  private:
   void on(const driver::RankLine& event);
   void on(const driver::RankRedraws& event);
-  void on(const driver::StatusShown& event);
+  void on(const driver::MovingLineShown& event);
   void on(const driver::HelperLine& event);
   void on(const driver::Notice& event);
   void on(const driver::RunWarning& event);

@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(the_status_line_says_who_is_waited_for) {
   run.report(0);
   run.advance(7s);
   BOOST_TEST(contains(status(run, spec), "training for 7.0 s, no report yet · rank 1"));
+  BOOST_TEST(contains(status(run, spec), ", in which rank 0 has waited (7.0 s)"));
 }
 
 }  // namespace headway::control

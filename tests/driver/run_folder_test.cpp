@@ -4,6 +4,7 @@
 #include "storage/scratch.hpp"
 
 #include <filesystem>
+#include <unistd.h>
 
 namespace headway::driver {
 
@@ -43,6 +44,24 @@ BOOST_AUTO_TEST_CASE(the_last_line_is_tried_again_at_the_end_and_missed_aloud) {
       BOOST_TEST(storage::contains(warnings[0], "of the reports, 1 are not in result.json: cannot write " + run));
     std::filesystem::remove(run + "/result.json");
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_status_of_a_run_at_work_stays_when_a_second_driver_is_turned_away) {
+  RunFolder first(run);
+  must(first.prepare({}, nullptr, this_owner({})));
+  control::RunView view;
+  view.name = "the first one's";
+  first.write_status(view);
+  const std::string status = read(run + "/status.json");
+  BOOST_TEST(storage::contains(status, "the first one's"));
+  BOOST_TEST(storage::contains(status, "\"pid\":" + std::to_string(getpid())));
+  RunFolder second(run);
+  BOOST_TEST(!second.prepare({}, nullptr, this_owner({})).has_value());
+  second.write_status({});
+  second.close(false);
+  BOOST_TEST(read(run + "/status.json") == status);
+  first.close(false);
+  BOOST_TEST(!std::filesystem::exists(run + "/status.json"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,11 @@
 """`headway ls | status | logs | stack | profile`: runs at work, and runs that have ended."""
 
+import json
 import os
+import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -128,6 +131,55 @@ def test_a_run_at_work_is_looked_at(at_work, storage, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "<svg" in picture.read_text()
     assert "--rank is 3; allowed: 0" in refused("profile", "work", "--rank", 3, storage=storage)
+
+
+def test_a_run_that_does_not_change_is_at_work_for_as_long_as_its_driver_lives(at_work, storage):
+    place = pathlib.Path(storage, "work", "status.json")
+    words = ""
+    # What came before may still be written.
+    while "work: running for 60 min, attempt 1" not in words:
+        status = json.loads(place.read_text())
+        status["view"]["taken_unix_s"] -= 3600
+        place.write_text(json.dumps(status))
+        words = good("status", "work", storage=storage)
+    assert re.search(r"training for 60 min$", words, re.MULTILINE)
+    assert re.search(r"^work +running +1 +1 +0 s ", good("ls", storage=storage), re.MULTILINE)
+
+
+def test_a_run_on_another_machine_is_shown_as_its_driver_wrote_it_last(at_work, storage):
+    place = pathlib.Path(storage, "work", "status.json")
+    words = ""
+    while ", as its driver wrote " not in words:
+        status = json.loads(place.read_text())
+        status["host"] = "another"
+        place.write_text(json.dumps(status))
+        words = good("status", "work", storage=storage)
+    assert re.match(r"work: .+, attempt 1.*, as its driver wrote \d+ s ago\n", words)
+
+
+WORKS = """
+    import signal
+    from headway import train
+
+    def loop():
+        print("at work", flush=True)
+        signal.pause()
+
+    train.DataParallelTrainer(loop, run_config=train.RunConfig(name="work")).fit()
+"""
+
+
+def test_a_run_whose_driver_was_killed_is_lost_at_once(script):
+    driver = script.start(WORKS).process.pid
+    script.wait_for("at work")
+    while "running" not in good("ls", storage=script.storage):
+        pass
+    os.kill(driver, signal.SIGKILL)
+    script.finish()
+    assert re.search(r"^work +lost +0 +1 ", good("ls", storage=script.storage), re.MULTILINE)
+    words = good("status", "work", storage=script.storage)
+    assert re.match(r"work: lost: it was running, as its driver wrote \d+ s ago, and that driver has ended\n", words)
+    assert "is not at work on this machine: it is lost" in refused("stack", "work", storage=script.storage)
 
 
 def test_what_has_no_processes_has_no_stack(ended, storage):

@@ -1,5 +1,5 @@
-"""A run that a command looks at: from its journal and, while it is at work on this machine, from
-what its driver writes of it each two seconds.
+"""A run that a command looks at: from its journal and, while it is at work, from what its driver
+writes of it after each change.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from headway import _core
 from headway._command.text import age
 from headway._storage import locations, run_files
 
-#: An older word of a driver's is said to be old.
-_FRESH_S = 10.0
 _ENDS = ("finished", "errored", "aborted")
 
 
@@ -30,7 +29,7 @@ class FoundRun:
         seen_unix_s: When this was so.
         checkpoints: The names of those that are kept.
         view: The run as its driver sees it (``control::RunView``); None when it is not at work, or
-            elsewhere.
+            its folder is on remote storage.
     """
 
     location: str
@@ -70,33 +69,69 @@ def open_run(location: str) -> FoundRun:
     if journal is None:
         raise FileNotFoundError(f"no run in {locations.shown(location)}")
     kept = [each["name"] for each in journal["checkpoints"]]
-    reports, seen = journal["reports"], journal["written_unix_s"]
-    state = journal["state"]
-    view = None if state in _ENDS or locations.is_remote(location) else run_files.read_json(location, "status.json")
-    if view is not None and view["taken_unix_s"] >= seen - _FRESH_S:
-        seen = view["taken_unix_s"]
-        kept = [each["name"] for each in view["checkpoints"] or ()]
-        state, reports = view["state"], view["reports"]["count"]
-    else:
-        view = None
-    words = _words(state, journal, view, time.time() - seen)
-    if state not in _ENDS and view is not None and time.time() - seen > _FRESH_S:
-        state = "lost"
-    return FoundRun(location, state, words, reports, journal["attempt"], seen, kept, view)
-
-
-def _words(state: str, journal: dict[str, Any], view: dict[str, Any] | None, ago_s: float) -> str:
+    state, reports, attempt, seen = journal["state"], journal["reports"], journal["attempt"], journal["written_unix_s"]
     if state in _ENDS:
-        reason = journal.get("failure") or journal.get("abort_reason") or journal.get("stop_reason")
-        words = f"{state} {age(ago_s)} ago, after {age(journal['time_total_s'])} and {_attempts(journal['attempt'])}"
-        return f"{words}: {reason.splitlines()[0]}" if reason else words
-    if view is None:
-        return f"{state}, as its driver wrote {age(ago_s)} ago"
-    words = f"{state} for {age(view['state_for_s'] + ago_s)}, attempt {view['attempt']}"
+        return FoundRun(location, state, _end_words(journal), reports, attempt, seen, kept, None)
+    if locations.is_remote(location):
+        return FoundRun(location, state, f"{state}{_written(seen)}", reports, attempt, seen, kept, None)
+    view, driver = _view(location, journal.get("owner"))
+    if view is not None:
+        state, reports, attempt, seen = view["state"], view["reports"]["count"], view["attempt"], view["taken_unix_s"]
+        kept = [each["name"] for each in view["checkpoints"] or ()]
+    if view is None or driver == "dead":
+        words = f"lost: it was {state}{_written(seen)}, and that driver has ended"
+        return FoundRun(location, "lost", words, reports, attempt, seen, kept, None)
+    words = _words_at_work(view)
+    if driver == "elsewhere":
+        return FoundRun(location, state, f"{words}{_written(seen)}", reports, attempt, seen, kept, view)
+    return FoundRun(location, state, words, reports, attempt, time.time(), kept, view)
+
+
+def _view(location: str, owner: str | None) -> tuple[dict[str, Any] | None, str]:
+    """What the run's driver wrote last, and what that driver is: "alive" and "dead" are known on
+    its machine, else it is "elsewhere". Of one that is alive, the view is as it would be now.
+    """
+    status = run_files.read_json(location, "status.json")
+    if status is None:
+        return None, "dead"
+    view: dict[str, Any] = status["view"]
+    if status["host"] != os.uname().nodename:
+        return view, "elsewhere"
+    if _core.is_alive(status["driver"]["pid"], status["driver"]["started"]):
+        _let_pass(view, time.time() - view["taken_unix_s"])
+        return view, "alive"
+    # A driver before the one that wrote the journal may have left it.
+    return (view if status["owner"] == owner else None), "dead"
+
+
+def _let_pass(view: Any, seconds: float) -> None:
+    """Times of a view count up to the moment when it was taken; afterwards only they grow."""
+    if isinstance(view, list):
+        for each in view:
+            _let_pass(each, seconds)
+    if isinstance(view, dict):
+        for key, value in view.items():
+            if key.endswith(("for_s", "ago_s")) and value is not None:
+                view[key] = value + seconds
+            else:
+                _let_pass(value, seconds)
+
+
+def _written(seen_unix_s: float) -> str:
+    return f", as its driver wrote {age(time.time() - seen_unix_s)} ago"
+
+
+def _end_words(journal: dict[str, Any]) -> str:
+    reason = journal.get("failure") or journal.get("abort_reason") or journal.get("stop_reason")
+    ago, took = age(time.time() - journal["written_unix_s"]), age(journal["time_total_s"])
+    words = f"{journal['state']} {ago} ago, after {took} and {_attempts(journal['attempt'])}"
+    return f"{words}: {reason.splitlines()[0]}" if reason else words
+
+
+def _words_at_work(view: dict[str, Any]) -> str:
+    words = f"{view['state']} for {age(view['state_for_s'])}, attempt {view['attempt']}"
     if view.get("wait"):
-        words += f"; {view['wait']['words']}"
-    if ago_s > _FRESH_S:
-        words += f"; its driver has written nothing for {age(ago_s)}: it has ended or hangs"
+        words += f"; {view['wait']['words']} ({age(view['wait']['for_s'])})"
     return words
 
 

@@ -63,7 +63,7 @@ class RunLoop:
         # Beside a program that goes on, or a rank in this process, a line that moves would be in
         # the way.
         if threading.current_thread() is threading.main_thread() and self._display.move():
-            self._run.show_status()
+            self._run.show_moving_line()
         if self._callbacks is not None:
             self._call_back(lambda calls: calls.start(self._run.path))
         while self.end is None:
@@ -154,7 +154,7 @@ class RunLoop:
                 self._display.line(event.rank, event.line or b"")
             case _core.RankRedraws():
                 self._display.redraw(event.rank, event.line or b"")
-            case _core.StatusShown():
+            case _core.MovingLineShown():
                 self._display.status(event.text)
             case _core.HelperLine():
                 self._display.helper_line(event.helper, event.line or b"")
