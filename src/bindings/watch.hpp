@@ -14,7 +14,7 @@ class PyWatch {
   explicit PyWatch(std::shared_ptr<driver::Watch> watch) : watch_(std::move(watch)), pid_(getpid()) {}
   PyWatch(PyWatch&&) = default;
   ~PyWatch() {
-    if (watch_ && getpid() != pid_) new std::shared_ptr<driver::Watch>(std::move(watch_));
+    if (watch_ && getpid() != pid_) (void)new (std::nothrow) std::shared_ptr<driver::Watch>(std::move(watch_));
   }
 
   std::shared_ptr<const driver::Snapshot> next(std::chrono::milliseconds limit) { return watch_->next(limit); }
