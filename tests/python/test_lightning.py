@@ -12,6 +12,8 @@ import pytest
 from conftest import PACKAGES
 from headway import train
 
+import cluster
+
 pytestmark = pytest.mark.heavy
 
 
@@ -98,6 +100,35 @@ def test_the_factory_imports_lightning_and_ranks_know_who_they_are(program, fit_
 
     fit_torch(program.loop, config={"epochs": 1})
     assert fit_torch(loop).metrics["right"] == 1
+
+
+TWO_NODES = """
+    import sys
+    sys.path.insert(0, TESTS)
+    import lightning_program
+    from headway.train.torch import TorchTrainer
+
+    wait_for_nodes(2)
+    result = TorchTrainer(
+        lightning_program.loop,
+        train_loop_config={"strategy": "fsdp sharded", "kill": 12},
+        scaling_config=train.ScalingConfig(num_workers=2, resources_per_worker={"CPU": 1}),
+        run_config=train.RunConfig(name="run", storage_path=STORAGE, failure_config=train.FailureConfig(1)),
+    ).fit()
+    print("RESULT", result.return_value, result.metrics_dataframe["step"].tolist())
+    print("FILES", sorted(os.listdir(os.path.join(result.checkpoint.path, "checkpoint.ckpt"))))
+"""
+
+
+@cluster.needs_tls
+def test_sharded_checkpoints_have_the_shards_of_all_nodes(program, nodes, tmp_path):
+    folder = os.path.dirname(program.__file__)
+    nodes.start(TWO_NODES.replace("STORAGE", repr(str(tmp_path / "storage"))).replace("TESTS", repr(folder)))
+    assert nodes.agent().join() == "node-1"
+    status, output = nodes.script.finish(110)
+    assert status == 0, output
+    assert "RESULT (2, 24) [8, 16, 24]" in output
+    assert "FILES ['.metadata', '__0_0.distcp', '__1_0.distcp', 'meta.pt']" in output
 
 
 def test_a_trainer_that_trains_otherwise_is_refused(program, fit_torch):
