@@ -202,6 +202,11 @@ PYTHON: dict[str, Room] = {
         "Transformers: reports of its Trainer",
         "_places _session _values train train.collective",
     ),
+    "train.xgboost": _room(
+        "python/headway/train/xgboost/",
+        "XGBoost: trainer, reports",
+        "_checkpoint _places _session _values train train._config train._validation train.backend",
+    ),
     "tune": _room(
         "python/headway/tune/",
         "the names that users import of what tuning shares with training",

@@ -10,6 +10,7 @@ from headway import train, tune
 from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train import lightning as lightning_names
+from headway.train import xgboost as xgboost_names
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -23,6 +24,7 @@ from headway.train.torch import (
     save_checkpoint,
     unwrap_model,
 )
+from headway.train.xgboost import XGBoostConfig, XGBoostTrainer
 
 NAN, INF = float("nan"), float("inf")
 UNPICKLABLE = (letter for letter in "")
@@ -154,6 +156,16 @@ ROWS = [
     ),
     (of(torch_checkpoint, "get_model"), {"model": 3}, TypeError, "model", "3 (int)", "a torch.nn.Module or None"),
     (enable_reproducibility, {"seed": -1}, ValueError, "seed", "-1", "an integer from 0"),
+    (
+        XGBoostTrainer,
+        {"train_loop_per_worker": print, "xgboost_config": {}},
+        TypeError,
+        "xgboost_config",
+        "{}",
+        "an XGB",
+    ),
+    (XGBoostTrainer.restore, {"path": "/", "xgboost_config": 3}, TypeError, "xgboost_config", "3 (int)", "an XGBoost"),
+    (XGBoostConfig, {"xgboost_communicator": "mpi"}, ValueError, "xgboost_communicator", "'mpi'", '"rabit"'),
     (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
 ]
 
@@ -261,4 +273,25 @@ def of_lightning():
         (call, {"checkpoint_upload_mode": "SYNC"}, TypeError, "checkpoint_upload_mode", "'SYNC' (str)", "a member of"),
         (call, {"validation": 1}, TypeError, "validation", "1 (int)", "True, False or a ValidationTaskConfig"),
         (call, {"every_n_steps": 1}, TypeError, "every_n_steps", "unexpected", f"did you mean {every!r}?"),
+    ]
+
+
+def of_xgboost():
+    """Rows for which XGBoost must be installed: test_xgboost.py."""
+    call, get_model = xgboost_names.ReportCallback, xgboost_names.ReportCallback.get_model
+    from_trainer = xgboost_names.XGBoostTrainer.get_model
+    post = "results_postprocessing_fn"
+    return [
+        (call, {"metrics": 3}, TypeError, "metrics", "3 (int)", "a dict from names to metrics"),
+        (call, {"metrics": [1]}, TypeError, "metrics", "1 (int)", "a dict from names to metrics"),
+        (call, {"metrics": {"a": 1}}, TypeError, "metrics['a']", "1 (int)", "a dict from names to metrics"),
+        (call, {"filename": "a/b"}, ValueError, "filename", "'a/b'", "without '/'"),
+        (call, {"frequency": -1}, ValueError, "frequency", "-1", "a number of rounds, from 0"),
+        (call, {"frequency": "1"}, TypeError, "frequency", "'1' (str)", "a number of rounds, from 0"),
+        (call, {"checkpoint_at_end": 1}, TypeError, "checkpoint_at_end", "1 (int)", BOOL),
+        (call, {post: 1}, TypeError, post, "1 (int)", "a function of the metrics"),
+        (get_model, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a headway.train.Checkpoint"),
+        (get_model, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
+        (from_trainer, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a headway.train.Checkpoint"),
+        (from_trainer, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
     ]

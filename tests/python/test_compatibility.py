@@ -12,6 +12,7 @@ import headway
 import headway.train.huggingface.transformers
 import headway.train.lightning
 import headway.train.torch
+import headway.train.xgboost
 import pytest
 from headway import train
 
@@ -84,8 +85,15 @@ def test_a_row_is_true(name, state, note):
 
 def test_every_public_name_has_a_row():
     listed = {row[0] for row in rows()}
-    of_frameworks = (headway.train.torch, headway.train.lightning, headway.train.huggingface.transformers)
-    public = {f"{module.__name__}.{name}" for module in (headway, train, *of_frameworks) for name in module.__all__}
+    modules = (
+        headway,
+        train,
+        headway.train.torch,
+        headway.train.lightning,
+        headway.train.huggingface.transformers,
+        headway.train.xgboost,
+    )
+    public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()
 
 

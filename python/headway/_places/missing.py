@@ -39,7 +39,8 @@ _WORDS = {
     "headway.train.lightning.LightningTrainer": _LIGHTNING_TRAINER,
     "headway.train.lightning.RayDeepSpeedStrategy": _DEEPSPEED,
     "headway.train.tensorflow": _OTHER.format("TensorFlow"),
-    "headway.train.xgboost": _OTHER.format("XGBoost"),
+    "headway.train.xgboost.XGBoostCheckpoint": "ReportCallback.get_model(checkpoint) gives the model of a checkpoint",
+    "headway.train.xgboost.XGBoostPredictor": "ReportCallback.get_model(checkpoint) gives the model of a checkpoint",
     "headway.tune": _TUNING,
 }
 
