@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The tests, from a fresh clone on: scripts/test.sh [all]. CONTRIBUTING.md says what `all` has beside the others.
 #
-# The C++ tests come first. Those of lint and packaging run beside the Python tests, which wait for processes more than they
-# compute.
+# The tests of C++, lint and packaging run beside the Python tests, which wait for processes more than they compute.
 # The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,15 +48,27 @@ cpp() {
   .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${heavy[@]}"
 }
 
-# In the background: their output is shown when they are done.
-beside() {
-  local status=0 started=$SECONDS
-  pytest tests/lint tests/package >"$logs/lint-package.log" 2>&1 || status=$?
-  printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/lint-package.status"
+# in_background LOG command...: `show_beside` waits for its end and shows its output.
+in_background() {
+  local log=$1 status=0 started=$SECONDS
+  shift
+  "$@" >"$logs/$log.log" 2>&1 || status=$?
+  printf '%s %s\n' "$status" "$((SECONDS - started))" >"$logs/$log.status"
 }
 
+# beside LOG command...: starts it in a process group of its own.
+beside() {
+  set -m
+  in_background "$@" </dev/null &
+  others[$1]=$!
+  set +m
+}
+
+# show_beside HEADING LOG PATTERN
 show_beside() {
   local heading=$1 log=$2 pattern=$3 status seconds
+  wait "${others[$log]}" || failed=1
+  unset "others[$log]"
   read -r status seconds <"$logs/$log.status"
   printf '\n=== %s\n' "$heading"
   cat "$logs/$log.log"
@@ -68,11 +79,12 @@ show_beside() {
 
 # Whatever ends the script ends the tests in the background.
 end_beside() {
-  if [ -n "$others" ]; then kill -- "-$others" 2>/dev/null || true; fi
+  local group
+  for group in "${others[@]}"; do kill -- "-$group" 2>/dev/null || true; done
 }
 
 failed=0
-others=
+declare -A others=()  # The process groups in the background, by their logs.
 
 main() {
   step "install into .venv" scripts/bootstrap.sh build runtime torch demo test
@@ -86,20 +98,16 @@ main() {
   rm -f "$logs"/*.status
   : >"$summary"
 
-  run "C++" cpp.log '% tests passed' cpp
-  set -m
-  beside </dev/null &
-  others=$!
-  set +m
   trap end_beside EXIT
+  beside cpp cpp
+  beside lint-package pytest tests/lint tests/package
   run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork
   if [ -n "$everything" ]; then
     run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec
   else
     run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec -m both_starts
   fi
-  wait "$others" || failed=1
-  others=
+  show_beside "C++" cpp '% tests passed'
   show_beside "Lint checks and packaging" lint-package "$pytest_end"
   if [ -n "$everything" ]; then
     run "Sanitizers" sanitize.log '% tests passed' scripts/sanitize.sh
