@@ -217,7 +217,7 @@ void NodePool::tell_pending(Request& request, bool others) {
 /// are passed over.
 void NodePool::serve_queue() {
   bool others = false;
-  for (auto request = queue_.begin(); request != queue_.end() && !(others && untold_ == 0);) {
+  for (auto request = queue_.begin(); request != queue_.end() && (!others || untold_ != 0);) {
     if (!others && is_placeable(*request)) {
       if (serve(*request)) {
         if (!request->told_pending) --untold_;

@@ -37,7 +37,7 @@ class FakeChannel : public SecureChannel {
     hear_frame(wire::to_frame(message, std::move(blob)));
   }
   void hear_frame(wire::Frame frame) {
-    if (frame.inner_json.size() > 0)
+    if (!frame.inner_json.empty())
       frame.blob = std::make_shared<const std::string>(frame.inner_json + (frame.blob ? *frame.blob : ""));
     const FrameHandler handler = on_frame_;
     if (!handler) return;
