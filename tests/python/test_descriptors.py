@@ -4,6 +4,8 @@ import gc
 import os
 
 import pytest
+from headway import train
+from headway.train import events
 
 
 def open_descriptors():
@@ -24,3 +26,17 @@ def test_no_descriptor_of_a_run_waits_for_the_cycle_collector(fit, no_cycle_coll
     for _ in range(20):
         fit(lambda: None)
     assert open_descriptors() <= before
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_no_descriptor_of_a_started_run_waits_for_the_cycle_collector(storage, no_cycle_collector, workers):
+    trainer = train.DataParallelTrainer(
+        lambda: train.report({"x": 1}),
+        scaling_config=train.ScalingConfig(num_workers=workers),
+        run_config=train.RunConfig(storage_path=storage, verbose=0),
+    )
+    trainer.start().wait()
+    before = open_descriptors()
+    for _ in range(20):
+        assert [type(event) for event in trainer.start().events()][-1] is events.Finished
+    assert open_descriptors() <= before + 2  # Its last run may just be ending.

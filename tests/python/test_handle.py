@@ -144,6 +144,24 @@ def test_events_come_in_order_and_end_with_the_run(storage, gate):
     assert isinstance(late, events.Finished)
 
 
+def test_threads_that_share_an_iterator_all_end_with_the_run(storage):
+    handle = start(report_for_ever, storage)
+    shared = handle.events()
+    ended = []
+    threads = [threading.Thread(target=lambda: ended.append([*shared]), daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_for_report(handle)
+    handle.stop()
+    for thread in threads:
+        thread.join(30)
+    assert len(ended) == 4
+
+
+def test_a_wait_may_be_longer_than_the_clock_counts(storage):
+    assert start(lambda: train.report({"n": 1}), storage).wait(1e300).metrics["n"] == 1
+
+
 def test_a_failed_attempt_is_an_event(storage):
     def loop():
         if train.get_context().get_world_rank() == 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -106,7 +105,7 @@ class RunHandle:
         if timeout is not None and not check_number("timeout", timeout, _TIMEOUT) >= 0:
             raise ValueError(f"timeout is {timeout!r}; allowed: {_TIMEOUT}")
         try:
-            if not self._ended.wait(None if timeout == math.inf else timeout):
+            if not self._ended.wait(None if timeout is None or timeout > threading.TIMEOUT_MAX else timeout):
                 raise TimeoutError(f"the run has not ended within {timeout:g} s; it continues")
         except KeyboardInterrupt as error:
             if self._run.abort("Ctrl-C"):
@@ -184,6 +183,8 @@ class RunHandle:
             self._result = self._run.serve()
         except BaseException as error:
             self._error = error
+        # The run and its handle would keep each other, and descriptors, for the cycle collector.
+        self._run.listeners.remove(self._pass_on)
         with self._lock:
             self._ended.set()
             for subscriber in self._subscribers:
@@ -213,7 +214,7 @@ class _Subscriber(Iterator[RunEvent]):
     def close(self) -> None:
         with self._changed:
             self._closed = True
-            self._changed.notify()
+            self._changed.notify_all()  # Several threads may share the iterator.
 
     def __next__(self) -> RunEvent:
         with self._changed:

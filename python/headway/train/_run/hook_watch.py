@@ -38,6 +38,7 @@ class HookWatch:
         self._say = say
         self._lock = threading.Lock()
         self._hook_thread: int | None = None
+        self._interrupted = False
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
@@ -49,15 +50,28 @@ class HookWatch:
         try:
             yield
         finally:
-            with self._lock:
-                # An interruption that came too late for the hook must not meet anybody else.
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)
-                self._hook_thread = None
-            # Not its end of file: a process that the hook has forked may hold it open.
-            os.write(end_writer, b"e")
-            thread.join()
-            os.close(end_writer)
-            os.close(end_reader)
+            try:
+                self._end_interruptions()
+            finally:
+                # Not its end of file: a process that the hook has forked may hold it open.
+                os.write(end_writer, b"e")
+                thread.join()
+                os.close(end_writer)
+                os.close(end_reader)
+
+    def _end_interruptions(self) -> None:
+        """An interruption that came too late for the hook is raised here, and meets nobody else.
+
+        It is not withdrawn by ``PyThreadState_SetAsyncExc(thread, None)``: from that call on,
+        CPython 3.11 looks for an exception at each step, and a traced function never begins.
+        """
+        with self._lock:
+            self._hook_thread = None
+            interrupted, self._interrupted = self._interrupted, False
+        if interrupted:
+            with contextlib.suppress(HookHungError):
+                for _ in range(1000):  # Python raises at a jump backwards.
+                    pass
 
     def _listen(self, end_reader: int) -> None:
         # Signals are for the thread in fit(), which they wake.
@@ -91,6 +105,7 @@ class HookWatch:
         """
         with self._lock:
             if self._hook_thread is not None:
+                self._interrupted = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._hook_thread), ctypes.py_object(HookHungError)
                 )
