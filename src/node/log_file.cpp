@@ -37,7 +37,7 @@ LogThreads::~LogThreads() {
   if (under_way_.empty()) {
     pool_->join();
   } else {
-    (void)pool_.release();
+    (void)pool_.release();  // NOLINT(bugprone-unused-return-value): a thread may never return.
   }
 }
 
