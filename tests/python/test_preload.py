@@ -100,6 +100,53 @@ def test_modules_of_the_training_function_are_imported_once(script, installed, i
     assert f"BY {by} {by}" in output
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nFILE = open(os.devnull, 'w')\ndef use(): FILE.write('text'); FILE.flush()\n",
+        "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\ndef use(): pass\n",
+        "import io, sys\nsys.stdout = io.StringIO()\ndef use(): print('to a string')\n",
+        "import sys\nfrom headway import _session\n"
+        "if 'headway._worker.factory' in sys.modules and not _session.in_worker(): sys.exit(3)\ndef use(): pass\n",
+    ],
+    ids=["opens_a_file", "handles_a_signal", "replaces_a_stream", "exits"],
+)
+def test_what_leaves_more_than_modules_is_left_to_the_workers(script, installed, source):
+    code, output = script.run(
+        FIT
+        + """
+    import leaves, sys
+
+    def both():
+        leaves.use()
+        return leaves.BY == os.getpid(), quiet.BY == os.getppid()
+
+    print("BY", fit(both), file=sys.__stdout__)
+    """,
+        **installed(quiet=BY, leaves=BY + source),
+    )
+    assert code == 0, output
+    assert "BY (True, True)" in output
+
+
+def test_modules_see_the_arguments_of_the_script_when_they_are_imported(script, installed):
+    code, output = script.run(
+        FIT
+        + """
+    import sys
+    sys.argv[1:] = ["--lr", "0.1"]
+
+    def both():
+        return quiet.BY == os.getppid(), quiet.ARGV
+
+    print("ARGUMENTS", fit(both)[0], fit(both)[1][1:])
+    """,
+        **installed(quiet=BY + "import sys\nARGV = list(sys.argv)\n"),
+    )
+    assert code == 0, output
+    assert "ARGUMENTS True ['--lr', '0.1']" in output
+
+
 def test_what_starts_a_thread_or_cannot_be_imported_is_left_to_the_workers(script, installed):
     thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
     driver_only = "import sys\nassert 'headway._worker.factory' not in sys.modules, 'not here'\n"

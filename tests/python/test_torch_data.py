@@ -256,3 +256,30 @@ def test_set_epoch_reaches_what_the_user_brought(fit_torch):
             prepare_data_loader(DataLoader([1]), even=1)
 
     fit_torch(loop)
+
+
+def test_the_line_is_named_whose_loader_loses_a_process(fit_torch):
+    """Its error is raised again and again while it is described, by torch's handler of SIGCHLD."""
+
+    def loop():
+        import os
+        import signal
+
+        import torch
+        from headway.train.torch import prepare_data_loader
+
+        class Killed(torch.utils.data.Dataset):
+            def __len__(self):
+                return 10
+
+            def __getitem__(self, index):
+                if index == 7:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return index
+
+        for _ in prepare_data_loader(torch.utils.data.DataLoader(Killed(), num_workers=1)):
+            pass
+
+    for _ in range(3):
+        with pytest.raises(train.WorkerGroupError, match=r"line \d+, in loop"):
+            fit_torch(loop, workers=1)

@@ -61,7 +61,7 @@ class RuntimeEnv:
         # themselves.
         if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
-            arguments["factory_command"] = factory_command(interpreter, told["sys_path"])
+            arguments["factory_command"] = factory_command(interpreter, told["sys_path"], sys.argv)
             arguments["factory_env"] = self.env_vars
         return arguments
 
@@ -120,15 +120,17 @@ def without_secrets(runtime_env: Mapping[str, Any] | None) -> dict[str, Any] | N
     return {name: value for name, value in (runtime_env or {}).items() if name != "env_vars"} or None
 
 
-def factory_command(interpreter: str, path: Sequence[str]) -> list[str]:
+def factory_command(interpreter: str, path: Sequence[str], argv: Sequence[str]) -> list[str]:
     """What starts a worker factory.
 
     Args:
         interpreter: The Python that its workers have.
         path: Their import path.
+        argv: The arguments of the driver's script, which modules may look at when they are imported.
     """
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(list(path))!r}); "
-    return [interpreter, "-c", code + "from headway._worker.factory import main; main()"]
+    call = f"from headway._worker.factory import main; main(json.loads({json.dumps(list(argv))!r}))"
+    return [interpreter, "-c", code + call]
 
 
 def check_runtime_env(argument: str, value: object) -> RuntimeEnv:

@@ -271,7 +271,7 @@ def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
     if start not in ("fork", "exec"):
         raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    command = factory_command(sys.executable, sys.path)
+    command = factory_command(sys.executable, sys.path, sys.argv)
     return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, find_py_spy()
 
 

@@ -6,6 +6,7 @@ import gc
 import importlib
 import json
 import os
+import signal
 import sys
 
 from headway import _core
@@ -13,9 +14,12 @@ from headway._values.preload import OPTIONAL
 from headway._worker.loading import collector_at_rest
 
 
-def main() -> None:
+def main(argv: list[str]) -> None:
     """``python -c ... CONTROL_FD MODULE...``: serves until the agent is gone. Returns in no
     process.
+
+    Args:
+        argv: What ``sys.argv`` is while modules are imported: the arguments of the driver's script.
     """
     control_fd = int(sys.argv[1])
     always_exec = os.environ.get("HEADWAY_WORKER_START", "fork") == "exec"
@@ -25,7 +29,7 @@ def main() -> None:
     # workers' ends.
     server = _core.FactoryServer(control_fd, exec_command, always_exec)
     with collector_at_rest():
-        problems = [] if always_exec else _import_all(sys.argv[2:], control_fd)
+        problems = [] if always_exec else _import_all(sys.argv[2:], argv, control_fd)
     # What is there now is there for good: the collector need not touch (and so copy) its pages in
     # every child.
     gc.freeze()
@@ -39,26 +43,44 @@ def main() -> None:
     work(session_fd, env)
 
 
-def _import_all(modules: list[str], control_fd: int) -> list[str]:
-    """Modules after a ``?`` are optional: one that cannot be imported, or that starts a thread, is
-    left to the workers.
+def _import_all(modules: list[str], argv: list[str], control_fd: int) -> list[str]:
+    """Modules after a ``?`` are optional: one that cannot be imported, or that leaves more behind
+    than modules, is left to the workers.
     """
     problems = []
+    own, sys.argv = sys.argv, argv
+    before = _left_behind()
     for each in ["headway._worker.main", *modules]:
         module = each.removeprefix(OPTIONAL)
         try:
             importlib.import_module(module)
-        except Exception as error:
+        except BaseException as error:
             if module == each:
                 problems.append(f"{module}: {type(error).__name__}: {error}")
-        if module != each and len(os.listdir("/proc/self/task")) > 1:
+        after = _left_behind()
+        if module != each and after != before:
+            sys.argv = own
             _begin_again_without(each, control_fd)
+        before = after
+    sys.argv = own
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        # By a module that was to be imported in any case. The factory could not wait for workers.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return problems
 
 
+def _left_behind() -> tuple[object, ...]:
+    """What the process has that a fork does not carry over as it is: threads, descriptors, handlers
+    of signals, streams.
+    """
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    threads, descriptors = len(os.listdir("/proc/self/task")), sorted(os.listdir("/proc/self/fd"))
+    return threads, descriptors, handlers, sys.stdout, sys.stderr
+
+
 def _begin_again_without(module: str, control_fd: int) -> None:
-    """Nothing can be forked safely beside another thread, so this process begins again. Nobody has
-    heard from it yet.
+    """What a module has left behind cannot be undone, so this process begins again. Nobody has heard
+    from it yet.
     """
     if module not in sys.orig_argv:
         return  # Started in another way: workers are then started by exec.

@@ -6,6 +6,7 @@ import atexit
 import base64
 import faulthandler
 import getpass
+import io
 import json
 import linecache
 import os
@@ -98,7 +99,8 @@ def _settle_in(session: _core.Session) -> Role:
     role.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):  # A module may have put something else in its place.
+            stream.reconfigure(line_buffering=True)
     set_threads(context["plan"]["slot"]["cpus"], setup["env"])
     # A crash within a library names the Python line, as the last words of the rank's output.
     faulthandler.enable(2, all_threads=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from typing import Any
 
@@ -60,6 +61,7 @@ class RankRole(Role):
         except SystemExit:  # It ends the process, as it does in a script.
             raise
         except BaseException as error:
+            _leave_ended_children_alone()
             _flush()
             self.session.training_raised(json.dumps(describe(error)), pickle_exception(error))
         else:
@@ -106,6 +108,16 @@ ROLES: dict[str, type[Role]] = {
     "ValidationRole": ValidationRole,
     "ArtifactRole": ArtifactRole,
 }
+
+
+def _leave_ended_children_alone() -> None:
+    """A handler of SIGCHLD, such as that of torch's DataLoader, raises for a child that was killed,
+    and again and again: amid the description of what it has raised first.
+    """
+    for _ in range(10):
+        with contextlib.suppress(Exception):
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            return
 
 
 def _flush() -> None:
