@@ -126,7 +126,7 @@ def factory_command(interpreter: str, path: Sequence[str], argv: Sequence[str]) 
     Args:
         interpreter: The Python that its workers have.
         path: Their import path.
-        argv: The arguments of the driver's script, which modules may look at when they are imported.
+        argv: The arguments of the driver's script, which modules may look at as they are imported.
     """
     code = f"import json, sys; sys.path[:] = json.loads({json.dumps(list(path))!r}); "
     call = f"from headway._worker.factory import main; main(json.loads({json.dumps(list(argv))!r}))"

@@ -79,7 +79,7 @@ def _left_behind() -> tuple[object, ...]:
 
 
 def _begin_again_without(module: str, control_fd: int) -> None:
-    """What a module has left behind cannot be undone, so this process begins again. Nobody has heard
+    """What a module leaves behind cannot be undone, so this process begins again. Nobody has heard
     from it yet.
     """
     if module not in sys.orig_argv:

@@ -99,7 +99,7 @@ def _settle_in(session: _core.Session) -> Role:
     role.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # A module may have put something else in its place.
+        if isinstance(stream, io.TextIOWrapper):  # A module may have replaced it.
             stream.reconfigure(line_buffering=True)
     set_threads(context["plan"]["slot"]["cpus"], setup["env"])
     # A crash within a library names the Python line, as the last words of the rank's output.
