@@ -39,7 +39,9 @@ check "patterns in tests" "$bin/python" scripts/lint/patterns.py
 check "clang-format" format_cpp
 check "ruff" "$bin/ruff" check --quiet
 check "ruff format" "$bin/ruff" format --check --quiet
+# The oldest Python that is supported (pyproject.toml), and the newest.
 check "mypy" "$bin/mypy"
+check "mypy for Python 3.13" "$bin/mypy" --python-version 3.13
 check "mypy of the tests" "$bin/mypy" --config-file tests/mypy.ini
 if [ "${HEADWAY_LINT_CONFIGURES:-yes}" = yes ]; then check "configure" configure; fi
 check "clang-tidy" "$bin/python" scripts/lint/tidy.py build
