@@ -202,10 +202,20 @@ PYTHON: dict[str, Room] = {
         "Transformers: reports of its Trainer",
         "_places _session _values train train.collective",
     ),
+    "train._boosting": _room(
+        "python/headway/train/_boosting/",
+        "what XGBoost and LightGBM have in common: reports of rounds",
+        "_checkpoint _session _values train",
+    ),
     "train.xgboost": _room(
         "python/headway/train/xgboost/",
         "XGBoost: trainer, reports",
-        "_checkpoint _places _session _values train train._config train._validation train.backend",
+        "_checkpoint _places _session _values train train._boosting train._config train._validation train.backend",
+    ),
+    "train.lightgbm": _room(
+        "python/headway/train/lightgbm/",
+        "LightGBM: trainer, network, reports",
+        "_checkpoint _places _session _values train train._boosting train._config train._validation train.backend",
     ),
     "tune": _room(
         "python/headway/tune/",

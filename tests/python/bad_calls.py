@@ -9,8 +9,10 @@ import headway
 from headway import train, tune
 from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
+from headway.train import lightgbm as lightgbm_names
 from headway.train import lightning as lightning_names
 from headway.train import xgboost as xgboost_names
+from headway.train.lightgbm import LightGBMTrainer
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -165,6 +167,7 @@ ROWS = [
         "an XGB",
     ),
     (XGBoostTrainer.restore, {"path": "/", "xgboost_config": 3}, TypeError, "xgboost_config", "3 (int)", "an XGBoost"),
+    (LightGBMTrainer.restore, {"path": "/", "lightgbm_config": 3}, TypeError, "lightgbm_config", "3 (int)", "a Light"),
     (XGBoostConfig, {"xgboost_communicator": "mpi"}, ValueError, "xgboost_communicator", "'mpi'", '"rabit"'),
     (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
 ]
@@ -278,8 +281,16 @@ def of_lightning():
 
 def of_xgboost():
     """Rows for which XGBoost must be installed: test_xgboost.py."""
-    call, get_model = xgboost_names.ReportCallback, xgboost_names.ReportCallback.get_model
-    from_trainer = xgboost_names.XGBoostTrainer.get_model
+    return of_boosting(xgboost_names, xgboost_names.XGBoostTrainer)
+
+
+def of_lightgbm():
+    """Rows of LightGBM: test_lightgbm.py."""
+    return of_boosting(lightgbm_names, lightgbm_names.LightGBMTrainer)
+
+
+def of_boosting(names, trainer):
+    call, get_model, from_trainer = names.ReportCallback, names.ReportCallback.get_model, trainer.get_model
     post = "results_postprocessing_fn"
     return [
         (call, {"metrics": 3}, TypeError, "metrics", "3 (int)", "a dict from names to metrics"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import headway
 import headway.train.huggingface.transformers
+import headway.train.lightgbm
 import headway.train.lightning
 import headway.train.torch
 import headway.train.xgboost
@@ -92,6 +93,7 @@ def test_every_public_name_has_a_row():
         headway.train.lightning,
         headway.train.huggingface.transformers,
         headway.train.xgboost,
+        headway.train.lightgbm,
     )
     public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()

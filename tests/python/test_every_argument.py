@@ -47,6 +47,8 @@ LEFT_OUT = {
     ("TorchTrainer.restore", None): "hands all but torch_config, which has a row, on to DataParallelTrainer.restore",
     ("XGBoostTrainer", None): "hands all but xgboost_config, which has a row, on to DataParallelTrainer",
     ("XGBoostTrainer.restore", None): "the same",
+    ("LightGBMTrainer", None): "hands all but lightgbm_config, which has a row, on to DataParallelTrainer",
+    ("LightGBMTrainer.restore", None): "the same",
     ("JupyterNotebookReporter", None): "its constructor is CLIReporter's",
     ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
@@ -83,7 +85,7 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_calls.of_lightning(), bad_calls.of_xgboost())  # fmt: skip
+              bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)
     for given, *_ in test_arguments.TRAINER_CASES:

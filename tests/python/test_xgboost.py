@@ -99,7 +99,7 @@ def test_the_callback_reports_what_is_asked_for(program, fit_xgboost):
 
 
 def test_a_metric_that_xgboost_does_not_evaluate_is_refused(program, fit_xgboost):
-    with pytest.raises(train.WorkerGroupError, match="metrics has 'rmse'; xgboost evaluates: train-logloss"):
+    with pytest.raises(train.WorkerGroupError, match="metrics has 'rmse'; what is evaluated: train-logloss"):
         fit_xgboost(program.loop, config={"callback": {"metrics": "rmse"}})
 
 

@@ -21,6 +21,8 @@ _DEEPSPEED = (
     "itself works in the training function of a TorchTrainer"
 )
 
+_MODEL = "ReportCallback.get_model(checkpoint) gives the model of a checkpoint"
+
 # A name stands for all that is below it.
 _WORDS = {
     "headway.data": _DATA,
@@ -33,14 +35,15 @@ _WORDS = {
         "of a TorchTrainer"
     ),
     "headway.train.jax": _OTHER.format("JAX"),
-    "headway.train.lightgbm": _OTHER.format("LightGBM"),
+    "headway.train.lightgbm.LightGBMCheckpoint": _MODEL,
+    "headway.train.lightgbm.LightGBMPredictor": _MODEL,
     "headway.train.lightning.DeepSpeedStrategy": _DEEPSPEED,
     "headway.train.lightning.LightningConfigBuilder": _LIGHTNING_TRAINER,
     "headway.train.lightning.LightningTrainer": _LIGHTNING_TRAINER,
     "headway.train.lightning.RayDeepSpeedStrategy": _DEEPSPEED,
     "headway.train.tensorflow": _OTHER.format("TensorFlow"),
-    "headway.train.xgboost.XGBoostCheckpoint": "ReportCallback.get_model(checkpoint) gives the model of a checkpoint",
-    "headway.train.xgboost.XGBoostPredictor": "ReportCallback.get_model(checkpoint) gives the model of a checkpoint",
+    "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
+    "headway.train.xgboost.XGBoostPredictor": _MODEL,
     "headway.tune": _TUNING,
 }
 

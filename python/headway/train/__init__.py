@@ -96,6 +96,8 @@ __all__ = [
     "report",
 ]
 
+_PACKAGES = ("collective", "huggingface", "lightgbm", "lightning", "torch", "xgboost")
+
 offer(globals(), __all__)
 
 
@@ -103,6 +105,6 @@ def __getattr__(name: str) -> Any:
     """``headway.train.torch`` and the other packages without a separate import: they are imported
     when first used.
     """
-    if name in ("collective", "huggingface", "lightning", "torch", "xgboost"):
+    if name in _PACKAGES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(explanation(f"{__name__}.{name}") or f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""What the integrations of XGBoost and LightGBM have in common."""

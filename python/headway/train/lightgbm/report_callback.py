@@ -1,0 +1,98 @@
+"""Reports of ``lightgbm.train``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from headway import _session as worker_session
+from headway._checkpoint.checkpoint import Checkpoint
+from headway.train._boosting.rounds import Rounds, model_file
+
+_ALONE = ("serial", None)
+
+
+class ReportCallback:
+    """Reports the evaluation of each round of ``lightgbm.train``, and the model as a checkpoint.
+    Ray's name for it is ``RayTrainReportCallback``.
+
+    A metric is named by the data and the metric: ``"valid_0-binary_logloss"``. LightGBM computes it
+    over each rank's own rows, and the report has the mean over the ranks. All ranks need the
+    callback, because a report is a barrier; rank 0 writes the model.
+
+    Args:
+        metrics: Which metrics are reported: one, a list, or a dict from names in the report to
+            metrics. None: all.
+        filename: The model's file in a checkpoint.
+        frequency: A checkpoint after so many rounds; 0: none before the end.
+        checkpoint_at_end: Whether there is a checkpoint after the last round. A training that stops
+            early does not reach it: use ``frequency`` there.
+        results_postprocessing_fn: Called with the metrics; returns what is reported.
+
+    Attributes:
+        CHECKPOINT_NAME: ``"model.txt"``.
+
+    Raises:
+        TypeError, ValueError: a bad argument, named.
+
+    Example:
+        >>> from headway import train
+        >>> from headway.train.lightgbm import ReportCallback, get_network_params
+        >>> def loop():
+        ...     import lightgbm
+        ...     model = ReportCallback.get_model(c) if (c := train.get_checkpoint()) else None
+        ...     rounds = 100 - (model.current_iteration() if model else 0)
+        ...     parameters = {"tree_learner": "data", "pre_partition": True, **get_network_params()}
+        ...     callbacks = [ReportCallback(frequency=10)]
+        ...     lightgbm.train(parameters, rows, rounds, [rows], init_model=model, callbacks=callbacks)
+    """
+
+    CHECKPOINT_NAME: ClassVar[str] = "model.txt"
+
+    def __init__(
+        self,
+        metrics: str | Sequence[str] | Mapping[str, str] | None = None,
+        filename: str = CHECKPOINT_NAME,
+        frequency: int = 0,
+        checkpoint_at_end: bool = True,
+        results_postprocessing_fn: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+    ):
+        self._rounds = Rounds(metrics, filename, frequency, checkpoint_at_end, results_postprocessing_fn, "mean")
+
+    @classmethod
+    def get_model(cls, checkpoint: Checkpoint, filename: str = CHECKPOINT_NAME) -> Any:
+        """The model of a checkpoint.
+
+        Args:
+            checkpoint: A checkpoint that this callback has reported.
+            filename: The callback's ``filename``.
+
+        Returns:
+            A ``lightgbm.Booster``.
+
+        Raises:
+            TypeError, ValueError: a bad argument, named.
+            FileNotFoundError: the checkpoint has no such file.
+        """
+        with model_file(checkpoint, filename) as path:
+            import lightgbm
+
+            return lightgbm.Booster(model_file=path)
+
+    def __call__(self, env: Any) -> None:
+        """Reports a round: LightGBM calls it."""
+        self._check_network(env.params)
+        # The third is the metric's value; with cv() a standard deviation follows.
+        values = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
+        self._rounds.report(env.iteration, values, env.model.save_model)
+        if env.iteration == env.end_iteration - 1:
+            self._rounds.finish(env.model.save_model)
+
+    def _check_network(self, parameters: Mapping[str, Any]) -> None:
+        ranks = worker_session.current("ReportCallback").context["world_size"]
+        learner, machines = parameters.get("tree_learner"), parameters.get("num_machines", 1)
+        if ranks > 1 and (learner in _ALONE or machines != ranks):
+            raise RuntimeError(
+                f"tree_learner is {learner!r} and num_machines is {machines}, so each rank builds a model alone; "
+                'allowed: parameters with "tree_learner": "data" and **get_network_params()'
+            )

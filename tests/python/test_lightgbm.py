@@ -1,0 +1,142 @@
+"""LightGBM in a training function: the same trees as by itself, checkpoints, recovery."""
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+
+import bad_calls
+import headway
+import pytest
+from conftest import PACKAGES
+from headway import train
+from headway.train.lightgbm import LightGBMTrainer, ReportCallback
+
+
+@pytest.fixture(scope="module", autouse=True)
+def program():
+    """lightgbm_program.py, imported here so that worker factories import LightGBM too."""
+    headway.shutdown()
+    import lightgbm_program
+
+    yield lightgbm_program
+    headway.shutdown()
+
+
+@pytest.fixture
+def fit_lightgbm(fit):
+    return functools.partial(fit, trainer=LightGBMTrainer)
+
+
+def trees(model):
+    return model.trees_to_dataframe().drop(columns=["tree_index"]).to_csv()
+
+
+def test_the_trees_are_those_of_lightgbm_alone(program, fit_lightgbm, tmp_path):
+    path = tmp_path / "alone.txt"
+    environment = {**os.environ, "PYTHONPATH": PACKAGES}
+    done = subprocess.run(
+        [sys.executable, program.__file__, path], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    alone = program.lightgbm.Booster(model_file=path)
+
+    result = fit_lightgbm(program.loop, config={})
+    assert result.return_value == program.ROUNDS
+    assert trees(LightGBMTrainer.get_model(result.checkpoint)) == trees(alone)
+    losses = result.metrics_dataframe["train-binary_logloss"].tolist()
+    assert losses == sorted(losses, reverse=True)
+    assert len(result.best_checkpoints) == 4
+
+
+def test_metrics_are_means_over_the_ranks(program, fit_lightgbm):
+    def loop():
+        context = train.get_context()
+        place = context.get_world_rank(), context.get_world_size()
+        seen = []
+        network = program.get_network_params()
+        callbacks = [ReportCallback(), lambda env: seen.append(env.evaluation_result_list[0][2])]
+        program.train_share(*place, network, 2, callbacks=callbacks)
+        train.report({"mean": seen[-1]}, reduce="mean")
+
+    frame = fit_lightgbm(loop).metrics_dataframe
+    assert frame["train-binary_logloss"].dropna().iloc[-1] == frame["mean"].iloc[-1]
+
+
+def test_a_rank_that_is_killed_costs_the_rounds_since_the_newest_checkpoint(program, fit_lightgbm):
+    result = fit_lightgbm(program.loop, config={"kill": 13}, max_failures=1)
+    assert result.return_value == program.ROUNDS
+    assert len(result.metrics_dataframe) in (12 + 10, 13 + 10), "up to the kill, and from round 11 on"
+    assert LightGBMTrainer.get_model(result.checkpoint).current_iteration() == program.ROUNDS
+    whole = fit_lightgbm(program.loop, config={})
+    name = "train-binary_logloss"
+    assert result.metrics[name] == pytest.approx(whole.metrics[name], rel=0.05)
+
+
+def test_the_error_is_that_of_the_rank_that_was_killed(program, fit_lightgbm):
+    """Not LightGBM's in the other rank, which has lost its peer."""
+    with pytest.raises(train.WorkerGroupError) as caught:
+        fit_lightgbm(program.loop, config={"kill": 3})
+    assert list(caught.value.worker_failures) == [1]
+    assert caught.value.worker_failures[1].signal == signal.SIGKILL
+
+
+def test_an_exception_in_one_rank_ends_all(program, fit_lightgbm):
+    def loop():
+        rank, ranks = train.get_context().get_world_rank(), train.get_context().get_world_size()
+        network = program.get_network_params()
+        if rank == 1:
+            raise ValueError("no rows")
+        program.train_share(rank, ranks, network)
+
+    with pytest.raises(train.WorkerGroupError, match="no rows"):
+        fit_lightgbm(loop)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_a_checkpoint_is_resumed_with_another_number_of_ranks(program, fit_lightgbm, workers):
+    first = fit_lightgbm(program.loop, config={"rounds": 10})
+    result = fit_lightgbm(program.loop, workers, config={}, resume_from_checkpoint=first.checkpoint)
+    assert result.return_value == program.ROUNDS
+    assert result.metrics["train-binary_logloss"] < first.metrics["train-binary_logloss"]
+
+
+def test_ranks_that_would_train_alone_are_refused(program, fit_lightgbm):
+    with pytest.raises(train.WorkerGroupError, match=r"num_machines is 1, so each rank builds a model alone"):
+        fit_lightgbm(program.loop, config={"alone": True})
+
+
+def test_a_training_function_may_train_twice(program, fit_lightgbm):
+    def loop():
+        context = train.get_context()
+        place = context.get_world_rank(), context.get_world_size()
+        rounds = []
+        for _ in range(2):
+            model = program.train_share(*place, program.get_network_params(), 3)
+            rounds.append(model.current_iteration())
+            model.free_network()
+        return rounds
+
+    assert fit_lightgbm(loop).return_value == [3, 3]
+
+
+def test_the_callback_reports_what_is_asked_for(program, fit_lightgbm):
+    callback = {
+        "metrics": {"loss": "train-binary_logloss"},
+        "filename": "trees.txt",
+        "results_postprocessing_fn": lambda metrics: {**metrics, "more": 1},
+    }
+    result = fit_lightgbm(program.loop, config={"rounds": 3, "callback": callback})
+    assert set(result.metrics) >= {"loss", "more"}
+    assert "train-binary_logloss" not in result.metrics
+    assert len(result.best_checkpoints) == 1
+    assert ReportCallback.get_model(result.checkpoint, "trees.txt").current_iteration() == 3
+
+
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.of_lightgbm())
+def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
+    with pytest.raises(kind) as caught:
+        call(**arguments)
+    for words in (argument, given, allowed):
+        assert words in str(caught.value)
