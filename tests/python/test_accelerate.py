@@ -1,5 +1,9 @@
 """Accelerate's scripts in a training function: all ranks train together, or the run fails."""
 
+import os
+import signal
+import tempfile
+
 import headway
 import pytest
 import torch
@@ -42,6 +46,43 @@ def test_an_unchanged_script_trains_with_all_ranks(fit_torch, workers):
     assert (processes, batches, device) == (ranks, 8 // ranks, "cpu")
     assert len(weights) == ranks
     assert all(row == weights[0] for row in weights), "gradients are shared"
+
+
+def resumable(config):
+    """Rank 1 is killed within the epoch that the configuration names, once."""
+    from accelerate import Accelerator
+    from headway.train.torch import load_checkpoint, save_checkpoint
+
+    torch.manual_seed(0)
+    accelerator = Accelerator()
+    inputs = torch.randn(64, 4)
+    data = torch.utils.data.TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    checkpoint = train.get_checkpoint()
+    saved = load_checkpoint(checkpoint, model=model, optimizer=optimizer)
+    loader = torch.utils.data.DataLoader(data, batch_size=8)
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for epoch in range(saved.get("epoch", -1) + 1, 4):
+        for step, (batch, targets) in enumerate(loader):
+            if (epoch, step) == (config.get("kill"), 1) and checkpoint is None and not accelerator.is_main_process:
+                os.kill(os.getpid(), signal.SIGKILL)
+            loss = torch.nn.functional.mse_loss(model(batch), targets)
+            optimizer.zero_grad()
+            accelerator.backward(loss)
+            optimizer.step()
+        with tempfile.TemporaryDirectory() as folder:
+            state = save_checkpoint(folder, model=model, optimizer=optimizer.optimizer, epoch=epoch)
+            train.report({"epoch": epoch, "loss": accelerator.reduce(loss.detach(), "mean").item()}, checkpoint=state)
+    return accelerator.unwrap_model(model).weight.tolist()
+
+
+def test_a_rank_that_is_killed_within_an_epoch_costs_that_epoch_alone(fit_torch):
+    whole = fit_torch(resumable, config={})
+    killed = fit_torch(resumable, config={"kill": 2}, max_failures=1)
+    assert killed.metrics_dataframe["epoch"].tolist() == [0, 1, 2, 3]
+    assert killed.metrics_dataframe["loss"].tolist() == whole.metrics_dataframe["loss"].tolist()
+    assert killed.return_value == whole.return_value
 
 
 def bare_state_first():
