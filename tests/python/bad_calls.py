@@ -7,6 +7,7 @@ import types
 
 import headway
 from headway import train, tune
+from headway.air.integrations.mlflow import MLflowLoggerCallback, setup_mlflow
 from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train import lightgbm as lightgbm_names
@@ -78,11 +79,24 @@ def of_trackers():
         (setup_wandb, {"api_key": 3}, TypeError, "api_key", "3 (int)", "an API key"),
         (setup_wandb, {"api_key_file": 3}, TypeError, "api_key_file", "3 (int)", "the path of a file"),
         (setup_wandb, key_and_file, ValueError, "api_key_file", "both", "one of them"),
-        (setup_wandb, {"rank_zero_only": 1}, TypeError, "rank_zero_only", "1 (int)", BOOL),
+        *((MLflowLoggerCallback, {name: 3}, TypeError, name, "3 (int)", "None or") for name in MLFLOW_TEXTS[:4]),
+        *((MLflowLoggerCallback, {name: 1}, TypeError, name, "1 (int)", BOOL) for name in MLFLOW_FLAGS),
+        (setup_mlflow, {"config": 3}, TypeError, "config", "3 (int)", "None or a dict"),
+        *((setup_mlflow, {name: 3}, TypeError, name, "3 (int)", "None or text") for name in MLFLOW_TEXTS),
+        (setup_mlflow, {"create_experiment_if_not_exists": 1}, TypeError, "create_experiment_if_not_exists", "1", BOOL),
+        *((call, {"tags": {"a": 3}}, TypeError, "tags", "3 (int)", "text") for call in MLFLOW),
+        *((call, {"rank_zero_only": 1}, TypeError, "rank_zero_only", "1 (int)", BOOL) for call in SET_UPS),
     ]
 
 
 WANDB_TEXTS = ("project", "group", "api_key_file", "api_key")
+MLFLOW = (MLflowLoggerCallback, setup_mlflow)
+MLFLOW_TEXTS = (
+    *("tracking_uri", "registry_uri", "experiment_name", "tracking_token"),
+    *("experiment_id", "artifact_location", "run_name"),
+)
+MLFLOW_FLAGS = ("save_artifact", "log_params_on_trial_end")
+SET_UPS = (setup_wandb, setup_mlflow)
 WANDB_FLAGS = ("log_config", "upload_checkpoints", "save_checkpoints")
 
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)

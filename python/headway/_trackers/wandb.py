@@ -16,6 +16,7 @@ from headway._trackers.keys import read_key
 from headway._trackers.rank import place
 from headway._trackers.tracker import TrackedRun, Tracker
 from headway._values.arguments import check_bool, check_instance, check_number, check_texts
+from headway._values.named_arguments import offer
 
 _PROJECT = "WANDB_PROJECT_NAME"
 _GROUP = "WANDB_GROUP_NAME"
@@ -285,3 +286,6 @@ def setup_wandb(
     if key is not None:
         arguments["settings"] = _with_key(arguments.get("settings") or {}, key)
     return wandb.init(**arguments)
+
+
+offer(globals(), ("WandbLoggerCallback", "setup_wandb"), place="headway.air.integrations.wandb")

@@ -12,22 +12,24 @@ from typing import Any
 _KEYWORDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def offer(module: dict[str, Any], names: Collection[str]) -> None:
+def offer(module: dict[str, Any], names: Collection[str], *, place: str | None = None) -> None:
     """Makes names of a module public: functions and classes are the module's, and their functions
     and constructors answer a misspelled argument.
 
     Args:
         module: The module's globals.
         names: Those that users import; the ones that are no functions or classes stay as they are.
+        place: The module that users import them from. Default: this one.
     """
+    shown = place or module["__name__"]
     for name in names:
         thing = module[name]
         if inspect.isclass(thing):
-            thing.__module__ = module["__name__"]
+            thing.__module__ = shown
             _watch_constructors(thing)
         elif inspect.isfunction(thing):
             module[name] = thing = _watched(thing, name)
-            thing.__module__ = module["__name__"]
+            thing.__module__ = shown
 
 
 def _watch_constructors(kind: type) -> None:
