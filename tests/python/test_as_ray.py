@@ -135,8 +135,8 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
             "from ray import ObjectRef",
             "ModuleNotFoundError: ray.ObjectRef belongs to Ray Core (tasks, actors, objects)",
         ),
-        ("from ray import serve", "ModuleNotFoundError: ray.serve belongs to ray.serve, which Headway does not have"),
-        ("ray.rllib.algorithms", "AttributeError: ray.rllib belongs to ray.rllib, which Headway does not have"),
+        ("from ray import serve", "ModuleNotFoundError: ray.serve is not part of Headway. Headway has what ray.train"),
+        ("ray.rllib.algorithms", "AttributeError: ray.rllib is not part of Headway. Headway has what ray.train"),
         ("ray.init(local_mode=True)", "ValueError: local_mode is True; allowed: False (ScalingConfig(num_workers=0)"),
         ("import ray.data", "ModuleNotFoundError: ray.data: Headway has no data engine yet; read the data in"),
         (

@@ -196,7 +196,7 @@ def test_one_rank_has_a_bad_metric_and_nobody_hangs(fail, storage):
         train.report({"loss": object() if train.get_context().get_world_rank() == 1 else 0.5})
 
     error = fail(loop, name="half")
-    assert str(error).startswith("ValueError: metrics['loss'] is a object")
+    assert str(error).startswith("ValueError: metrics['loss'] is an object")
     frames = [line for line in str(error).splitlines() if line.startswith("  File")]
     assert [frame.rpartition(", in ")[2] for frame in frames] == ["loop", "report", "to_json"]
     assert "rank 1" in str(error)

@@ -257,7 +257,7 @@ def test_a_function_that_raises_ends_nothing(fit, capsys):
 
 @pytest.mark.parametrize(
     ("returned", "words"),
-    [(None, "returned None (NoneType)"), ({"x": object()}, "metrics['x'] is a object"), ({1: 2}, "key 1")],
+    [(None, "returned None (NoneType)"), ({"x": object()}, "metrics['x'] is an object"), ({1: 2}, "key 1")],
 )
 def test_what_is_no_metrics_fails(fit, capsys, returned, words):
     result = fit(loop, workers=1, config={"values": [1]}, validation_config=ValidationConfig(lambda c: returned))

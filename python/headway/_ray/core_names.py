@@ -33,10 +33,14 @@ def explanation(name: str) -> str:
         name: The name below ``ray``.
     """
     subject = name.split(".")[0]
-    owner = f"ray.{subject}" if subject in _LIBRARIES else "Ray Core (tasks, actors, objects)"
+    missing = (
+        f"ray.{name} is not part of Headway"
+        if subject in _LIBRARIES
+        else f"ray.{name} belongs to Ray Core (tasks, actors, objects), which is not part of Headway"
+    )
     return (
-        f"ray.{name} belongs to {owner}, which Headway does not have: it has what "
-        "ray.train has. Do this work in the training function or with concurrent.futures, or run the script with Ray"
+        f"{missing}. Headway has what ray.train has: do this work in the training function or with "
+        "concurrent.futures, or run the script with Ray"
     )
 
 

@@ -176,4 +176,5 @@ def _refusal(value: Any, where: str) -> str:
     hint = ""
     if hasattr(value, "item") and hasattr(value, "tolist"):
         hint = "; use .item() for a single number, .tolist() for more"
-    return f"{where} is a {kind}; allowed: {_ALLOWED}{hint}"
+    article = "an" if kind[0].lower() in "aeiou" else "a"
+    return f"{where} is {article} {kind}; allowed: {_ALLOWED}{hint}"
