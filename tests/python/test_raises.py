@@ -266,3 +266,48 @@ def test_a_rank_that_dies_has_nothing_to_raise_but_the_groups_error(fit):
     with pytest.raises(train.WorkerGroupError) as caught:
         fit(loop, workers=1, failure=train.FailureConfig(fail_fast="raise"))
     assert caught.value.worker_failures[0].exit_code == 3
+
+
+def test_a_program_that_a_failure_ends_shows_it_once_without_headway_s_frames(script):
+    status, output = script.run(
+        """
+        from headway import train
+
+        def loop():
+            raise ValueError("sample 7 has no label")
+
+        train.DataParallelTrainer(loop).fit()
+        """
+    )
+    assert status == 1
+    _, _, shown = output.partition("Traceback (most recent call last):\n")
+    lines = shown.splitlines()
+    assert [line for line in lines if line.startswith("  File")] == [
+        f'  File "{script.folder}/script.py", line 7, in <module>',
+        f'  File "{script.folder}/script.py", line 5, in loop',
+    ]
+    assert output.count("ValueError: sample 7 has no label") == 1
+    assert "headway.train.WorkerGroupError: ValueError: sample 7 has no label\n" in output
+    assert "The above exception" not in output
+
+
+def test_a_failure_that_is_caught_keeps_its_cause(script):
+    status, output = script.run(
+        """
+        import pickle
+        from headway import train
+
+        def loop():
+            raise ValueError("sample 7 has no label")
+
+        try:
+            train.DataParallelTrainer(loop).fit()
+        except train.WorkerGroupError as error:
+            print(repr(error.__cause__), type(pickle.loads(pickle.dumps(error))).__name__)
+            raise RuntimeError("the night's training failed") from error
+        """
+    )
+    assert status == 1
+    assert "ValueError('sample 7 has no label') WorkerGroupError\n" in output
+    assert "RuntimeError: the night's training failed" in output
+    assert "WorkerGroupError: ValueError: sample 7 has no label" in output

@@ -17,10 +17,10 @@ from headway.train._local import ranks
 from headway.train._run import saved_trainer
 from headway.train._run.callback_calls import CallbackCalls
 from headway.train._run.display import Display
-from headway.train._run.interruption import interrupted
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
+from headway.train._run.uncaught import interrupted
 from headway.train._validation.config import ValidationConfig
 from headway.train.backend import BackendConfig
 

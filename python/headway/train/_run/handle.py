@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from headway import _core
 from headway._values.arguments import check_number, check_str
-from headway.train._run.interruption import interrupted
 from headway.train._run.result import Result
+from headway.train._run.uncaught import interrupted
 
 #: What :meth:`RunHandle.events` yields.
 RunEvent = (

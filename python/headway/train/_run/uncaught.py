@@ -1,17 +1,28 @@
-"""Ctrl-C in ``fit()``: a program that it ends says so in one sentence, without Headway's frames."""
+"""What a program shows that an exception of ``fit()`` ends: Ctrl-C is one sentence, a run's failure
+is shown once, and Headway's frames are left out.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from headway._values import log
+from headway.train._errors.exceptions import TrainingFailedError
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-# Of an exception that a hook has something to say of: whether its own frames are worth a look.
+# Of an exception that the hook shows in its own way: whether its frames are worth a look.
 _MARK = "_headway_shows_frames"
+
+
+def failed(error: TrainingFailedError) -> None:
+    """A run has failed; ``error``, which is raised then, has the rank's exception and frames in its
+    message.
+    """
+    _mark(error, shows_frames=True)
 
 
 def interrupted(error: KeyboardInterrupt, path: str | None, *, shows_frames: bool = False) -> None:
@@ -22,18 +33,22 @@ def interrupted(error: KeyboardInterrupt, path: str | None, *, shows_frames: boo
         path: The run's folder; None in torchrun's other ranks, which say nothing.
         shows_frames: Whether the user's frames say where the training function was (local mode).
     """
-    setattr(error, _MARK, shows_frames)
-    # What IPython shows in place of the frames.
-    error._render_traceback_ = lambda: _shown(error)  # type: ignore[attr-defined]
-    _Hook.install()
+    _mark(error, shows_frames=shows_frames)
     if path is not None:
         log.notice(
             f"stopped by Ctrl-C; what was reported so far is in {path}; the same name and storage path resume the run"
         )
 
 
+def _mark(error: BaseException, *, shows_frames: bool) -> None:
+    setattr(error, _MARK, shows_frames)
+    # What IPython shows in place of the frames.
+    error._render_traceback_ = lambda: _shown(error)  # type: ignore[attr-defined]
+    _Hook.install()
+
+
 class _Hook:
-    """In place of ``sys.excepthook``, once an interrupted run may end the program."""
+    """In place of ``sys.excepthook``, once an exception of ``fit()`` may end the program."""
 
     def __init__(self, before: Callable[..., object]):
         self._before = before
@@ -48,17 +63,32 @@ class _Hook:
             self._before(kind, error, frames)
         elif getattr(error, _MARK):
             shown = _without_own(error.__traceback__)
-            # Python's own hook looks at the error's.
-            self._before(kind, error.with_traceback(shown), shown)
+            with _without_cause(error):
+                # Python's own hook looks at the error's.
+                self._before(kind, error.with_traceback(shown), shown)
 
 
-def _shown(error: KeyboardInterrupt) -> list[str]:
+@contextlib.contextmanager
+def _without_cause(error: BaseException) -> Iterator[None]:
+    """The message has the cause of a run's failure."""
+    cause = error.__cause__
+    if isinstance(error, TrainingFailedError):
+        error.__cause__ = None
+    try:
+        yield
+    finally:
+        if cause is not None:
+            error.__cause__ = cause
+
+
+def _shown(error: BaseException) -> list[str]:
     import traceback  # Here: interrupted programs alone need it.
 
     frames = _without_own(error.__traceback__) if getattr(error, _MARK) else None
     while frames is not None and f"{os.sep}IPython{os.sep}" in frames.tb_frame.f_code.co_filename:
         frames = frames.tb_next
-    return "".join(traceback.format_exception(type(error), error, frames)).splitlines()
+    with _without_cause(error):
+        return "".join(traceback.format_exception(type(error), error, frames)).splitlines()
 
 
 def _without_own(frames: TracebackType | None) -> TracebackType | None:
