@@ -60,11 +60,17 @@ def ended(fit):
 def test_ls_lists_runs_with_their_states(ended, storage):
     lines = good("ls", storage=storage).splitlines()
     assert lines[0].split() == ["run", "state", "reports", "attempt", "age", "metrics"]
-    assert [line.split()[:4] for line in lines[1:]] == [["good", "finished", "2", "1"], ["bad", "errored", "0", "1"]]
+    assert [line.split()[:4] for line in lines[1:]] == [["good", "finished", "2", "1"], ["bad", "failed", "0", "1"]]
     assert "loss=0.5" in lines[1]
     again = good("ls", storage, storage="/nowhere").splitlines()
     assert [line.split()[:4] for line in again] == [line.split()[:4] for line in lines]
     assert good("ls", storage=f"{storage}/none") == f"no runs in {storage}/none\n"
+
+
+def test_checkpoint_takes_a_run_s_name_as_the_other_commands_do(ended, storage):
+    assert good("checkpoint", "ls", "good", storage=storage).splitlines()[1].startswith("checkpoint_000000 ")
+    assert "good: " in good("checkpoint", "verify", "good", storage=storage)
+    assert "/none is neither" in refused("checkpoint", "ls", "none", storage=storage)
 
 
 def test_status_says_how_a_run_ended(ended, storage):
@@ -75,7 +81,7 @@ def test_status_says_how_a_run_ended(ended, storage):
         "last report: loss=0.5",
         "checkpoints: 1 kept, the newest is checkpoint_000000",
     ]
-    assert "errored" in good("status", f"{storage}/bad", storage=storage)
+    assert good("status", f"{storage}/bad", storage=storage).startswith("bad: failed ")
     assert "ValueError: bad batch 17" in good("status", "bad", storage=storage)
     assert "RUN is 'none'; no run in " in refused("status", "none", storage=storage)
 
@@ -127,9 +133,16 @@ def test_a_run_at_work_is_looked_at(at_work, storage, tmp_path):
         pytest.skip("py-spy is not installed")
     assert "waits_at_the_gate" in good("stack", "work", storage=storage)
     picture = tmp_path / "profile.svg"
-    done = headway("profile", "work", "--seconds", 1, "--output", picture, storage=storage)
-    assert done.returncode == 0, done.stderr
-    assert "<svg" in picture.read_text()
+    samples = []
+    for mode in ([], ["--busy"]):
+        done = headway("profile", "work", *mode, "--seconds", 1, "--output", picture, storage=storage)
+        assert done.returncode == 0, done.stderr
+        graph = picture.read_text()
+        assert "<svg" in graph
+        found = re.findall(r"waits_at_the_gate [^)]+\) \((\d+) samples", graph)
+        samples.append(sum(map(int, found)))
+    waited, computed = samples
+    assert waited > 3 * computed, "waiting takes time too"
     assert "--rank is 3; allowed: 0" in refused("profile", "work", "--rank", 3, storage=storage)
 
 
@@ -176,7 +189,9 @@ def test_a_run_whose_driver_was_killed_is_lost_at_once(script):
         pass
     os.kill(driver, signal.SIGKILL)
     script.finish()
-    assert re.search(r"^work +lost +0 +1 ", good("ls", storage=script.storage), re.MULTILINE)
+    listed = good("ls", storage=script.storage)
+    assert re.search(r"^work +lost +0 +1 ", listed, re.MULTILINE)
+    assert listed.splitlines()[-1].startswith("lost: the driver died before the run's end; ")
     words = good("status", "work", storage=script.storage)
     assert re.match(r"work: lost: it was running, as its driver wrote \d+ s ago, and that driver has ended\n", words)
     assert "is not at work on this machine: it is lost" in refused("stack", "work", storage=script.storage)

@@ -11,10 +11,12 @@ import time
 from typing import Any
 
 from headway import _core
+from headway._command import found_run
 from headway._command.progress import Progress
 from headway._command.text import age, counted, in_bytes, in_one_line, short_metrics, table
 from headway._storage import locations, run_files
 
+_RUN = "a run (its folder, or its name in the default storage path)"
 _URI = "a path, or a URL such as s3://bucket/run"
 
 
@@ -23,11 +25,11 @@ def add_to(subjects: Any) -> None:
     subject = subjects.add_parser("checkpoint", help="list, verify and copy checkpoints")
     commands = subject.add_subparsers(dest="command", metavar="COMMAND", required=True)
     ls = commands.add_parser("ls", help="a run's checkpoints, the files of one, or a folder's runs")
-    ls.add_argument("uri", metavar="URI", help="a run's folder, a checkpoint, or a folder of runs: " + _URI)
+    ls.add_argument("uri", metavar="URI", help=f"{_RUN}, a checkpoint, or a folder of runs: {_URI}")
     ls.add_argument("--json", action="store_true", help="as JSON")
     ls.set_defaults(run=_ls)
     verify = commands.add_parser("verify", help="read every file again and compare it with what was written")
-    verify.add_argument("uri", metavar="URI", help="a checkpoint, or a run's folder for all of its: " + _URI)
+    verify.add_argument("uri", metavar="URI", help=f"a checkpoint, or {_RUN}, for all of its checkpoints: {_URI}")
     verify.add_argument("--json", action="store_true", help="the outcome as JSON, and no progress")
     verify.set_defaults(run=_verify)
     cp = commands.add_parser("cp", help="copy a checkpoint, verified on the way")
@@ -39,8 +41,24 @@ def add_to(subjects: Any) -> None:
     cp.set_defaults(run=_cp)
 
 
-def _survey(uri: str) -> dict[str, Any]:
-    found = json.loads(_core.survey(locations.location_of(uri, argument="URI")))
+def _find(uri: str) -> dict[str, Any]:
+    """What is there: a checkpoint or a run, which may be a name in the default storage path.
+
+    Raises:
+        FileNotFoundError: there is neither.
+    """
+    place, *others = found_run.places_of(uri, "URI")
+    try:
+        return _survey(place)
+    except FileNotFoundError:
+        for other in others:
+            with contextlib.suppress(FileNotFoundError):
+                return _survey(other)
+        raise
+
+
+def _survey(location: str) -> dict[str, Any]:
+    found = json.loads(_core.survey(location))
     if found["kind"] == "run" and any(each.get("validation") for each in found["checkpoints"]):
         journal = run_files.read_journal(found["location"]) or {}
         for each, (_, metrics) in zip(
@@ -69,7 +87,7 @@ def _survey_of_runs(uri: str) -> dict[str, Any]:
 
 def _ls(options: argparse.Namespace) -> bool:
     try:
-        found = _survey(options.uri)
+        found = _find(options.uri)
     except FileNotFoundError:
         found = _survey_of_runs(options.uri)
         if not found["runs"]:
@@ -121,7 +139,7 @@ def _files(found: dict[str, Any]) -> list[str]:
 
 
 def _verify(options: argparse.Namespace) -> bool:
-    found = _survey(options.uri)
+    found = _find(options.uri)
     location, is_run = found["location"], found["kind"] == "run"
     places = [locations.join(location, each["checkpoint"]) for each in found["checkpoints"]] if is_run else [location]
     outcomes = [_verify_one(place, quiet=options.json) for place in places]

@@ -4,6 +4,7 @@ writes of it after each change.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ class FoundRun:
 
     Attributes:
         location: Its folder.
-        state: In a word.
+        state: In a word: "failed" for what the journal has as "errored", "lost" for a run whose
+            driver has died.
         words: The state, since when, and why.
         reports: How many are recorded.
         attempt: The number of its last attempt.
@@ -48,15 +50,25 @@ def find(name: str) -> FoundRun:
     Raises:
         FileNotFoundError: there is none.
     """
-    places = [locations.location_of(name, argument="RUN")]
+    places = places_of(name, "RUN")
+    for place in places:
+        with contextlib.suppress(FileNotFoundError):
+            return open_run(place)
+    raise FileNotFoundError(f"RUN is {name!r}; no run in {' or '.join(map(locations.shown, places))}")
+
+
+def places_of(name: str, argument: str) -> list[str]:
+    """Where a run may be that a user names: a folder and, for a bare name, the default storage
+    path.
+
+    Args:
+        name: What the user wrote.
+        argument: What errors call it.
+    """
+    places = [locations.location_of(name, argument=argument)]
     if "/" not in name:
         places.append(locations.join(locations.location_of(locations.default_storage()), name))
-    for place in places:
-        try:
-            return open_run(place)
-        except FileNotFoundError:
-            continue
-    raise FileNotFoundError(f"RUN is {name!r}; no run in {' or '.join(map(locations.shown, places))}")
+    return places
 
 
 def open_run(location: str) -> FoundRun:
@@ -71,6 +83,7 @@ def open_run(location: str) -> FoundRun:
     kept = [each["name"] for each in journal["checkpoints"]]
     state, reports, attempt, seen = journal["state"], journal["reports"], journal["attempt"], journal["written_unix_s"]
     if state in _ENDS:
+        state = _end_state(state)
         return FoundRun(location, state, _end_words(journal), reports, attempt, seen, kept, None)
     if locations.is_remote(location):
         return FoundRun(location, state, f"{state}{_written(seen)}", reports, attempt, seen, kept, None)
@@ -121,10 +134,15 @@ def _written(seen_unix_s: float) -> str:
     return f", as its driver wrote {age(time.time() - seen_unix_s)} ago"
 
 
+def _end_state(state: str) -> str:
+    """As the last line of ``fit()`` has it."""
+    return "failed" if state == "errored" else state
+
+
 def _end_words(journal: dict[str, Any]) -> str:
     reason = journal.get("failure") or journal.get("abort_reason") or journal.get("stop_reason")
     ago, took = age(time.time() - journal["written_unix_s"]), age(journal["time_total_s"])
-    words = f"{journal['state']} {ago} ago, after {took} and {_attempts(journal['attempt'])}"
+    words = f"{_end_state(journal['state'])} {ago} ago, after {took} and {_attempts(journal['attempt'])}"
     return f"{words}: {reason.splitlines()[0]}" if reason else words
 
 

@@ -23,6 +23,7 @@ def add_to(subjects: Any) -> None:
     profile.add_argument("name", metavar="RUN", help=_RUN)
     profile.add_argument("--rank", type=int, default=0, help="default: 0")
     profile.add_argument("--seconds", type=int, default=10, help="for how long it is watched; default: 10")
+    profile.add_argument("--busy", action="store_true", help="without the time in which a thread waits")
     profile.add_argument("--native", action="store_true", help="with the frames of C and C++")
     profile.add_argument("--output", metavar="FILE", help="an SVG for a browser; default: profile_rank_<rank>.svg")
     profile.set_defaults(run=_profile)
@@ -48,8 +49,10 @@ def _profile(options: argparse.Namespace) -> bool:
     if options.seconds < 1:
         raise ValueError(f"--seconds is {options.seconds}; allowed: at least 1")
     output = options.output or f"profile_rank_{options.rank}.svg"
+    # By thread: else those that wait for work all the time would hide the one that trains.
+    watched = [] if options.busy else ["--idle", "--threads"]
     native = ["--native"] if options.native else []
-    settings = ["--format", "flamegraph", "--duration", str(options.seconds), "--output", output, *native]
+    settings = ["--format", "flamegraph", "--duration", str(options.seconds), "--output", output, *watched, *native]
     return _spy("record", "--pid", str(pid), *settings)
 
 

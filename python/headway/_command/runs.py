@@ -47,6 +47,8 @@ def _ls(options: argparse.Namespace) -> bool:
         rows.append([locations.name_of(run.location), run.state, *figures, metrics])
     for line in table(rows, left=(0, 1, -1)):
         print(line)
+    if any(run.state == "lost" for run in found):
+        print("lost: the driver died before the run's end; the same name and storage path resume the run")
     return True
 
 
