@@ -91,6 +91,7 @@ def test_a_checkpoint_is_resumed_with_other_numbers_of_ranks(program, fit_torch,
         assert result.metrics["loss"] < first.metrics["loss"]
 
 
+@pytest.mark.fork_only
 def test_the_factory_imports_lightning_and_ranks_know_who_they_are(program, fit_torch):
     def loop():
         import lightning_utilities.core.rank_zero as rank_zero

@@ -111,6 +111,8 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ),
         ("from headway.train.lightning import LightningTrainer", "it is not in newer versions of Ray either; use"),
         ("from headway.train.huggingface import TransformersTrainer", "use transformers.Trainer with ReportCallback"),
+        ("from headway.train.huggingface.transformers import TransformersTrainer", "use transformers.Trainer with"),
+        ("from headway.train.huggingface.accelerate import AccelerateTrainer", "either; use Accelerator() in the"),
         ("import headway.data", "headway.data: Headway has no data engine yet; read the data in the training function"),
         ("from headway import data", "headway.data: Headway has no data engine yet"),
     ],

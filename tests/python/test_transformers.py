@@ -78,6 +78,7 @@ def test_checkpoints_that_the_trainer_deletes_stay_in_storage(program, fit_torch
     assert len(result.best_checkpoints) == 3
 
 
+@pytest.mark.fork_only
 def test_the_factory_imports_the_trainer(fit_torch):
     def loop():
         there = "transformers.trainer" in sys.modules

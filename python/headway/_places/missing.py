@@ -16,24 +16,23 @@ _LIGHTNING_TRAINER = _REMOVED.format(
     "lightning.Trainer with DDPStrategy, LightningEnvironment and ReportCallback of headway.train.lightning, in the "
     "training function of a TorchTrainer"
 )
-_DEEPSPEED = (
-    "Headway has no integration of Lightning's DeepSpeed strategy yet; FSDPStrategy shards a model too, and deepspeed "
-    "itself works in the training function of a TorchTrainer"
+_ACCELERATE = _REMOVED.format("Accelerator() in the training function of a TorchTrainer")
+_TRANSFORMERS = _REMOVED.format(
+    "transformers.Trainer with ReportCallback of headway.train.huggingface.transformers, in the training function of a "
+    "TorchTrainer"
 )
-
+_DEEPSPEED = "Headway has no integration of Lightning's DeepSpeed strategy yet; FSDPStrategy shards a model too"
 _MODEL = "ReportCallback.get_model(checkpoint) gives the model of a checkpoint"
 
 # A name stands for all that is below it.
 _WORDS = {
     "headway.data": _DATA,
     "headway.train.horovod": _OTHER.format("Horovod"),
-    "headway.train.huggingface.AccelerateTrainer": _REMOVED.format(
-        "Accelerator() in the training function of a TorchTrainer"
-    ),
-    "headway.train.huggingface.TransformersTrainer": _REMOVED.format(
-        "transformers.Trainer with ReportCallback of headway.train.huggingface.transformers, in the training function "
-        "of a TorchTrainer"
-    ),
+    "headway.train.huggingface.AccelerateTrainer": _ACCELERATE,
+    "headway.train.huggingface.HuggingFaceTrainer": _TRANSFORMERS,
+    "headway.train.huggingface.TransformersTrainer": _TRANSFORMERS,
+    "headway.train.huggingface.accelerate": _ACCELERATE,
+    "headway.train.huggingface.transformers.TransformersTrainer": _TRANSFORMERS,
     "headway.train.jax": _OTHER.format("JAX"),
     "headway.train.lightgbm.LightGBMCheckpoint": _MODEL,
     "headway.train.lightgbm.LightGBMPredictor": _MODEL,
