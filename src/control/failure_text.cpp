@@ -122,14 +122,14 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now) {
   RunFailure failure{ErrorKind::user_code, "", {}};
   failure.message = rank_list(returned) + " finished the training function while " + rank_list(waiting) + " wait" +
-                    plural_s(waiting) + " in report #" + std::to_string(index + 1) + ", which " + rank_list(returned) +
+                    plural_s(waiting) + " in " + group.report_name(index) + ", which " + rank_list(returned) +
                     " never called (attempt " + std::to_string(attempt) + ")\n" +
                     "Every rank must call report() equally often: it is a barrier of all ranks.\n";
   for (int rank : returned) {
     failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::unmatched_report,
                                          "finished after " + std::to_string(group.at(rank).reports) +
                                              " reports, while " + rank_list(waiting) + " wait" + plural_s(waiting) +
-                                             " in report #" + std::to_string(index + 1),
+                                             " in " + group.report_name(index),
                                          attempt));
   }
   failure.message += "What the ranks were doing:\n" + group.describe_others(-1, now);

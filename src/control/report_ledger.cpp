@@ -13,6 +13,7 @@ void ReportLedger::take_up(const FoundRun& found) {
     count_ = std::max(count_, manifest.index + 1);
     if (manifest.report) earlier_s = std::max(earlier_s, manifest.report->time_total_s);
   }
+  taken_up_ = count_;
   earlier_ = from_seconds(earlier_s);
 }
 

@@ -27,6 +27,8 @@ class ReportLedger {
 
   /// Recorded over all attempts and drivers.
   std::int64_t count() const { return count_; }
+  /// Recorded by this driver.
+  std::int64_t of_this_driver() const { return count_ - taken_up_; }
   /// Recorded in the current attempt.
   std::int64_t in_attempt() const { return in_attempt_; }
   /// The last line that was recorded, and when; none until this driver has recorded one.
@@ -52,6 +54,7 @@ class ReportLedger {
   Duration earlier_{};  ///< How long earlier drivers of the run took.
   Time attempt_started_{};
   std::int64_t count_ = 0;
+  std::int64_t taken_up_ = 0;  ///< Those of earlier drivers.
   std::int64_t in_attempt_ = 0;
   std::int64_t dropped_checkpoints_ = 0;
   std::optional<ReportLine> last_;

@@ -102,6 +102,7 @@ void RunController::start_attempt() {
   end_.forget_failure();
   attempt_.begin(nodes_.slots(), now);
   ledger_.begin_attempt(now);
+  group().count_reports_from(ledger_.count());
   reports_.begin_attempt(group().size());
   stragglers_.begin(group().size());
   callbacks_.begin_attempt();

@@ -13,6 +13,7 @@ namespace headway::control {
 void RunController::on(const RankRaised& event) {
   if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
   group().enter(event.rank, RankPhase::raised, out_.now());
+  group().at(event.rank).echo = event.error.echo;
   // Its peer is gone; what others have left to do counts.
   if (nodes_.preemption().bereaved()) return;
   RunFailure failure = describe_raise(group(), event.rank, event.error, attempt_.number(), out_.now());
@@ -276,7 +277,9 @@ void RunController::finish() {
   outcome.dropped_checkpoints = ledger_.dropped_checkpoints();
   std::string words;
   if (const int attempts = attempt_.of_this_driver(); attempts > 0)
-    words = end_words(spec_, book_, {outcome.state, out_.now() - ledger_.started(), ledger_.count(), attempts - 1});
+    words = end_words(
+        spec_, book_,
+        {outcome.state, out_.now() - ledger_.started(), ledger_.count(), ledger_.of_this_driver(), attempts - 1});
   out_.push(Finish{std::move(outcome), end_.folder_lost(), std::move(words)});
 }
 

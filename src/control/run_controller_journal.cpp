@@ -126,9 +126,13 @@ void RunController::tell_of_taking_up(const FoundRun& found) {
   const std::string attempt = "as attempt " + std::to_string(attempt_.number() + 1);
   std::string text;
   if (is_complete(journal)) {
+    const bool anew = !newest && !spec_.resume_from_checkpoint;
     text = "The run in " + folder + " is complete (" + std::to_string(ledger_.count()) +
-           (ledger_.count() == 1 ? " report" : " reports") + "). Resuming " + from + ", " + attempt +
-           " in the same folder; another RunConfig.name starts a new run.";
+           (ledger_.count() == 1 ? " report" : " reports") + ")" +
+           (anew ? " and has no checkpoint: it trains again from the beginning, " + attempt +
+                       ", and adds to the same result.json"
+                 : ". Resuming " + from + ", " + attempt + " in the same folder") +
+           "; another RunConfig.name starts a new run.";
   } else {
     text = "Resuming the run in " + folder + " " + from + ", " + attempt +
            ". Why it had not finished: " + unfinished_reason(journal);

@@ -15,8 +15,8 @@ void RunController::on(const RankReported& event) {
   if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation, event.reduce},
                       now)) {
     fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
-                            "rank " + std::to_string(event.rank) + " sent report #" + std::to_string(event.index + 1) +
-                                " while report #" + std::to_string(reports_.open().index() + 1) + " is open"));
+                            "rank " + std::to_string(event.rank) + " sent " + group().report_name(event.index) +
+                                " while " + group().report_name(reports_.open().index()) + " is open"));
     return;
   }
   ++group().at(event.rank).reports;
@@ -66,6 +66,7 @@ void RunController::take_report() {
     HEADWAY_MARK(failure_told_by_the_next_report);
     PendingReport report;
     report.index = reports_.drop();
+    group().report_refused();
     answer(report, error);
     return;
   }
@@ -243,15 +244,18 @@ void RunController::refuse(const PendingReport& report) {
   }
   if (checkpoint.storage_failed && spec_.checkpoint.on_upload_failure == "warn" && !end_.folder_lost()) {
     drop(report, why);
-  } else if (!report.answered && !attempt_.gone()) {
+    return;
+  }
+  if (!report.answered && !attempt_.gone()) {
     answer(report, why);
   } else if (state_ == RunState::running) {
     HEADWAY_MARK(failure_to_be_told);
-    const std::string error = "the checkpoint " + checkpoint.name + " of report #" + std::to_string(report.index + 1) +
-                              " was not stored: " + why;
+    const std::string error =
+        "the checkpoint " + checkpoint.name + " of " + group().report_name(report.index) + " was not stored: " + why;
     reports_.fail_later(error);
     out_.push(Warn{error});
   }
+  group().report_refused();
 }
 
 /// The report counts without its checkpoint.
@@ -259,7 +263,7 @@ void RunController::drop(PendingReport report, const std::string& why) {
   HEADWAY_MARK(checkpoint_dropped);
   const std::string name = report.checkpoint->name;
   ledger_.dropped_checkpoint();
-  out_.push(Warn{"the checkpoint " + name + " of report #" + std::to_string(report.index + 1) +
+  out_.push(Warn{"the checkpoint " + name + " of " + group().report_name(report.index) +
                  " was not stored and is dropped (on_upload_failure is \"warn\"): " + why});
   report.checkpoint.reset();
   report.dropped = true;

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t ended_attempts_max = 20;
 
-std::string ordinal(std::int64_t index) { return "#" + std::to_string(index + 1); }
-
 }  // namespace
 
 RunView RunController::view(Time now) const {
@@ -55,9 +53,9 @@ RunView RunController::view(Time now) const {
 std::vector<RankView> RunController::view_of_ranks(Time now) const {
   std::string reporting;
   if (!reports_.open().empty()) {
-    reporting = "other ranks to come to report " + ordinal(reports_.open().index());
+    reporting = "other ranks to come to " + group().report_name(reports_.open().index());
   } else if (callbacks_.held()) {
-    reporting = "callbacks to hear report " + ordinal(callbacks_.held()->index);
+    reporting = "callbacks to hear " + group().report_name(callbacks_.held()->index);
   } else if (!reports_.empty()) {
     const PendingReport& newest = reports_.pending().back();
     reporting = newest.checkpoint ? newest.checkpoint->name + " to be stored" : "earlier reports to be recorded";
@@ -66,7 +64,7 @@ std::vector<RankView> RunController::view_of_ranks(Time now) const {
   const CollectiveBarrier& collectives = attempt_.collectives();
   if (!collectives.empty()) {
     const std::string& kind = collectives.call_of(collectives.waiting_ranks().front()).kind;
-    gathering = "other ranks to come to " + kind + "() " + ordinal(collectives.index());
+    gathering = "other ranks to come to " + kind + "() #" + std::to_string(collectives.index() + 1);
   }
   const std::string ready = attempt_.hook_since() ? "the backend's set-up" : "other ranks to start";
 

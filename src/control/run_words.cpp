@@ -51,6 +51,12 @@ std::string checkpoint_words(const RunSpec& spec, const CheckpointBook& book) {
   return kind + " checkpoint: " + shown_location(join_location(folder_of(spec), shown->name)) + value;
 }
 
+/// Earlier runs of the script have made the others.
+std::string new_words(const EndWords& end) {
+  if (end.new_reports == end.reports) return "";
+  return " (" + (end.new_reports == 0 ? "none" : std::to_string(end.new_reports)) + " new)";
+}
+
 }  // namespace
 
 std::string begin_words(const RunSpec& spec, const std::vector<WorkerPlan>& plans) {
@@ -63,7 +69,7 @@ std::string begin_words(const RunSpec& spec, const std::vector<WorkerPlan>& plan
 std::string end_words(const RunSpec& spec, const CheckpointBook& book, const EndWords& end) {
   const std::string state = end.state == "errored" ? "failed" : end.state;
   const std::string how = end.state == "finished" ? " in " : " after ";
-  return state + how + span_words(end.took) + ": " + counted(end.reports, "report") +
+  return state + how + span_words(end.took) + ": " + counted(end.reports, "report") + new_words(end) +
          (end.restarts > 0 ? ", " + counted(end.restarts, "restart") : "") + "; " + checkpoint_words(spec, book);
 }
 

@@ -35,10 +35,10 @@ const PendingCheckpoint* first_checkpoint(const ReportPipeline& reports) {
   return reports.empty() || !reports.first().checkpoint ? nullptr : &*reports.first().checkpoint;
 }
 
-std::optional<Wait> wait_of_storage(const ReportPipeline& reports) {
+std::optional<Wait> wait_of_storage(const WorkerGroup& group, const ReportPipeline& reports) {
   const PendingCheckpoint* checkpoint = first_checkpoint(reports);
   if (checkpoint == nullptr) return std::nullopt;
-  return Wait{WaitKind::storage, reports.first().index, checkpoint->since};
+  return Wait{WaitKind::storage, group.place_of_report(reports.first().index), checkpoint->since};
 }
 
 std::string words_of_storage(const ReportPipeline& reports) {
@@ -68,7 +68,7 @@ std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
         return Wait{WaitKind::exit, attempt.number(), *attempt.ending_since()};
       if (!attempt.gone() && attempt.hook_since())
         return Wait{WaitKind::teardown, attempt.number(), *attempt.hook_since()};
-      return wait_of_storage(scene.reports);
+      return wait_of_storage(attempt.group(), scene.reports);
     case RunState::created:
     case RunState::scheduling:
     case RunState::validating:
@@ -80,14 +80,16 @@ std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
 
 std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
   const Attempt& attempt = scene.attempt;
+  const WorkerGroup& group = attempt.group();
   const ReportPipeline& reports = scene.reports;
   // Ranks went with a node that was to leave: why others wait is known, and the notice period is
   // the limit.
   if (scene.nodes.preemption().bereaved()) return std::nullopt;
-  const bool all_returned = attempt.group().all_in(RankPhase::returned);
+  const bool all_returned = group.all_in(RankPhase::returned);
   if (scene.callbacks.any_unheard() && (scene.callbacks.held() || all_returned))
     return Wait{WaitKind::callback, attempt.number(), scene.callbacks.since()};
-  if (!reports.open().empty()) return Wait{WaitKind::report, reports.open().index(), reports.open_since()};
+  if (!reports.open().empty())
+    return Wait{WaitKind::report, group.place_of_report(reports.open().index()), reports.open_since()};
   if (!attempt.collectives().empty())
     return Wait{WaitKind::gathering, attempt.collectives().index(), attempt.collectives_since()};
   if (stuck()) return Wait{WaitKind::collective, stuck()->sequence, stuck()->since};
@@ -97,8 +99,8 @@ std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
   // have finished.
   const bool held_up = !reports.pending().back().answered || all_returned;
   if (!held_up) return std::nullopt;
-  if (checkpoint->uploading.empty()) return wait_of_storage(reports);
-  return Wait{WaitKind::upload, reports.first().index, checkpoint->since};
+  if (checkpoint->uploading.empty()) return wait_of_storage(group, reports);
+  return Wait{WaitKind::upload, group.place_of_report(reports.first().index), checkpoint->since};
 }
 
 WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now) const {

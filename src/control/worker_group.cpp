@@ -6,27 +6,6 @@
 #include <map>
 
 namespace headway::control {
-namespace {
-
-std::string doing(const RankState& rank, Time now) {
-  const std::string since = " for " + seconds_text(now - rank.since);
-  const std::string reports = rank.reports == 0 ? "no report yet" : "last report #" + std::to_string(rank.reports);
-  if (rank.open_calls > 0) return "in a call of the backend's hook";
-  switch (rank.phase) {
-    case RankPhase::starting: return "starting" + since;
-    case RankPhase::ready: return "ready, waiting for the others to start" + since;
-    case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
-    case RankPhase::reporting: return "waiting in report #" + std::to_string(rank.reports) + since;
-    case RankPhase::gathering:
-      return "waiting in collective call #" + std::to_string(rank.collectives) + since + " (" + reports + ")";
-    case RankPhase::returned: return "had finished its training function (" + reports + ")";
-    case RankPhase::raised: return "had failed too";
-    case RankPhase::exited: return "its process was gone";
-  }
-  return "unknown";
-}
-
-}  // namespace
 
 std::string seconds_text(Duration duration) {
   std::array<char, 32> text{};
@@ -47,6 +26,10 @@ std::string rank_list(const std::vector<int>& ranks) {
 
 std::string ranks_have(const std::vector<int>& ranks) {
   return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have");
+}
+
+std::string WorkerGroup::report_name(std::int64_t index) const {
+  return "report #" + std::to_string(place_of_report(index) + 1);
 }
 
 WorkerGroup WorkerGroup::place(const std::vector<Slot>& slots, Time now) {
@@ -95,6 +78,26 @@ std::string WorkerGroup::name_of(int rank) const {
   const RankState& state = at(rank);
   if (state.pid != 0) name += " (pid " + std::to_string(state.pid) + " on " + state.plan.slot.hostname + ")";
   return name;
+}
+
+std::string WorkerGroup::doing(const RankState& rank, Time now) const {
+  const std::string since = " for " + seconds_text(now - rank.since);
+  const std::string none = reports_before_ > 0 ? "no report yet in this attempt" : "no report yet";
+  const std::string reports = rank.reports == 0 ? none : "last " + report_name(rank.reports - 1);
+  if (rank.open_calls > 0) return "in a call of the backend's hook";
+  switch (rank.phase) {
+    case RankPhase::starting: return "starting" + since;
+    case RankPhase::ready: return "ready, waiting for the others to start" + since;
+    case RankPhase::training: return "in the training function" + since + " (" + reports + ")";
+    case RankPhase::reporting: return "waiting in " + report_name(rank.reports - 1) + since;
+    case RankPhase::gathering:
+      return "waiting in collective call #" + std::to_string(rank.collectives) + since + " (" + reports + ")";
+    case RankPhase::returned: return "had finished its training function (" + reports + ")";
+    case RankPhase::raised:
+      return rank.echo ? "had failed as a consequence: it lost its connection to another rank" : "had failed too";
+    case RankPhase::exited: return "its process was gone";
+  }
+  return "unknown";
 }
 
 std::string WorkerGroup::describe_others(int except, Time now) const {

@@ -34,6 +34,7 @@ struct RankState {
   std::int64_t reports = 0;      ///< Reports begun so far.
   std::int64_t collectives = 0;  ///< Barriers and broadcasts begun so far.
   Time since{};                  ///< When it entered its phase, or last left a report.
+  bool echo = false;             ///< It raised because a rank that it talks to was gone.
   int open_calls = 0;            ///< Of the front end's hooks.
   /// Its process has ended; a rank that had returned before that stays in its phase.
   bool gone = false;
@@ -63,15 +64,27 @@ class WorkerGroup {
   std::vector<int> alive() const;
   void enter(int rank, RankPhase phase, Time now);
 
+  /// The run had this many reports before the attempt.
+  void count_reports_from(std::int64_t reports) { reports_before_ = reports; }
+  /// One of the attempt's reports was refused: the next one has its number.
+  void report_refused() { --reports_before_; }
+  /// The place among the run's reports, from 0, of the attempt's report `index`.
+  std::int64_t place_of_report(std::int64_t index) const { return reports_before_ + index; }
+  /// "report #8", as the run's results number it: from 1, over all attempts.
+  std::string report_name(std::int64_t index) const;
+
   /// "rank 1 (pid 4711 on host a)".
   std::string name_of(int rank) const;
 
   /// One line a rank other than `except` about what it is doing, such as "rank 0: waiting in report
-  /// #3 for 1.2 s" (reports are counted from 1).
+  /// #3 for 1.2 s".
   std::string describe_others(int except, Time now) const;
 
  private:
+  std::string doing(const RankState& rank, Time now) const;
+
   std::vector<RankState> ranks_;
+  std::int64_t reports_before_ = 0;
   /// How many; counted along, as it is asked at each event of thousands of ranks.
   std::map<RankPhase, int> in_phase_;
 };

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(an_echo_comes_first_and_the_death_that_caused_it_within_the
   run.exits(1, {true, 9, ""});
   const std::string failure = told(run);
   BOOST_TEST(failure.starts_with("rank 1 (pid 101 on host-a) was killed by SIGKILL"));
-  BOOST_TEST(contains(failure, "  rank 0: had failed too\n"));
+  BOOST_TEST(contains(failure, "  rank 0: had failed as a consequence: it lost its connection to another rank\n"));
 }
 
 BOOST_AUTO_TEST_CASE(an_echo_comes_first_and_the_exception_that_caused_it_is_told) {

@@ -39,22 +39,31 @@ BOOST_AUTO_TEST_CASE(the_last_line_names_the_best_checkpoint_with_its_score) {
   CheckpointBook book(spec.checkpoint);
   book.commit("checkpoint_000000", {{"eval", JsonObject{{"accuracy", 0.97021}}}});
   book.commit("checkpoint_000001", {{"eval", JsonObject{{"accuracy", 0.5}}}});
-  BOOST_TEST(end_words(spec, book, {"finished", 12300ms, 20, 1}) ==
+  BOOST_TEST(end_words(spec, book, {"finished", 12300ms, 20, 20, 1}) ==
              "finished in 12 s: 20 reports, 1 restart; best checkpoint: /data/runs/digits/checkpoint_000000 "
              "(eval/accuracy 0.9702)");
   spec.checkpoint.checkpoint_score_order = "min";
-  BOOST_TEST(end_words(spec, book, {"finished", 1s, 1, 0}) ==
+  BOOST_TEST(end_words(spec, book, {"finished", 1s, 1, 1, 0}) ==
              "finished in 1.0 s: 1 report; best checkpoint: /data/runs/digits/checkpoint_000001 (eval/accuracy 0.5)");
 }
 
 BOOST_AUTO_TEST_CASE(without_a_score_the_last_line_names_the_newest_checkpoint) {
   const RunSpec spec = digits_on(2);
   CheckpointBook book(spec.checkpoint);
-  BOOST_TEST(end_words(spec, book, {"errored", 90s, 0, 2}) ==
+  BOOST_TEST(end_words(spec, book, {"errored", 90s, 0, 0, 2}) ==
              "failed after 90 s: 0 reports, 2 restarts; no checkpoint; results: /data/runs/digits");
   book.commit("checkpoint_000000", {});
-  BOOST_TEST(end_words(spec, book, {"aborted", 200s, 1, 0}) ==
+  BOOST_TEST(end_words(spec, book, {"aborted", 200s, 1, 1, 0}) ==
              "aborted after 3 min 20 s: 1 report; newest checkpoint: /data/runs/digits/checkpoint_000000");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_line_of_a_resumed_run_says_how_many_of_its_reports_are_new) {
+  const RunSpec spec = digits_on(2);
+  const CheckpointBook book(spec.checkpoint);
+  BOOST_TEST(end_words(spec, book, {"finished", 1s, 8, 3, 0}) ==
+             "finished in 1.0 s: 8 reports (3 new); no checkpoint; results: /data/runs/digits");
+  BOOST_TEST(end_words(spec, book, {"finished", 1s, 8, 0, 0}) ==
+             "finished in 1.0 s: 8 reports (none new); no checkpoint; results: /data/runs/digits");
 }
 
 BOOST_AUTO_TEST_CASE(a_span_is_in_the_units_that_people_use) {

@@ -288,6 +288,34 @@ BOOST_AUTO_TEST_CASE(an_aborted_run_says_who_had_ended_it) {
   BOOST_TEST(contains(run.last<Notify>().text, "Why it had not finished: Ctrl-C"));
 }
 
+BOOST_AUTO_TEST_CASE(a_complete_run_without_a_checkpoint_says_that_it_trains_again_into_the_same_results) {
+  Journal journal = journal_of(1, "finished");
+  journal.attempt_ends = {"every rank has finished"};
+  journal.reports = 8;
+  Rig run = taken_up(found_run(journal, {}));
+  BOOST_TEST(run.last<Notify>().text ==
+             "The run in /storage/run is complete (8 reports) and has no checkpoint: it trains again from the "
+             "beginning, as attempt 2, and adds to the same result.json; another RunConfig.name starts a new run.");
+}
+
+BOOST_AUTO_TEST_CASE(reports_have_the_run_s_numbers_after_it_was_resumed_and_its_end_says_how_many_are_new) {
+  Journal journal = journal_of(1, "aborted");
+  journal.reports = 7;
+  Rig run = taken_up(found_run(journal, {}));
+  run.grant();
+  run.restart();
+  run.report_all();
+  run.report(0);
+  const std::string waits = run.controller.view(run.now).ranks.at(0).waits_for;
+  BOOST_TEST(waits == "other ranks to come to report #9");
+  run.returns(1);
+  run.group_ends();
+  run.journals();
+  BOOST_TEST(run.failure().starts_with("rank 1 finished the training function while rank 0 waits in report #9"));
+  BOOST_TEST(contains(run.failure(), "  rank 1: had finished its training function (last report #8)\n"));
+  BOOST_TEST(contains(run.last<Finish>().words, ": 8 reports (1 new); "));
+}
+
 BOOST_AUTO_TEST_CASE(a_complete_run_says_what_happens_before_it_happens) {
   Journal journal = journal_of(1, "finished");
   journal.attempt_ends = {"every rank has finished"};

@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_name_of_a_run_that_is_complete_says_what_happens_before_i
     BOOST_TEST_CONTEXT(again.output) {
       BOOST_TEST(again.code == 0);
       const std::size_t said = again.output.find(
-          "is complete (1 report). Resuming from the beginning, as it has no checkpoint yet, as attempt 2 in the same "
-          "folder; another RunConfig.name starts a new run.");
+          "is complete (1 report) and has no checkpoint: it trains again from the beginning, as attempt 2, and adds to "
+          "the same result.json; another RunConfig.name starts a new run.");
       BOOST_REQUIRE(said != std::string::npos);
       BOOST_TEST(said < again.output.find("attempts 2"));
     }
