@@ -100,7 +100,9 @@ void CollectiveWatch::judge(Time now) {
     stuck_.reset();
     return;
   }
-  if (is_known(*told)) told->since = stuck_->since;
+  const bool again = is_known(*told);
+  if (again) told->since = stuck_->since;
+  told->looks = again ? stuck_->looks + 1 : 1;
   stuck_ = std::move(*told);
 }
 
@@ -111,7 +113,7 @@ void CollectiveWatch::add_candidate(std::vector<StuckCollective>& found, const G
     known.since = std::min(known.since, entered);
     return;
   }
-  StuckCollective stuck{position.group, open.sequence, entered, {}, {}, name_of(open, position.group), ""};
+  StuckCollective stuck{position.group, open.sequence, entered, {}, {}, {}, 0, name_of(open, position.group), ""};
   std::set<std::string> operations;
   std::string parts;
   // A rank is in another collective of the group: point-to-point calls count as well.
@@ -119,6 +121,7 @@ void CollectiveWatch::add_candidate(std::vector<StuckCollective>& found, const G
   for (int rank : position.ranks) {
     if (!has_entered(rank, position.group, open.sequence)) {
       stuck.awaited.push_back(rank);
+      if (is_absent(rank, position.group, open.sequence)) stuck.absent.push_back(rank);
       const OpenCollective* other = first_open(rank, position.group);
       elsewhere = elsewhere || other != nullptr;
       if (other != nullptr) parts += (parts.empty() ? "" : ", ") + rank_list({rank}) + " in " + label(*other);
@@ -154,6 +157,15 @@ bool CollectiveWatch::has_entered(int rank, const std::string& group, std::int64
   });
 }
 
+bool CollectiveWatch::is_absent(int rank, const std::string& group, std::int64_t sequence) const {
+  const auto answer = answers_.find(rank);
+  if (answer == answers_.end()) return false;
+  const std::vector<GroupPosition>& positions = answer->second.positions;
+  return std::any_of(positions.begin(), positions.end(), [&](const GroupPosition& position) {
+    return position.group == group && position.sequence < sequence;
+  });
+}
+
 const OpenCollective* CollectiveWatch::open_in(int rank, const std::string& group, std::int64_t sequence) const {
   for (const GroupPosition& position : answers_.at(rank).positions) {
     if (position.group != group) continue;
@@ -184,6 +196,26 @@ bool CollectiveWatch::is_held_up(int rank, Time now) const {
   return std::any_of(positions.begin(), positions.end(), [&](const GroupPosition& position) {
     return std::any_of(position.open.begin(), position.open.end(), is_old);
   });
+}
+
+std::string CollectiveWatch::crossed(const std::vector<int>& awaited, const std::vector<int>& reporting) const {
+  for (const int inside : awaited) {
+    const auto answer = answers_.find(inside);
+    if (answer == answers_.end()) continue;
+    for (const GroupPosition& position : answer->second.positions) {
+      if (position.open.empty()) continue;
+      const OpenCollective& open = position.open.front();
+      std::vector<int> outside;
+      for (const int rank : reporting) {
+        const bool member = std::find(position.ranks.begin(), position.ranks.end(), rank) != position.ranks.end();
+        if (member && is_absent(rank, position.group, open.sequence)) outside.push_back(rank);
+      }
+      if (outside.empty()) continue;
+      return rank_list({inside}) + " is in " + name_of(open, position.group) + ", which " + ranks_have(outside) +
+             " not entered";
+    }
+  }
+  return "";
 }
 
 std::string CollectiveWatch::describe_positions(Time now) const {

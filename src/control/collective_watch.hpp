@@ -18,7 +18,10 @@ struct StuckCollective {
   Time since{};
   std::vector<int> waiting;  ///< Those inside.
   std::vector<int> awaited;  ///< Those that have not entered; all of the group when every one has.
-  std::string name;          ///< "gloo:all_reduce [4] Float #7 of process group world"
+  /// Of the awaited: those that know the group, and have answered that they have not entered.
+  std::vector<int> absent;
+  int looks = 0;     ///< How many looks, one after the other, have found it.
+  std::string name;  ///< "gloo:all_reduce [4] Float #7 of process group world"
   /// "rank 1 has not entered gloo:all_reduce #7 of default_pg, in which rank 0 has been"
   std::string sentence;
 };
@@ -48,6 +51,9 @@ class CollectiveWatch {
   void seen(Time now, int rank, std::int64_t look, std::vector<GroupPosition> positions);
 
   const std::optional<StuckCollective>& stuck() const { return stuck_; }
+  /// The oldest collective in which one of `awaited` was seen, while one of `reporting`, which has
+  /// not entered it, waits for that rank in a report. Empty: none.
+  std::string crossed(const std::vector<int>& awaited, const std::vector<int>& reporting) const;
   /// One line a rank on where it was seen last; empty when nobody has been asked since the last
   /// report.
   std::string describe_positions(Time now) const;
@@ -62,6 +68,7 @@ class CollectiveWatch {
   void add_candidate(std::vector<StuckCollective>& found, const GroupPosition& position, const OpenCollective& open,
                      Time entered) const;
   bool has_entered(int rank, const std::string& group, std::int64_t sequence) const;
+  bool is_absent(int rank, const std::string& group, std::int64_t sequence) const;
   const OpenCollective* open_in(int rank, const std::string& group, std::int64_t sequence) const;
   const OpenCollective* first_open(int rank, const std::string& group) const;
   bool is_held_up(int rank, Time now) const;

@@ -155,6 +155,23 @@ RunFailure describe_unmatched_collective(const WorkerGroup& group, const Collect
   return failure;
 }
 
+RunFailure describe_endless_collective(const WorkerGroup& group, const StuckCollective& stuck,
+                                       const std::vector<int>& returned, const std::string& positions, int attempt) {
+  const std::string what = rank_list(stuck.waiting) + " wait" + plural_s(stuck.waiting) + " in " + stuck.name;
+  RunFailure failure{ErrorKind::user_code, "", {}};
+  failure.message = rank_list(returned) + " finished the training function while " + what + ", which " +
+                    ranks_have(returned) + " not entered: that can never end (attempt " + std::to_string(attempt) +
+                    ")\n"
+                    "Every rank must call the same collectives, so it must make as many steps as the others (DDP and "
+                    "FSDP call collectives in each step).\n";
+  for (const int rank : returned) {
+    failure.ranks.push_back(
+        rank_failure(group, rank, RankFailureKind::unmatched_collective, "finished while " + what, attempt));
+  }
+  failure.message += "Where they stand in their collectives:\n" + positions;
+  return failure;
+}
+
 RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBarrier& waiting, int different,
                                     int attempt, Time now) {
   const auto text = [&](int rank) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/collective_barrier.hpp"
+#include "control/collective_watch.hpp"
 #include "control/events.hpp"
 #include "control/run_outcome.hpp"
 #include "control/worker_group.hpp"
@@ -39,6 +40,11 @@ RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector
 /// come.
 RunFailure describe_unmatched_collective(const WorkerGroup& group, const CollectiveBarrier& waiting,
                                          const std::vector<int>& returned, int attempt, Time now);
+
+/// `returned` have finished their function without entering the collective `stuck`, in which others
+/// wait. `positions` has a line a rank.
+RunFailure describe_endless_collective(const WorkerGroup& group, const StuckCollective& stuck,
+                                       const std::vector<int>& returned, const std::string& positions, int attempt);
 
 /// Rank `different` calls another collective than the first rank that waits.
 RunFailure describe_different_calls(const WorkerGroup& group, const CollectiveBarrier& waiting, int different,

@@ -35,8 +35,18 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
+/// Neither wait can end, unless other threads of the ranks end one.
+std::string crossed_waits(const WaitScene& scene) {
+  if (scene.crossed.empty()) return "";
+  return "Each of these waits is for the other: " + rank_list(scene.waiting) +
+         (scene.waiting.size() == 1 ? " waits" : " wait") + " in " + report_name(scene.wait) + ", and " +
+         scene.crossed +
+         ". Every rank must call report() equally often, and in the same place between collectives (DDP and FSDP call "
+         "them in each step).\n";
+}
+
 std::string details(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
-  std::string text;
+  std::string text = crossed_waits(scene);
   // Ranks that are not started yet have one text: what their factory is doing.
   std::set<std::string> told;
   for (const auto& [rank, what] : seen.texts) {

@@ -24,6 +24,9 @@ struct WaitScene {
   /// What storage is asked for, the checkpoint's name, or what is said of a collective ("barrier"
   /// or "broadcast").
   std::string subject;
+  /// Of ranks that are awaited in a report: "rank 1 is in gloo:all_reduce [4] Float #7 of process
+  /// group world, which rank 0 has not entered".
+  std::string crossed;
   std::string positions;  ///< A line a rank on where it stands in its collectives.
 };
 

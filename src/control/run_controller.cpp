@@ -202,7 +202,12 @@ void RunController::on(const CallAnswered& event) {
 }
 
 void RunController::on(const CollectivesSeen& event) {
-  if (attempt_.is(event.attempt, event.rank)) waits_.seen(event, out_.now());
+  if (!attempt_.is(event.attempt, event.rank)) return;
+  waits_.seen(event, out_.now());
+  const std::vector<int> returned = waits_.returned_without_entering(attempt_);
+  if (state_ != RunState::running || returned.empty()) return;
+  fail_attempt(
+      describe_endless_collective(group(), *waits_.stuck(), returned, waits_.positions(out_.now()), attempt_.number()));
 }
 
 void RunController::on(const RanksExamined& event) {

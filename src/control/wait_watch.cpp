@@ -106,7 +106,7 @@ std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
 WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now) const {
   const WorkerGroup& group = scene.attempt.group();
   const auto returned = [&](int rank) { return group.at(rank).phase == RankPhase::returned; };
-  WaitScene told{wait, scene.attempt.number(), {}, {}, false, "", ""};
+  WaitScene told{wait, scene.attempt.number(), {}, {}, false, "", "", ""};
   switch (wait.kind) {
     case WaitKind::storage: told.subject = words_of_storage(scene.reports); break;
     case WaitKind::ready:
@@ -122,6 +122,7 @@ WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now)
       told.awaited = ranks_that(group, [&](const RankState& rank) {
         return !std::binary_search(told.waiting.begin(), told.waiting.end(), rank.plan.rank);
       });
+      told.crossed = collectives_.crossed(told.awaited, told.waiting);
       break;
     case WaitKind::gathering:
       told.waiting = scene.attempt.collectives().waiting_ranks();
@@ -150,6 +151,14 @@ WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now)
   }
   told.positions = collectives_.describe_positions(now);
   return told;
+}
+
+std::vector<int> WaitWatch::returned_without_entering(const Attempt& attempt) const {
+  constexpr int looks_min = 2;
+  if (!stuck() || stuck()->looks < looks_min) return {};
+  std::vector<int> ranks = stuck()->absent;
+  std::erase_if(ranks, [&](int rank) { return attempt.group().at(rank).phase != RankPhase::returned; });
+  return ranks;
 }
 
 void WaitWatch::watch(const RunScene& scene, bool quiet, Outbox& out) {

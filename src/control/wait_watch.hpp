@@ -43,6 +43,12 @@ class WaitWatch {
   /// The collective in which ranks are held up.
   const std::optional<StuckCollective>& stuck() const { return collectives_.stuck(); }
 
+  /// Ranks that have returned, and for which others wait in the collective `stuck()`, as two looks
+  /// have shown: that can never end.
+  std::vector<int> returned_without_entering(const Attempt& attempt) const;
+  /// A line a rank on where it stands in its collectives.
+  std::string positions(Time now) const { return collectives_.describe_positions(now); }
+
   /// The last thing that every event does, so it looks at a few fields only. With `quiet` the end
   /// of a wait is not announced: the run says something else about it.
   void watch(const RunScene& scene, bool quiet, Outbox& out);

@@ -168,6 +168,68 @@ BOOST_AUTO_TEST_CASE(a_rank_has_finished_while_the_other_waits_in_a_collective) 
                                         "for 30.0 s"));
 }
 
+BOOST_AUTO_TEST_CASE(two_looks_find_a_rank_that_has_finished_outside_a_collective_of_others_and_the_attempt_fails) {
+  Rig run(watched(2));
+  run.to_running();
+  run.returns(1);
+  for (const double age_s : {30, 60}) {
+    BOOST_TEST(run.count<EndWorkers>() == 0U);
+    run.advance(30s);
+    answer(run, 0, {inside(7, age_s)});
+    answer(run, 1, {outside(6)});
+    if (age_s == 30) run.examined();
+  }
+  run.group_ends();
+  run.journals();
+  BOOST_TEST(
+      run.failure().starts_with("rank 1 finished the training function while rank 0 waits in gloo:all_reduce [4] Float "
+                                "#7 of process group world, "
+                                "which rank 1 has not entered: that can never end (attempt 1)\n"));
+  BOOST_TEST(contains(run.failure(), "  rank 1: in none of process group world, after #6\n"));
+  BOOST_TEST((run.outcome().failure->ranks.at(0).kind == RankFailureKind::unmatched_collective));
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_rank_that_is_not_known_to_be_outside_of_the_collective_ends_nothing) {
+  Rig run(watched(3));
+  run.to_running();
+  run.returns(1);
+  for (const double age_s : {30, 60, 90}) {
+    run.advance(30s);
+    answer(run, 0, {inside(7, age_s, {0, 1, 2})});
+    answer(run, 1, {});                       // It has left its process group.
+    answer(run, 2, {outside(6, {0, 1, 2})});  // It is at work, and may come.
+    if (run.count<ExamineRanks>() > run.count<Warn>()) run.examined();
+  }
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_in_a_report_and_one_in_a_collective_wait_for_each_other_and_one_sentence_says_so) {
+  Rig run(watched(2));
+  run.to_running();
+  run.report(0);
+  run.advance(30s);
+  answer(run, 0, {outside(6)});
+  answer(run, 1, {inside(7, 30)});
+  run.examined();
+  BOOST_TEST(
+      contains(run.last<Warn>().text,
+               "(attempt 1)\nEach of these waits is for the other: rank 0 waits in report #1, and rank 1 is in "
+               "gloo:all_reduce [4] Float #7 of process group world, which rank 0 has not entered. Every rank must "
+               "call report() equally often, "));
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_in_a_collective_without_the_one_that_reports_is_no_crossing) {
+  Rig run(watched(3));
+  run.to_running();
+  run.report(0);
+  run.advance(30s);
+  answer(run, 0, {outside(6, {0, 1, 2})});
+  answer(run, 1, {inside(3, 30, {1, 2}, "model")});
+  answer(run, 2, {outside(2, {1, 2}, "model")});
+  run.examined();
+  BOOST_TEST(!contains(run.last<Warn>().text, "Each of these waits"));
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_is_just_looked_at_may_answer_late) {
   Rig run(watched(2, 10));
   run.to_running();
