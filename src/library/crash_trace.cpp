@@ -3,6 +3,7 @@
 #include "library/signal_frames.hpp"
 #include "library/symbol_name.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -36,12 +37,14 @@ void tell_frames(const void* context) {
   std::array<void*, frames_max> frames{};
   const std::span seen(frames.data(), static_cast<std::size_t>(frames_at_signal(context, frames)));
   const std::size_t count = gettid() == getpid() ? frames_of_loop(seen) : seen.size();
+  const std::span told = seen.first(std::min(count, told_max));
   tell("Backtrace (innermost first):\n");
-  for (std::size_t i = 0; i < count && i < told_max; ++i) {
-    const void* frame = seen[i];
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const void* frame = told[i];
     // The first one is no return address, and is looked up as it is.
     tell("  #" + std::to_string(i) + " " + symbol_name(i == 0 ? static_cast<const char*>(frame) + 1 : frame) + "\n");
   }
+  tell(source_lines_command(told, true));
 }
 
 void end_by(int) {

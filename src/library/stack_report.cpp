@@ -85,6 +85,15 @@ std::string text_of(pid_t thread, const Slot& slot) {
   return text;
 }
 
+/// A thread of a library that has nothing of the program in its frames (Gloo has some) does not
+/// show what the program waits for.
+bool is_worth_showing(pid_t thread, const Slot& slot) {
+  const bool seen = slot.asked == thread && slot.answered;
+  if (thread == getpid() || !seen) return true;
+  const std::span frames(slot.frames.data(), static_cast<std::size_t>(slot.count));
+  return std::any_of(frames.begin(), frames.end(), in_program);
+}
+
 /// Returns whether the thread was asked.
 bool ask(Slot& slot, pid_t thread) {
   if (slot.asked != 0 && !slot.answered) return false;
@@ -124,8 +133,15 @@ std::string stacks_of_threads() {
                                           [](const Slot& slot) { return slot.asked != 0 && !slot.answered; }));
   }
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += text_of(threads[i], slots[i]);
-  if (threads.size() > count) text += "and " + std::to_string(threads.size() - count) + " more threads\n";
+  std::size_t hidden = threads.size() - count;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_worth_showing(threads[i], slots[i])) {
+      text += text_of(threads[i], slots[i]);
+    } else {
+      ++hidden;
+    }
+  }
+  if (hidden > 0) text += "and " + std::to_string(hidden) + (hidden == 1 ? " more thread\n" : " more threads\n");
   return text;
 }
 

@@ -85,6 +85,25 @@ std::string program_path(const char* known_as) {
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : known_as;
 }
 
+/// Where a loaded file lies in memory, and what the linker calls it.
+struct Loaded {
+  Dl_info info{};
+  link_map* map = nullptr;
+
+  explicit operator bool() const { return map != nullptr; }
+  /// The program's own entry has no name.
+  bool is_program() const { return map->l_name == nullptr || *map->l_name == '\0'; }
+  std::uint64_t offset_of(const void* address) const {
+    return reinterpret_cast<std::uintptr_t>(address) - static_cast<std::uintptr_t>(map->l_addr);
+  }
+};
+
+Loaded loaded_at(const void* address) {
+  Loaded found;
+  if (dladdr1(address, &found.info, reinterpret_cast<void**>(&found.map), RTLD_DL_LINKMAP) == 0) found.map = nullptr;
+  return found;
+}
+
 }  // namespace
 
 std::string demangled(const char* name) {
@@ -111,19 +130,35 @@ std::size_t frames_of_loop(std::span<void* const> frames) {
 std::string symbol_name(const void* address) {
   // A return address is that of the next instruction, which may belong to the next function.
   const auto* call = static_cast<const char*>(address) - 1;
-  Dl_info found{};
-  link_map* map = nullptr;
-  if (dladdr1(call, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
-    return hexadecimal(reinterpret_cast<std::uintptr_t>(call));
-  }
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(call) - static_cast<std::uintptr_t>(map->l_addr);
-  // The program's own entry has no name; its file may be gone, and is still there so.
-  const bool is_program = map->l_name == nullptr || *map->l_name == '\0';
-  const MappedFile file(is_program ? "/proc/self/exe" : map->l_name);
+  const Loaded found = loaded_at(call);
+  if (!found) return hexadecimal(reinterpret_cast<std::uintptr_t>(call));
+  const std::uint64_t offset = found.offset_of(call);
+  const char* known_as = found.info.dli_fname;
+  // The program's file may have been removed; the link still leads to it.
+  const MappedFile file(found.is_program() ? "/proc/self/exe" : found.map->l_name);
   std::string name = in_symbol_table(file, offset);
-  if (name.empty() && found.dli_sname != nullptr) name = found.dli_sname;
-  const std::string place = (is_program ? program_path(found.dli_fname) : found.dli_fname) + "+" + hexadecimal(offset);
+  if (name.empty() && found.info.dli_sname != nullptr) name = found.info.dli_sname;
+  const std::string place = (found.is_program() ? program_path(known_as) : known_as) + "+" + hexadecimal(offset);
   return name.empty() ? place : demangled(name.c_str()) + " in " + place;
+}
+
+bool in_program(const void* address) {
+  const Loaded found = loaded_at(address);
+  return found && found.is_program();
+}
+
+std::string source_lines_command(std::span<void* const> frames, bool at_place) {
+  std::string offsets;
+  std::string program;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const char* call = static_cast<const char*>(frames[i]) - (at_place && i == 0 ? 0 : 1);
+    const Loaded found = loaded_at(call);
+    if (!found || !found.is_program()) continue;
+    program = program_path(found.info.dli_fname);
+    offsets += " " + hexadecimal(found.offset_of(call));
+  }
+  if (offsets.empty()) return "";
+  return "Files and lines, if the program was compiled with -g: addr2line -Cfpie " + program + offsets + "\n";
 }
 
 }  // namespace headway::library

@@ -14,6 +14,13 @@ std::string demangled(const char* name);
 /// was stripped is named by program and offset alone.
 std::string symbol_name(const void* address);
 
+/// The command that prints file and line of those frames that lie in the program's own file, with
+/// one line end. The first frame is no return address where `at_place`. Empty: there are none.
+std::string source_lines_command(std::span<void* const> frames, bool at_place);
+
+/// Whether the address lies in the program's own file.
+bool in_program(const void* address);
+
 /// Whether the address lies in libheadway.so.
 bool in_this_library(const void* address);
 

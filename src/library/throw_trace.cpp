@@ -8,6 +8,7 @@
 #include <atomic>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <span>
 
 namespace headway::library {
 namespace {
@@ -77,12 +78,14 @@ int first_of(const Throw& thrown) {
 std::string text_of(const Throw& thrown) {
   const int first = first_of(thrown);
   std::string text;
-  for (int i = first; i < thrown.count; ++i) {
-    const void* frame = thrown.frames[static_cast<std::size_t>(i)];
+  int end = first;
+  for (; end < thrown.count; ++end) {
+    const void* frame = thrown.frames[static_cast<std::size_t>(end)];
     if (in_this_library(frame)) break;
-    text += "  #" + std::to_string(i - first) + " " + symbol_name(frame) + "\n";
+    text += "  #" + std::to_string(end - first) + " " + symbol_name(frame) + "\n";
   }
-  return text;
+  const std::span frames(thrown.frames.data() + first, static_cast<std::size_t>(end - first));
+  return text + source_lines_command(frames, false);
 }
 
 }  // namespace

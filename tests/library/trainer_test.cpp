@@ -181,6 +181,7 @@ BOOST_AUTO_TEST_CASE(a_crash_is_told_with_its_signal_and_its_frames) {
     BOOST_TEST(ended.says("was killed by SIGSEGV (signal 11)"));
     BOOST_TEST(ended.says("#0 (anonymous namespace)::write_to(int volatile*)"));
     BOOST_TEST(!ended.says("call_loop"));  // Frames of ours that called the loop.
+    BOOST_TEST(ended.says("Files and lines, if the program was compiled with -g: addr2line -Cfpie /"));
 #endif
   });
 }
