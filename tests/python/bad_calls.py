@@ -7,6 +7,7 @@ import types
 
 import headway
 from headway import train, tune
+from headway.air.integrations.comet import CometLoggerCallback
 from headway.air.integrations.mlflow import MLflowLoggerCallback, setup_mlflow
 from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
@@ -85,6 +86,9 @@ def of_trackers():
         *((setup_mlflow, {name: 3}, TypeError, name, "3 (int)", "None or text") for name in MLFLOW_TEXTS),
         (setup_mlflow, {"create_experiment_if_not_exists": 1}, TypeError, "create_experiment_if_not_exists", "1", BOOL),
         *((call, {"tags": {"a": 3}}, TypeError, "tags", "3 (int)", "text") for call in MLFLOW),
+        (CometLoggerCallback, {"online": 1}, TypeError, "online", "1 (int)", BOOL),
+        (CometLoggerCallback, {"tags": "a"}, TypeError, "tags", "'a' (str)", "a list of text"),
+        (CometLoggerCallback, {"save_checkpoints": 1}, TypeError, "save_checkpoints", "1 (int)", BOOL),
         *((call, {"rank_zero_only": 1}, TypeError, "rank_zero_only", "1 (int)", BOOL) for call in SET_UPS),
     ]
 

@@ -29,7 +29,7 @@ WRITTEN = {
     "TBXLoggerCallback", "ProgressReporter", "CLIReporter", "JupyterNotebookReporter", "Stopper", "CombinedStopper",
     "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
     "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "FSDPStrategy", "LightningEnvironment",
-    "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback",
+    "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {

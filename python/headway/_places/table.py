@@ -61,6 +61,7 @@ _OF_RAY: dict[str, Place] = {
     "headway.air.config": Place("The configuration classes", {"headway.train": _CONFIGS}),
     "headway.air.constants": Place("Names that users' code shares with Headway", _CONSTANTS),
     "headway.air.integrations": Place("Experiment trackers", {}),
+    "headway.air.integrations.comet": Place("Comet", {"headway._trackers.comet": "CometLoggerCallback"}),
     "headway.air.integrations.mlflow": Place(
         "MLflow",
         {"headway._trackers.mlflow": "MLflowLoggerCallback", "headway._trackers.mlflow_setup": "setup_mlflow"},
