@@ -33,8 +33,7 @@ void Budgets::begins(const control::StartWorkers& command) {
 void Budgets::ends(const control::EndWorkers& command, int world_size) {
   if (reason_) return;
   reason_ = command.reason;
-  const bool leaves =
-      std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) { return leaving_.contains(node.second); });
+  const bool leaves = !leaving().empty();
   require(!reason_->starts_with(preempted) || leaves, invariant::budget, "preempted, and none of its nodes leaves");
   require(!reason_->starts_with(grows) || (capacity_ > world_size && world_size < scaling_.num_workers),
           invariant::world_size, "a group ends to grow, and there is no capacity");
@@ -63,9 +62,14 @@ void Budgets::hears(const control::NodeLost& event, const std::set<int>& returne
 std::map<std::string, std::vector<int>> Budgets::leaving() const {
   std::map<std::string, std::vector<int>> leaving;
   for (const auto& [rank, node] : nodes_) {
-    if (leaving_.contains(node)) leaving[node].push_back(rank);
+    if (driver_leaves_ || leaving_.contains(node)) leaving[node].push_back(rank);
   }
   return leaving;
+}
+
+bool Budgets::may_save() const {
+  const bool any_leaves = std::ranges::any_of(nodes_, [&](const auto& node) { return leaving_.contains(node.second); });
+  return training_ && !any_leaves;
 }
 
 Budgets::Cause Budgets::cause() const {

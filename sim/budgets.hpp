@@ -30,11 +30,14 @@ class Budgets {
   void hears(const control::SetupFinished& event);
   void hears(const control::CapacitySeen& event) { capacity_ = event.workers; }
   void hears(const control::NodePreempted& event) { leaving_.insert(event.node_id); }
+  void hears(const control::DriverPreempted&) { driver_leaves_ = true; }
   void hears(const control::WorkerExited& event);
   void hears(const control::NodeLost& event, const std::set<int>& returned);
 
   /// The nodes of the current attempt that are being taken away, with their ranks.
   std::map<std::string, std::vector<int>> leaving() const;
+  /// Whether the current attempt trains, and none of its nodes is about to go.
+  bool may_save() const;
   /// Whether the current attempt's end may be followed by another attempt.
   bool may_restart() const;
   /// Whether the current attempt has died, even at its start: it neither had to leave a node nor
@@ -55,6 +58,7 @@ class Budgets {
   std::set<std::string> leaving_;
   std::map<int, std::string> nodes_;  ///< Of the current attempt, by rank.
   std::set<int> gone_;                ///< Ranks of the current attempt whose processes have ended.
+  bool driver_leaves_ = false;
   int attempt_ = 0;
   int capacity_ = 0;       ///< As it was seen last.
   bool trained_ = false;   ///< An attempt has come to its training.

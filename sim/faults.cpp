@@ -24,6 +24,7 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::discard_fails, 4},
     {Fault::driver_dies, 60},
     {Fault::driver_ends, 200},
+    {Fault::driver_preempted, 200},
     {Fault::echo, 25},
     {Fault::exit_code, 6},
     {Fault::exit_handler_hangs, 6},

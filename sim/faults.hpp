@@ -29,6 +29,8 @@ enum class Fault {
   driver_dies,      ///< The driver is killed, and a new one resumes the run.
   /// The driver ends in order before the run does, and a new one resumes it.
   driver_ends,
+  /// The driver receives SIGTERM, maybe twice, and ends; a new one resumes the run.
+  driver_preempted,
   /// An exception that looks like another rank's echo, without another's failure.
   echo,
   exit_code,           ///< A worker that had returned ends with an exit code or a signal.
@@ -65,11 +67,11 @@ enum class Fault {
 };
 BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, begin_fails, commit_fails, commit_lies,
                     copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies,
-                    driver_ends, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost, hangs, journal_fails,
-                    late_timer, node_lost, node_preempted, nodes_refused, overtaken, raise, returns_early,
-                    returns_in_report, capacity_changes, setup_fails, slow_exit, slow_hook, slow_message, slow_start,
-                    slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails, sync_fails,
-                    upload_fails, validation_crashes, validation_hangs, validation_raises)
+                    driver_ends, driver_preempted, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost,
+                    hangs, journal_fails, late_timer, node_lost, node_preempted, nodes_refused, overtaken, raise,
+                    returns_early, returns_in_report, capacity_changes, setup_fails, slow_exit, slow_hook, slow_message,
+                    slow_start, slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails,
+                    sync_fails, upload_fails, validation_crashes, validation_hangs, validation_raises)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);

@@ -37,7 +37,8 @@ void Invariants::on(const StoragePrepared& event) {
 }
 
 void Invariants::driver_died() {
-  prepared_ = abort_asked_ = stop_asked_ = callback_failed_ = nodes_refused_ = group_lives_ = false;
+  prepared_ = abort_asked_ = stop_asked_ = callback_failed_ = nodes_refused_ = group_lives_ = finished_ = false;
+  notice_ = NoticePeriod();
   journals_open_ = groups_ = early_deaths_ = unheard_ = 0;
   budgets_ = Budgets(scenario_->spec.scaling, scenario_->spec.failure);
   committing_.reset();
@@ -70,6 +71,22 @@ void Invariants::take_up(const FoundRun& found) {
 
 void Invariants::on(const NodesRefused&) { nodes_refused_ = true; }
 
+void Invariants::on(const DriverPreempted& event) {
+  notice_.begin(stage_->schedule.now(), from_seconds(event.notice_s));
+  budgets_.hears(event);
+}
+
+/// Its deadline is sooner than the driver's.
+void Invariants::on(const NodePreempted& event) {
+  notice_.cut(stage_->schedule.now());
+  budgets_.hears(event);
+}
+
+void Invariants::on(const NodeLost& event) {
+  notice_.cut(stage_->schedule.now());
+  budgets_.hears(event, returned_);
+}
+
 void Invariants::on(const RankArrived& event) {
   if (event.attempt == attempt_ && group_lives_)
     arrived_[event.index][event.rank] = CollectiveCall{event.kind, event.root};
@@ -81,7 +98,9 @@ void Invariants::on(const RankReturned& event) {
 
 void Invariants::on(const WorkerExited& event) {
   budgets_.hears(event);
-  if (event.attempt == attempt_) gone_.insert(event.rank);
+  if (event.attempt != attempt_) return;
+  gone_.insert(event.rank);
+  notice_.cut(stage_->schedule.now());
 }
 
 void Invariants::on(const GroupEnded& event) {
@@ -141,7 +160,7 @@ void Invariants::check(const StartWorkers& command) {
   });
   require(!committing_, invariant::newest_resumed, "an attempt starts while a commit is under way");
   require(command.attempt == attempt_ + 1, invariant::counted_once, "an attempt is left out");
-  require(!abort_asked_ && !stop_asked_ && !callback_failed_, invariant::liveness,
+  require(!abort_asked_ && !stop_asked_ && !callback_failed_ && !notice_.begun(), invariant::liveness,
           "a group starts after the end was asked for");
   std::optional<std::string> expected = scenario_->spec.resume_from_checkpoint;
   if (const auto newest = retention_.newest()) {
@@ -231,6 +250,9 @@ void Invariants::check(const ReleaseCollective& command) {
 
 void Invariants::check(const EndWorkers& command) {
   require(!command.reason.empty(), invariant::reasons, "processes are ended without a reason");
+  const bool leaves = command.reason.starts_with("preempted: the driver");
+  require(!leaves || notice_.over(stage_->schedule.now()) || (notice_.begun() && !budgets_.may_save()),
+          invariant::notice_period, command.reason);
   budgets_.ends(command, world_size_);
 }
 
@@ -268,6 +290,8 @@ void Invariants::check(const Finish& command) {
   require((end.state == "aborted") == (end.failure && end.failure->kind == ErrorKind::aborted), invariant::outcome,
           "an abort without its kind");
   require(end.state != "aborted" || abort_asked_, invariant::outcome, "aborted, and nobody had asked for it");
+  const bool left = end.failure && end.failure->preemption && end.failure->preemption->of_driver;
+  require(!left || notice_.begun(), invariant::outcome, "ended with its driver, which stays");
   if (end.state == "finished") {
     require(stop_asked_ || static_cast<int>(returned_.size()) == world_size_, invariant::outcome,
             "finished, and not every rank had returned");
@@ -278,8 +302,9 @@ void Invariants::check(const Finish& command) {
               [&, index = index] { return "finished, and nobody heard of report #" + std::to_string(index + 1); });
     }
   } else if (end.state == "errored" && groups_ > 0) {
-    require(!budgets_.may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_,
-            invariant::budget, "the run is given up although its budget allows another attempt");
+    require(
+        !budgets_.may_restart() || stop_asked_ || callback_failed_ || nodes_refused_ || folder_lost_ || notice_.begun(),
+        invariant::budget, "the run is given up although its budget allows another attempt");
   }
   std::vector<std::string> told;
   for (const KeptCheckpoint& kept : end.checkpoints) told.push_back(kept.name);

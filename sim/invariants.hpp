@@ -3,6 +3,7 @@
 #include "control/run_controller.hpp"
 #include "sim/budgets.hpp"
 #include "sim/nodes.hpp"
+#include "sim/notice_period.hpp"
 #include "sim/retention.hpp"
 #include "sim/scenario.hpp"
 #include "sim/stage.hpp"
@@ -51,6 +52,8 @@ class Invariants {
   bool finished() const { return finished_; }
   /// Whether the controller has heard that the folder is gone, or another driver's.
   bool folder_lost() const { return folder_lost_; }
+  /// Whether and when the driver must be through with the run.
+  const NoticePeriod& notice() const { return notice_; }
   int attempt() const { return attempt_; }
 
  private:
@@ -60,6 +63,7 @@ class Invariants {
     std::set<int> answered_to;
     bool has_checkpoint = false;
     bool asynchronous = true;  ///< As far as it has a checkpoint.
+    bool after_notice = false;
     std::optional<std::string> error;
     std::optional<std::string> checkpoint;
     bool counted = false;
@@ -76,8 +80,11 @@ class Invariants {
   void on(const control::StoragePrepared& event);
   void on(const control::SetupFinished& event) { budgets_.hears(event); }
   void on(const control::CapacitySeen& event) { budgets_.hears(event); }
-  void on(const control::NodePreempted& event) { budgets_.hears(event); }
-  void on(const control::NodeLost& event) { budgets_.hears(event, returned_); }
+  void on(const control::NodePreempted& event);
+  void on(const control::DriverPreempted& event);
+  /// What hangs may be ended.
+  void on(const control::RanksExamined&) { notice_.cut(stage_->schedule.now()); }
+  void on(const control::NodeLost& event);
   void on(const control::NodesRefused& event);
   void on(const control::RankReported& event);
   void on(const control::RankArrived& event);
@@ -147,6 +154,7 @@ class Invariants {
   bool nodes_refused_ = false;
   int journals_open_ = 0;
   bool abort_asked_ = false;
+  NoticePeriod notice_;
   bool folder_lost_ = false;
   bool stop_asked_ = false;
   bool callback_failed_ = false;

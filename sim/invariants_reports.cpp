@@ -11,6 +11,7 @@ void Invariants::on(const RankReported& event) {
   if (event.attempt != attempt_ || !group_lives_) return;
   Report& report = reports_[event.index];
   report.made_by.insert(event.rank);
+  report.after_notice = notice_.begun();
   if (!event.checkpoint) return;
   report.has_checkpoint = true;
   report.asynchronous = report.asynchronous && event.checkpoint->asynchronous;
@@ -137,6 +138,9 @@ void Invariants::on(const CheckpointCommitted& event) {
     forget_validations(committing_->checkpoint);
     const bool to_be_validated = committing_->validation && scenario_->spec.validation.has_function;
     retention_.commit(committing_->checkpoint, committing_->index, committing_->metrics, to_be_validated);
+    // Ranks that wait for it, or made it after the notice, have got no further.
+    const Report& report = reports_[committing_index_];
+    if (report.after_notice || !report.asynchronous) notice_.cut(stage_->schedule.now());
   }
   committing_.reset();
 }

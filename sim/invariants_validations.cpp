@@ -40,7 +40,9 @@ void Invariants::check(const EndValidation& command) {
   const auto found = validations_.find(command.number);
   require(found != validations_.end(), invariant::validations, "a validation that has ended is ended again");
   Validation& validation = found->second;
-  if (std::exchange(validation.over, true) || abort_asked_ || folder_lost_) return;
+  // Then the next driver validates it.
+  const bool left = notice_.begun() && command.reason == "the run ends";
+  if (std::exchange(validation.over, true) || abort_asked_ || folder_lost_ || left) return;
   // What is left is the time limit.
   const auto& limit = scenario_->spec.validation.timeout_s;
   require(limit && validation.since && stage_->schedule.now() - *validation.since >= from_seconds(*limit),
@@ -124,7 +126,8 @@ void Invariants::check(const TellCheckpoints& command) {
 void Invariants::check_end_of_validations(const RunOutcome& end) const {
   require(validations_.empty(), invariant::one_finish, "the run has ended while a validation's process lives");
   // What a driver left open that was ended, or never had nodes, is for the next one.
-  if (end.state == "aborted" || folder_lost_ || groups_ == 0) return;
+  const bool left = end.failure && notice_.begun();
+  if (end.state == "aborted" || left || folder_lost_ || groups_ == 0) return;
   require(!retention_.any_pending(), invariant::validations, "the run has ended, and a checkpoint is not validated");
 }
 

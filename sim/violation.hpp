@@ -13,6 +13,7 @@ inline constexpr const char* counted_once = "each report is counted once, in ord
 inline constexpr const char* newest_resumed = "all ranks resume from the newest committed checkpoint";
 inline constexpr const char* one_group = "two groups never train at once";
 inline constexpr const char* budget = "the failure budget and its waits hold";
+inline constexpr const char* notice_period = "a driver that is to end leaves ranks the time to save a checkpoint";
 inline constexpr const char* living_attempts = "no command is for an attempt that has ended";
 inline constexpr const char* answers =
     "a report is answered once, to all ranks alike, and not before what it says is so";

@@ -88,6 +88,26 @@ void World::driver_ends() {
   forget_driver();
 }
 
+/// A run that ends with its driver's reason is started again later.
+void World::preempt_driver() {
+  const Duration notice = stage_.random.between(0ms, 5s);
+  hand_in(DriverPreempted{to_seconds(notice), 1'000});
+  if (!stage_.random.one_in(3)) return;
+  stage_.schedule.after(stage_.random.between(0ms, notice), [this, driver = driver_] {
+    if (driver == driver_ && !invariants_.finished()) hand_in(DriverPreempted{0, 1'000});
+  });
+}
+
+void World::carry_out(const Finish& command) {
+  const auto& failure = command.outcome.failure;
+  const bool resumed = failure && failure->preemption && failure->preemption->of_driver && !command.folder_lost;
+  if (!resumed) return;
+  stage_.schedule.after(0ms, [this] {
+    storage_.driver_ended();
+    forget_driver();
+  });
+}
+
 void World::forget_driver() {
   controller_.reset();
   ++driver_;
@@ -109,6 +129,9 @@ void World::new_driver() {
 
 void World::check_liveness() const {
   if (invariants_.finished()) return;
+  const NoticePeriod& notice = invariants_.notice();
+  require(!notice.begun() || stage_.schedule.now() < notice.end_by(stage_.faults.last()), invariant::liveness,
+          "the driver is to end, and the run does not");
   require(stage_.schedule.now() - stage_.faults.last() < liveness_bound && events_ < events_max, invariant::liveness,
           [&] { return "the run does not end; " + workers_.words(); });
 }
@@ -154,6 +177,7 @@ void World::trouble_nodes() {
   };
   soon(Fault::node_lost, &World::lose_node);
   soon(Fault::node_preempted, &World::preempt_node);
+  soon(Fault::driver_preempted, &World::preempt_driver);
   if (scenario_.spec.scaling.min_workers) soon(Fault::capacity_changes, &World::change_capacity);
 }
 

@@ -44,6 +44,7 @@ class World {
   void new_driver();
   void driver_dies();
   void driver_ends();
+  void preempt_driver();
   void forget_driver();
   void trouble_nodes();
   void lose_node();
@@ -88,7 +89,7 @@ class World {
   void carry_out(const control::WriteJournal& command) { storage_.write_journal(command); }
   void carry_out(const control::Warn&) {}
   void carry_out(const control::Notify&) {}
-  void carry_out(const control::Finish&) {}
+  void carry_out(const control::Finish& command);
 
   Stage stage_;
   Random looks_;  ///< Separate chance, so that looking changes no run.

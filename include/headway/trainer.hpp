@@ -169,7 +169,8 @@ class HEADWAY_API Trainer {
   /// `unavailable` and `refused` (storage or processes), all of them before a worker starts;
   /// `user_code` and `worker_died` (or `preempted`) when the group failed (had to leave nodes) more
   /// often than `FailureConfig` allows: the message begins with the failed rank's own exception, or
-  /// how its process ended.
+  /// how its process ended. `preempted` also when this process received SIGTERM: the program should
+  /// return 143 from main, as a shell shows it, and the next start resumes the run.
   Result<TrainResult> fit();
 
   /// Starts the run and returns at once; `fit` is `start` and `wait` on the calling thread. Errors:

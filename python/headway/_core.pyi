@@ -89,6 +89,9 @@ class Preemption:
     @property
     def timed_out(self) -> bool: ...
 
+    @property
+    def of_driver(self) -> bool | None: ...
+
     def __repr__(self) -> str: ...
 
 class RankFailure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 
@@ -57,7 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--labels", type=_labels, default={}, metavar="JSON", help="what label_selector looks at")
     parser.add_argument(
-        "--grace-s", type=_seconds, default=30.0, help="seconds that SIGTERM leaves the ranks (default: %(default)s)"
+        "--grace-s",
+        type=_seconds,
+        default=os.environ.get("HEADWAY_NOTICE_PERIOD_S") or 30.0,
+        help="seconds that SIGTERM leaves the ranks (default: HEADWAY_NOTICE_PERIOD_S, else 30)",
     )
     options = parser.parse_args(arguments)
     try:

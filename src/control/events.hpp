@@ -52,6 +52,13 @@ struct NodePreempted {
   std::int64_t deadline_ms = 0;  ///< The same, in milliseconds since 1970, for people and programs.
 };
 
+/// The driver's process received SIGTERM. It is to end, with all of its runs: the ranks may save a
+/// checkpoint until the deadline. A second such event: the run ends now.
+struct DriverPreempted {
+  double notice_s = 0;           ///< Until the deadline.
+  std::int64_t deadline_ms = 0;  ///< The same, in milliseconds since 1970, for people and programs.
+};
+
 /// There may be capacity for more workers than before.
 struct CapacityChanged {};
 
@@ -255,12 +262,13 @@ struct TimerFired {
   std::int64_t timer = 0;
 };
 
-using Event = std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted,
-                           CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived,
-                           CheckpointBegun, RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced,
-                           RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
-                           CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted,
-                           ValidationFinished, ValidationFailed, ValidationExited, FolderSynced, JournalWritten,
-                           ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding, FolderLost, TimerFired>;
+using Event =
+    std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted, DriverPreempted,
+                 CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived, CheckpointBegun,
+                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankReturned, RankRaised,
+                 WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined, CollectivesSeen,
+                 CheckpointsAsked, ValidationStarted, ValidationFinished, ValidationFailed, ValidationExited,
+                 FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding,
+                 FolderLost, TimerFired>;
 
 }  // namespace headway::control

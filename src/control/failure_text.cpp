@@ -118,6 +118,32 @@ RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, 
   return failure;
 }
 
+std::string describe_driver_notice(const WorkerGroup& group, const DriverPreempted& event) {
+  const bool any_trains = std::any_of(group.ranks().begin(), group.ranks().end(), [](const RankState& rank) {
+    return !rank.gone && rank.phase != RankPhase::returned && rank.phase != RankPhase::raised;
+  });
+  return "The driver received SIGTERM: the run ends within " + seconds_text(from_seconds(event.notice_s)) +
+         (any_trains ? ", or as soon as a checkpoint is saved; every rank that asks for preemption info learns of it"
+                     : "") +
+         ". A second SIGTERM ends it at once.";
+}
+
+RunFailure describe_driver_preemption(const WorkerGroup* group, Preemption preemption, const std::string& why,
+                                      int attempt, Time now) {
+  RunFailure failure{ErrorKind::preempted, "preempted: the driver received SIGTERM; " + why + "\n", {}, {}};
+  if (group != nullptr) {
+    failure.message += "What the ranks were doing:\n" + group->describe_others(-1, now);
+    for (const RankState& rank : group->ranks()) {
+      if (rank.phase == RankPhase::returned) continue;
+      failure.ranks.push_back(
+          rank_failure(*group, rank.plan.rank, RankFailureKind::preemption, "its driver received SIGTERM", attempt));
+    }
+  }
+  preemption.of_driver = true;
+  failure.preemption = std::move(preemption);
+  return failure;
+}
+
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,
                                      const std::vector<int>& returned, std::int64_t index, int attempt, Time now) {
   RunFailure failure{ErrorKind::user_code, "", {}};

@@ -31,6 +31,13 @@ std::string describe_preemption_notice(const WorkerGroup& group, const NodePreem
 /// The group had to leave a node.
 RunFailure describe_preemption(const WorkerGroup& group, Preemption preemption, int attempt, Time now);
 
+/// The driver received SIGTERM, and the ranks have a notice period.
+std::string describe_driver_notice(const WorkerGroup& group, const DriverPreempted& event);
+/// The run ends with its driver; `why` completes the first line. `group` is null where no attempt
+/// ends by that.
+RunFailure describe_driver_preemption(const WorkerGroup* group, Preemption preemption, const std::string& why,
+                                      int attempt, Time now);
+
 /// `waiting` ranks wait in report `index`, and `returned` have finished their function and can
 /// never come.
 RunFailure describe_unmatched_report(const WorkerGroup& group, const std::vector<int>& waiting,

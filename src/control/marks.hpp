@@ -23,6 +23,9 @@ enum class Mark {
   death_while_uploading,
   deletion_failed,                  ///< An old checkpoint could not be deleted; it is tried again.
   driver_ended,                     ///< The driver ends in order, before the run does.
+  driver_preempted,                 ///< The driver is to end, and ranks have a notice period.
+  driver_preempted_between,         ///< It is to end, and no rank trains that could save anything.
+  driver_preempted_saved,           ///< Within it a checkpoint was saved.
   echo_believed,                    ///< No cause came within the grace.
   echo_of_a_group_that_ended,       ///< No process is left that could tell the cause of an echo.
   echo_of_all,                      ///< Every rank has raised or returned, and nobody told a cause.
@@ -77,16 +80,17 @@ enum class Mark {
 };
 BOOST_DESCRIBE_ENUM(Mark, abort_before_storage, abort_of_a_group, abort_of_nobody, callback_failed, begin_refused,
                     checkpoint_dropped, commit_refused, copy_failed, copy_stopped, death, death_after_return,
-                    death_while_uploading, deletion_failed, driver_ended, echo_believed, echo_of_a_group_that_ended,
-                    echo_of_all, exit_grace_over, failure_at_the_end, failure_to_be_told,
-                    failure_told_by_the_next_report, folder_lost, given_up, group_ended_before_commit, grown,
-                    hang_ends_the_attempt, hang_in_teardown, journal_failed, line_made_good, name_taken, node_lost,
-                    nodes_asked_for_again, nodes_refused, offers_conflict, preempted, preempted_node_gone,
-                    preempted_survivors_done, preemption_deadline, raised, ranks_wait_for_callbacks, restart_at_once,
-                    restart_waits, setup_failed, shrunk, stopped_at_work, stopped_between_attempts, storage_refused,
-                    storage_not_shared, stored_under_two_names, sync_failed, taken_up, terminate_grace_over,
-                    too_many_asynchronous, unmatched_report, upload_of_a_rank_that_is_gone, upload_refused,
-                    validation_again, validation_died, validation_does_not_exit, validation_failed, validation_timeout)
+                    death_while_uploading, deletion_failed, driver_ended, driver_preempted, driver_preempted_between,
+                    driver_preempted_saved, echo_believed, echo_of_a_group_that_ended, echo_of_all, exit_grace_over,
+                    failure_at_the_end, failure_to_be_told, failure_told_by_the_next_report, folder_lost, given_up,
+                    group_ended_before_commit, grown, hang_ends_the_attempt, hang_in_teardown, journal_failed,
+                    line_made_good, name_taken, node_lost, nodes_asked_for_again, nodes_refused, offers_conflict,
+                    preempted, preempted_node_gone, preempted_survivors_done, preemption_deadline, raised,
+                    ranks_wait_for_callbacks, restart_at_once, restart_waits, setup_failed, shrunk, stopped_at_work,
+                    stopped_between_attempts, storage_refused, storage_not_shared, stored_under_two_names, sync_failed,
+                    taken_up, terminate_grace_over, too_many_asynchronous, unmatched_report,
+                    upload_of_a_rank_that_is_gone, upload_refused, validation_again, validation_died,
+                    validation_does_not_exit, validation_failed, validation_timeout)
 
 /// Who hears of each mark that is reached: nobody, unless the simulator set it before the first
 /// controller was made.

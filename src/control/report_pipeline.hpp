@@ -44,7 +44,8 @@ struct PendingReport {
   std::optional<PendingCheckpoint> checkpoint;
   std::optional<ValidationTask> validation = {};
   bool answered = false;
-  bool dropped = false;  ///< It had a checkpoint, which could not be stored and is dropped.
+  bool after_notice = false;  ///< The ranks made it when the driver was about to end.
+  bool dropped = false;       ///< It had a checkpoint, which could not be stored and is dropped.
   /// Metrics that were to be reduced over the ranks and are no numbers of rank 0's.
   std::vector<std::string> unreduced = {};
 };

@@ -30,6 +30,7 @@ Commands RunController::handle(Time now, const Event& event) {
   out_.begin(now);
   if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
+  leave_when_saved();
   end_bereaved_group();
   consider_growing();
   // What ended a wait may be a failure, which is reported elsewhere.
@@ -249,6 +250,7 @@ void RunController::on_timer(const Timer& timer) {
     case TimerPurpose::hang: waits_.hang_timer_fired(); break;
     case TimerPurpose::look: waits_.look_timer_fired(); break;
     case TimerPurpose::growth: size_.growth().woken(); break;
+    case TimerPurpose::notice: end_preempted_run("ranks were still at work at the deadline", true); break;
     default: on_timer_of_attempt(timer.purpose); break;
   }
 }

@@ -74,6 +74,7 @@ class RunController {
   void on(const NodesRefused& event);
   void on(const NodeLost& event);
   void on(const NodePreempted& event);
+  void on(const DriverPreempted& event);
   void on(const CapacityChanged& event);
   void on(const CapacitySeen& event);
   void on(const WorkerReady& event);
@@ -130,6 +131,13 @@ class RunController {
   void end_bereaved_group();
   void end_preempted_group();
   RunFailure preemption_failure(bool timed_out) const;
+
+  // A driver that is to end (run_controller_preemption.cpp):
+  void end_preempted_run(const std::string& why, bool timed_out);
+  void leave_when_saved();
+  void leave_validations();
+  RunFailure driver_failure(const std::string& why, bool timed_out) const;
+  RunFailure of_preempted_driver(RunFailure failure) const;
 
   // Ends (run_controller_ends.cpp):
   FailureCause cause_of(const RunFailure& failure) const;

@@ -72,15 +72,22 @@ void RunController::fail_attempt(RunFailure failure) {
   const bool of_the_ranks = failure.kind == ErrorKind::user_code || failure.kind == ErrorKind::worker_died;
   if (nodes_.preemption().bereaved() && of_the_ranks && !end_.callback_failed())
     failure = preemption_failure(any_at_work(attempt_, reports_, nodes_));
+  if (end_.driver_preempted() && !end_.callback_failed()) failure = of_preempted_driver(std::move(failure));
   end_.fail(failure, cause_of(failure));
   attempt_.take_echo();  // Its cause is known.
   if (!end_.callback_failed()) out_.push(TellFailure{attempt_.number(), std::move(failure)});
   const bool may_restart = !end_.decided() && end_.failure()->kind != ErrorKind::internal;
-  const bool restart = may_restart && policy_.allow_restart(end_.cause());
+  const bool allowed = may_restart && policy_.allow_restart(end_.cause());
+  const bool restart = allowed && !end_.driver_preempted();
   if (!restart) HEADWAY_MARK(given_up);
-  if (may_restart && !restart) end_.add_words(policy_.end_text(end_.cause()));
+  if (may_restart && !allowed && !end_.driver_preempted()) end_.add_words(policy_.end_text(end_.cause()));
   state_ = restart ? RunState::restarting : RunState::shutting_down;
-  end_group(EndMode::kill, headline(*end_.failure()));
+  // Ranks that end with their driver are in order: they may clean up, as after an abort.
+  if (end_.driver_preempted()) {
+    terminate_group(headline(*end_.failure()));
+  } else {
+    end_group(EndMode::kill, headline(*end_.failure()));
+  }
 }
 
 void RunController::end_group(EndMode mode, const std::string& reason) {
@@ -244,7 +251,8 @@ void RunController::lose_run(const Error& error) {
 void RunController::end_run() {
   if (state_ == RunState::validating) return;
   const ValidationQueue& validations = validations_.queue();
-  if (end_.abort_reason() || end_.folder_lost() || validations.idle()) {
+  if (end_.driver_preempted()) leave_validations();
+  if (end_.abort_reason() || end_.folder_lost() || end_.driver_preempted() || validations.idle()) {
     close_run();
     return;
   }
@@ -276,10 +284,11 @@ void RunController::finish() {
   RunOutcome outcome = end_.outcome(book_.kept(), attempt_.number());
   outcome.dropped_checkpoints = ledger_.dropped_checkpoints();
   std::string words;
+  const bool preempted = outcome.failure && outcome.failure->kind == ErrorKind::preempted;
   if (const int attempts = attempt_.of_this_driver(); attempts > 0)
-    words = end_words(
-        spec_, book_,
-        {outcome.state, out_.now() - ledger_.started(), ledger_.count(), ledger_.of_this_driver(), attempts - 1});
+    words = end_words(spec_, book_,
+                      {preempted ? "preempted" : outcome.state, out_.now() - ledger_.started(), ledger_.count(),
+                       ledger_.of_this_driver(), attempts - 1});
   out_.push(Finish{std::move(outcome), end_.folder_lost(), std::move(words)});
 }
 

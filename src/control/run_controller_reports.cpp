@@ -71,6 +71,7 @@ void RunController::take_report() {
     return;
   }
   PendingReport report = reports_.take(out_.now(), callbacks_.on(), book_);
+  report.after_notice = end_.driver_preempted();
   if (auto warning = reports_.unreduced_warning(report)) out_.push(Warn{std::move(*warning)});
   if (report.checkpoint) {
     open_checkpoint(report);
@@ -182,6 +183,8 @@ void RunController::committed(const PendingReport& report) {
   upkeep_.copy_after_checkpoint(out_);
   if (verdict.warning) out_.push(Warn{*verdict.warning});
   upkeep_.sync_folder(out_);
+  // Ranks that wait for this report have reached no more than it has.
+  if (end_.driver_preempted() && (report.after_notice || !report.answered)) nodes_.preemption().saved(name);
 }
 
 /// The next line of the results, were the report accepted now.

@@ -34,6 +34,9 @@ class RunEnd {
   const std::optional<std::string>& abort_reason() const { return abort_reason_; }
   void stop(std::string reason) { stop_reason_ = std::move(reason); }
   const std::optional<std::string>& stop_reason() const { return stop_reason_; }
+  /// The driver is to end, and the run with it.
+  void preempt_driver() { driver_preempted_ = true; }
+  bool driver_preempted() const { return driver_preempted_; }
   void fail_by_callback() { callback_failed_ = true; }
   bool callback_failed() const { return callback_failed_; }
   /// The folder is gone or somebody else's: nothing more is written to it. False when that was
@@ -73,6 +76,7 @@ class RunEnd {
   FailureCause cause_ = FailureCause::group;
   std::optional<std::string> abort_reason_;
   std::optional<std::string> stop_reason_;
+  bool driver_preempted_ = false;
   bool callback_failed_ = false;
   bool folder_lost_ = false;
   std::vector<std::string> attempt_ends_;

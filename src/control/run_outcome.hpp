@@ -64,12 +64,14 @@ struct RankFailure {
 };
 BOOST_DESCRIBE_STRUCT(RankFailure, (), (rank, text, kind, attempt, pid, hostname, node_id, exception, exit, last_lines))
 
-/// A node was taken away from a run.
+/// A node was taken away from a run, or its driver was.
 struct Preemption {
   PreemptionInfo info;
   bool timed_out = false;  ///< Workers were still at work at their deadline.
+  /// The driver received SIGTERM. Unset in what an older version has stored.
+  std::optional<bool> of_driver = {};
 };
-BOOST_DESCRIBE_STRUCT(Preemption, (), (info, timed_out))
+BOOST_DESCRIBE_STRUCT(Preemption, (), (info, timed_out, of_driver))
 
 /// Whose failure it was.
 enum class FailureSource {

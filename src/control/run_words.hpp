@@ -16,7 +16,7 @@ namespace headway::control {
 std::string begin_words(const RunSpec& spec, const std::vector<WorkerPlan>& plans);
 
 struct EndWords {
-  std::string state;  ///< "finished", "errored" or "aborted".
+  std::string state;  ///< "finished", "errored", "aborted" or "preempted".
   Duration took{};
   std::int64_t reports = 0;      ///< Of the run, over all its drivers.
   std::int64_t new_reports = 0;  ///< Of this driver.

@@ -22,6 +22,7 @@ enum class TimerPurpose {
   look,             ///< See whether ranks are held up in a collective.
   growth,           ///< See whether an elastic group may grow.
   question,         ///< Answer the question `number` with what there is.
+  notice,           ///< End the run, whose driver is to end.
   validation        ///< The validation `number` has had its time.
 };
 

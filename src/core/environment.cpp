@@ -20,7 +20,8 @@ std::optional<double> default_of(const char* variable, std::optional<double> oth
 
 }  // namespace
 
-Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise) {
+Result<std::optional<double>> seconds_of_environment(const char* variable, std::optional<double> otherwise,
+                                                     const char* zero) {
   const char* value = std::getenv(variable);
   const std::string_view text = trimmed(value == nullptr ? "" : value);
   if (text.empty()) return otherwise;
@@ -28,9 +29,16 @@ Result<std::optional<double>> seconds_of_environment(const char* variable, std::
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool whole = failure == std::errc() && end == text.data() + text.size();
   if (whole && seconds >= 0 && seconds <= 1e9) return std::optional(seconds);
-  return Error{ErrorKind::invalid_argument, std::string(variable) + " is " +
-                                                json_text(Json(boost::json::string(text))) +
-                                                " in the environment; allowed: 0 (never), or seconds up to 1000000000"};
+  return Error{ErrorKind::invalid_argument,
+               std::string(variable) + " is " + json_text(Json(boost::json::string(text))) +
+                   " in the environment; allowed: 0 (" + zero + "), or seconds up to 1000000000"};
+}
+
+Result<double> notice_period_s() {
+  constexpr double usual_s = 25;  // Slurm and Kubernetes kill 30 seconds after SIGTERM.
+  const auto seconds = seconds_of_environment(notice_period_variable, usual_s, "at once");
+  if (!seconds) return seconds.error();
+  return **seconds;
 }
 
 Result<bool> works_in_trial_dir() {

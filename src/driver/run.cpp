@@ -17,6 +17,12 @@ namespace {
 
 Time decision_now() { return Time(steady_clock::now().time_since_epoch()); }
 
+/// Milliseconds since 1970, so many seconds from now.
+std::int64_t unix_ms_in(double seconds) {
+  const auto then = std::chrono::system_clock::now().time_since_epoch() + std::chrono::duration<double>(seconds);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(then).count();
+}
+
 /// The checkpoint that a restart resumes from lies in the run's folder; the first attempt's may lie
 /// anywhere.
 std::string absolute_checkpoint(const RunFolder& folder, const std::string& checkpoint) {
@@ -129,6 +135,7 @@ void Run::handle(const control::Event& event) {
   }
   const control::RunState state = controller_.state();
   if (state == control::RunState::closing || state == control::RunState::over) outage_->begin_end();
+  if (preempted_ && state >= control::RunState::shutting_down) outage_->hurry();
 }
 
 /// The controller is not asked: nobody knows what it has missed. Its journal says that the run can
@@ -232,9 +239,13 @@ void Run::node_lost(const std::string& node_id, const std::string& reason) {
 }
 
 void Run::node_preempted(const std::string& node_id, double grace_s) {
-  const auto deadline = std::chrono::system_clock::now().time_since_epoch() + std::chrono::duration<double>(grace_s);
-  handle(control::NodePreempted{node_id, grace_s,
-                                std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()});
+  handle(control::NodePreempted{node_id, grace_s, unix_ms_in(grace_s)});
+}
+
+void Run::driver_preempted(double notice_s) {
+  if (!hears_termination()) return;
+  preempted_ = true;
+  handle(control::DriverPreempted{notice_s, unix_ms_in(notice_s)});
 }
 
 void Run::capacity_changed() { handle(control::CapacityChanged{}); }

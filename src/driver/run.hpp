@@ -74,6 +74,11 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// The exits of its workers come later, when they can't live any more.
   void node_lost(const std::string& node_id, const std::string& reason);
   void node_preempted(const std::string& node_id, double grace_s);
+  /// Whether SIGTERM to this process is a notice for the run. Under torchrun it is not: that ends
+  /// its other ranks at once.
+  bool hears_termination() const { return spec_.local_ranks <= 1; }
+  /// This process received SIGTERM, for the first time or again.
+  void driver_preempted(double notice_s);
   /// The engine may have more capacity than before.
   void capacity_changed();
   /// As it was when something about it last changed.
@@ -207,6 +212,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// By rank: what roots gave to the broadcast that is open.
   std::map<int, wire::Blob> collective_bytes_;
   std::map<std::int64_t, std::shared_ptr<boost::asio::steady_timer>> timers_;
+  bool preempted_ = false;
   bool detached_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "driver/runtime.hpp"
 
+#include "core/environment.hpp"
 #include "core/fault_point.hpp"
 #include "core/may_block.hpp"
 #include "driver/run.hpp"
@@ -58,6 +59,8 @@ namespace {
 /// How long the farewell may take to remote nodes. Those that it does not reach see the connection
 /// end.
 constexpr auto farewell_limit = std::chrono::milliseconds(200);
+/// Signals so close to each other are one: some senders signal a process, and then its group.
+constexpr auto one_signal = std::chrono::milliseconds(500);
 
 Error shut_down() { return {ErrorKind::aborted, "Headway was shut down"}; }
 
@@ -129,6 +132,7 @@ void Runtime::shutdown() {
 /// The end, on the loop.
 void Runtime::close() {
   closing_ = true;
+  termination_.leave();
   for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
   for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
   const bool farewells = desk_ != nullptr;
@@ -244,6 +248,18 @@ void Runtime::node_preempted(const std::string& node_id, double grace_s) {
   for (const auto& [id, run] : std::map(runs_)) run->node_preempted(node_id, grace_s);
 }
 
+/// A second signal ends the runs at once, and a third one this process.
+void Runtime::terminated() {
+  const auto now = std::chrono::steady_clock::now();
+  if (terminated_at_ && now - *terminated_at_ < one_signal) return;
+  if (terminated_at_) {
+    termination_.end_at_next();
+  } else {
+    terminated_at_ = now;
+  }
+  for (const auto& [id, run] : std::map(runs_)) run->driver_preempted(notice_period_s_);
+}
+
 /// Not at once: the engine is in the middle of it.
 void Runtime::capacity_changed() {
   if (!std::exchange(capacity_told_, false)) return;
@@ -256,14 +272,20 @@ void Runtime::capacity_changed() {
 Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
   if (auto ok = headway::validate(start.spec); !ok) return ok.error();
   if (!is_open()) return shut_down();
+  const Result<double> notice_s = notice_period_s();
+  if (!notice_s) return notice_s.error();
   auto run = std::make_shared<Run>(*this, std::move(start));
   const std::lock_guard lock(stage_mutex_);
   if (stage_ != Stage::open) return shut_down();
-  later([this, run] {
+  later([this, run, notice = *notice_s] {
     const std::int64_t id = next_run_id_++;
     runs_[id] = run;
+    notice_period_s_ = notice;
+    // A guest ends with its host's worker.
+    if (config_.host_fd < 0 && run->hears_termination()) termination_.watch();
     throw_point("loop.handler");
     run->start(id);
+    if (terminated_at_) run->driver_preempted(notice_period_s_);
   });
   return run;
 }
@@ -300,7 +322,10 @@ void Runtime::take_guest(wire::Fd fd, node::FactoryChoice factory) {
   guest->start();
 }
 
-void Runtime::forget_run(std::int64_t run_id) { runs_.erase(run_id); }
+void Runtime::forget_run(std::int64_t run_id) {
+  runs_.erase(run_id);
+  if (runs_.empty()) termination_.leave();
+}
 
 Result<void> Runtime::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const auto listener = routes_.find(worker_id);

@@ -9,6 +9,7 @@
 #include "driver/publisher.hpp"
 #include "driver/run_identity.hpp"
 #include "driver/run_start.hpp"
+#include "driver/termination.hpp"
 #include "driver/worker_routes.hpp"
 #include "engine/engine.hpp"
 #include "node/agent.hpp"
@@ -112,6 +113,8 @@ class Runtime : public node::AgentSink {
   void node_lost(const std::string& node_id, const std::string& reason,
                  std::chrono::steady_clock::time_point fenced_until);
   void node_preempted(const std::string& node_id, double grace_s);
+  /// This process received SIGTERM.
+  void terminated();
   void capacity_changed();
   /// What `question` answers on the loop, which alone may look; after the end, on this thread.
   template <class F>
@@ -142,6 +145,9 @@ class Runtime : public node::AgentSink {
   WorkerRoutes routes_;
   const std::string peer_token_ = new_peer_token();  ///< Of helper processes.
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
+  Termination termination_{loop_, [this] { terminated(); }};  ///< While there are runs.
+  double notice_period_s_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> terminated_at_;  ///< For the first time.
   Publisher publisher_;
   std::map<std::int64_t, std::shared_ptr<Guest>> guests_;
   std::int64_t next_guest_id_ = 1;

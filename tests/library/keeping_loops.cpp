@@ -2,10 +2,13 @@
 
 #include "library/report_loops.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace headway::test {
 
@@ -45,6 +48,20 @@ void fail_at_last() {
          {.upload = UploadMode::async, .move = false, .upload_function = never_store});
 }
 
+/// Saves its step when it hears of a preemption, and trains on. The next start says what it has
+/// found.
+Json save_when_preempted() {
+  if (const auto checkpoint = get_checkpoint()) return std::filesystem::exists(checkpoint->path() + "/step");
+  std::cout << "pids " << getpid() << " " << getppid() << std::endl;
+  bool saved = false;
+  while (true) {
+    if (!preemption_info() || saved) continue;
+    saved = true;
+    std::cout << "rank " << context().world_rank << " hears of it" << std::endl;
+    report({{"step", 1}}, context().world_rank == 0 ? std::optional(checkpoint_of("step")) : std::nullopt);
+  }
+}
+
 void report_once() { report({{"i", 0}, {"eval", {{"loss", 0.5}}}}); }
 
 HEADWAY_TRAIN_LOOP(give_one_name);
@@ -52,13 +69,18 @@ HEADWAY_TRAIN_LOOP(keep_best);
 HEADWAY_TRAIN_LOOP(fail_asynchronously);
 HEADWAY_TRAIN_LOOP(fail_at_last);
 HEADWAY_TRAIN_LOOP(report_once);
+HEADWAY_TRAIN_LOOP(save_when_preempted);
 
 }  // namespace
 
 std::map<std::string, TrainLoop> keeping_loops() {
-  return {{"give_one_name", give_one_name}, {"keep_best", keep_best},
-          {"fail_at_last", fail_at_last},   {"fail_asynchronously", fail_asynchronously},
-          {"report_once", report_once},     {"store_as_the_environment_says", report_once},
+  return {{"give_one_name", give_one_name},
+          {"keep_best", keep_best},
+          {"fail_at_last", fail_at_last},
+          {"fail_asynchronously", fail_asynchronously},
+          {"report_once", report_once},
+          {"save_when_preempted", save_when_preempted},
+          {"store_as_the_environment_says", report_once},
           {"store_nowhere", report_once}};
 }
 

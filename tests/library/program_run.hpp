@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
+#include <sstream>
 #include <string>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace headway::library {
 
@@ -107,6 +109,20 @@ class Pipe {
   pid_t pid_ = 0;
   std::FILE* lines_ = nullptr;
 };
+
+/// The processes of a program whose two ranks print "pids OWN FACTORY": these, as soon as both
+/// have.
+inline std::vector<Watched> processes_of(Pipe& pipe) {
+  std::vector<Watched> processes;
+  while (processes.size() < 4) {
+    const std::string line = pipe.line();
+    const std::size_t found = line.find("pids ");
+    if (found == std::string::npos) continue;
+    std::istringstream numbers(line.substr(found + 5));
+    for (pid_t pid = 0; numbers >> pid;) processes.emplace_back(pid);
+  }
+  return processes;
+}
 
 /// Runs a shell command to its end.
 inline Ended run_command(const std::string& command) {

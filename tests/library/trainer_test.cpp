@@ -11,26 +11,8 @@
 /// Programs that train, as their users run them: with workers that are forked, and with workers
 /// that are started by exec.
 namespace headway::library {
-namespace {
 
-struct Fixture : TrainProgram {
-  /// The ranks of a run in the mode "pause", and the processes that have started them.
-  static std::vector<Watched> processes_of(Pipe& pipe) {
-    std::vector<Watched> processes;
-    while (processes.size() < 4) {
-      const std::string line = pipe.line();
-      const std::size_t found = line.find("pids ");
-      if (found == std::string::npos) continue;
-      std::istringstream numbers(line.substr(found + 5));
-      for (pid_t pid = 0; numbers >> pid;) processes.emplace_back(pid);
-    }
-    return processes;
-  }
-};
-
-}  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(trainer_suite, Fixture)
+BOOST_FIXTURE_TEST_SUITE(trainer_suite, TrainProgram)
 
 BOOST_AUTO_TEST_CASE(a_loop_runs_in_every_rank_with_its_configuration_and_its_value_comes_back) {
   both("sum_up", [](const Ended& ended) {

@@ -239,7 +239,7 @@ class DataParallelTrainer(BaseTrainer):
                 allows. The message begins with the failed rank's own exception and frames, or how
                 its process ended. An ``NCCLHangError`` when ranks had hung in a collective of torch
                 for ``FailureConfig.hang_fail_s``.
-            PreemptionError: nodes were taken away more often than
+            PreemptionError: this process received SIGTERM, or nodes were taken away more often than
                 ``FailureConfig.max_preemption_failures`` allows.
             ControllerError: a callback raised; the message names it.
             ValueError: resources that no machine has; nothing was started.

@@ -90,11 +90,16 @@ class ControllerError(TrainingFailedError):
 
 
 class PreemptionError(TrainingFailedError):
-    """Nodes were taken away more often than ``FailureConfig.max_preemption_failures`` allows.
+    """The driver received SIGTERM, or nodes were taken away more often than
+    ``FailureConfig.max_preemption_failures`` allows.
+
+    A script that does not catch the driver's own preemption ends with the exit status 143, as
+    shells show it for SIGTERM. Starting the script again resumes the run.
 
     Attributes:
         preemption_info: Which nodes with which ranks, the last time.
         drain_timed_out: Whether workers were still at work at their deadline.
+        of_driver: Whether the driver received SIGTERM.
 
     Example:
         >>> from headway import train
@@ -103,15 +108,20 @@ class PreemptionError(TrainingFailedError):
     """
 
     def __init__(
-        self, preemption_info: PreemptionInfo, drain_timed_out: bool = False, error_message: str | None = None
+        self,
+        preemption_info: PreemptionInfo,
+        drain_timed_out: bool = False,
+        error_message: str | None = None,
+        of_driver: bool = False,
     ):
         ranks = ", ".join(map(str, preemption_info.preempted_ranks))
         super().__init__(error_message or f"preempted: the nodes of the ranks {ranks} are taken away")
         self.preemption_info = preemption_info
         self.drain_timed_out = drain_timed_out
+        self.of_driver = of_driver
 
-    def __reduce__(self) -> tuple[type, tuple[PreemptionInfo, bool, str]]:
-        return type(self), (self.preemption_info, self.drain_timed_out, str(self))
+    def __reduce__(self) -> tuple[type, tuple[PreemptionInfo, bool, str, bool]]:
+        return type(self), (self.preemption_info, self.drain_timed_out, str(self), self.of_driver)
 
 
 def to_exception(
@@ -143,7 +153,7 @@ def to_exception(
     if failure.preemption is not None:
         info = PreemptionInfo._of(failure.preemption.info)
         text = f"{message.rstrip()}\nThe run's folder: {path}"
-        return PreemptionError(info, failure.preemption.timed_out, text), None
+        return PreemptionError(info, failure.preemption.timed_out, text, bool(failure.preemption.of_driver)), None
     failures = {each.rank: failure_of(each, exceptions.get(each.rank)) for each in failure.ranks}
     cause = next((exceptions[rank] for rank in failures if rank in exceptions), None)
     kind_of_error = NCCLHangError if failure.in_collective else WorkerGroupError

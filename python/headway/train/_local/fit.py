@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -12,7 +14,7 @@ from headway import _core
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
 from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._errors.exceptions import ControllerError, to_exception
+from headway.train._errors.exceptions import ControllerError, PreemptionError, to_exception
 from headway.train._local import ranks
 from headway.train._run import saved_trainer
 from headway.train._run.callback_calls import CallbackCalls
@@ -20,11 +22,13 @@ from headway.train._run.display import Display
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
-from headway.train._run.uncaught import interrupted
+from headway.train._run.uncaught import TERMINATED_STATUS, interrupted, terminated
 from headway.train._validation.config import ValidationConfig
 from headway.train.backend import BackendConfig
 
 _one_at_a_time = threading.Lock()
+# How long a training function may take to leave a run that SIGTERM has ended, in seconds.
+_LEAVE_S = 1
 
 
 class LocalTrainer(Protocol):
@@ -51,10 +55,13 @@ class _Served(threading.Thread):
     display, callbacks.
     """
 
-    def __init__(self, loop: RunLoop):
+    def __init__(self, loop: RunLoop, path: str):
         super().__init__(name="headway-run", daemon=True)
         self._loop = loop
+        self._path = path
         self.error: BaseException | None = None
+        #: Set once the training function has been left.
+        self.left = threading.Event()
         self.start()
 
     def run(self) -> None:
@@ -64,6 +71,21 @@ class _Served(threading.Thread):
         except BaseException as error:
             self.error = error
             self._loop.abort(error)
+        self._end_terminated_process()
+
+    def _end_terminated_process(self) -> None:
+        """SIGTERM ends this process, even if the training function never asks whether it came."""
+        end = self._loop.end
+        if end is None or end.outcome.failure is None:
+            return
+        failure, _ = to_exception(end.outcome.failure, end.outcome.attempts, {}, self._path)
+        if not isinstance(failure, PreemptionError) or not failure.of_driver or self.left.wait(_LEAVE_S):
+            return
+        terminated(failure, self._path)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # It may be closed.
+                stream.flush()
+        _core.exit_now(TERMINATED_STATUS)
 
     def wait(self) -> _core.Finished:
         """How the run ended."""
@@ -165,10 +187,13 @@ class LocalRun:
             _one_at_a_time.release()
 
     def _serve(self, run: _core.Run) -> Result:
-        served = _Served(self._loop)
+        served = _Served(self._loop, str(self.path))
         outcome, refusal = ranks.Outcome(), None
         try:
-            outcome = _take_part(self._trainer, self._session_fd, self._place)
+            try:
+                outcome = _take_part(self._trainer, self._session_fd, self._place)
+            finally:
+                served.left.set()
         except BaseException as error:
             by_user = isinstance(error, KeyboardInterrupt)
             run.abort("Ctrl-C" if by_user else f"fit() was left by {type(error).__name__}: {error}")
@@ -216,5 +241,7 @@ def _take_part(trainer: LocalTrainer, fd: int, place: ranks.Place) -> ranks.Outc
 def _result(trainer: LocalTrainer, end: _core.Finished, outcome: ranks.Outcome, path: str) -> Result:
     if end.outcome.failure is not None:
         failure, cause = to_exception(end.outcome.failure, end.outcome.attempts, {}, locations.shown(path))
+        if isinstance(failure, PreemptionError) and failure.of_driver:
+            terminated(failure, locations.shown(path))
         raise failure from cause
     return trainer._result(end, _Returned(outcome.value), path)

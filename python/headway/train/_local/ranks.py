@@ -282,6 +282,10 @@ class _LocalSession:
         """As the core's."""
         return self._wait_in(self._core.collective, args)
 
+    def preemption_info(self) -> str | None:
+        """As the core's."""
+        return self._wait_in(self._core.preemption_info, ())
+
     def ask_checkpoints(self, *args: Any) -> Any:
         """As the core's."""
         return self._wait_in(self._core.ask_checkpoints, args)

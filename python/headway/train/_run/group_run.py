@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from headway import _core
 from headway._storage import locations
-from headway.train._errors.exceptions import ControllerError, TrainingFailedError, to_exception
+from headway.train._errors.exceptions import ControllerError, PreemptionError, TrainingFailedError, to_exception
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
-from headway.train._run.uncaught import failed, interrupted
+from headway.train._run.uncaught import failed, interrupted, terminated
 
 
 class GroupRun:
@@ -60,7 +60,9 @@ class GroupRun:
             failure, raised = to_exception(outcome.failure, outcome.attempts, loop.exceptions, str(self.path))
             if raised is not None and self._raises_cause:
                 raise raised from failure
-            if isinstance(failure, TrainingFailedError):
+            if isinstance(failure, PreemptionError) and failure.of_driver:
+                terminated(failure, self.path)
+            elif isinstance(failure, TrainingFailedError):
                 failed(failure)
             raise failure from raised
         return self._to_result(end)

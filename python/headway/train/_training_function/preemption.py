@@ -11,10 +11,11 @@ from headway.train._errors.preemption import PreemptionInfo
 def get_preemption_info() -> PreemptionInfo | None:
     """What is known of nodes that are being taken away from this run; None while none is.
 
-    A node is when its ``headway-agent`` has got a SIGTERM. Then save a checkpoint and continue:
-    after the deadline the group resumes elsewhere, from the newest checkpoint, as
-    ``FailureConfig(max_preemption_failures)`` allows. A training function that returns before that
-    has finished.
+    A node is when its ``headway-agent`` has received SIGTERM; all are when the driver has. Then
+    save a checkpoint and continue. After a node's deadline the group resumes elsewhere, from the
+    newest checkpoint, as ``FailureConfig(max_preemption_failures)`` allows. With its driver the run
+    ends, at the latest at the deadline, and the next start resumes it. A training function that
+    returns before that has finished.
 
     Every rank must call it equally often: it is a barrier of all ranks, and gives the same to each.
     It costs as much as :func:`headway.train.collective.barrier`.
