@@ -78,7 +78,7 @@ STRATEGIES = {
 
 def loop(config):
     checkpoint = train.get_checkpoint()
-    callbacks = [ReportCallback(every_n_train_steps=config.get("every"))]
+    callbacks = [ReportCallback(**config.get("callback", {}))]
     if "kill" in config and checkpoint is None:
         callbacks.append(Kill(config["kill"]))
     trainer = lightning.Trainer(

@@ -75,10 +75,25 @@ def test_a_rank_that_is_killed_within_an_epoch_costs_that_epoch_alone(program, l
 
 
 def test_reports_every_so_many_steps_and_resumes_within_an_epoch(program, fit_torch):
-    result = fit_torch(program.loop, config={"every": 3, "kill": 14}, max_failures=1)
+    result = fit_torch(program.loop, config={"callback": {"every_n_train_steps": 3}, "kill": 14}, max_failures=1)
     steps = result.metrics_dataframe["step"].tolist()
     assert steps == [3, 6, 8, 9, 12, 15, 16, 18, 21, 24], "those of both attempts; 12 is not repeated"
     assert result.return_value == (2, 24)
+
+
+def validate(checkpoint):
+    with checkpoint.as_directory() as folder:
+        return {"size": os.path.getsize(os.path.join(folder, "checkpoint.ckpt"))}
+
+
+def test_checkpoints_are_stored_while_training_continues_and_validated(program, fit_torch):
+    asynchronous = {"checkpoint_upload_mode": train.CheckpointUploadMode.ASYNC, "validation": True}
+    result = fit_torch(
+        program.loop, config={"callback": asynchronous}, validation_config=train.ValidationConfig(validate)
+    )
+    sizes = [metrics["size"] for _, metrics in result.best_checkpoints]
+    assert len(sizes) == program.EPOCHS
+    assert min(sizes) > 1000
 
 
 @pytest.mark.parametrize("strategy", WRITTEN)
