@@ -81,6 +81,6 @@ def test_a_restart_leaves_out_a_manifest_of_another_shape_and_says_what_is_wrong
 
 def test_a_journal_of_a_newer_version_says_so(old):
     journal = old / "run.json"
-    journal.write_text(json.dumps({"version": 7, "in": "another way"}))
-    with pytest.raises(ValueError, match=r"run\.json was written by a newer Headway \(version 7; this one reads 2\)"):
+    journal.write_text(json.dumps({"version": 7, "state": "in another way", "spec": 1}))
+    with pytest.raises(OSError, match=r"run\.json was written by a newer Headway \(version 7; this one reads up to"):
         train.Result.from_path(old)

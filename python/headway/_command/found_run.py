@@ -76,6 +76,7 @@ def open_run(location: str) -> FoundRun:
 
     Raises:
         FileNotFoundError: there is none.
+        CorruptedError: one of its files is damaged.
     """
     journal = run_files.read_journal(location)
     if journal is None:
@@ -104,7 +105,7 @@ def _view(location: str, owner: str | None) -> tuple[dict[str, Any] | None, str]
     """What the run's driver wrote last, and what that driver is: "alive" and "dead" are known on
     its machine, else it is "elsewhere". Of one that is alive, the view is as it would be now.
     """
-    status = run_files.read_json(location, "status.json")
+    status = run_files.read_status(location)
     if status is None:
         return None, "dead"
     view: dict[str, Any] = status["view"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import time
 from typing import Any
 
@@ -31,25 +30,39 @@ def add_to(subjects: Any) -> None:
 
 def _ls(options: argparse.Namespace) -> bool:
     location = locations.location_of(options.uri or locations.default_storage(), argument="URI")
-    found = []
+    found, damages = [], []
+    rows = [["run", "state", "reports", "attempt", "age", "metrics"]]
     for name in locations.directories_in(location):
-        with contextlib.suppress(FileNotFoundError, ValueError):
+        try:
             found.append(found_run.open_run(locations.join(location, name)))
-    if not found:
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            damages.append(str(error))
+            rows.append([name, "damaged", "", "", "", ""])
+    if not found and not damages:
         print(f"no runs in {locations.shown(location)}")
         return True
     found.sort(key=lambda run: run.seen_unix_s)
-    rows = [["run", "state", "reports", "attempt", "age", "metrics"]]
     for run in found:
-        last = run_files.last_report(run.location) or {}
-        metrics = short_metrics(run_files.user_metrics(last))
         figures = [str(run.reports), str(run.attempt), age(time.time() - run.seen_unix_s)]
-        rows.append([locations.name_of(run.location), run.state, *figures, metrics])
+        rows.append([locations.name_of(run.location), run.state, *figures, _last_metrics(run, damages)])
     for line in table(rows, left=(0, 1, -1)):
         print(line)
+    for text in damages:
+        print(f"damaged: {in_one_line(text)}")
     if any(run.state == "lost" for run in found):
         print("lost: the driver died before the run's end; the same name and storage path resume the run")
-    return True
+    return not damages
+
+
+def _last_metrics(run: found_run.FoundRun, damages: list[str]) -> str:
+    """Empty where the file with them is damaged, which ``damages`` then says."""
+    try:
+        return short_metrics(run_files.user_metrics(run_files.last_report(run.location) or {}))
+    except OSError as error:
+        damages.append(str(error))
+        return ""
 
 
 def _status(options: argparse.Namespace) -> bool:

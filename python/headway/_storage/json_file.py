@@ -20,7 +20,7 @@ def read_object(file: str, damaged: type[OSError] | type[ValueError]) -> dict[st
         return None
     try:
         found = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(
             f"{locations.shown(file)} is damaged: expected JSON, found {len(content)} bytes: {error}"
         ) from None

@@ -9,37 +9,87 @@ import os
 import re
 from typing import Any
 
+from headway import _core
 from headway._storage import locations
 from headway._storage.json_file import read_object
 from headway._values.metrics import ReportedMetrics
-
-# The newest that this Headway reads, as control/journal.hpp has it.
-JOURNAL_VERSION = 2
 
 
 def read_json(location: str, name: str) -> dict[str, Any] | None:
     """A JSON file of the run at a location; None when it is not there.
 
     Raises:
-        OSError: it is damaged.
+        CorruptedError: it is damaged.
     """
-    return read_object(locations.join(location, name), OSError)
+    return read_object(locations.join(location, name), _core.CorruptedError)
 
 
 def read_journal(location: str) -> dict[str, Any] | None:
-    """The run's journal; None when there is no run.
+    """The run's journal, checked as ``fit()`` checks it; None when there is no run.
 
     Raises:
-        ValueError: a newer version of Headway wrote it.
-        OSError: it is damaged.
+        CorruptedError: it is damaged, or a newer version of Headway wrote it.
+        OSError: it could not be read.
     """
-    journal = read_json(location, "run.json")
-    if journal is not None and journal.get("version", JOURNAL_VERSION) > JOURNAL_VERSION:
-        raise ValueError(
-            f"{locations.shown(locations.join(location, 'run.json'))} was written by a newer Headway "
-            f"(version {journal['version']}; this one reads {JOURNAL_VERSION})"
-        )
+    try:
+        journal: dict[str, Any] = json.loads(_core.read_journal(locations.prepare(location)))
+    except FileNotFoundError:
+        return None
     return journal
+
+
+def read_status(location: str) -> dict[str, Any] | None:
+    """What the driver of a run at work wrote last (status.json); None when it is not there.
+
+    Raises:
+        CorruptedError: it is damaged.
+    """
+    status = read_json(location, "status.json")
+    if status is not None and (lack := _lack(status, _STATUS, "")):
+        file = locations.shown(locations.join(location, "status.json"))
+        raise _core.CorruptedError(f"{file} is damaged: {lack}")
+    return status
+
+
+_NUMBER = (int, float)
+_RANK = {
+    "rank": int,
+    "hostname": str,
+    "pid": (int, type(None)),
+    "gone": bool,
+    "phase": str,
+    "phase_for_s": _NUMBER,
+    "reports": int,
+    "waits_for": (str, type(None)),
+}
+# What is read of it: the shape of an object, or of each entry of a list.
+_STATUS = {
+    "host": str,
+    "owner": str,
+    "driver": {"pid": int, "started": int},
+    "view": {
+        "state": str,
+        "state_for_s": _NUMBER,
+        "attempt": int,
+        "taken_unix_s": _NUMBER,
+        "reports": {"count": int},
+        "ranks": [_RANK],
+        "checkpoints": [{"name": str}],
+    },
+}
+
+
+def _lack(found: Any, shape: Any, place: str) -> str | None:
+    """Where a value lacks the shape, in words."""
+    if isinstance(shape, list) and isinstance(found, list):
+        lacks = (_lack(each, shape[0], f"{place}[{number}]") for number, each in enumerate(found))
+        return next(filter(None, lacks), None)
+    if isinstance(shape, dict) and isinstance(found, dict):
+        lacks = (_lack(found.get(key), below, f"{place}.{key}".lstrip(".")) for key, below in shape.items())
+        return next(filter(None, lacks), None)
+    if isinstance(shape, (dict, list)):
+        return f"expected {'an object' if isinstance(shape, dict) else 'a list'} as {place}, found {found!r}"[:200]
+    return None if isinstance(found, shape) else f"{place} is {found!r}"[:200]
 
 
 def with_validations(manifests: list[dict[str, Any]], journal: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -51,9 +101,27 @@ def with_validations(manifests: list[dict[str, Any]], journal: dict[str, Any]) -
 
 
 def read_reports(location: str) -> list[dict[str, Any]]:
-    """The lines of a run's result.json."""
+    """The lines of a run's result.json.
+
+    Raises:
+        CorruptedError: one of them is damaged.
+    """
     content = _content(location)
-    return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+    return [_report(location, line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+
+
+def _report(location: str, line: bytes) -> dict[str, Any]:
+    try:
+        report = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        report, why = None, str(error)
+    else:
+        why = "it is no object"
+    if not isinstance(report, dict):
+        file = locations.shown(locations.join(location, "result.json"))
+        begin = line[:40].decode(errors="replace")
+        raise _core.CorruptedError(f"{file} is damaged: a line that begins with {begin!r} is no report: {why}")
+    return report
 
 
 def flat(report: dict[str, Any]) -> dict[str, Any]:
@@ -89,13 +157,17 @@ def rank_logs(location: str) -> dict[int, list[str]]:
 
 
 def last_report(location: str) -> dict[str, Any] | None:
-    """The last whole line of a run's result.json; None without any."""
+    """The last whole line of a run's result.json; None without any.
+
+    Raises:
+        CorruptedError: it is damaged.
+    """
     if locations.is_remote(location):
         content = _content(location)
     else:
         content = _tail(os.path.join(locations.local_path(location), "result.json"))
     whole = content[: content.rfind(b"\n") + 1].splitlines()
-    return json.loads(whole[-1]) if whole else None
+    return _report(location, whole[-1]) if whole else None
 
 
 def _content(location: str) -> bytes:

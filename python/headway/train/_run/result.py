@@ -116,8 +116,8 @@ class Result:
 
         Raises:
             RuntimeError: there is no run in ``path``.
-            ValueError: a newer version of Headway wrote it.
-            OSError: the storage could not be read, or the run's journal is damaged.
+            OSError: the storage could not be read, the run's journal is damaged, or a newer version
+                of Headway wrote it.
 
         Example:
             >>> from headway import train
