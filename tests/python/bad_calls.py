@@ -29,6 +29,7 @@ from headway.train.torch import (
     unwrap_model,
 )
 from headway.train.xgboost import XGBoostConfig, XGBoostTrainer
+from headway.tune.logger.aim import AimLoggerCallback
 
 NAN, INF = float("nan"), float("inf")
 UNPICKLABLE = (letter for letter in "")
@@ -86,6 +87,9 @@ def of_trackers():
         *((setup_mlflow, {name: 3}, TypeError, name, "3 (int)", "None or text") for name in MLFLOW_TEXTS),
         (setup_mlflow, {"create_experiment_if_not_exists": 1}, TypeError, "create_experiment_if_not_exists", "1", BOOL),
         *((call, {"tags": {"a": 3}}, TypeError, "tags", "3 (int)", "text") for call in MLFLOW),
+        (AimLoggerCallback, {"repo": 3}, TypeError, "repo", "3 (int)", "a directory"),
+        (AimLoggerCallback, {"experiment_name": 3}, TypeError, "experiment_name", "3 (int)", "the name"),
+        (AimLoggerCallback, {"metrics": "loss"}, TypeError, "metrics", "'loss' (str)", "a list of names"),
         (CometLoggerCallback, {"online": 1}, TypeError, "online", "1 (int)", BOOL),
         (CometLoggerCallback, {"tags": "a"}, TypeError, "tags", "'a' (str)", "a list of text"),
         (CometLoggerCallback, {"save_checkpoints": 1}, TypeError, "save_checkpoints", "1 (int)", BOOL),

@@ -30,6 +30,7 @@ WRITTEN = {
     "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
     "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "FSDPStrategy", "LightningEnvironment",
     "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
+    "AimLoggerCallback",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {

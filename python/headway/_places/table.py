@@ -133,6 +133,7 @@ _OF_RAY: dict[str, Place] = {
         f"headway.tune.logger.{module}": Place("A logger callback", {"headway._callbacks.logger": name})
         for module, name in _LOGGERS.items()
     },
+    "headway.tune.logger.aim": Place("Aim", {"headway._trackers.aim": "AimLoggerCallback"}),
     "headway.tune.progress_reporter": Place(
         "How a run's reports are shown while it goes",
         {"headway._callbacks.progress_reporter": "CLIReporter JupyterNotebookReporter ProgressReporter"},
