@@ -79,14 +79,11 @@ Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
   nodes_.add(node_id_, std::move(parts.agent));
   engine_->on_change([this] { capacity_changed(); });
   nodes_.add(attached_node, std::make_unique<node::AttachedAgent>(loop_, *this));
-  thread_ = std::thread([this] { run_loop(); });
+  thread_ = wire::start_thread([this] { run_loop(); }).value();
 }
 
-/// Signals are for the program's own threads: Ctrl-C must interrupt the thread that waits in fit().
+/// Its thread takes no signals: Ctrl-C must interrupt the thread that waits in fit().
 void Runtime::run_loop() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   pthread_setname_np(pthread_self(), "headway-io");
   const EventLoopThread here;
   while (true) {
@@ -121,7 +118,7 @@ void Runtime::shutdown() {
   storage::lose_patience();
   thread_.join();
   for (const std::string& text : last_words_) std::fprintf(stderr, "headway: %s\n", text.c_str());
-  storage_threads_.join();
+  storage_threads_->join();
   if (artifact_threads_) artifact_threads_->join();
   storage::regain_patience();
   const std::lock_guard lock(stage_mutex_);
@@ -176,7 +173,11 @@ auto Runtime::ask_loop(F question) {
 }
 
 asio::thread_pool& Runtime::artifact_threads() {
-  if (!artifact_threads_) artifact_threads_ = std::make_unique<asio::thread_pool>(2);
+  if (!artifact_threads_) {
+    Result<std::unique_ptr<wire::ThreadPool>> started = wire::ThreadPool::start(2);
+    if (!started) return *storage_threads_;
+    artifact_threads_ = std::move(*started);
+  }
   return *artifact_threads_;
 }
 

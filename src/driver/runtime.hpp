@@ -14,6 +14,7 @@
 #include "engine/engine.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
+#include "wire/thread_pool.hpp"
 
 #include <boost/asio.hpp>
 
@@ -55,7 +56,7 @@ std::string reachable_ip(const std::string& host);
 /// the runs. Its public functions may be called from any thread.
 class Runtime : public node::AgentSink {
  public:
-  /// `config` has passed validate().
+  /// `config` has passed validate(). Throws BadResult (`unavailable`) when no thread can be started.
   explicit Runtime(RuntimeConfig config);
   /// The same with an engine of the caller's.
   Runtime(RuntimeConfig config, const EngineFactory& engine);
@@ -87,8 +88,9 @@ class Runtime : public node::AgentSink {
 
   /// For runs, on the loop's thread.
   boost::asio::io_context& loop() { return loop_; }
-  boost::asio::thread_pool& storage_threads() { return storage_threads_; }
-  /// For copies of artifacts, which may be slow: no commit waits behind them.
+  boost::asio::thread_pool& storage_threads() { return *storage_threads_; }
+  /// For copies of artifacts, which may be slow: no commit waits behind them, unless the
+  /// system gives no more threads.
   boost::asio::thread_pool& artifact_threads();
   Nodes& nodes() { return nodes_; }
   /// Whether workers tell their stacks themselves.
@@ -130,8 +132,8 @@ class Runtime : public node::AgentSink {
   RuntimeConfig config_;
   // Before the loop: handlers that it still holds when it goes own runs, and these have strands of
   // the threads.
-  boost::asio::thread_pool storage_threads_{4};
-  std::unique_ptr<boost::asio::thread_pool> artifact_threads_;  ///< From their first use on.
+  std::unique_ptr<wire::ThreadPool> storage_threads_ = wire::ThreadPool::start(4).value();
+  std::unique_ptr<wire::ThreadPool> artifact_threads_;  ///< From their first use on.
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::unique_ptr<engine::Engine> engine_;

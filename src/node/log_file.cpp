@@ -42,18 +42,29 @@ LogThreads::~LogThreads() {
 }
 
 void LogThreads::run(std::function<void()> work, std::function<void()> done) {
-  if (!pool_) pool_ = std::make_unique<asio::thread_pool>(log_threads);
   const std::int64_t number = next_++;
   under_way_[number] = std::move(done);
   if (!busy_) busy_.emplace(loop_.get_executor());
-  asio::post(*pool_, [way = way_, number, work = std::move(work)] {
+  auto step = [way = way_, number, work = std::move(work)] {
     work();
     const std::lock_guard lock(way->mutex);
     if (way->threads == nullptr) return;
     asio::post(way->threads->loop_, [way, number] {
       if (way->threads != nullptr) way->threads->done(number);
     });
-  });
+  };
+  if (start_threads()) {
+    asio::post(*pool_, std::move(step));
+  } else {
+    asio::post(loop_, std::move(step));
+  }
+}
+
+bool LogThreads::start_threads() {
+  if (pool_) return true;
+  Result<std::unique_ptr<wire::ThreadPool>> started = wire::ThreadPool::start(log_threads);
+  if (started) pool_ = std::move(*started);
+  return started.has_value();
 }
 
 /// On the loop, which alone makes an end of the way.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "wire/thread_pool.hpp"
+
 #include <boost/asio.hpp>
 
 #include <chrono>
@@ -25,13 +27,16 @@ class LogThreads {
   LogThreads& operator=(const LogThreads&) = delete;
 
   bool idle() const { return under_way_.empty(); }
-  /// Does `work` on a thread, then `done` on the loop.
+  /// Does `work` on a thread, then `done` on the loop. While the system gives no thread at all, the
+  /// loop does the work as well, for this is about output that would be lost.
   void run(std::function<void()> work, std::function<void()> done);
 
   boost::asio::io_context& loop() { return loop_; }
 
  private:
   struct Way;
+  /// False when the system gives no thread now.
+  bool start_threads();
   void done(std::int64_t number);
 
   boost::asio::io_context& loop_;
@@ -40,7 +45,7 @@ class LogThreads {
   std::int64_t next_ = 0;
   /// The loop runs until what is under way is done.
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> busy_;
-  std::unique_ptr<boost::asio::thread_pool> pool_;  ///< From the first use on.
+  std::unique_ptr<wire::ThreadPool> pool_;  ///< From the first use on.
 };
 
 /// One worker's log file, which is appended to. Lives on the loop; what it is given is written by

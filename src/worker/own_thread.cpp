@@ -1,21 +1,22 @@
 #include "worker/own_thread.hpp"
 
-#include <csignal>
+#include "wire/thread_pool.hpp"
+
 #include <pthread.h>
 #include <unistd.h>
 
 namespace headway::worker {
 
-void OwnThread::start(const std::string& name, std::function<void()> work) {
+Result<void> OwnThread::start(const std::string& name, std::function<void()> work) {
   join();
   pid_ = getpid();
-  thread_ = std::thread([name, work = std::move(work)] {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  Result<std::thread> started = wire::start_thread([name, work = std::move(work)] {
     pthread_setname_np(pthread_self(), name.c_str());
     work();
   });
+  if (!started) return started.error();
+  thread_ = std::move(*started);
+  return {};
 }
 
 void OwnThread::join() {

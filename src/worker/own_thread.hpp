@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headway/result.hpp>
+
 #include <functional>
 #include <string>
 #include <thread>
@@ -18,7 +20,8 @@ class OwnThread {
   ~OwnThread() { join(); }
 
   /// Waits for the former work first. `name` has at most 15 characters.
-  void start(const std::string& name, std::function<void()> work);
+  /// Errors: those of wire::start_thread().
+  Result<void> start(const std::string& name, std::function<void()> work);
 
   /// Waits for the work's end.
   void join();

@@ -62,8 +62,10 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
   if (const auto* rank = std::get_if<wire::RankRole>(&session->role_)) session->checkpoint_ = rank->checkpoint;
   if (const auto* carries = std::get_if<wire::ArtifactRole>(&session->role_)) {
     session->carrier_ = std::make_unique<ArtifactCarrier>(session->context_, *carries);
+    if (Result<void> started = session->start_uploads(); !started) return started.error();
   }
-  session->listener_.start("headway-session", [raw = session.get()] { raw->listen(); });
+  const auto listen = [raw = session.get()] { raw->listen(); };
+  if (Result<void> started = session->listener_.start("headway-session", listen); !started) return started.error();
   return session;
 }
 
@@ -166,10 +168,18 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
   changed_.notify_all();
 }
 
+Result<void> Session::start_uploads() {
+  const std::lock_guard lock(mutex_);
+  if (uploads_) return {};
+  Result<std::unique_ptr<wire::ThreadPool>> started = wire::ThreadPool::start(1);
+  if (!started) return started.error();
+  uploads_ = std::move(*started);
+  return {};
+}
+
 /// With the mutex held.
 void Session::carry(std::function<void()> work) {
   if (!carrier_) return;  // Such messages are for that role alone.
-  if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
   boost::asio::post(*uploads_, std::move(work));
 }
 
@@ -316,6 +326,9 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
     if (!files) return files.error();
     reported.checkpoint = std::move(*files);
   }
+  if (request.checkpoint_directory && request.asynchronous) {
+    if (Result<void> started = start_uploads(); !started) return started.error();
+  }
   if (reporting_.exchange(true)) {
     return Error{ErrorKind::invalid_argument,
                  "report() was called by two threads of one rank at once; it is a barrier of all ranks, "
@@ -325,7 +338,6 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
   if (request.checkpoint_directory && request.asynchronous) {
     const std::lock_guard lock(mutex_);
     meanwhile_.emplace(reported.index, request);
-    if (!uploads_) uploads_ = std::make_unique<boost::asio::thread_pool>(1);
   }
   if (Result<void> sent = send(reported); !sent) {
     --report_index_;

@@ -2,10 +2,9 @@
 
 #include "wire/frame.hpp"
 #include "wire/session_messages.hpp"
+#include "wire/thread_pool.hpp"
 #include "worker/artifact_carrier.hpp"
 #include "worker/teller.hpp"
-
-#include <boost/asio/thread_pool.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -144,6 +143,8 @@ class Session {
   void listen();
   void end();
   void take(wire::ToWorker message, wire::Blob blob);
+  /// Before there is work for `uploads_`. Errors: those of wire::ThreadPool::start.
+  Result<void> start_uploads();
   void carry(std::function<void()> work);
   void answer_collectives(std::int64_t look);
   void answer_stacks(std::int64_t examination);
@@ -181,7 +182,7 @@ class Session {
   /// Asynchronous reports that are not stored yet.
   std::map<std::int64_t, ReportRequest> meanwhile_;
   /// One thread, from the first asynchronous report on.
-  std::unique_ptr<boost::asio::thread_pool> uploads_;
+  std::unique_ptr<wire::ThreadPool> uploads_;
   std::unique_ptr<ArtifactCarrier> carrier_;  ///< Of the role for it; used on that thread.
   std::stop_source bringing_;                 ///< What it was asked last.
   std::function<std::string()> tell_collectives_;

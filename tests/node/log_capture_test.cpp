@@ -1,6 +1,7 @@
 #include "node/log_capture.hpp"
 
 #include "node/scratch.hpp"
+#include "threads_left.hpp"
 
 #include <csignal>
 #include <functional>
@@ -105,6 +106,19 @@ BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_costs_no_line_and_is_told) {
     BOOST_TEST(capture->trouble().starts_with(path + std::string(" lacks a part of the output: ")));
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They need memory for each thread.
+BOOST_AUTO_TEST_CASE(a_log_is_whole_where_the_system_gives_few_threads_or_none) {
+  for (const int threads_max : {2, 0}) {
+    const ThreadsLeft left(threads_max);
+    Pipe pipe;
+    pipe.print("one\ntwo\n");
+    pipe.finish();
+    BOOST_TEST(pipe.log() == "one\ntwo\n");
+    BOOST_TEST(pipe.capture->trouble().empty());
+  }
+}
+#endif
 
 BOOST_FIXTURE_TEST_CASE(a_last_line_without_its_end_is_shown_too, Pipe) {
   print("whole\nnot who");

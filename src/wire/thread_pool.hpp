@@ -1,0 +1,42 @@
+#pragma once
+
+#include <headway/result.hpp>
+
+#include <boost/asio.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace headway::wire {
+
+/// Starts a thread that takes no signals. Errors: `unavailable`, when the system gives no thread; the
+/// message names the limits that count.
+Result<std::thread> start_thread(std::function<void()> work);
+
+/// Threads that take no signals, and are fewer than wanted where the system gives no more. (The
+/// constructor of asio's own pool hangs there: it joins the threads that it has started, which
+/// nobody stops.)
+class ThreadPool : public boost::asio::thread_pool {
+ public:
+  /// Errors: those of start_thread(), when there is no thread at all.
+  static Result<std::unique_ptr<ThreadPool>> start(std::size_t wanted);
+  /// What has not begun is never done.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// Returns when all work is done. A second call does nothing.
+  void join();
+
+  std::size_t size() const { return threads_.size(); }
+
+ private:
+  ThreadPool() : boost::asio::thread_pool(0) {}
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace headway::wire
