@@ -146,6 +146,21 @@ def test_a_run_at_work_is_looked_at(at_work, storage, tmp_path):
     assert "--rank is 3; allowed: 0" in refused("profile", "work", "--rank", 3, storage=storage)
 
 
+def test_a_rank_that_is_stopped_has_a_stack_and_no_profile(at_work, storage):
+    pid = None
+    while pid is None:  # The driver writes it a moment after the rank is ready.
+        pid = json.loads(pathlib.Path(storage, "work", "status.json").read_text())["view"]["ranks"][0]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        shown = good("stack", "work", storage=storage)
+        refusal = refused("profile", "work", storage=storage)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert shown.startswith(f"rank 0 (pid {pid}, stopped by a signal):")
+    assert "waits_at_the_gate" in shown
+    assert f"rank 0 (pid {pid}) is stopped by a signal: continue it with kill -CONT {pid}" in refusal
+
+
 def test_a_run_that_does_not_change_is_at_work_for_as_long_as_its_driver_lives(at_work, storage):
     place = pathlib.Path(storage, "work", "status.json")
     words = ""

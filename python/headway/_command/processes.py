@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import subprocess
 from typing import Any
 
@@ -38,8 +39,11 @@ def _stack(options: argparse.Namespace) -> bool:
     good = True
     for rank in ranks:
         pid = found_run.process_of(run, rank)
-        print(f"rank {rank} (pid {pid}):", flush=True)
-        good &= _spy("dump", "--pid", str(pid), *(["--native"] if options.native else []))
+        stopped = _is_stopped(pid)
+        print(f"rank {rank} (pid {pid}{', stopped by a signal' if stopped else ''}):", flush=True)
+        # py-spy cannot suspend a process that is stopped already. It reads no native frames then.
+        settings = ["--nonblocking"] if stopped else ["--native"] if options.native else []
+        good &= _spy("dump", "--pid", str(pid), *settings)
     return good
 
 
@@ -48,12 +52,20 @@ def _profile(options: argparse.Namespace) -> bool:
     pid = found_run.process_of(run, options.rank)
     if options.seconds < 1:
         raise ValueError(f"--seconds is {options.seconds}; allowed: at least 1")
+    if _is_stopped(pid):
+        raise ValueError(f"rank {options.rank} (pid {pid}) is stopped by a signal: continue it with kill -CONT {pid}")
     output = options.output or f"profile_rank_{options.rank}.svg"
     # By thread: else those that wait for work all the time would hide the one that trains.
     watched = [] if options.busy else ["--idle", "--threads"]
     native = ["--native"] if options.native else []
     settings = ["--format", "flamegraph", "--duration", str(options.seconds), "--output", output, *watched, *native]
     return _spy("record", "--pid", str(pid), *settings)
+
+
+def _is_stopped(pid: int) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as stat:
+        return stat.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
+    return False
 
 
 def _spy(*arguments: str) -> bool:
