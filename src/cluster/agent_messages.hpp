@@ -129,12 +129,16 @@ struct WorkerGone {
 };
 BOOST_DESCRIBE_STRUCT(WorkerGone, (), (worker_id, status))
 
+/// A ProcessSeen; its text is beside it.
 struct WorkerExamined {
   static constexpr std::string_view is = "WorkerExamined";
   static constexpr wire::FrameBounds bounds = wire::raw_text;
   std::int64_t number = 0;
+  std::int64_t pid = 0;
+  double cpu_s = 0;
+  std::string importing;
 };
-BOOST_DESCRIBE_STRUCT(WorkerExamined, (), (number))
+BOOST_DESCRIBE_STRUCT(WorkerExamined, (), (number, pid, cpu_s, importing))
 
 struct Noticed {
   static constexpr std::string_view is = "Noticed";

@@ -232,9 +232,10 @@ void AgentProcess::on(const ResumeOutput&, const wire::Blob&) {
 
 void AgentProcess::on(const ExamineWorker& message, const wire::Blob&) {
   agent_->examine(message.worker_id,
-                  [this, here = std::weak_ptr(alive_), number = message.number](const std::string& text) {
-                    if (here.lock())
-                      channel_->send(wire::to_frame(WorkerExamined{number}, std::make_shared<const std::string>(text)));
+                  [this, here = std::weak_ptr(alive_), number = message.number](const ProcessSeen& seen) {
+                    if (!here.lock()) return;
+                    channel_->send(wire::to_frame(WorkerExamined{number, seen.pid, seen.cpu_s, seen.importing},
+                                                  std::make_shared<const std::string>(seen.text)));
                   });
 }
 

@@ -79,7 +79,7 @@ void RemoteAgent::lose(const std::string& reason) {
   const auto lost = std::exchange(handlers_.lost, nullptr);
   if (!lost) return;
   silence_.cancel();
-  for (auto& [number, done] : std::exchange(examinations_, {})) done("its node is lost\n");
+  for (auto& [number, done] : std::exchange(examinations_, {})) done({"its node is lost\n"});
   // A tenth more: clocks do not run quite alike.
   const Clock::time_point fenced_until = leaving_ ? Clock::now() : granted_ + lease_ + lease_ / 10;
   lost(leaving_ ? "it left" : reason, fenced_until);
@@ -175,7 +175,7 @@ void RemoteAgent::on(const WorkerGone& message, const wire::Blob& blob) {
 
 void RemoteAgent::on(const WorkerExamined& message, const wire::Blob& blob) {
   auto node = examinations_.extract(message.number);
-  if (!node.empty()) node.mapped()(blob ? *blob : std::string());
+  if (!node.empty()) node.mapped()({blob ? *blob : std::string(), message.pid, message.cpu_s, message.importing});
 }
 
 void RemoteAgent::on(const Noticed& message, const wire::Blob&) { sink_.notice(message.text); }

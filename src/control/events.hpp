@@ -3,6 +3,7 @@
 #include "control/journal.hpp"
 #include "core/collectives.hpp"
 #include "core/config.hpp"
+#include "core/process_seen.hpp"
 #include "core/reduction.hpp"
 #include "core/time.hpp"
 #include "core/worker.hpp"
@@ -207,12 +208,12 @@ struct CallAnswered {
   int rank = 0;
 };
 
-/// What was seen, in lines for the user.
+/// What was seen.
 struct RanksExamined {
   int attempt = 0;
   std::int64_t examination = 0;
-  std::map<int, std::string> texts;  ///< By rank.
-  std::string hook_text;
+  std::map<int, ProcessSeen> processes;  ///< By rank.
+  std::string hook_text;                 ///< Lines for the user.
 };
 
 struct CollectivesSeen {

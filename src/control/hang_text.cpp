@@ -49,10 +49,11 @@ std::string details(const WorkerGroup& group, const WaitScene& scene, const Rank
   std::string text = crossed_waits(scene);
   // Ranks that are not started yet have one text: what their factory is doing.
   std::set<std::string> told;
-  for (const auto& [rank, what] : seen.texts) {
+  for (const auto& [rank, process] : seen.processes) {
+    const std::string& what = process.text;
     if (!told.insert(what).second) continue;
-    for (const auto& [other, same] : seen.texts) {
-      if (same == what) text += (other == rank ? "" : ", ") + group.name_of(other);
+    for (const auto& [other, same] : seen.processes) {
+      if (same.text == what) text += (other == rank ? "" : ", ") + group.name_of(other);
     }
     text += ":\n" + indented(what);
   }
@@ -67,7 +68,11 @@ std::string headline(const WaitScene& scene, const std::string& lasted) {
   const std::string lasting = lasted.empty() ? "" : " for " + lasted;
   switch (scene.wait.kind) {
     case WaitKind::storage: return "storage has not answered" + lasting + ": " + scene.subject;
-    case WaitKind::ready: return ranks_have(scene.awaited) + " not become ready" + lasting;
+    case WaitKind::ready:
+      if (scene.busy)
+        return ranks_have(scene.awaited) + " been starting for " + lasted + ": " +
+               (scene.importing.empty() ? "at work" : "importing " + scene.importing);
+      return ranks_have(scene.awaited) + " not become ready" + lasting;
     case WaitKind::setup: return hook_headline(setup_hooks, scene, lasting);
     case WaitKind::report:
       return ranks_have(scene.awaited) + " not come to " + report_name(scene.wait) + ", in which " +
@@ -112,7 +117,9 @@ std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, cons
   const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";
   const bool ending = scene.wait.kind == WaitKind::exit && !scene.subject.empty();
   const std::string why = ending ? "Why the attempt was ended: " + scene.subject + "\n" : "";
-  return hang_headline(scene, now) + attempt + "\n" + why + details(group, scene, seen, now);
+  const std::string begin = hang_headline(scene, now) + attempt + "\n";
+  if (!scene.importing.empty()) return begin;
+  return begin + why + details(group, scene, seen, now);
 }
 
 std::string describe_resolved(const HangWatch::Resolved& resolved) {

@@ -19,6 +19,9 @@ struct WaitScene {
   int attempt = 0;
   std::vector<int> awaited;  ///< The ranks to blame; empty when it is none of them.
   std::vector<int> waiting;  ///< Those that are held up, where it is not all of the run.
+  /// The awaited ranks' processes were seen at work, with this import where it is one.
+  bool busy = false;
+  std::string importing;
   /// The awaited ranks were on lost nodes, and may live until those nodes' leases have run out.
   bool leased = false;
   /// What storage is asked for, the checkpoint's name, or what is said of a collective ("barrier"

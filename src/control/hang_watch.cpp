@@ -22,7 +22,7 @@ bool HangWatch::may_fail() const {
 
 std::optional<Time> HangWatch::due() const {
   std::optional<Time> due = next_warning_;
-  if (may_fail()) due = std::min(due.value_or(Time::max()), wait_->since + *fail_);
+  if (may_fail()) due = std::min(due.value_or(Time::max()), idle_since_ + *fail_);
   return due;
 }
 
@@ -33,6 +33,7 @@ HangWatch::Verdict HangWatch::observe(Time now, const std::optional<Wait>& wait)
     wait_ = wait;
     warned_ = failed_ = false;
     open_.reset();
+    if (wait) idle_since_ = wait->since;
     next_warning_.reset();
     if (wait && warn_) next_warning_ = wait->since + *warn_;
     interval_ = 2 * warn_.value_or(Duration::zero());
@@ -50,11 +51,15 @@ HangWatch::Verdict HangWatch::observe(Time now, const std::optional<Wait>& wait)
   return verdict;
 }
 
-HangWatch::Outcome HangWatch::examined(Time now, std::int64_t examination) {
+HangWatch::Outcome HangWatch::examined(Time now, std::int64_t examination, bool busy) {
   last_answered_ = std::max(last_answered_, examination);
   if (open_ != examination) return Outcome::stale;
   open_.reset();
-  if (may_fail() && now >= wait_->since + *fail_) {
+  if (busy) {
+    idle_since_ = now;
+    if (!next_warning_ || now < *next_warning_) return Outcome::busy;
+  }
+  if (may_fail() && now >= idle_since_ + *fail_) {
     failed_ = true;
     warned_ = false;
     next_warning_.reset();

@@ -71,11 +71,13 @@ class HangWatch {
 
   enum class Outcome {
     stale,  ///< The wait has ended meanwhile.
+    busy,   ///< Whoever is waited for is at work, and no warning is due.
     warn,
     fail
   };
-  /// The examination is through.
-  Outcome examined(Time now, std::int64_t examination);
+  /// The examination is through. `busy`: whoever is waited for is at work, so that hang_fail_s
+  /// counts from now.
+  Outcome examined(Time now, std::int64_t examination, bool busy = false);
 
  private:
   bool may_fail() const;
@@ -84,6 +86,7 @@ class HangWatch {
   std::optional<Duration> warn_;
   std::optional<Duration> fail_;
   std::optional<Wait> wait_;
+  Time idle_since_{};  ///< The wait's beginning, or when somebody was last seen at work.
   std::optional<Time> next_warning_;
   Duration interval_{};
   bool warned_ = false;

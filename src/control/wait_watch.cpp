@@ -9,6 +9,10 @@ namespace {
 /// of the reader's.
 constexpr std::size_t examined_max = 4;
 
+/// Of the time between two looks. A process that polls for something uses less; one that imports
+/// uses more, on a machine with work for many times its cores too.
+constexpr double share_at_work = 0.05;
+
 /// The headline of a failure says its attempt; what quotes it has said that.
 std::string without_attempt(std::string_view reason, int attempt) {
   const std::string words = ", in attempt " + std::to_string(attempt);
@@ -106,7 +110,9 @@ std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
 WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now) const {
   const WorkerGroup& group = scene.attempt.group();
   const auto returned = [&](int rank) { return group.at(rank).phase == RankPhase::returned; };
-  WaitScene told{wait, scene.attempt.number(), {}, {}, false, "", "", ""};
+  WaitScene told;
+  told.wait = wait;
+  told.attempt = scene.attempt.number();
   switch (wait.kind) {
     case WaitKind::storage: told.subject = words_of_storage(scene.reports); break;
     case WaitKind::ready:
@@ -197,9 +203,33 @@ void WaitWatch::watch_collectives(const RunScene& scene, Outbox& out) {
 
 WaitWatch::Verdict WaitWatch::examined(const RunScene& scene, const RanksExamined& event, Time now) {
   const std::optional<Wait> wait = current(scene);
-  const HangWatch::Outcome outcome = hangs_.examined(now, event.examination);
-  if (outcome == HangWatch::Outcome::stale || event.attempt != scene.attempt.number() || !wait) return {};
-  return {outcome, describe(scene, *wait, now), in_front_end(*wait)};
+  const bool busy = wait && event.attempt == scene.attempt.number() && starts_at_work(*wait, event, now);
+  const HangWatch::Outcome outcome = hangs_.examined(now, event.examination, busy);
+  if (outcome == HangWatch::Outcome::stale || outcome == HangWatch::Outcome::busy ||
+      event.attempt != scene.attempt.number() || !wait)
+    return {};
+  Verdict verdict{outcome, describe(scene, *wait, now), in_front_end(*wait)};
+  verdict.scene.busy = busy;
+  for (const auto& [rank, process] : event.processes) {
+    if (busy && verdict.scene.importing.empty()) verdict.scene.importing = process.importing;
+  }
+  return verdict;
+}
+
+bool WaitWatch::starts_at_work(const Wait& wait, const RanksExamined& event, Time now) {
+  if (wait.kind != WaitKind::ready || event.processes.empty()) return false;
+  bool all = true;
+  for (const auto& [rank, process] : event.processes) {
+    const Look last = looks_[rank];
+    const bool known = last.attempt == event.attempt;
+    // A factory has forked the rank, or another has taken its place.
+    const bool started = known && last.pid != process.pid;
+    const double used_s = process.cpu_s - (known && !started ? last.cpu_s : 0);
+    const double passed_s = to_seconds(now - (known ? last.at : wait.since));
+    all = all && process.pid != 0 && (started || used_s >= share_at_work * passed_s);
+    looks_[rank] = {event.attempt, process.pid, process.cpu_s, now};
+  }
+  return all;
 }
 
 }  // namespace headway::control

@@ -10,6 +10,7 @@
 #include "control/report_pipeline.hpp"
 #include "control/run_state.hpp"
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -70,9 +71,20 @@ class WaitWatch {
   void watch_collectives(const RunScene& scene, Outbox& out);
   void examine(const RunScene& scene, std::int64_t examination, const Wait& wait, Outbox& out);
 
+  /// Whether every process that ranks need to become ready has used CPU time since the last look.
+  bool starts_at_work(const Wait& wait, const RanksExamined& event, Time now);
+
+  struct Look {
+    int attempt = 0;
+    std::int64_t pid = 0;
+    double cpu_s = 0;
+    Time at{};
+  };
+
   bool asks_ranks_;  ///< They can say where they stand in their collectives.
   HangWatch hangs_;
   CollectiveWatch collectives_;
+  std::map<int, Look> looks_;  ///< The last one at each rank that was awaited in a start.
 };
 
 }  // namespace headway::control

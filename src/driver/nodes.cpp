@@ -79,7 +79,7 @@ void Nodes::examine(std::int64_t worker_id, node::NodeAgent::Examined done) {
   if (node::NodeAgent* agent = agent_of(worker_id)) {
     agent->examine(worker_id, std::move(done));
   } else {
-    boost::asio::post(loop_, [done = std::move(done)] { done("its process has ended\n"); });
+    boost::asio::post(loop_, [done = std::move(done)] { done({"its process has ended\n"}); });
   }
 }
 

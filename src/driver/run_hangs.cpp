@@ -33,10 +33,10 @@ void Run::carry_out(const control::ExamineRanks& command) {
   auto examination = std::make_shared<Examination>(loop_, command);
   examination_ = examination;
   for (int rank : command.ranks) {
-    const auto seen = [weak = weak_from_this(), examination, rank](const std::string& text) {
+    const auto seen = [weak = weak_from_this(), examination, rank](const ProcessSeen& process) {
       const auto self = weak.lock();
       if (!self || self->examination_ != examination) return;
-      examination->seen.texts[rank] = text;
+      examination->seen.processes[rank] = process;
       examination->outside_open.erase(rank);
       self->finish_examination();
     };
@@ -84,7 +84,7 @@ void Run::finish_examination() {
   if (!examination_ || !examination_->complete()) return;
   const auto done = std::exchange(examination_, nullptr);
   done->limit.cancel();
-  for (const auto& [rank, text] : done->stacks) done->seen.texts[rank] += text;
+  for (const auto& [rank, text] : done->stacks) done->seen.processes[rank].text += text;
   handle(done->seen);
 }
 

@@ -228,6 +228,18 @@ void Agent::hold_until(LeaseTime end) {
   for (const auto& [key, factory] : factories_) factory->hold_until(end);
 }
 
+namespace {
+
+/// Says first whose process was looked at.
+NodeAgent::Examined told_as(const std::string& who, NodeAgent::Examined done) {
+  return [who, done = std::move(done)](ProcessSeen seen) {
+    seen.text = who + seen.text;
+    done(seen);
+  };
+}
+
+}  // namespace
+
 void Agent::examine(std::int64_t worker_id, Examined done) {
   const auto worker = workers_.find(worker_id);
   const auto factory = worker == workers_.end() ? factories_.end() : factories_.find(worker->second.factory_key);
@@ -236,14 +248,14 @@ void Agent::examine(std::int64_t worker_id, Examined done) {
   if (pid != 0 && parent != 0 && has_ended(process_state(pid))) {
     const std::string who =
         "its process has ended; its worker factory (pid " + std::to_string(parent) + "), which reports that, is ";
-    examiner_.examine(parent, [who, done = std::move(done)](const std::string& text) { done(who + text); });
+    examiner_.examine(parent, told_as(who, std::move(done)));
   } else if (pid != 0) {
     examiner_.examine(pid, std::move(done));
   } else if (parent != 0) {
     const std::string who = "it is not started yet; its worker factory (pid " + std::to_string(parent) + ") is ";
-    examiner_.examine(parent, [who, done = std::move(done)](const std::string& text) { done(who + text); });
+    examiner_.examine(parent, told_as(who, std::move(done)));
   } else {
-    asio::post(loop_, [done = std::move(done)] { done("its process has ended\n"); });
+    asio::post(loop_, [done = std::move(done)] { done({"its process has ended\n"}); });
   }
 }
 

@@ -41,8 +41,8 @@ void AttachedAgent::signal_worker(std::int64_t worker_id, int) {
 void AttachedAgent::examine(std::int64_t worker_id, Examined done) {
   const bool there = sessions_.contains(worker_id);
   boost::asio::post(loop_, [there, done = std::move(done)] {
-    done(there ? "in a process that Headway has not started: a debugger or py-spy shows its stack\n"
-               : "its session has ended\n");
+    done({there ? "in a process that Headway has not started: a debugger or py-spy shows its stack\n"
+                : "its session has ended\n"});
   });
 }
 

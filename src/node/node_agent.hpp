@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/process_seen.hpp"
 #include "core/worker.hpp"
 #include "node/worker_source.hpp"
 #include "wire/frame.hpp"
@@ -72,8 +73,7 @@ struct LentWorker {
 /// (`cluster::RemoteAgent`). Used on the driver's loop alone.
 class NodeAgent {
  public:
-  /// Lines for the user.
-  using Examined = std::function<void(std::string text)>;
+  using Examined = std::function<void(const ProcessSeen& seen)>;
 
   virtual ~NodeAgent() = default;
 

@@ -50,6 +50,7 @@ struct ProcessExaminer::Look {
   pid_t pid;
   std::vector<Done> done;  ///< All who have asked.
   char state = '\0';
+  ProcessSeen seen;
   bool native = false;
   pid_t guard = 0;
   int life_fd = -1;  ///< The guard ends py-spy and itself when it is closed.
@@ -105,6 +106,8 @@ void ProcessExaminer::begin_next() {
   if (looks_.empty()) return;
   Look& look = *looks_.front();
   look.state = process_state(look.pid);
+  look.seen.pid = has_ended(look.state) ? 0 : look.pid;
+  look.seen.cpu_s = process_cpu_s(look.pid);
   if (has_ended(look.state) || config_.own_stacks) {
     finish("");
   } else if (config_.py_spy.empty()) {
@@ -181,6 +184,7 @@ void ProcessExaminer::on_end() {
   await_end(std::exchange(look.guard, 0));
   const Result<std::string> stacks = stack_text(look.printed);
   if (stacks) {
+    look.seen.importing = module_imported(look.printed);
     const std::string note = look.trouble.empty() ? "" : "native frames are not shown: " + look.trouble + "\n";
     return finish(note + *stacks);
   }
@@ -226,10 +230,11 @@ std::string ProcessExaminer::failure_text(const std::string& printed) const {
 }
 
 void ProcessExaminer::finish(const std::string& text) {
+  Look& look = *looks_.front();
+  look.seen.text = process_state_text(look.pid, look.state) + "\n" + text;
   // Not at once: whoever asks gets the answer after the question.
-  asio::post(loop_, [done = std::move(looks_.front()->done),
-                     told = process_state_text(looks_.front()->pid, looks_.front()->state) + "\n" + text] {
-    for (const Done& each : done) each(told);
+  asio::post(loop_, [done = std::move(look.done), seen = std::move(look.seen)] {
+    for (const Done& each : done) each(seen);
   });
   looks_.pop_front();
   begin_next();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/process_seen.hpp"
+
 #include <boost/asio.hpp>
 
 #include <deque>
@@ -29,8 +31,8 @@ struct ExaminerConfig {
 /// is).
 class ProcessExaminer {
  public:
-  /// Lines for the user; why there are no stacks, when there are none.
-  using Done = std::function<void(std::string text)>;
+  /// Its text says why there are no stacks, when there are none.
+  using Done = std::function<void(const ProcessSeen& seen)>;
 
   ProcessExaminer(boost::asio::io_context& loop, ExaminerConfig config);
   /// Ends the look that is under way. Nobody hears of it any more; what it had started ends by

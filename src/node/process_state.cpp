@@ -6,6 +6,7 @@
 #include <sstream>
 #include <sys/wait.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace headway::node {
 namespace {
@@ -36,6 +37,17 @@ std::vector<pid_t> children_of_all_threads(pid_t process) {
 char process_state(pid_t pid) {
   const std::string fields = stat_fields(pid);
   return fields.empty() ? '\0' : fields.front();
+}
+
+double process_cpu_s(pid_t pid) {
+  constexpr int user_time_field = 14;
+  std::istringstream fields(stat_fields(pid));
+  std::string field;
+  for (int number = 3; number < user_time_field; ++number) fields >> field;
+  double user_ticks = 0;
+  double system_ticks = 0;
+  if (!(fields >> user_ticks >> system_ticks)) return 0;
+  return (user_ticks + system_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 std::string process_state_text(pid_t pid, char state) {

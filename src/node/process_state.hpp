@@ -14,6 +14,9 @@ namespace headway::node {
 /// The state's letter in /proc/<pid>/stat; '\0' when there is no such process.
 char process_state(pid_t pid);
 
+/// The CPU time that a process has used, in seconds; 0 when there is no such process.
+double process_cpu_s(pid_t pid);
+
 /// "stopped (SIGSTOP); `kill -CONT 4711` resumes it" and the like, by the state's letter.
 std::string process_state_text(pid_t pid, char state);
 

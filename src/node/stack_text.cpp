@@ -71,12 +71,41 @@ std::string text_of(const Thread& thread) {
   return text;
 }
 
-}  // namespace
+/// "torch._dynamo" for ".../site-packages/torch/_dynamo/__init__.py".
+std::string module_of(const Frame& frame) {
+  constexpr std::string_view packages = "/site-packages/";
+  const std::size_t installed = frame.filename.rfind(packages);
+  const std::size_t begin =
+      installed == std::string::npos ? frame.filename.rfind('/') + 1 : installed + packages.size();
+  std::string name = frame.filename.substr(begin);
+  for (const std::string_view end : {".py", "/__init__"}) {
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  }
+  std::replace(name.begin(), name.end(), '/', '.');
+  return to_utf8(name.substr(0, name_max));
+}
 
-Result<std::string> stack_text(std::string_view printed) {
+Result<std::vector<Thread>> threads_of(std::string_view printed) {
   const std::size_t begin = printed.starts_with('[') ? 0 : printed.find("\n[");
   if (begin == std::string_view::npos) return Error{ErrorKind::corrupted, "no stacks"};
-  Result<std::vector<Thread>> threads = from_json_text<std::vector<Thread>>(printed.substr(begin), "py-spy's output");
+  return from_json_text<std::vector<Thread>>(printed.substr(begin), "py-spy's output");
+}
+
+}  // namespace
+
+std::string module_imported(std::string_view printed) {
+  const Result<std::vector<Thread>> threads = threads_of(printed);
+  if (!threads) return "";
+  const auto main = std::find_if(threads->begin(), threads->end(), is_main);
+  if (main == threads->end()) return "";
+  const auto code = std::find_if(main->frames.begin(), main->frames.end(),
+                                 [](const Frame& frame) { return frame.name == "<module>"; });
+  const bool imported = std::any_of(code, main->frames.end(), is_import_machinery);
+  return imported ? module_of(*code) : "";
+}
+
+Result<std::string> stack_text(std::string_view printed) {
+  Result<std::vector<Thread>> threads = threads_of(printed);
   if (!threads) return threads.error();
   std::stable_partition(threads->begin(), threads->end(), is_main);
   std::string text;

@@ -13,4 +13,8 @@ namespace headway::node {
 /// `corrupted` when it is no such text.
 Result<std::string> stack_text(std::string_view printed);
 
+/// The module that the main thread imports, by the same text: "torch._dynamo", or a script's name.
+/// Empty: none.
+std::string module_imported(std::string_view printed);
+
 }  // namespace headway::node

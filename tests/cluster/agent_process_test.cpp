@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(an_examination_that_ends_after_the_host_touches_nothing) {
   channel->hear(ExamineWorker{3, 1});
   const auto examined = agent->examined;
   host.reset();
-  examined("late");
+  examined({"late"});
   BOOST_TEST(channel->sent.empty());
 }
 

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_left_is_lost_at_its_end_and_gets_no_lease_a
 
 BOOST_AUTO_TEST_CASE(an_examination_under_way_is_answered_when_the_node_is_lost) {
   std::string answer;
-  agent->examine(7, [&](const std::string& text) { answer = text; });
+  agent->examine(7, [&](const ProcessSeen& seen) { answer = seen.text; });
   channel->break_off(std::nullopt);
   BOOST_TEST(answer == "its node is lost\n");
 }

@@ -174,6 +174,41 @@ BOOST_AUTO_TEST_CASE(a_rank_never_becomes_ready) {
   BOOST_TEST(run.last<Notify>().text == "every rank is ready, after 30.0 s");
 }
 
+BOOST_AUTO_TEST_CASE(a_start_that_uses_cpu_time_is_slow_and_does_not_fail_until_it_sleeps) {
+  Rig run(watched(2, std::nullopt, 4));
+  run.to_starting();
+  for (const double cpu_s : {3.5, 4.0, 4.2}) {  // The machine has much else to do.
+    run.advance(4s);
+    run.examined({"", 77, cpu_s, "torch._dynamo"});
+  }
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  BOOST_TEST(run.count<Warn>() == 0U);
+  run.advance(4s);
+  run.examined({"", 78, 0.0, ""});  // The factory has forked the ranks.
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.advance(4s);
+  run.examined({"", 78, 0.1, ""});
+  run.group_ends();
+  run.journals();
+  BOOST_TEST(run.failure().starts_with("ranks 0, 1 have not become ready for 20.0 s, in attempt 1\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_sleeps_fails_at_the_limit) {
+  Rig run(watched(2, std::nullopt, 60));
+  run.to_starting();
+  run.advance(60s);
+  run.examined({"", 77, 2.5, ""});
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_imports_is_one_line) {
+  Rig run(watched(2, 5, 30));
+  run.to_starting();
+  run.advance(5s);
+  run.examined({"", 77, 4.0, "torch._dynamo"});
+  BOOST_TEST(run.last<Warn>().text == "ranks 0, 1 have been starting for 5.0 s: importing torch._dynamo (attempt 1)\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_hook_waits_for_a_rank_that_does_not_answer_its_call) {
   Rig run(watched(2, 30));
   run.to_starting();

@@ -124,11 +124,14 @@ class Rig {
     send(GroupEnded{attempt()});
   }
   /// Answers the latest examination: each rank is seen in a function of its number.
-  void examined() {
+  void examined(const ProcessSeen& seen = {}) {
     const ExamineRanks order = last<ExamineRanks>();
-    std::map<int, std::string> texts;
-    for (int rank : order.ranks) texts[rank] = "in function_" + std::to_string(rank) + "\n";
-    send(RanksExamined{order.attempt, order.examination, texts, order.hook ? "in the_hook\n" : ""});
+    std::map<int, ProcessSeen> processes;
+    for (int rank : order.ranks) {
+      processes[rank] = seen;
+      processes[rank].text = "in function_" + std::to_string(rank) + "\n";
+    }
+    send(RanksExamined{order.attempt, order.examination, processes, order.hook ? "in the_hook\n" : ""});
   }
   void teardown_done() { send(TeardownFinished{attempt()}); }
   void journal(std::optional<Error> error = {}) {

@@ -137,7 +137,7 @@ class FakeNode {
     }
     void resume_output() override {}
     void examine(std::int64_t, Examined done) override {
-      boost::asio::post(*state_->loop, [done = std::move(done)] { done("idle\n"); });
+      boost::asio::post(*state_->loop, [done = std::move(done)] { done({"idle\n"}); });
     }
 
    private:

@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_gone_is_examined_as_others_are_later_and_o
   boost::asio::io_context loop;
   Nodes nodes(loop);
   std::vector<std::string> told;
-  nodes.examine(7, [&](const std::string& text) { told.push_back(text); });
+  nodes.examine(7, [&](const ProcessSeen& seen) { told.push_back(seen.text); });
   BOOST_TEST(told.empty());
   loop.run();
   BOOST_TEST(told == std::vector<std::string>{"its process has ended\n"});

@@ -48,7 +48,7 @@ struct Examined {
   std::string look_at(pid_t pid, const std::string& py_spy = HEADWAY_TEST_PY_SPY) {
     ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, py_spy});
     std::optional<std::string> told;
-    examiner.examine(pid, [&](const std::string& text) { told = text; });
+    examiner.examine(pid, [&](const ProcessSeen& seen) { told = seen.text; });
     BOOST_TEST(!told.has_value());
     loop.restart();
     while (!told) loop.run_one();
@@ -98,6 +98,22 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_process_is_told_as_such_with_its_stack_and_sta
   BOOST_TEST(process_state(snake.pid) == 'T');
 }
 
+BOOST_FIXTURE_TEST_CASE(a_look_takes_the_cpu_time_of_its_process, Examined) {
+  const Snake snake(endless);
+  ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, ""});
+  std::optional<ProcessSeen> told;
+  double before = 0;
+  while (before < 0.5) {  // It spins.
+    examiner.examine(snake.pid, [&](const ProcessSeen& seen) { told = seen; });
+    loop.restart();
+    loop.run();
+    BOOST_REQUIRE(told.has_value());
+    BOOST_REQUIRE(told->pid == snake.pid);
+    BOOST_REQUIRE(told->cpu_s >= before);
+    before = told->cpu_s;
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_process_that_is_gone_is_told_as_such, Examined) {
   pid_t pid = 0;
   {
@@ -135,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(two_who_ask_for_one_process_are_told_by_one_look, Examin
   const Snake snake(endless);
   ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, tool("echo x >> " + scratch.path("calls") + "; exit 1")});
   int told = 0;
-  for (int i = 0; i < 2; ++i) examiner.examine(snake.pid, [&](const std::string&) { ++told; });
+  for (int i = 0; i < 2; ++i) examiner.examine(snake.pid, [&](const ProcessSeen&) { ++told; });
   while (told < 2) loop.run_one();
   BOOST_TEST(read_file(scratch.path("calls")) == "x\nx\n");  // With native frames, then without.
 }
@@ -146,7 +162,7 @@ BOOST_FIXTURE_TEST_CASE(the_examiner_goes_while_it_looks_and_nothing_is_left, Ex
   ::mkfifo(fifo.c_str(), 0600);
   {
     ProcessExaminer examiner(loop, {HEADWAY_TEST_GUARD, tool("echo here > " + fifo + "; exec tail -f /dev/null")});
-    examiner.examine(snake.pid, [](const std::string&) { BOOST_ERROR("somebody is called after the end"); });
+    examiner.examine(snake.pid, [](const ProcessSeen&) { BOOST_ERROR("somebody is called after the end"); });
     std::ifstream came(fifo);
     std::string word;
     came >> word;

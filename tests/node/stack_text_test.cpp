@@ -31,6 +31,21 @@ std::string text(const std::string& printed) {
 
 BOOST_AUTO_TEST_SUITE(stack_text_suite)
 
+BOOST_AUTO_TEST_CASE(the_module_that_is_imported_is_the_innermost_whose_code_runs) {
+  const std::string importlib = frame("_call_with_frames_removed", "<frozen importlib._bootstrap>", 241);
+  const auto printed = [&](const std::string& file) {
+    return "[" +
+           thread("\"MainThread\"", {frame("wraps", "/usr/lib/python3.11/functools.py", 9), frame("<module>", file, 3),
+                                     importlib, frame("<module>", "/me/train.py", 1)}) +
+           "]";
+  };
+  BOOST_TEST(module_imported(printed("/env/site-packages/torch/_dynamo/__init__.py")) == "torch._dynamo");
+  BOOST_TEST(module_imported(printed("/env/site-packages/torch/fx/graph.py")) == "torch.fx.graph");
+  BOOST_TEST(module_imported(printed("/home/me/reader.py")) == "reader");
+  BOOST_TEST(module_imported("[" + thread("\"MainThread\"", {frame("<module>", "/me/train.py", 1)}) + "]") == "");
+  BOOST_TEST(module_imported("Error: no such process") == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_users_frames_are_shown_and_not_those_that_called_them) {
   const std::string printed =
       "[" +
