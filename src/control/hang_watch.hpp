@@ -29,8 +29,8 @@ BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, 
 /// One wait. Two with equal members are the same.
 struct Wait {
   WaitKind kind = WaitKind::storage;
-  /// Which of the run's reports, for `report`, `upload` and `storage`; which call of the attempt, for
-  /// `gathering`.
+  /// Which of the run's reports, for `report`, `upload` and `storage`; which call of the attempt,
+  /// for `gathering`.
   std::int64_t index = 0;
   Time since{};
 
