@@ -93,6 +93,20 @@ def test_logs_shows_what_ranks_have_printed(ended, storage):
     ]
     assert good("logs", "good", "--rank", 1, "--lines", 1, storage=storage) == "last words of 1\n"
     assert "--rank is 7; ranks with a log in" in refused("logs", "good", "--rank", 7, storage=storage)
+    for lines in (0, -2):
+        assert f"--lines is {lines}; allowed: at least 1" in refused("logs", "good", "--lines", lines, storage=storage)
+    pathlib.Path(storage, "good", "logs", "rank_1.log").write_text("")
+    assert "(rank 1)" not in good("logs", "good", storage=storage)
+
+
+def test_a_place_without_runs_is_named_once(storage, tmp_path, monkeypatch):
+    os.makedirs(storage)
+    monkeypatch.chdir(storage)
+    assert refused("status", "x", storage=storage) == f"headway: RUN is 'x'; no run in {storage}/x\n"
+    file = tmp_path / "file"
+    file.write_text("")
+    for place in ("/nonexistent", file):
+        assert refused("ls", place, storage=storage) == f"headway: URI is {str(place)!r}, which is no folder\n"
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def places_of(name: str, argument: str) -> list[str]:
     places = [locations.location_of(name, argument=argument)]
     if "/" not in name:
         places.append(locations.join(locations.location_of(locations.default_storage()), name))
-    return places
+    return list(dict.fromkeys(places))
 
 
 def open_run(location: str) -> FoundRun:

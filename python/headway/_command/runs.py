@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from typing import Any
 
@@ -30,6 +31,8 @@ def add_to(subjects: Any) -> None:
 
 def _ls(options: argparse.Namespace) -> bool:
     location = locations.location_of(options.uri or locations.default_storage(), argument="URI")
+    if options.uri and not locations.is_remote(location) and not os.path.isdir(locations.local_path(location)):
+        raise NotADirectoryError(f"URI is {options.uri!r}, which is no folder")
     found, damages = [], []
     rows = [["run", "state", "reports", "attempt", "age", "metrics"]]
     for name in locations.directories_in(location):
@@ -94,6 +97,8 @@ def _ranks(view: dict[str, Any]) -> list[str]:
 
 
 def _logs(options: argparse.Namespace) -> bool:
+    if options.lines is not None and options.lines < 1:
+        raise ValueError(f"--lines is {options.lines}; allowed: at least 1")
     run = found_run.find(options.name)
     files = run_files.rank_logs(run.location)
     if options.rank is not None and options.rank not in files:
@@ -105,7 +110,7 @@ def _logs(options: argparse.Namespace) -> bool:
         prefix = "" if options.rank is not None else f"(rank {rank}) "
         for name in names:
             content = locations.read_file(locations.join(run.location, "logs", name)).decode(errors="replace")
-            lines = content.split("\n")[: -1 if content.endswith("\n") else None]
+            lines = content.removesuffix("\n").split("\n") if content else []
             for line in lines[-options.lines :] if options.lines else lines:
                 # As a terminal ends up with it: a progress bar draws itself anew over what it was.
                 print(prefix + in_one_line(line.rstrip("\r").rpartition("\r")[2]))
