@@ -81,6 +81,8 @@ def test_a_run_that_is_stopped_ends_as_finished_with_what_it_has_reported(storag
     assert journal["state"] == "finished"
     assert journal["stop_reason"] == "far enough"
     handle.stop("nobody is there any more")  # Does nothing.
+    with pytest.raises(ValueError, match=r"reason is .*; allowed: text that UTF-8 has"):
+        handle.stop("\ud800")
 
 
 def test_a_run_that_is_stopped_before_it_has_reported_ends_as_finished(storage, gate):

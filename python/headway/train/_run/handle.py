@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from headway import _core
-from headway._values.arguments import check_number, check_str
+from headway._values.arguments import check_number, check_str, is_utf8
 from headway.train._run.result import Result
 from headway.train._run.uncaught import interrupted
 
@@ -130,8 +130,11 @@ class RunHandle:
 
         Raises:
             TypeError: ``reason`` is no text.
+            ValueError: UTF-8 does not have it.
         """
         check_str("reason", reason, "text")
+        if not is_utf8(reason):
+            raise ValueError(f"reason is {reason!r}; allowed: text that UTF-8 has")
         if not self.done:
             self._run.stop(reason)
 
