@@ -56,7 +56,8 @@ std::string reachable_ip(const std::string& host);
 /// the runs. Its public functions may be called from any thread.
 class Runtime : public node::AgentSink {
  public:
-  /// `config` has passed validate(). Throws BadResult (`unavailable`) when no thread can be started.
+  /// `config` has passed validate(). Throws BadResult (`unavailable`) when no thread can be
+  /// started.
   explicit Runtime(RuntimeConfig config);
   /// The same with an engine of the caller's.
   Runtime(RuntimeConfig config, const EngineFactory& engine);

@@ -12,8 +12,8 @@
 
 namespace headway::wire {
 
-/// Starts a thread that takes no signals. Errors: `unavailable`, when the system gives no thread; the
-/// message names the limits that count.
+/// Starts a thread that takes no signals. Errors: `unavailable`, when the system gives no thread;
+/// the message names the limits that count.
 Result<std::thread> start_thread(std::function<void()> work);
 
 /// Threads that take no signals, and are fewer than wanted where the system gives no more. (The

@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_costs_no_line_and_is_told) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They need memory for each thread.
+// They need memory for each thread.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 BOOST_AUTO_TEST_CASE(a_log_is_whole_where_the_system_gives_few_threads_or_none) {
   for (const int threads_max : {2, 0}) {
     const ThreadsLeft left(threads_max);

@@ -1,5 +1,5 @@
-"""Run folders whose small files are damaged: commands and ``Result.from_path`` name the file, and the
-other runs are listed as usual.
+"""Run folders whose small files are damaged: commands and ``Result.from_path`` name the file, and
+the other runs are listed as usual.
 """
 
 import json

@@ -77,7 +77,9 @@ OFFLINE = {"WANDB_MODE": "offline", "WANDB_SILENT": "true"}
 
 
 def parts(folder):
-    """What each W&B folder of a run has that got so far: the run, its reports by step, its artifacts, exit code."""
+    """What each W&B folder of a run has that got so far: the run, its reports by step, its
+    artifacts, exit code.
+    """
     found = []
     for file in sorted(folder.glob("wandb/offline-run-*/run-*.wandb")):
         records = list(wandb_file.records(file))

@@ -11,7 +11,8 @@ namespace headway::wire {
 
 BOOST_AUTO_TEST_SUITE(thread_pool_suite)
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They need memory for each thread.
+// They need memory for each thread.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 BOOST_AUTO_TEST_CASE(the_threads_that_the_system_gives_do_the_work) {
   const ThreadsLeft left(2);
   const auto pool = ThreadPool::start(8).value();
