@@ -16,7 +16,8 @@ constexpr bool writes =
     std::is_same_v<C, StartWorkers> || std::is_same_v<C, BeginCheckpoint> || std::is_same_v<C, UploadFiles> ||
     std::is_same_v<C, CommitCheckpoint> || std::is_same_v<C, DiscardCheckpoint> ||
     std::is_same_v<C, DeleteCheckpoint> || std::is_same_v<C, AppendResult> || std::is_same_v<C, SweepStorage> ||
-    std::is_same_v<C, SyncFolder> || std::is_same_v<C, SyncArtifacts> || std::is_same_v<C, WriteJournal>;
+    std::is_same_v<C, SyncFolder> || std::is_same_v<C, SyncArtifacts> || std::is_same_v<C, WriteJournal> ||
+    std::is_same_v<C, KeepStepTimes>;
 
 }  // namespace
 

@@ -197,6 +197,11 @@ void Workers::report(int rank) {
   Worker& worker = at(rank);
   enter(rank, Phase::reporting);
   const std::int64_t step = worker.step++;
+  // It counts its optimizer steps. Said at once, without chance.
+  LoopProgress progress;
+  progress.at_s = static_cast<double>(step);
+  progress.steps = progress.step_times.count = step;
+  stage_->tell(control::RankProgressed{attempt_, rank, progress});
   JsonObject metrics = scenario_->metrics(step);
   metrics["rank"] = rank;
   say(rank, control::RankReported{attempt_, rank, worker.reports++, std::move(metrics), scenario_->offer(rank, step),

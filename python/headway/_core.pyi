@@ -543,6 +543,29 @@ class Session:
 
     def training_raised(self, error_json: str, exception: bytes | None) -> None: ...
 
+    def begin_pass(self, loader: int, epoch: int, batches: int | None, batch_size: int | None, samples: int | None) -> None:
+        """A data loader begins a pass over its data."""
+
+    def next_batch(self, loader: int) -> None:
+        """It gives its next batch to the loop, which has done the one before."""
+
+    def end_pass(self, loader: int) -> None:
+        """It has come to its end."""
+
+    def in_collectives(self, seconds: float) -> None:
+        """This rank was in the collectives of a backward pass for that long."""
+
+    def see_collectives(self, visible: bool) -> None:
+        """
+        Whether `waited` hears of the collectives of a model that was prepared.
+        """
+
+    def stepped(self, optimizer: int) -> bool:
+        """An optimizer has made its step. Whether `send_progress` is due."""
+
+    def send_progress(self) -> None:
+        """Sends the driver what the loop has done."""
+
     @property
     def context_json(self) -> str: ...
 

@@ -116,6 +116,11 @@ def leave() -> NoReturn:
     raise SystemExit(128 + signal.SIGTERM)
 
 
+def active_core() -> _core.Session | None:
+    """The session of this process if it is a rank; else None."""
+    return _active.core if _active is not None else None
+
+
 def in_worker() -> bool:
     """Whether this process is a worker of a run: a rank or a helper process."""
     return _active is not None or _validating is not None or _copying

@@ -197,6 +197,42 @@ void bind_collectives(nb::class_<worker::Session>& session) {
            "A barrier of all ranks: what is known of nodes that are taken away, as JSON, or None.");
 }
 
+/// What a training loop does, as prepared models and data loaders count it.
+void bind_steps(nb::class_<worker::Session>& session) {
+  session
+      // Keeps the GIL: counts, within a microsecond, at each step or batch. So do those below.
+      .def(
+          "begin_pass",
+          [](worker::Session& self, std::int64_t loader, std::int64_t epoch, std::optional<std::int64_t> batches,
+             std::optional<std::int64_t> batch_size, std::optional<std::int64_t> samples) {
+            self.steps().begin_pass(loader, {epoch, batches, batch_size, samples});
+          },
+          nb::arg("loader"), nb::arg("epoch"), nb::arg("batches").none(), nb::arg("batch_size").none(),
+          nb::arg("samples").none(), "A data loader begins a pass over its data.")
+      // Keeps the GIL: counts.
+      .def(
+          "next_batch", [](worker::Session& self, std::int64_t loader) { self.steps().next_batch(loader); },
+          nb::arg("loader"), "It gives its next batch to the loop, which has done the one before.")
+      // Keeps the GIL: counts.
+      .def(
+          "end_pass", [](worker::Session& self, std::int64_t loader) { self.steps().end_pass(loader); },
+          nb::arg("loader"), "It has come to its end.")
+      // Keeps the GIL: counts.
+      .def(
+          "in_collectives",
+          [](worker::Session& self, double seconds) { self.steps().in_collectives(from_seconds(seconds)); },
+          nb::arg("seconds"), "This rank was in the collectives of a backward pass for that long.")
+      // Keeps the GIL: a field.
+      .def(
+          "see_collectives", [](worker::Session& self, bool visible) { self.steps().see_collectives(visible); },
+          nb::arg("visible"), "Whether `waited` hears of the collectives of a model that was prepared.")
+      // Keeps the GIL: counts.
+      .def("stepped", &worker::Session::stepped, nb::arg("optimizer"),
+           "An optimizer has made its step. Whether `send_progress` is due.")
+      .def("send_progress", &worker::Session::send_progress, nb::call_guard<nb::gil_scoped_release>(),
+           "Sends the driver what the loop has done.");
+}
+
 /// What validations, and questions about them, need.
 void bind_validation(nb::class_<worker::Session>& session) {
   session
@@ -255,6 +291,7 @@ void bind_worker(nb::module_& module) {
   nb::class_<worker::Session> session(module, "Session", "This worker's session with the driver.");
   bind_validation(session);
   bind_answers(session);
+  bind_steps(session);
   session
       .def(nb::new_(&open_session), nb::arg("fd"), nb::arg("lives_on") = false,
            "`lives_on`: this process does not end with the session.")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/attempt_times.hpp"
 #include "control/journal.hpp"
 #include "control/run_outcome.hpp"
 #include "core/config.hpp"
@@ -164,6 +165,11 @@ struct AppendResult {
   std::optional<std::vector<JsonObject>> rank_metrics = std::nullopt;
 };
 
+/// Replace the file with the times of an attempt's ranks. Nothing where it cannot be written.
+struct KeepStepTimes {
+  AttemptTimes times;
+};
+
 /// An attempt has failed: the front end's callbacks hear of it.
 struct TellFailure {
   int failed_attempt = 0;
@@ -257,8 +263,8 @@ using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookFor
                              BeginTraining, BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint,
                              DeleteCheckpoint, StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
                              LeaveWorkingDirectory, AnswerReport, ReleaseCollective, AnnounceCheckpoint, AppendResult,
-                             TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook,
-                             SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+                             KeepStepTimes, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives,
+                             InterruptHook, SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

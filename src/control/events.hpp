@@ -3,6 +3,7 @@
 #include "control/journal.hpp"
 #include "core/collectives.hpp"
 #include "core/config.hpp"
+#include "core/loop_progress.hpp"
 #include "core/process_seen.hpp"
 #include "core/reduction.hpp"
 #include "core/time.hpp"
@@ -168,6 +169,13 @@ struct ArtifactsSynced {
   std::optional<std::string> error;
 };
 
+/// What a rank's loop has done so far in this attempt; each second of rank 0.
+struct RankProgressed {
+  int attempt = 0;
+  int rank = 0;
+  LoopProgress progress;
+};
+
 struct RankReturned {
   int attempt = 0;
   int rank = 0;
@@ -266,10 +274,10 @@ struct TimerFired {
 using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted, DriverPreempted,
                  CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived, CheckpointBegun,
-                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankReturned, RankRaised,
-                 WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined, CollectivesSeen,
-                 CheckpointsAsked, ValidationStarted, ValidationFinished, ValidationFailed, ValidationExited,
-                 FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding,
-                 FolderLost, TimerFired>;
+                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankProgressed, RankReturned,
+                 RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined,
+                 CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished, ValidationFailed,
+                 ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked, AbortAsked,
+                 DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

@@ -106,6 +106,7 @@ void RunController::start_attempt() {
   group().count_reports_from(ledger_.count());
   reports_.begin_attempt(group().size());
   stragglers_.begin(group().size());
+  loops_.begin(group().size(), now);
   callbacks_.begin_attempt();
   questions_.begin_attempt(out_);
   size_.growth().begin(now);

@@ -10,6 +10,7 @@
 #include "control/events.hpp"
 #include "control/failure_policy.hpp"
 #include "control/held_nodes.hpp"
+#include "control/loop_watch.hpp"
 #include "control/outbox.hpp"
 #include "control/report_ledger.hpp"
 #include "control/report_pipeline.hpp"
@@ -86,6 +87,7 @@ class RunController {
   void on(const CheckpointCommitted& event);
   void on(const CheckpointDeleted& event);
   void on(const ArtifactsSynced& event);
+  void on(const RankProgressed& event);
   void on(const RankReturned& event);
   void on(const RankRaised& event);
   void on(const WorkerExited& event);
@@ -173,6 +175,8 @@ class RunController {
   void answer(const PendingReport& report, const std::optional<std::string>& error);
   void give_up(const std::vector<std::string>& checkpoints);
   void delete_old();
+  void warn_of_straggler(const std::optional<StragglerWatch::Straggler>& straggler);
+  void keep_times(bool always);
   void settle_validation(const ValidationFlow::Outcome& outcome);
   void take_validation(const std::string& checkpoint, std::int64_t report, const ValidationTask& task);
   void answer_questions();
@@ -214,6 +218,7 @@ class RunController {
   WaitWatch waits_;
   bool storing_failed_ = false;  ///< A checkpoint was refused by this event.
   StragglerWatch stragglers_;
+  LoopWatch loops_;
 };
 
 }  // namespace headway::control

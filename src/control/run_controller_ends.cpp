@@ -106,6 +106,7 @@ void RunController::terminate_group(const std::string& reason) {
 void RunController::on(const GroupEnded& event) {
   if (event.attempt != attempt_.number() || attempt_.gone()) return;
   attempt_.end();
+  keep_times(true);
   out_.cancel_timers_of_attempt();
   if (auto echo = attempt_.take_echo()) {  // Nobody is left who could tell its cause.
     HEADWAY_MARK(echo_of_a_group_that_ended);

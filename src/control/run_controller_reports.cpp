@@ -22,6 +22,7 @@ void RunController::on(const RankReported& event) {
   ++group().at(event.rank).reports;
   if (group().at(event.rank).phase == RankPhase::training) {
     stragglers_.reported(event.rank, now - group().at(event.rank).since);
+    loops_.reported(event.rank, now - group().at(event.rank).since);
     group().enter(event.rank, RankPhase::reporting, now);
   }
   if (reports_.open().complete()) {
@@ -60,8 +61,8 @@ void RunController::check_unmatched_collective() {
 void RunController::take_report() {
   waits_.begin(out_.now(), group().size());
   size_.growth().trained();
-  if (const auto straggler = stragglers_.complete())
-    out_.push(Warn{straggler_text(*straggler, group().name_of(straggler->rank))});
+  warn_of_straggler(stragglers_.complete());
+  keep_times(false);
   if (const auto error = reports_.take_error()) {
     HEADWAY_MARK(failure_told_by_the_next_report);
     PendingReport report;
@@ -81,6 +82,24 @@ void RunController::take_report() {
   }
   reports_.push(std::move(report));
   settle_reports();
+}
+
+void RunController::on(const RankProgressed& event) {
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  loops_.progressed(event.rank, event.progress, out_.now());
+  warn_of_straggler(stragglers_.progressed(event.rank, event.progress));
+  keep_times(false);
+}
+
+void RunController::warn_of_straggler(const std::optional<StragglerWatch::Straggler>& straggler) {
+  if (straggler) out_.push(Warn{straggler_text(*straggler, group().name_of(straggler->rank))});
+}
+
+void RunController::keep_times(bool always) {
+  if (end_.folder_lost()) return;
+  if (auto times = loops_.take_times(attempt_.number(), group(), out_.now(), always)) {
+    out_.push(KeepStepTimes{std::move(*times)});
+  }
 }
 
 void RunController::open_checkpoint(PendingReport& report) {

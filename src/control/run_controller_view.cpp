@@ -37,6 +37,7 @@ RunView RunController::view(Time now) const {
   view.workers_max = size_.max();
   view.ranks = view_of_ranks(now);
   view.reports = view_of_reports(now);
+  view.loop = loops_.view(now);
   view.checkpoints = book_.shared();
   view.pending = view_of_pending();
   view.validations = view_of_validations(now);
@@ -81,6 +82,7 @@ std::vector<RankView> RunController::view_of_ranks(Time now) const {
     rank.phase_for_s = to_seconds(now - state.since);
     rank.gone = state.gone;
     rank.reports = state.reports;
+    rank.steps = loops_.steps_of(state.plan.rank);
     if (const auto took = stragglers_.took(state.plan.rank)) rank.report_s = to_seconds(*took);
     if (state.gone || state.open_calls > 0) continue;
     if (state.phase == RankPhase::ready) rank.waits_for = ready;

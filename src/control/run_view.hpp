@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/hang_watch.hpp"
+#include "control/loop_watch.hpp"
 #include "control/run_outcome.hpp"
 #include "control/run_state.hpp"
 #include "control/worker_group.hpp"
@@ -33,10 +34,12 @@ struct RankView {
   std::string waits_for;     ///< In words; empty while it waits for nothing.
   /// How long it took from the last report but one to the last; unset before its first report.
   std::optional<double> report_s;
+  /// What it takes from optimizer step to optimizer step; unset before its second one.
+  std::optional<StepView> steps;
 };
 BOOST_DESCRIBE_STRUCT(RankView, (),
-                      (rank, local_rank, node_id, hostname, pid, phase, phase_for_s, gone, reports, waits_for,
-                       report_s))
+                      (rank, local_rank, node_id, hostname, pid, phase, phase_for_s, gone, reports, waits_for, report_s,
+                       steps))
 
 /// The reports that are recorded, and the one that some ranks have come to.
 struct ReportsView {
@@ -140,6 +143,7 @@ struct RunView {
   int workers_max = 0;
   std::vector<RankView> ranks;
   ReportsView reports;
+  std::optional<LoopView> loop;  ///< Unset until rank 0 has made an optimizer step that is counted.
   KeptCheckpoints checkpoints;
   std::vector<PendingView> pending;  ///< In order; the first one is recorded next.
   std::vector<ValidationView> validations;
@@ -153,7 +157,7 @@ struct RunView {
 BOOST_DESCRIBE_STRUCT(RunView, (),
                       (name, storage_path, trial_id, taken_unix_s, state, state_for_s, time_total_s, attempt,
                        attempt_for_s, ended, failures, start_failures, preemptions, workers, workers_min, workers_max,
-                       ranks, reports, checkpoints, pending, validations, wait, preemption, failure, stop_reason,
+                       ranks, reports, loop, checkpoints, pending, validations, wait, preemption, failure, stop_reason,
                        abort_reason, folder_lost))
 
 }  // namespace headway::control

@@ -212,6 +212,10 @@ void Run::on_message(int rank, const wire::Uploaded& message, const wire::Blob&)
                                message.unseen});
 }
 
+void Run::on_message(int rank, const wire::Progressed& message, const wire::Blob&) {
+  handle(control::RankProgressed{attempt_, rank, message.progress});
+}
+
 void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {
   if (rank == 0) front_->push(FunctionReturned{blob});
   handle(control::RankReturned{attempt_, rank});

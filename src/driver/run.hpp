@@ -130,6 +130,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void carry_out(const control::ReleaseCollective& command);
   void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
+  void carry_out(const control::KeepStepTimes& command);
   void carry_out(const control::TellFailure& command);
   void carry_out(const control::RunTeardown& command);
   void carry_out(const control::EndWorkers& command);
@@ -162,6 +163,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void on_message(int, const wire::ArtifactsBrought&, const wire::Blob&) {}
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::Progressed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 

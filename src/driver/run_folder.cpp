@@ -155,11 +155,20 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
 }
 
 void RunFolder::write_status(const control::RunView& view) {
+  replace_small_file(status_file, to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view}));
+}
+
+void RunFolder::write_step_times(const control::AttemptTimes& times) {
+  replace_small_file("step_times_" + std::to_string(times.attempt) + ".json", to_json_text(times));
+}
+
+/// On the local side, without a word when it fails: nothing depends on it.
+void RunFolder::replace_small_file(const std::string& name, const std::string& text) {
   if (closed_ || !is_ours_) return;
-  const std::string path = local_path_ + "/" + status_file;
-  const std::string fresh = local_path_ + "/" + std::string(part_prefix) + status_file;
+  const std::string path = local_path_ + "/" + name;
+  const std::string fresh = local_path_ + "/" + std::string(part_prefix) + name;
   std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view}) << '\n';
+  file << text << '\n';
   file.close();
   if (file) (void)rename(fresh.c_str(), path.c_str());
 }

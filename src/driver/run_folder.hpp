@@ -1,5 +1,6 @@
 #pragma once
 
+#include "control/attempt_times.hpp"
 #include "control/journal.hpp"
 #include "control/run_view.hpp"
 #include "core/json.hpp"
@@ -85,6 +86,10 @@ class RunFolder {
   /// this driver's (any more) or cannot be written.
   void write_status(const control::RunView& view);
 
+  /// Replaces step_times_<attempt>.json, how long each rank of that attempt took. Not durable until
+  /// the end; nothing when it cannot be written.
+  void write_step_times(const control::AttemptTimes& times);
+
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see
   /// FolderSync.
   /// Errors: `superseded`, as above.
@@ -99,6 +104,7 @@ class RunFolder {
  private:
   Result<void> take_lock(Owner owner, std::vector<std::string>& warnings);
   Result<void> check_owner(std::int64_t epoch);
+  void replace_small_file(const std::string& name, const std::string& text);
   void close_files();
 
   std::optional<RunLock> lock_;

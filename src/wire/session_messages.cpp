@@ -32,6 +32,29 @@ Result<void> check_said(const Uploaded& message) {
   return check_files(message.files);
 }
 
+/// So that differences of two counts fit.
+Result<void> check_count(std::int64_t count, const char* name) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  if (count >= 0 && count <= most) return {};
+  return Error{ErrorKind::corrupted, std::string(name) + " is " + std::to_string(count) + "; allowed: 0 to 2^53"};
+}
+
+Result<void> check_said(const Progressed& message) {
+  const LoopProgress& progress = message.progress;
+  const std::pair<const char*, std::int64_t> counts[] = {
+      {"steps", progress.steps},
+      {"batches", progress.batches},
+      {"samples", progress.samples.value_or(0)},
+      {"batch", progress.epoch ? progress.epoch->batch : 0},
+      {"the epoch's batches", progress.epoch ? progress.epoch->batches.value_or(0) : 0},
+      {"step times", progress.step_times.count},
+  };
+  for (const auto& [name, count] : counts) {
+    if (auto fits = check_count(count, name); !fits) return fits;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_message(const FromWorker& message) {

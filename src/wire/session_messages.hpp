@@ -2,6 +2,7 @@
 
 #include "core/collectives.hpp"
 #include "core/config.hpp"
+#include "core/loop_progress.hpp"
 #include "core/reduction.hpp"
 #include "core/worker.hpp"
 #include "wire/frame_bounds.hpp"
@@ -258,6 +259,13 @@ struct StacksTold {
 };
 BOOST_DESCRIBE_STRUCT(StacksTold, (), (examination, text))
 
+/// What this rank's loop has done so far.
+struct Progressed {
+  static constexpr std::string_view is = "Progressed";
+  LoopProgress progress;
+};
+BOOST_DESCRIBE_STRUCT(Progressed, (), (progress))
+
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
@@ -276,7 +284,7 @@ BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
 using FromWorker =
     std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime, Validated,
-                 ArtifactsBrought, CollectivesTold, StacksTold, TrainingReturned, TrainingRaised>;
+                 ArtifactsBrought, CollectivesTold, StacksTold, Progressed, TrainingReturned, TrainingRaised>;
 
 /// Whether the names in a worker's message stay within its run's folder: its process may run
 /// anybody's code.

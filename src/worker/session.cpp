@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ Session::Session(wire::Fd fd, DriverGone gone) : fd_(std::move(fd)), pid_(getpid
 }
 
 namespace {
+
+Time steady_now() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
 
 /// What `ps` shows for a worker of this role: the command line, and the name (of at most 15
 /// characters).
@@ -59,7 +62,12 @@ Result<std::unique_ptr<Session>> Session::open(int fd, DriverGone gone) {
     const Title title = title_of(session->context_, session->role_);
     wire::set_process_title(title.title.c_str(), title.name.c_str());
   }
-  if (const auto* rank = std::get_if<wire::RankRole>(&session->role_)) session->checkpoint_ = rank->checkpoint;
+  int world_size = 1;
+  if (const auto* rank = std::get_if<wire::RankRole>(&session->role_)) {
+    session->checkpoint_ = rank->checkpoint;
+    world_size = rank->world_size;
+  }
+  session->steps_ = std::make_unique<StepClock>(session->context_.plan.rank, world_size);
   if (const auto* carries = std::get_if<wire::ArtifactRole>(&session->role_)) {
     session->carrier_ = std::make_unique<ArtifactCarrier>(session->context_, *carries);
     if (Result<void> started = session->start_uploads(); !started) return started.error();
@@ -251,7 +259,15 @@ void Session::answer_call(std::int64_t call_id, const std::optional<RankError>& 
     (void)send(wire::Executed{call_id, RankError{to_string(sent.error().kind), sent.error().message, "", false}});
 }
 
+bool Session::stepped(std::int64_t optimizer) { return steps_->stepped(optimizer, steady_now()); }
+
+void Session::send_progress() {
+  if (in_child()) return;
+  if (const auto progress = steps_->take(steady_now())) (void)send(wire::Progressed{*progress});
+}
+
 void Session::training_returned(wire::Blob value) {
+  send_progress();
   function_over_ = true;
   const Result<void> sent = send(wire::TrainingReturned{}, std::move(value));
   if (!sent)
@@ -259,6 +275,7 @@ void Session::training_returned(wire::Blob value) {
 }
 
 void Session::training_raised(const RankError& error, wire::Blob exception) {
+  send_progress();
   function_over_ = true;
   if (!send(wire::TrainingRaised{error}, std::move(exception))) (void)send(wire::TrainingRaised{error});
 }
@@ -350,7 +367,9 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
     }
     return Error{ErrorKind::invalid_argument, "the report cannot be sent: " + sent.error().message};
   }
+  const Time sent_at = steady_now();
   const std::optional<wire::ReportAnswered> answered = await_answer(request);
+  steps_->waited(steady_now() - sent_at);
   if (!answered) return Error{ErrorKind::aborted, "the run has ended"};
   const wire::ReportAnswered& answer = *answered;
   if (answer.error) return Error{ErrorKind::unavailable, *answer.error};

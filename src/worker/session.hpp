@@ -4,6 +4,7 @@
 #include "wire/session_messages.hpp"
 #include "wire/thread_pool.hpp"
 #include "worker/artifact_carrier.hpp"
+#include "worker/step_clock.hpp"
 #include "worker/teller.hpp"
 
 #include <atomic>
@@ -115,6 +116,13 @@ class Session {
   /// that of `tell_collectives_by`.
   void tell_stacks_by(std::function<std::string()> tell);
 
+  /// Counts what the training loop does, for the driver. Only in a rank.
+  StepClock& steps() { return *steps_; }
+  /// An optimizer has made its step. Returns whether `send_progress` is due.
+  bool stepped(std::int64_t optimizer);
+  /// Sends the driver what the loop has done, if anything is new.
+  void send_progress();
+
   /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the
   /// end, after Task::Kind::end.
   void finish_uploads();
@@ -140,6 +148,7 @@ class Session {
   /// connection.
   bool in_child() const;
   Result<wire::Blob> gather(const std::string& kind, int root, const wire::Blob& given);
+  Result<wire::Blob> await_gathered();
   void listen();
   void end();
   void take(wire::ToWorker message, wire::Blob blob);
@@ -163,6 +172,7 @@ class Session {
   DriverGone gone_;
   wire::StartSession context_;
   wire::WorkerRole role_;
+  std::unique_ptr<StepClock> steps_;
   std::mutex send_mutex_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

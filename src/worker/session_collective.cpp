@@ -1,5 +1,6 @@
 #include "worker/session.hpp"
 
+#include <chrono>
 #include <utility>
 
 /// Barriers, broadcasts, and what else all ranks ask for together.
@@ -36,15 +37,18 @@ Result<wire::Blob> Session::gather(const std::string& kind, int root, const wire
     return sent.error();
   }
   ++collective_index_;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return gathered_.has_value() || over_; });
-  if (!gathered_) {
-    gathering_ = false;
-    return Error{ErrorKind::aborted, "the run has ended"};
-  }
-  wire::Blob gathered = *std::exchange(gathered_, std::nullopt);
+  const auto sent_at = std::chrono::steady_clock::now();
+  Result<wire::Blob> gathered = await_gathered();
+  steps_->waited(std::chrono::steady_clock::now() - sent_at);
   gathering_ = false;
   return gathered;
+}
+
+Result<wire::Blob> Session::await_gathered() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return gathered_.has_value() || over_; });
+  if (!gathered_) return Error{ErrorKind::aborted, "the run has ended"};
+  return *std::exchange(gathered_, std::nullopt);
 }
 
 }  // namespace headway::worker

@@ -35,6 +35,45 @@ BOOST_AUTO_TEST_CASE(the_status_line_follows_a_run_from_its_start) {
   BOOST_TEST(status(run, spec) == "report 2 · 3.0 s each · last 2.0 s ago · 24 s left");
 }
 
+BOOST_AUTO_TEST_CASE(the_status_line_shows_the_epoch_its_pace_and_what_is_left_of_it) {
+  const RunSpec spec = spec_of(2);
+  Rig run(spec);
+  run.to_running();
+  LoopProgress progress;
+  const auto second = [&](int steps) {
+    run.advance(1s);
+    progress.at_s += 1;
+    progress.steps += steps;
+    progress.batches += steps;
+    progress.samples = progress.batches * 64;
+    progress.epoch = EpochPosition{3, progress.batches, 938};
+    for (int rank = 0; rank < 2; ++rank) run.send(RankProgressed{run.attempt(), rank, progress});
+  };
+  for (int i = 0; i < 20; ++i) second(20);
+  BOOST_TEST(status(run, spec) ==
+             "epoch 3 · 400/938 batches · 27 s left in it · 20.0 steps/s · no report yet · 2560 samples/s");
+  run.report_all();
+  run.advance(2s);
+  BOOST_TEST(status(run, spec) ==
+             "epoch 3 · 400/938 batches · 27 s left in it · 20.0 steps/s · report 1, 2.0 s ago · 2560 samples/s");
+  run.advance(10s);
+  BOOST_TEST(status(run, spec) == "epoch 3 · 400/938 batches · last step 12 s ago · report 1, 12 s ago");
+}
+
+BOOST_AUTO_TEST_CASE(the_status_line_shows_the_pace_of_the_last_seconds_and_what_is_known_alone) {
+  const RunSpec spec = spec_of(1);
+  Rig run(spec);
+  run.to_running();
+  LoopProgress progress;
+  for (int i = 0; i < 40; ++i) {
+    run.advance(1s);
+    progress.at_s += 1;
+    progress.steps += i < 20 ? 100 : 10;
+    run.send(RankProgressed{run.attempt(), 0, progress});
+  }
+  BOOST_TEST(status(run, spec) == "step 2200 · 10.0 steps/s · no report yet");
+}
+
 BOOST_AUTO_TEST_CASE(the_status_line_says_who_is_waited_for) {
   const RunSpec spec = spec_of(2);
   Rig run(spec);

@@ -3,6 +3,7 @@ of it elsewhere.
 """
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,28 @@ train.report({"loss": 0.25})
     assert last.startswith("headway: finished in ")
     # However it was wrapped.
     assert f":2reports;nocheckpoint;results:{storage}/shown" in "".join("".join(terminal.lines).split())
+
+
+def test_within_an_epoch_the_status_line_shows_how_far_and_how_fast_it_goes(shown):
+    pytest.importorskip("torch")
+    terminal = shown(
+        """
+import torch
+from headway.train.torch import prepare_data_loader
+torch.set_num_threads(1)
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = prepare_data_loader(torch.utils.data.DataLoader(torch.ones(2_000_000, 1), batch_size=4, shuffle=False))
+for batch in loader:
+    model(batch).sum().backward()
+    optimizer.step()
+""",
+        columns=140,
+    )
+    line = terminal.wait_for(" samples/s")
+    assert re.fullmatch(
+        r"epoch 0 · \d+/250000 batches · .+ left in it · [\d.]+ steps/s · no report yet · \d+ samples/s", line
+    )
 
 
 METRICS = """

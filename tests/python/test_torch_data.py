@@ -78,7 +78,10 @@ def test_a_loader_of_a_class_of_its_own_stays_one(fit_torch):
         original = Doubling(torch.arange(8), batch_size=2, factor=2, drop_last=True)
         assert [batch.tolist() for batch in original] == [[0, 2], [4, 6], [8, 10], [12, 14]]
         prepared = prepare_data_loader(original)
-        assert type(prepared) is Doubling
+        assert isinstance(prepared, Doubling)
+        assert type(prepared).__name__ == "Doubling"
+        made_anew = type(prepared)(range(4), factor=2)  # As some frameworks do.
+        assert len(list(made_anew)) == 4
         assert (prepared.factor, prepared.batch_size, prepared.drop_last, len(prepared)) == (2, 2, True, 2)
         assert len(original) == 4, "the user's own stays as it was"
         return [batch.tolist() for batch in prepared]

@@ -85,13 +85,21 @@ def _status(options: argparse.Namespace) -> bool:
 
 
 def _ranks(view: dict[str, Any]) -> list[str]:
-    rows = [["rank", "host", "pid", "reports", "s a report", "doing"]]
+    rows = [["rank", "host", "pid", "reports", "s a report", "ms a step", "waits", "doing"]]
     for rank in view["ranks"]:
         doing = "ended" if rank["gone"] else rank["phase"]
         if rank["waits_for"]:
             doing += f", waiting for {rank['waits_for']}"
         took = rank.get("report_s")
-        figures = [str(rank["pid"] or ""), str(rank["reports"]), "" if took is None else f"{took:.2f}"]
+        steps = rank.get("steps")
+        waits = steps["waiting_share"] if steps is not None else None
+        figures = [
+            str(rank["pid"] or ""),
+            str(rank["reports"]),
+            "" if took is None else f"{took:.2f}",
+            "" if steps is None else f"{1000 * steps['median_s']:.2f}",
+            "" if waits is None else f"{100 * waits:.0f} %",
+        ]
         rows.append([str(rank["rank"]), rank["hostname"], *figures, f"{doing} for {age(rank['phase_for_s'])}"])
     return table(rows, left=(1, -1))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_bool, refuse
+from headway.train.torch import _loop_progress
 from headway.train.torch.devices import get_device
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def prepare_data_loader(
         share = EpochSampler(data_loader.dataset, context["world_size"], context["plan"]["rank"], shuffle, even)
         data_loader = _with_sampler(data_loader, share)
     _offer_set_epoch(data_loader)
+    _loop_progress.watch_steps()
     device = get_device()
     if not move_to_device or device.type == "cpu":
         return data_loader
@@ -128,20 +130,19 @@ def _offer_set_epoch(loader: DataLoader[Any]) -> None:
     """Gives the loader, and a sampler that torch made, a ``set_epoch``; one that is there already
     stays.
     """
+    epochs = _loop_progress.EpochCount()
+    _loop_progress.count_batches(loader, epochs)
     sampler = _plain_sampler(loader)
     if sampler is not None and not hasattr(sampler, "set_epoch"):
-        sampler.set_epoch = _no_epoch
+        # A sampler of torch's draws another order in each pass, whatever its number.
+        sampler.set_epoch = epochs.set_epoch
     if hasattr(loader, "set_epoch"):
         return
     takers = [getattr(loader, name, None) for name in ("sampler", "batch_sampler", "dataset")]
     calls = [call for taker in takers if callable(call := getattr(taker, "set_epoch", None))]
-    object.__setattr__(loader, "set_epoch", partial(_set_epoch_of, calls))
+    object.__setattr__(loader, "set_epoch", partial(_set_epoch_of, [*calls, epochs.set_epoch]))
 
 
 def _set_epoch_of(calls: list[Callable[[int], Any]], epoch: int) -> None:
     for call in calls:
         call(epoch)
-
-
-def _no_epoch(epoch: int) -> None:
-    """Samplers of torch's draw another order in each pass, whatever its number."""

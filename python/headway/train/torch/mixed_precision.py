@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_bool, refuse
+from headway.train.torch import _loop_progress
 
 if TYPE_CHECKING:
     import torch
@@ -91,6 +92,7 @@ def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer
     if not isinstance(optimizer, torch.optim.Optimizer):
         refuse("optimizer", optimizer, "a torch.optim.Optimizer")
     _prepared = True
+    _loop_progress.watch_steps()
     scale = _loss_scale()
     if scale is None:
         return optimizer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_str, refuse
-from headway.train.torch import mixed_precision
+from headway.train.torch import _loop_progress, mixed_precision
 from headway.train.torch.devices import get_device
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def prepare_model(
     if move_to_device:
         model = model.to(device)
     model = mixed_precision.wrap_forward(model, device)
-    if context["world_size"] == 1 or parallel_strategy is None:
+    _loop_progress.watch_steps()
+    if context["world_size"] == 1:
         return model
-    if parallel_strategy == "ddp":
-        return _replicate(model, kwargs)
-    _send_rank_0s(model, device)
-    return _shard_wrapped(model, device, kwargs) if parallel_strategy == "fsdp" else _shard_in_place(model, kwargs)
+    model = _distribute(model, parallel_strategy, device, kwargs)
+    _loop_progress.watch_collectives(model)
+    return model
 
 
 def unwrap_model(model: torch.nn.Module) -> torch.nn.Module:
@@ -120,6 +120,17 @@ def unwrap_model(model: torch.nn.Module) -> torch.nn.Module:
             model = model._orig_mod
         else:
             return model
+
+
+def _distribute(
+    model: torch.nn.Module, strategy: str | None, device: torch.device, kwargs: dict[str, Any]
+) -> torch.nn.Module:
+    if strategy is None:
+        return model
+    if strategy == "ddp":
+        return _replicate(model, kwargs)
+    _send_rank_0s(model, device)
+    return _shard_wrapped(model, device, kwargs) if strategy == "fsdp" else _shard_in_place(model, kwargs)
 
 
 def _replicate(model: torch.nn.Module, kwargs: dict[str, Any]) -> torch.nn.Module:

@@ -1,0 +1,149 @@
+"""What is counted of a training loop, and that counting changes nothing in it."""
+
+import json
+import os
+import re
+
+import pytest
+from headway import train
+from headway.train.torch import prepare_data_loader, prepare_model
+
+
+def test_a_rank_that_is_slow_within_a_step_is_named_with_its_share_outside_of_collectives(fit_torch, hears, release):
+    path, let_go = release
+    ear = hears("slower than the other ranks", let_go)
+
+    def loop():
+        import time
+
+        import torch
+        import torch.distributed as dist
+
+        torch.set_num_threads(1)
+        rank = train.get_context().get_world_rank()
+        model = prepare_model(torch.nn.Linear(8, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        ended = torch.zeros(1)
+        while not ended:
+            busy_until = time.monotonic() + 0.06 * rank
+            while time.monotonic() < busy_until:
+                pass
+            model(torch.ones(4, 8)).sum().backward()
+            optimizer.step()
+            ended += os.path.exists(path)
+            dist.all_reduce(ended)  # By now the ranks are together.
+        train.report({})
+
+    result = fit_torch(loop)
+    warned = re.search(
+        r"rank 1 \(pid \d+ on .+\) is (\d+\.\d) x slower than the other ranks, which wait for it: of an optimizer step "
+        r"its own work takes \d+\.\d ms, that of the others \d+\.\d ms; it is (\d+) % of its time outside of "
+        r"collectives, the others (\d+) %",
+        ear.heard,
+    )
+    assert warned, ear.heard
+    times, own, others = map(float, warned.groups())
+    assert times >= 2
+    assert own > 70
+    assert others < 50
+    with open(os.path.join(result.path, "step_times_1.json")) as file:
+        kept = json.load(file)
+    assert kept["attempt"] == 1
+    assert [each["rank"] for each in kept["ranks"]] == [0, 1]
+    for rank in kept["ranks"]:
+        assert rank["steps"]["count"] > 50
+        assert 0.05 < rank["steps"]["median_s"] <= rank["steps"]["p95_s"] <= rank["steps"]["max_s"]
+        assert rank["steps"]["max_s"] < rank["steps"]["total_s"]
+    assert kept["ranks"][0]["waiting_share"] > 0.5
+    assert kept["ranks"][1]["waiting_share"] < 0.3
+
+
+def test_a_prepared_model_trains_bit_for_bit_as_plain_ddp_and_takes_a_hook_of_the_user_s(fit_torch):
+    def loop():
+        import torch
+        from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+        from torch.nn.parallel import DistributedDataParallel
+
+        torch.set_num_threads(1)
+
+        def weights_after(wrap):
+            torch.manual_seed(0)
+            layers = [torch.nn.Linear(16, 16) for _ in range(6)]
+            model = wrap(torch.nn.Sequential(*layers, torch.nn.Linear(16, 1)))
+            optimizer = torch.optim.AdamW(model.parameters())
+            samples = torch.Generator().manual_seed(train.get_context().get_world_rank())
+            for step in range(12):
+                batch = torch.randn(8, 16, generator=samples)
+                if step % 3 == 0:  # Accumulated: no collective in this backward pass.
+                    with model.no_sync():
+                        model(batch).square().mean().backward()
+                    continue
+                model(batch).square().mean().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            return [parameter.detach() for parameter in model.parameters()]
+
+        def with_hook(model):
+            prepared = prepare_model(model, parallel_strategy_kwargs={"bucket_cap_mb": 0.001})
+            prepared.register_comm_hook(None, default_hooks.allreduce_hook)
+            return prepared
+
+        plain = weights_after(lambda model: DistributedDataParallel(model, bucket_cap_mb=0.001))
+        small_buckets = {"parallel_strategy_kwargs": {"bucket_cap_mb": 0.001}}
+        for wrap in (lambda model: prepare_model(model, **small_buckets), with_hook):
+            assert all(map(torch.equal, plain, weights_after(wrap)))
+
+    fit_torch(loop)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_passes_are_numbered_and_their_batches_counted(fit_torch, workers):
+    def loop():
+        import torch
+        from headway import _session
+        from torch.utils.data import DataLoader, IterableDataset, WeightedRandomSampler
+
+        heard = []
+
+        class Counts:
+            def begin_pass(self, loader, epoch, batches, batch_size, samples):
+                heard.append((epoch, batches, batch_size, samples))
+
+            def next_batch(self, loader):
+                heard.append("batch")
+
+            def end_pass(self, loader):
+                heard.append("end")
+
+        real = _session.active_core
+        _session.active_core = Counts
+        try:
+
+            def passes(loader, named=None):
+                heard.clear()
+                if named is not None:
+                    loader.set_epoch(named)
+                batches = len(list(loader))
+                assert heard[1:] == ["batch"] * batches + ["end"]
+                return heard[0]
+
+            ranks = train.get_context().get_world_size()
+            samples = 12 // ranks
+            loader = prepare_data_loader(DataLoader(torch.arange(12), batch_size=4, shuffle=True))
+            assert type(loader).__name__ == "DataLoader"
+            assert prepare_data_loader(loader, add_dist_sampler=False) is loader, "it counts once"
+            shape = (len(loader), 4, samples)
+            assert [passes(loader) for _ in range(2)] == [(0, *shape), (1, *shape)]
+            assert [passes(loader, 7), passes(loader)] == [(7, *shape), (8, *shape)]
+            own = prepare_data_loader(DataLoader([1, 2], sampler=WeightedRandomSampler([1.0, 1.0], 2)))
+            assert [passes(own), passes(own, 3)] == [(0, 2, 1, 2), (3, 2, 1, 2)]
+
+            class Stream(IterableDataset):
+                def __iter__(self):
+                    return iter(range(3))
+
+            assert passes(prepare_data_loader(DataLoader(Stream()))) == (0, None, 1, None)
+        finally:
+            _session.active_core = real
+
+    fit_torch(loop, workers=workers)
