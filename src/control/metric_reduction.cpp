@@ -30,13 +30,18 @@ Json sum_of(const std::vector<const Json*>& values) {
   return all_whole ? Json(whole) : Json(sum);
 }
 
+/// The integer that all ranks have, such as an epoch's number, stays one.
+Json mean_of(const std::vector<const Json*>& values) {
+  const auto is_first = [&](const Json* value) { return value->is_int64() && *value == *values.front(); };
+  if (std::all_of(values.begin(), values.end(), is_first)) return *values.front();
+  double sum = 0;
+  for (const Json* value : values) sum += as_double(*value);
+  return sum / static_cast<double>(values.size());
+}
+
 Json combine(Reduce how, const std::vector<const Json*>& values) {
   if (how == Reduce::sum) return sum_of(values);
-  if (how == Reduce::mean) {
-    double sum = 0;
-    for (const Json* value : values) sum += as_double(*value);
-    return sum / static_cast<double>(values.size());
-  }
+  if (how == Reduce::mean) return mean_of(values);
   const Json* best = values.front();
   for (const Json* value : values) {
     if (is_beaten(*best, *value, how)) best = value;

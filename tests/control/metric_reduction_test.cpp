@@ -54,6 +54,12 @@ BOOST_AUTO_TEST_CASE(a_sum_of_integers_is_one_as_long_as_64_bits_hold_it) {
   BOOST_TEST(reduced({Reduce::sum, {}}, {{{"n", large}}, {{"n", 1}}}).metrics.at("n").is_double());
 }
 
+BOOST_AUTO_TEST_CASE(the_mean_of_an_integer_that_all_ranks_have_is_that_integer) {
+  BOOST_TEST(reduced({Reduce::mean, {}}, {{{"epoch", 3}}, {{"epoch", 3}}}).metrics.at("epoch").as_int64() == 3);
+  BOOST_TEST(reduced({Reduce::mean, {}}, {{{"n", 2}}, {{"n", 4}}}).metrics.at("n").as_double() == 3.0);
+  BOOST_TEST(reduced({Reduce::mean, {}}, {{{"n", 3}}, {{"n", 3.0}}}).metrics.at("n").as_double() == 3.0);
+}
+
 BOOST_AUTO_TEST_CASE(a_report_is_recorded_with_what_rank_0_asks_for_and_callbacks_hear_each_rank_s_own) {
   RunSpec spec = spec_of(2);
   spec.callback_lag_max = 1;
