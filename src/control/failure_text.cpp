@@ -15,6 +15,18 @@ std::string others(const WorkerGroup& group, int except, Time now) {
   return "What the other ranks were doing:\n" + group.describe_others(except, now);
 }
 
+/// Without the names of all of Python's extension modules, which it lists after a crash: they fill a
+/// page and are in the log.
+std::string shown_tail(std::string_view lines) {
+  std::string shown;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    if (!line.starts_with("Extension modules: ")) shown.append(line).append("\n");
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+  return shown;
+}
+
 std::string plural_s(const std::vector<int>& ranks) { return ranks.size() == 1 ? "s" : ""; }
 
 }  // namespace
@@ -54,8 +66,7 @@ RunFailure describe_exit(const WorkerGroup& group, int rank, const ExitStatus& s
   if (log_tail.empty()) {
     failure.message += "It had printed nothing; " + log_place(rank) + "\n";
   } else {
-    failure.message += "The last lines that it printed (" + log_place(rank) + "):\n" + log_tail;
-    if (failure.message.back() != '\n') failure.message += '\n';
+    failure.message += "The last lines that it printed (" + log_place(rank) + "):\n" + shown_tail(log_tail);
   }
   failure.message += others(group, rank, now);
   return failure;

@@ -63,6 +63,15 @@ BOOST_AUTO_TEST_CASE(a_rank_is_killed_by_a_signal_and_is_named_with_its_last_lin
   BOOST_TEST(contains(run.failure(), "\nepoch 1\nbad pointer\nWhat the other ranks were doing:\n"));
 }
 
+BOOST_AUTO_TEST_CASE(the_last_lines_of_a_crash_leave_out_the_list_of_extension_modules) {
+  Rig run(spec_of(1));
+  run.to_running();
+  run.exits(0, {true, 11, ""},
+            "Fatal Python error: Segmentation fault\n\nExtension modules: numpy, torch._C (total: 2)\nbye\n");
+  to_the_end(run);
+  BOOST_TEST(contains(run.failure(), "):\nFatal Python error: Segmentation fault\n\nbye\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_goes_with_its_factory_says_so_after_what_happened_to_it) {
   Rig run(spec_of(2));
   run.to_running();
