@@ -198,11 +198,6 @@ class RunOutcome:
 
     def __repr__(self) -> str: ...
 
-def choose_columns(names: Sequence[str], score: str | None, width: int | None) -> tuple[list[str], str]:
-    """
-    The metrics that a table of reports has columns for, and the title that says how many it has not. `width`: the terminal's columns; None where the output is no terminal.
-    """
-
 class RankLine:
     """A rank printed a line."""
 
@@ -379,6 +374,28 @@ class Finished:
 
     @staticmethod
     def from_json(json: str) -> Finished: ...
+
+def choose_columns(names: Sequence[str], score: str | None, width: int | None) -> tuple[list[str], str]:
+    """
+    The metrics that a table of reports has columns for, and the title that says how many it has not. `width`: the terminal's columns; None where the output is no terminal.
+    """
+
+def takes_colours() -> bool:
+    """Whether the environment lets a terminal have colours."""
+
+def in_bold(text: str) -> str:
+    """For titles."""
+
+def in_dim(text: str) -> str:
+    """What is beside the point."""
+
+def styled_notice(text: str) -> str:
+    """A line of Headway's own with its first word in the style of its kind."""
+
+def output_line(line: bytes) -> tuple[bytes, bool]:
+    """
+    A line of output as a terminal ends up with it, and whether it is a progress bar that has ended.
+    """
 
 class Watch:
     """Looks at a driver's runs, nodes and queue."""

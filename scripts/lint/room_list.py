@@ -112,7 +112,9 @@ FOLDERS: dict[str, dict[str, frozenset[str]]] = {
 PYTHON: dict[str, Room] = {
     "_core": _room("python/headway/_core", "the bindings' module"),
     "_values": _room(
-        "python/headway/_values/", "checked arguments, metrics as JSON, pickles, what happens at the process's end"
+        "python/headway/_values/",
+        "checked arguments, metrics as JSON, pickles, what Headway says, what happens at the process's end",
+        "_core",
     ),
     "_places": _room(
         "python/headway/_places/",

@@ -3,7 +3,6 @@
 #include "bindings/described.hpp"
 #include "bindings/module.hpp"
 #include "core/preemption.hpp"
-#include "core/table_columns.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -37,15 +36,6 @@ void bind_parts(nb::module_& module) {
 
 void bind_front_events(nb::module_& module) {
   bind_parts(module);
-  module.def(
-      "choose_columns",
-      [](const std::vector<std::string>& names, const std::optional<std::string>& score, std::optional<int> width) {
-        TableColumns columns = choose_columns(names, score, width);
-        return std::pair(std::move(columns.shown), more_title(columns.more));
-      },
-      nb::arg("names"), nb::arg("score").none(), nb::arg("width").none(),
-      "The metrics that a table of reports has columns for, and the title that says how many it has not. `width`: the "
-      "terminal's columns; None where the output is no terminal.");
   bind_described<driver::RankLine>(module, "RankLine", "A rank printed a line.");
   bind_described<driver::RankRedraws>(module, "RankRedraws", "A rank draws a line anew, such as a progress bar.");
   bind_described<driver::MovingLineShown>(module, "MovingLineShown", "What the run is doing now, in a line.");

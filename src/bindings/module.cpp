@@ -45,6 +45,7 @@ NB_MODULE(_core, module) {
   headway::bindings::bind_errors(module);
   headway::bindings::bind_config(module);
   headway::bindings::bind_front_events(module);
+  headway::bindings::bind_terminal(module);
   headway::bindings::bind_watch(module);
   headway::bindings::bind_driver(module);
   headway::bindings::bind_agent(module);

@@ -10,6 +10,7 @@ namespace headway::bindings {
 void bind_errors(nanobind::module_& module);
 void bind_config(nanobind::module_& module);
 void bind_front_events(nanobind::module_& module);
+void bind_terminal(nanobind::module_& module);
 void bind_driver(nanobind::module_& module);
 void bind_watch(nanobind::module_& module);
 void bind_worker(nanobind::module_& module);

@@ -1,6 +1,8 @@
 #include "library/display.hpp"
 
+#include "core/output_line.hpp"
 #include "core/score.hpp"
+#include "core/terminal_style.hpp"
 #include "driver/flat_metrics.hpp"
 
 #include <algorithm>
@@ -76,18 +78,7 @@ std::optional<int> terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// Whether colours are wanted on a stream.
-bool has_colours(int fd) {
-  const char* const terminal = std::getenv("TERM");   // NOLINT(concurrency-mt-unsafe): before anything changes it.
-  const char* const plain = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): the same.
-  return isatty(fd) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb" &&
-         (plain == nullptr || *plain == '\0');
-}
-
-constexpr std::string_view bold = "\x1b[1m";
-constexpr std::string_view best_row = "\x1b[1;32m";
-constexpr std::string_view yellow = "\x1b[1;33m";
-constexpr std::string_view plain_again = "\x1b[0m";
+bool has_colours(int fd) { return isatty(fd) == 1 && takes_colours(); }
 
 /// While it lives, a write of this thread to a pipe that nobody reads is an error and no signal.
 class WithoutBrokenPipe {
@@ -143,12 +134,17 @@ void Display::write(const std::string& text, bool flush) {
 
 void Display::line(int rank, std::string_view line) {
   if (rank == 0) moving_.end_bar();
-  // As a terminal ends up with it: a progress bar draws itself anew over what it was.
-  print("(rank " + std::to_string(rank) + ") " + std::string(line.substr(line.rfind('\r') + 1)) + "\n");
+  print_line("rank " + std::to_string(rank), line);
 }
 
-void Display::helper_line(std::string_view helper, std::string_view line) {
-  print("(" + std::string(helper) + ") " + std::string(line) + "\n");
+void Display::helper_line(std::string_view helper, std::string_view line) { print_line(helper, line); }
+
+/// A progress bar that has ended is in the log; here the line that moves was enough.
+void Display::print_line(std::string_view writer, std::string_view line) {
+  const OutputLine output = output_line(line);
+  if (output.ended_bar && moves_) return;
+  const std::string who = "(" + std::string(writer) + ")";
+  print((has_colours(STDOUT_FILENO) ? in_dim(who) : who) + " " + std::string(output.seen) + "\n");
 }
 
 void Display::say(bool warning, std::string text) {
@@ -158,9 +154,8 @@ void Display::say(bool warning, std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
     text.insert(end + 1, "  ");
-  std::string kind = warning ? "warning: " : "";
-  if (warning && has_colours(STDERR_FILENO)) kind = std::string(yellow) + "warning:" + std::string(plain_again) + " ";
-  std::fprintf(stderr, "headway: %s%s\n", kind.c_str(), text.c_str());
+  text.insert(0, warning ? "headway: warning: " : "headway: ");
+  std::fprintf(stderr, "%s\n", (has_colours(STDERR_FILENO) ? styled_notice(text) : text).c_str());
 }
 
 void Display::report(const JsonObject& line) {
@@ -190,13 +185,13 @@ void Display::show_held() {
   if (const auto held = std::exchange(held_, std::nullopt)) show(*held);
 }
 
-/// Whether the report's score is better than all that were shown before it.
-bool Display::is_best(const JsonObject& line) {
+/// Whether a report that was shown before has a better score, or as good a one.
+bool Display::is_beaten(const JsonObject& line) {
   if (!score_.checkpoint_score_attribute) return false;
   const auto score = score_of(line, *score_.checkpoint_score_attribute, score_.checkpoint_score_order);
-  if (!score || (best_ && *score <= *best_)) return false;
+  if (best_ && (!score || *score <= *best_)) return true;
   best_ = score;
-  return true;
+  return false;
 }
 
 void Display::show(const JsonObject& line) {
@@ -225,13 +220,15 @@ void Display::show(const JsonObject& line) {
       titles.back().resize(checkpoint_width, ' ');
       titles.push_back(more_title(columns_.more));
     }
-    print_row(titles, colours ? bold : "");
+    const std::string row = row_of(titles);
+    print((colours ? in_bold(row) : row) + "\n");
   }
-  print_row(cells, colours && is_best(line) ? best_row : "");
+  const std::string row = row_of(cells);
+  print((colours && is_beaten(line) ? in_dim(row) : row) + "\n");
 }
 
 /// Columns are flush right, but for the checkpoint and what follows it.
-void Display::print_row(const std::vector<std::string>& cells, std::string_view style) {
+std::string Display::row_of(const std::vector<std::string>& cells) const {
   std::string row;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) row += "  ";
@@ -239,8 +236,7 @@ void Display::print_row(const std::vector<std::string>& cells, std::string_view 
     row += cells[i];
   }
   while (!row.empty() && row.back() == ' ') row.pop_back();
-  if (!style.empty()) row = std::string(style) + row + std::string(plain_again);
-  print(row + "\n");
+  return row;
 }
 
 }  // namespace headway::library

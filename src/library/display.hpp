@@ -15,7 +15,7 @@ namespace headway::library {
 
 /// What a run shows while it goes: on standard output a table of its reports and each rank's
 /// output, on standard error warnings and notices. The table's columns are the metrics of the first
-/// report that there is space for. The first 20 reports are shown all; after that a row comes at
+/// report that there is space for. On a terminal a row is dim unless its score is the best so far. The first 20 reports are shown all; after that a row comes at
 /// most every half second, and the last one always. Where standard output cannot be written, one
 /// warning says so.
 class Display {
@@ -24,7 +24,7 @@ class Display {
 
   /// Has a line at the end of the output show what the run is doing; false where there is no
   /// terminal.
-  bool move() { return moving_.turn_on(); }
+  bool move() { return moves_ = moving_.turn_on(); }
   /// What the run is doing now.
   void status(const std::string& text);
   /// A rank draws a line anew.
@@ -47,14 +47,16 @@ class Display {
   void show_held();
   void print(const std::string& text);
   void write(const std::string& text, bool flush);
-  void print_row(const std::vector<std::string>& cells, std::string_view style = "");
-  bool is_best(const JsonObject& line);
+  void print_line(std::string_view writer, std::string_view line);
+  std::string row_of(const std::vector<std::string>& cells) const;
+  bool is_beaten(const JsonObject& line);
 
   static constexpr int rows_shown_all = 20;
   static constexpr std::chrono::milliseconds row_interval{500};
 
   CheckpointConfig score_;
   MovingLine moving_;
+  bool moves_ = false;
   std::optional<double> best_;
   TableColumns columns_;
   std::vector<std::size_t> widths_;

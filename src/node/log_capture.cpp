@@ -88,16 +88,19 @@ void LogCapture::take(std::string_view bytes) {
   take_long_parts();
 }
 
-/// A line that its writer draws over and over is shown as it is now, and keeps no more than that:
-/// the log has all of it.
+/// A line that its writer draws over and over is shown as it is now, and keeps no more than that and
+/// the drawing before: the log has all of it.
 void LogCapture::show_redrawn() {
   const std::size_t last = partial_.find_last_not_of('\r');
   if (last == std::string::npos) return;
   const std::size_t start = partial_.rfind('\r', last);
   if (start == std::string::npos && last + 1 == partial_.size()) return;
-  if (start != std::string::npos) partial_.erase(0, start);
-  const std::size_t shown = partial_.find_first_not_of('\r');
-  std::string line = partial_.substr(shown, partial_.find('\r', shown) - shown);
+  const std::size_t shown = start == std::string::npos ? 0 : start + 1;
+  std::string line = partial_.substr(shown, last + 1 - shown);
+  const std::size_t before = partial_.find_last_not_of('\r', start);
+  if (start != std::string::npos && before != std::string::npos) {
+    if (const std::size_t kept = partial_.rfind('\r', before); kept != std::string::npos) partial_.erase(0, kept);
+  }
   if (line.size() > line_bytes_max) return;
   line += '\r';
   if (!sink_(line)) paused_ = true;

@@ -66,7 +66,7 @@ def let_through(gate):
         pass
 
 
-def test_a_progress_bar_of_rank_0_moves_in_one_line(shown, gate):
+def test_a_progress_bar_moves_in_one_line_and_leaves_none_when_it_ends(shown, gate, storage):
     terminal = shown(
         """
 rank = train.get_context().get_world_rank()
@@ -75,15 +75,17 @@ for step in range(3):
     if step == 1 and rank == 0:
         wait(config["gate"])
 print(file=sys.stderr)
+print("\\r    \\rsaid over a bar")
 train.report({"loss": 0.5})
 """
     )
     assert terminal.wait_for("1 of 2") == "(rank 0) 1 of 2 |#"
     let_through(gate)
     assert terminal.finish() == 0
-    assert "(rank 0) 2 of 2 |##" in terminal.lines
-    assert "(rank 1) 2 of 2 |##" in terminal.lines
-    assert "1 of 2" not in "\n".join(terminal.lines)
+    assert " of 2" not in "\n".join(terminal.lines)
+    assert {"(rank 0) said over a bar", "(rank 1) said over a bar"} <= set(terminal.lines)
+    for rank in (0, 1):
+        assert "2 of 2 |##" in Path(storage, "shown", "logs", f"rank_{rank}.log").read_text()
 
 
 def test_a_status_line_is_there_from_the_start_and_gone_at_the_end(shown, gate, storage):
@@ -148,13 +150,31 @@ def test_the_table_fits_keeps_the_score_and_counts_what_has_no_column(shown, col
     assert [(row[0], row[metrics + 1]) for row in rows] == [("1", "33.00"), ("2", "31.00"), ("3", "32.00")]
 
 
-def test_the_titles_and_the_best_row_stand_out(shown):
+def test_the_titles_stand_out_and_rows_that_are_not_the_best_so_far_do_not(shown):
     terminal = shown(METRICS, 140, SCORED)
     assert terminal.finish() == 0
     assert terminal.style_of("report ").bold
-    first, best, last = (terminal.style_of(words) for words in ("  33.00", "  31.00", "  32.00"))
-    assert (first.fg, best.fg, last.fg) == ("green", "green", "default")
-    assert best.bold
+    first, best, last = (
+        next(line for line in terminal.seen.split(b"\r\n") if score in line)
+        for score in (b"  33.00", b"  31.00", b"  32.00")
+    )
+    assert (b"\x1b[2m" in first, b"\x1b[2m" in best, b"\x1b[2m" in last) == (False, False, True)
+
+
+def test_a_failure_and_a_restart_stand_out_and_who_printed_a_line_does_not(shown):
+    terminal = shown(
+        """
+if train.get_context().get_world_rank() == 0:
+    print("one line")
+    raise ValueError("no label")
+""",
+        100,
+        "failure_config=train.FailureConfig(max_failures=1)",
+    )
+    assert terminal.finish() == 1
+    assert terminal.style_of("failed after").fg == "red"
+    assert terminal.style_of("Restarting").bold
+    assert b"\x1b[2m(rank 0)\x1b[0m one line" in terminal.seen
 
 
 def test_the_last_line_comes_after_the_last_report(script):

@@ -11,7 +11,8 @@ import logging
 import shutil
 import sys
 
-from headway._values.styles import WARNING, styled
+from headway import _core
+from headway._values.styles import takes_colours
 
 LOGGER = logging.getLogger("headway")
 
@@ -50,8 +51,8 @@ def _show(record: logging.LogRecord) -> None:
         return
     kind = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}:"
     text = fill_lines(f"headway: {kind} {record.getMessage()}" if kind else f"headway: {record.getMessage()}", stream)
-    # Styled once it is filled: letters that move no cursor would count.
-    text = text.replace(kind, styled(kind, WARNING, stream), 1) if kind else text
+    if takes_colours(stream):  # Once it is filled: letters that move no cursor would count.
+        text = _core.styled_notice(text)
     # If the error stream is closed, there is no place for the line.
     with contextlib.suppress(OSError):
         print(text, file=stream, flush=True)

@@ -1,22 +1,17 @@
-"""Colours of a terminal, for the few things that should stand out."""
+"""What stands out on a terminal; elsewhere text stays as it is. ``NO_COLOR`` and ``TERM=dumb`` turn
+that off.
+"""
 
 from __future__ import annotations
 
-import os
-
-BOLD = "\x1b[1m"
-BEST = "\x1b[1;32m"
-WARNING = "\x1b[1;33m"
-_PLAIN = "\x1b[0m"
+from headway import _core
 
 
-def styled(text: str, style: str, stream: object) -> str:
-    """The text in a style where the stream is a terminal that has colours; else as it is.
+def takes_colours(stream: object) -> bool:
+    """Whether text for a stream may have styles: those of ``_core``.
 
-    ``NO_COLOR`` and ``TERM=dumb`` turn colours off.
+    Args:
+        stream: A text stream, or what a program has put in place of one.
     """
     isatty = getattr(stream, "isatty", None)
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    if not style or plain or isatty is None or not isatty():
-        return text
-    return f"{style}{text}{_PLAIN}"
+    return isatty is not None and bool(isatty()) and _core.takes_colours()

@@ -12,6 +12,7 @@ from typing import Any
 from headway import _core
 from headway._callbacks.progress_reporter import CLIReporter
 from headway._values import log
+from headway._values.styles import takes_colours
 from headway.train._config.config import RunConfig
 from headway.train._config.run_options import LoggingConfig
 from headway.train._run.moving_line import MovingLine, find_place
@@ -37,7 +38,7 @@ class Display:
     Reports are rows of a table: its columns are the metrics of the first report, and those that
     later ones bring, while there is space; the title says how many more there are. The first 20
     reports are shown all; after that a row comes at most every half second, and the last one
-    always. A row that is the best so far by the run's score is marked. A notebook's table is drawn
+    always. On a terminal a row is dim unless its score is the best so far. A notebook's table is drawn
     in place. On a terminal and in a notebook a line below shows what the run is doing.
 
     Args:
@@ -65,6 +66,7 @@ class Display:
         self._score_order = checkpoints.checkpoint_score_order if checkpoints is not None else "max"
         self._best: float | None = None
         self._moving = MovingLine(None)
+        self._moves = False
         self._rows = 0
         self._last_row_s = 0.0
         self._held: dict[str, Any] | None = None
@@ -83,6 +85,7 @@ class Display:
             return False
         place = find_place(lambda text: self._print(text, flush=True))
         self._moving = MovingLine(place)
+        self._moves = place is not None
         return place is not None
 
     def status(self, text: str) -> None:
@@ -91,21 +94,22 @@ class Display:
 
     def redraw(self, rank: int, line: bytes) -> None:
         """A line of a rank's that is drawn anew, and not whole yet."""
-        self._moving.bar(f"(rank {rank}) {_as_seen(line)}")
+        seen, _ = _core.output_line(line)
+        self._moving.bar(f"(rank {rank}) {seen.decode(errors='replace')}")
 
     def line(self, rank: int, line: bytes) -> None:
         """A line of a rank's output."""
         if rank == 0:
             self._moving.end_bar()
         if self._verbose > 0:
-            self._write(f"(rank {rank}) {_as_seen(line)}")
+            self._write_line(f"rank {rank}", line)
 
     def helper_line(self, helper: str, line: bytes) -> None:
         """A line of the output of a process that is no rank, such as a validation; ``helper`` is
         its name.
         """
         if self._verbose > 0:
-            self._write(f"({helper}) {_as_seen(line)}")
+            self._write_line(helper, line)
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice of the run itself: a record of the logger ``headway``. It comes
@@ -173,7 +177,7 @@ class Display:
         cells = [str(line["training_iteration"])]
         cells += [_cell(_value(line, column)) for column in self._columns]
         cells += [_cell(line["time_total_s"]), _one_line(str(line.get("checkpoint_dir_name") or ""))]
-        self._table.row(cells, best=self._is_best(line))
+        self._table.row(cells, beaten=self._is_beaten(line))
         self._rows += 1
 
     def _choose_columns(self, line: dict[str, Any]) -> tuple[dict[str, str], str]:
@@ -188,21 +192,32 @@ class Display:
         shown, more = _core.choose_columns(self._names, self._score, terminal_columns())
         return {name: name for name in shown}, more
 
-    def _is_best(self, line: dict[str, Any]) -> bool:
-        """Whether the report's score is better than all that were shown before it."""
+    def _is_beaten(self, line: dict[str, Any]) -> bool:
+        """Whether a report that was shown before has a better score, or as good a one."""
         score = _value(line, self._score) if self._score is not None else None
         if isinstance(score, bool) or not isinstance(score, (int, float)) or math.isnan(score):
-            return False
+            return self._best is not None
         better = self._best is None or (score > self._best if self._score_order == "max" else score < self._best)
         if better:
             self._best = score
-        return better
+        return not better
 
     def _show_parameters(self) -> None:
         wanted = self._reporter.parameter_columns
         if wanted:
             shown = [f"{title}={_value(self._parameters, name)}" for name, title in wanted.items()]
             self._write("  ".join(shown))
+
+    def _write_line(self, writer: str, line: bytes) -> None:
+        """A line of a process's output. A progress bar that has ended is in the log; where lines
+        move, that was enough.
+        """
+        seen, ended_bar = _core.output_line(line)
+        if ended_bar and self._moves:
+            return
+        who = f"({writer})"
+        shown = _core.in_dim(who) if takes_colours(sys.stdout) else who
+        self._write(f"{shown} {seen.decode(errors='replace')}")
 
     def _write(self, text: str) -> None:
         if not self._muted:
@@ -227,13 +242,6 @@ class Display:
         except (OSError, ValueError) as failure:  # ValueError: the stream was closed.
             self._output_failed = True
             self.say("warning", f"standard output cannot be written ({failure}): nothing more is shown there")
-
-
-def _as_seen(line: bytes) -> str:
-    """A line as a terminal ends up with it: a progress bar draws itself anew over what it was, and
-    over any prefix.
-    """
-    return line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace")
 
 
 def _value(line: dict[str, Any], name: str) -> Any:

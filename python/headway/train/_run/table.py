@@ -8,8 +8,9 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from headway._values import styles
+from headway import _core
 from headway._values.log import is_terminal
+from headway._values.styles import takes_colours
 from headway.train._run.moving_line import in_notebook
 
 # Of a column: most numbers, and so most columns, take no more.
@@ -23,15 +24,16 @@ class Table(Protocol):
     def begin(self, titles: list[str], more: str = "") -> None:
         """The titles, and what is said of metrics without a column. Again when they change."""
 
-    def row(self, cells: list[str], *, best: bool = False) -> None:
-        """One more row; ``best``: by the run's score, so far."""
+    def row(self, cells: list[str], *, beaten: bool = False) -> None:
+        """One more row; ``beaten``: one before it has as good a score."""
 
 
 class TextTable:
     """Rows of text, one after the other: for a terminal as for a file, nothing is written over.
 
     Columns are flush right, but for the last one. When one gets wider, the titles are written once
-    more above it. On a terminal the titles are bold, and rows that are the best so far are green.
+    more above it. On a terminal the titles are bold, and rows that are beaten are dim: the last
+    row that is not is the best.
     """
 
     def __init__(self, write: Callable[[str], None]):
@@ -51,7 +53,7 @@ class TextTable:
         }
         self._titles_due = True
 
-    def row(self, cells: list[str], *, best: bool = False) -> None:
+    def row(self, cells: list[str], *, beaten: bool = False) -> None:
         """Writes one row, below the titles if need be."""
         for title, cell in zip(self._titles[:-1], cells[:-1], strict=True):
             if text_width(cell) > self._widths[title]:
@@ -59,18 +61,21 @@ class TextTable:
                 self._titles_due = True
         if self._titles_due:
             last = f"{self._titles[-1]:<{_CHECKPOINT_WIDTH}}  {self._more}" if self._more else self._titles[-1]
-            self._write_row([*self._titles[:-1], last], styles.BOLD)
+            self._write_row([*self._titles[:-1], last], _core.in_bold)
             self._titles_due = False
-        self._write_row(cells, styles.BEST if best else "")
+        self._write_row(cells, _core.in_dim if beaten else None)
 
-    def _write_row(self, cells: list[str], style: str) -> None:
+    def _write_row(self, cells: list[str], style: Callable[[str], str] | None) -> None:
         places = zip(self._titles[:-1], cells[:-1], strict=True)
         shown = [" " * (self._widths[title] - text_width(cell)) + cell for title, cell in places]
-        self._write(styles.styled("  ".join([*shown, cells[-1]]).rstrip(), style, sys.stdout))
+        row = "  ".join([*shown, cells[-1]]).rstrip()
+        self._write(style(row) if style is not None and takes_colours(sys.stdout) else row)
 
 
 class NotebookTable:
-    """An HTML table in a notebook's cell, redrawn with each row. It shows the newest rows."""
+    """An HTML table in a notebook's cell, redrawn with each row. It shows the newest rows; the one
+    that is the best, once another is not, is bold.
+    """
 
     rows_max = 50
 
@@ -87,13 +92,13 @@ class NotebookTable:
         """Takes the titles."""
         before = {title: place for place, title in enumerate(self._titles)}
         self._rows = [
-            ([row[before[title]] if title in before else "" for title in titles], best) for row, best in self._rows
+            ([row[before[title]] if title in before else "" for title in titles], beaten) for row, beaten in self._rows
         ]
         self._titles, self._more = titles, more
 
-    def row(self, cells: list[str], *, best: bool = False) -> None:
+    def row(self, cells: list[str], *, beaten: bool = False) -> None:
         """Redraws the table with one more row."""
-        self._rows.append((cells, best))
+        self._rows.append((cells, beaten))
         if len(self._rows) > self.rows_max:
             self._rows.pop(0)
             self._left_out += 1
@@ -108,9 +113,11 @@ class NotebookTable:
 
         titles = "".join(f"<th>{html.escape(title)}</th>" for title in [*self._titles, *filter(None, [self._more])])
         rows = [f"<tr>{titles}</tr>"]
-        for row, best in self._rows:
+        some_beaten = any(beaten for _, beaten in self._rows)
+        best = max((place for place, (_, beaten) in enumerate(self._rows) if not beaten and some_beaten), default=None)
+        for place, (row, _) in enumerate(self._rows):
             cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-            rows.append(f'<tr style="font-weight: bold">{cells}</tr>' if best else f"<tr>{cells}</tr>")
+            rows.append(f'<tr style="font-weight: bold">{cells}</tr>' if place == best else f"<tr>{cells}</tr>")
         earlier = f"<caption>{self._left_out} earlier rows</caption>" if self._left_out else ""
         return f"<table>{earlier}{''.join(rows)}</table>"
 
