@@ -15,8 +15,8 @@ std::string others(const WorkerGroup& group, int except, Time now) {
   return "What the other ranks were doing:\n" + group.describe_others(except, now);
 }
 
-/// Without the names of all of Python's extension modules, which it lists after a crash: they fill a
-/// page and are in the log.
+/// Without the names of all of Python's extension modules, which it lists after a crash: they fill
+/// a page and are in the log.
 std::string shown_tail(std::string_view lines) {
   std::string shown;
   while (!lines.empty()) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-/// What stands out on a terminal that takes colours. They are of the terminal's own palette, so
+/// What stands out on a terminal that takes colours. They are of the terminal's palette, so
 /// that they can be read on a dark and on a light ground.
 namespace headway {
 

@@ -15,9 +15,9 @@ namespace headway::library {
 
 /// What a run shows while it goes: on standard output a table of its reports and each rank's
 /// output, on standard error warnings and notices. The table's columns are the metrics of the first
-/// report that there is space for. On a terminal a row is dim unless its score is the best so far. The first 20 reports are shown all; after that a row comes at
-/// most every half second, and the last one always. Where standard output cannot be written, one
-/// warning says so.
+/// report that there is space for. On a terminal a row is dim unless its score is the best so far.
+/// The first 20 reports are shown all; after that a row comes at most every half second, and the
+/// last one always. Where standard output cannot be written, one warning says so.
 class Display {
  public:
   explicit Display(CheckpointConfig score = {}) : score_(std::move(score)) {}

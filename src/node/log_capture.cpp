@@ -88,8 +88,8 @@ void LogCapture::take(std::string_view bytes) {
   take_long_parts();
 }
 
-/// A line that its writer draws over and over is shown as it is now, and keeps no more than that and
-/// the drawing before: the log has all of it.
+/// A line that its writer draws over and over is shown as it is now, and keeps no more than that
+/// and the drawing before: the log has all of it.
 void LogCapture::show_redrawn() {
   const std::size_t last = partial_.find_last_not_of('\r');
   if (last == std::string::npos) return;

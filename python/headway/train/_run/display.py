@@ -38,8 +38,8 @@ class Display:
     Reports are rows of a table: its columns are the metrics of the first report, and those that
     later ones bring, while there is space; the title says how many more there are. The first 20
     reports are shown all; after that a row comes at most every half second, and the last one
-    always. On a terminal a row is dim unless its score is the best so far. A notebook's table is drawn
-    in place. On a terminal and in a notebook a line below shows what the run is doing.
+    always. On a terminal a row is dim unless its score is the best so far. A notebook's table is
+    drawn in place. On a terminal and in a notebook a line below shows what the run is doing.
 
     Args:
         config: The run's: ``verbose``, ``logging_config`` and ``progress_reporter`` count.
