@@ -176,15 +176,6 @@ void Session::take(wire::ToWorker message, wire::Blob blob) {
   changed_.notify_all();
 }
 
-Result<void> Session::start_uploads() {
-  const std::lock_guard lock(mutex_);
-  if (uploads_) return {};
-  Result<std::unique_ptr<wire::ThreadPool>> started = wire::ThreadPool::start(1);
-  if (!started) return started.error();
-  uploads_ = std::move(*started);
-  return {};
-}
-
 /// With the mutex held.
 void Session::carry(std::function<void()> work) {
   if (!carrier_) return;  // Such messages are for that role alone.
@@ -316,10 +307,6 @@ Result<std::vector<wire::ToldCheckpoint>> Session::ask_checkpoints(bool validate
 }
 
 void Session::upload(const wire::Upload& order, const ReportRequest& request) { (void)send(store(order, request)); }
-
-void Session::finish_uploads() {
-  if (uploads_) uploads_->join();
-}
 
 Result<std::optional<std::string>> Session::report(ReportRequest request) {
   if (in_child()) {

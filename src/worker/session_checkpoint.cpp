@@ -112,4 +112,17 @@ void Session::take_stored(const wire::CheckpointStored& stored) {
   boost::asio::post(*uploads_, [this, request = node.mapped()] { remove_handed_over(request); });
 }
 
+Result<void> Session::start_uploads() {
+  const std::lock_guard lock(mutex_);
+  if (uploads_) return {};
+  Result<std::unique_ptr<wire::ThreadPool>> started = wire::ThreadPool::start(1);
+  if (!started) return started.error();
+  uploads_ = std::move(*started);
+  return {};
+}
+
+void Session::finish_uploads() {
+  if (uploads_) uploads_->join();
+}
+
 }  // namespace headway::worker
