@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace headway::control {
 namespace {
@@ -11,11 +12,20 @@ bool is_number(const Json& value) { return value.is_number(); }
 
 double as_double(const Json& number) { return number.to_number<double>(); }
 
+/// Integers are compared exactly: a double holds them only up to 2^53.
+bool is_less(const Json& a, const Json& b) {
+  if (a.is_int64() && b.is_int64()) return a.get_int64() < b.get_int64();
+  if (a.is_uint64() && b.is_uint64()) return a.get_uint64() < b.get_uint64();
+  if (a.is_int64() && b.is_uint64()) return std::cmp_less(a.get_int64(), b.get_uint64());
+  if (a.is_uint64() && b.is_int64()) return std::cmp_less(a.get_uint64(), b.get_int64());
+  return as_double(a) < as_double(b);
+}
+
 /// Whether `a` is to be replaced by `b` as the smallest (or the largest) of the values so far.
 bool is_beaten(const Json& a, const Json& b, Reduce how) {
   if (std::isnan(as_double(a))) return false;
   if (std::isnan(as_double(b))) return true;
-  return how == Reduce::min ? as_double(b) < as_double(a) : as_double(b) > as_double(a);
+  return how == Reduce::min ? is_less(b, a) : is_less(a, b);
 }
 
 /// Integers as long as all are some and nothing overflows.
@@ -36,7 +46,11 @@ Json mean_of(const std::vector<const Json*>& values) {
   if (std::all_of(values.begin(), values.end(), is_first)) return *values.front();
   double sum = 0;
   for (const Json* value : values) sum += as_double(*value);
-  return sum / static_cast<double>(values.size());
+  const auto count = static_cast<double>(values.size());
+  if (std::isfinite(sum)) return sum / count;
+  sum = 0;
+  for (const Json* value : values) sum += as_double(*value) / count;
+  return sum;  // Not finite only if a value is not.
 }
 
 Json combine(Reduce how, const std::vector<const Json*>& values) {

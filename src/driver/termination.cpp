@@ -55,7 +55,9 @@ void Termination::watch() {
   const std::lock_guard lock(mutex);
   const bool forked = watched != getpid();
   const auto before = handler();
-  if (event_.is_open() || (before != SIG_DFL && !(before == on_termination && forked))) return;
+  const bool inherited = before == on_termination && forked;
+  const bool free = before == SIG_DFL || inherited;
+  if (event_.is_open() || !free) return;
   if (event < 0 || forked) event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (event < 0) return;
   watched = getpid();

@@ -54,6 +54,16 @@ BOOST_AUTO_TEST_CASE(a_sum_of_integers_is_one_as_long_as_64_bits_hold_it) {
   BOOST_TEST(reduced({Reduce::sum, {}}, {{{"n", large}}, {{"n", 1}}}).metrics.at("n").is_double());
 }
 
+BOOST_AUTO_TEST_CASE(integers_are_compared_as_integers_and_a_mean_of_large_numbers_is_finite) {
+  const std::int64_t large = std::int64_t{1} << 53;
+  const std::vector<JsonObject> ranks{{{"n", large}}, {{"n", large + 1}}};
+  BOOST_TEST(reduced({Reduce::max, {}}, ranks).metrics.at("n").as_int64() == large + 1);
+  BOOST_TEST(reduced({Reduce::min, {}}, ranks).metrics.at("n").as_int64() == large);
+  const double almost = 1.7e308;
+  const std::vector<JsonObject> floats{{{"x", almost}}, {{"x", almost}}};
+  BOOST_TEST(reduced({Reduce::mean, {}}, floats).metrics.at("x").as_double() == almost);
+}
+
 BOOST_AUTO_TEST_CASE(the_mean_of_an_integer_that_all_ranks_have_is_that_integer) {
   BOOST_TEST(reduced({Reduce::mean, {}}, {{{"epoch", 3}}, {{"epoch", 3}}}).metrics.at("epoch").as_int64() == 3);
   BOOST_TEST(reduced({Reduce::mean, {}}, {{{"n", 2}}, {{"n", 4}}}).metrics.at("n").as_double() == 3.0);

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from unicodedata import combining, east_asian_width
+
+from headway._values.terminal_text import width as width_of
 
 
 def in_bytes(count: float) -> str:
@@ -51,7 +52,7 @@ def table(rows: Iterable[Sequence[str]], left: Sequence[int] = (0, -1)) -> list[
         return []
     count = len(cells[0])
     flush_left = {column % count for column in left}
-    widths = [max(_width(row[column]) for row in cells) for column in range(count)]
+    widths = [max(width_of(row[column]) for row in cells) for column in range(count)]
     return [
         "  ".join(
             cell + _gap(cell, width) if column in flush_left else _gap(cell, width) + cell
@@ -62,14 +63,7 @@ def table(rows: Iterable[Sequence[str]], left: Sequence[int] = (0, -1)) -> list[
 
 
 def _gap(cell: str, width: int) -> str:
-    return " " * (width - _width(cell))
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal it takes: East Asian characters two each, combining ones
-    none.
-    """
-    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+    return " " * (width - width_of(cell))
 
 
 def _flat(metrics: Mapping[str, Any], start: str) -> Iterable[tuple[str, Any]]:

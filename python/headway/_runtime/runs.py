@@ -38,5 +38,10 @@ def runs() -> list[dict[str, Any]]:
     runtime = current_runtime()
     if runtime is None:
         return []
-    snapshot = runtime.watch().next(_WAIT_S)
+    try:
+        snapshot = runtime.watch().next(_WAIT_S)
+    except RuntimeError:
+        if current_runtime() is runtime:
+            raise
+        return []  # It was shut down meanwhile.
     return json.loads(snapshot)["runs"] if snapshot is not None else []

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway._values.log import is_terminal
+from headway._values.terminal_text import cut, without_escapes
 
 #: For how long a progress bar that does not move is shown in place of the status.
 BAR_SHOWN_S = 3.0
@@ -68,7 +69,7 @@ class MovingLine:
         moves = self._bar and time.monotonic() - self._bar_at_s < BAR_SHOWN_S
         text = self._bar if moves else self._status
         if text:
-            self._place.show("".join(each for each in text if each.isprintable()))
+            self._place.show(without_escapes(text))
 
     def end(self) -> None:
         """The run has ended."""
@@ -90,7 +91,7 @@ class TerminalLine:
     def show(self, text: str) -> None:
         """Draws it; cut, so that it is one line."""
         # The last column stays free: a terminal would go to the next line.
-        text = text[: shutil.get_terminal_size().columns - 1]
+        text = cut(text, shutil.get_terminal_size().columns - 1)
         if text != self._drawn:
             self._write(f"\r{text}\x1b[K")
             self._drawn = text
