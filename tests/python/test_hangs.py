@@ -135,14 +135,19 @@ def test_a_long_step_is_no_hang(fit, hears):
 BY_EXEC = os.environ.get("HEADWAY_WORKER_START") == "exec"
 
 
-def start_importing(script, tmp_path, **limits):
-    """A run of two ranks whose imports take until a file is there, which is returned.
+ASLEEP = "open({release!r}).read()"
+AT_WORK = "\n    while not os.stat({release!r}).st_mode & 0o100: pass"
+
+
+def start_importing(script, tmp_path, how=ASLEEP, **limits):
+    """A run of two ranks whose imports take until a file, which is returned, is let_go.
 
     Forked workers wait for their factory's imports; those that are started by exec for their own.
     """
     release = tmp_path / "release"
+    os.mkfifo(release, 0o600)
     (tmp_path / "slow_to_import.py").write_text(
-        f"import os\ndef wait_at_import():\n    while not os.path.exists({str(release)!r}): pass\nwait_at_import()\n"
+        f"import os\ndef wait_at_import(): {how.format(release=str(release))}\nwait_at_import()\n"
     )
     if BY_EXEC:
         (tmp_path / "sitecustomize.py").write_text(
@@ -167,13 +172,31 @@ def start_importing(script, tmp_path, **limits):
     return release
 
 
+def let_go(release):
+    """Ends the imports of :func:`start_importing`."""
+    release.chmod(0o700)
+    # Opens for one that reads; without any it goes on too.
+    os.close(os.open(release, os.O_RDWR))
+
+
+def test_a_start_that_is_at_work_is_slow_and_not_hung(script, tmp_path):
+    release = start_importing(script, tmp_path, AT_WORK, HEADWAY_HANG_WARN_S="1", HEADWAY_HANG_FAIL_S="2")
+    text = script.wait_for("have been starting for", count=3)
+    assert re.search(r"ranks 0, 1 have been starting for \d+\.\d s: importing slow_to_import", text)
+    let_go(release)
+    status, rest = script.finish()
+    assert status == 0
+    assert "ERROR" not in rest
+    assert "every rank is ready, after" in rest
+
+
 def test_a_rank_that_does_not_become_ready_is_named(script, tmp_path):
     release = start_importing(script, tmp_path, HEADWAY_HANG_WARN_S="2")
     text = script.wait_for("not become ready") + script.wait_for("What the ranks are doing")
     assert re.search(r"ranks 0, 1 have not become ready for \d+\.\d s", text)
     assert ("worker factory" in text) != BY_EXEC
     assert "wait_at_import" in text
-    release.touch()
+    let_go(release)
     status, rest = script.finish()
     assert status == 0
     assert "every rank is ready, after" in rest

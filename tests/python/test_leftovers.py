@@ -165,7 +165,7 @@ def test_temporary_folders_are_removed(script, tmp_path):
 def test_temporary_folders_are_removed_when_the_driver_has_no_time_to(script, tmp_path, end):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    script.start(BUSY, TMPDIR=str(temporary), HEADWAY_STAGING_DIR="")
+    script.start(BUSY, TMPDIR=str(temporary), HEADWAY_STAGING_DIR="", HEADWAY_NOTICE_PERIOD_S="0")
     script.wait_for("at work", count=2)
     assert [path.name for path in temporary.iterdir()] == [f"headway-staging-{os.geteuid()}"]
     script.process.send_signal(end)

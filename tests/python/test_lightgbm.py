@@ -107,20 +107,6 @@ def test_ranks_that_would_train_alone_are_refused(program, fit_lightgbm):
         fit_lightgbm(program.loop, config={"alone": True})
 
 
-def test_a_training_function_may_train_twice(program, fit_lightgbm):
-    def loop():
-        context = train.get_context()
-        place = context.get_world_rank(), context.get_world_size()
-        rounds = []
-        for _ in range(2):
-            model = program.train_share(*place, program.get_network_params(), 3)
-            rounds.append(model.current_iteration())
-            model.free_network()
-        return rounds
-
-    assert fit_lightgbm(loop).return_value == [3, 3]
-
-
 def test_the_callback_reports_what_is_asked_for(program, fit_lightgbm):
     callback = {
         "metrics": {"loss": "train-binary_logloss"},

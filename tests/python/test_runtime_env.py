@@ -266,6 +266,6 @@ def test_a_directory_that_is_not_where_a_rank_starts_is_named_before_the_functio
 def test_an_interpreter_that_is_not_where_a_rank_starts_is_named(storage, tmp_path, monkeypatch):
     """As on a machine that an environment for pip was not made on."""
     gone = str(tmp_path / "environments" / "bin" / "python")
-    monkeypatch.setattr("headway._runtime.environment.factory_command", lambda interpreter, path: [gone, "-c", "pass"])
+    monkeypatch.setattr("headway._runtime.environment.factory_command", lambda *_: [gone, "-c", "pass"])
     with pytest.raises(train.WorkerGroupError, match=f"{gone} cannot be run on this node: No such file or directory"):
         fit_in(storage, lambda: None, {"env_vars": {"A": "1"}})

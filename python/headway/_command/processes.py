@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import subprocess
+import sys
 from typing import Any
 
 from headway._command import found_run
@@ -59,7 +60,20 @@ def _profile(options: argparse.Namespace) -> bool:
     watched = [] if options.busy else ["--idle", "--threads"]
     native = ["--native"] if options.native else []
     settings = ["--format", "flamegraph", "--duration", str(options.seconds), "--output", output, *watched, *native]
+    if options.busy:
+        return _record_what_computes(pid, options, settings)
     return _spy("record", "--pid", str(pid), *settings)
+
+
+def _record_what_computes(pid: int, options: argparse.Namespace, settings: list[str]) -> bool:
+    done = _run_spy("record", "--pid", str(pid), *settings, stderr=subprocess.PIPE)
+    if "No stack counts found" in done.stderr:
+        raise ValueError(
+            f"rank {options.rank} (pid {pid}) has computed nothing for {options.seconds} s; "
+            "without --busy the time in which it waits counts too"
+        )
+    print(done.stderr, end="", file=sys.stderr)
+    return done.returncode == 0
 
 
 def _is_stopped(pid: int) -> bool:
@@ -69,7 +83,11 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _spy(*arguments: str) -> bool:
+    return _run_spy(*arguments).returncode == 0
+
+
+def _run_spy(*arguments: str, stderr: int | None = None) -> subprocess.CompletedProcess[str]:
     program = find_py_spy()
     if not program:
         raise FileNotFoundError("py-spy is not installed, which looks into the ranks: pip install py-spy")
-    return subprocess.run([program, *arguments], check=False).returncode == 0
+    return subprocess.run([program, *arguments], check=False, text=True, stderr=stderr)

@@ -90,7 +90,8 @@ def _keep(addresses: list[tuple[str, int]]) -> None:
 def get_network_params() -> dict[str, Any]:
     """The parameters by which LightGBM's ranks find each other, for ``lightgbm.train``.
 
-    Call it right there: this rank's port is free from then on.
+    Call it right there: this rank's port is free from then on. One training for each attempt:
+    LightGBM would listen at the same port again, which the system may refuse for a minute.
 
     Returns:
         ``machines``, ``num_machines`` and ``local_listen_port``; empty in a group of one rank.
