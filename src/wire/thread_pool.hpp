@@ -29,7 +29,7 @@ class ThreadPool : public boost::asio::thread_pool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Returns when all work is done. A second call does nothing.
-  void join();
+  void join();  // NOLINT(bugprone-derived-method-shadowing-base-method): the base's knows no thread.
 
   std::size_t size() const { return threads_.size(); }
 

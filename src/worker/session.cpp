@@ -83,7 +83,7 @@ Session::~Session() {
     return;
   }
   // The pool's threads are not in this process.
-  (void)uploads_.release();
+  (void)uploads_.release();               // NOLINT(bugprone-unused-return-value): left on purpose.
   wire::keep_in_children(fd_.release());  // Closed by the fork.
 }
 

@@ -79,9 +79,9 @@ def test_the_last_lines_are_the_runners_own_summaries_after_the_seconds_of_each_
     assert [line.partition(":")[0] for line in steps.split("\n") if line] == [
         "install into .venv",
         "build",
-        "C++",
         "Python, workers forked",
         "Python, workers started by exec",
+        "C++",
         "Lint checks and packaging",
         "all",
     ]
