@@ -1,31 +1,11 @@
 #include "wire/thread_pool.hpp"
 
-#include <csignal>
-#include <pthread.h>
+#include "core/signals_blocked.hpp"
+
 #include <system_error>
 #include <utility>
 
 namespace headway::wire {
-
-namespace {
-
-/// Threads that are started within take no signals: those belong to the program's own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
 
 Result<std::thread> start_thread(std::function<void()> work) {
   const SignalsBlocked blocked;

@@ -1,8 +1,7 @@
 #include "storage/disk/parallel.hpp"
 
+#include "core/signals_blocked.hpp"
 #include "storage/outage.hpp"
-
-#include <csignal>
 
 #include <algorithm>
 #include <atomic>
@@ -16,22 +15,6 @@
 namespace headway::storage {
 
 namespace {
-
-/// Threads started within take no signals: those belong to the program's own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 /// Which index is next, and the lowest that failed.
 class Share {
