@@ -44,6 +44,11 @@ CPP: dict[str, Room] = {
         "checkpoint book, failure policy and its texts",
         "headway core",
     ),
+    "data": _room(
+        "src/data/",
+        "decisions about data sets: plan and its identity, optimiser, order, shares, cursor, credits",
+        "headway core",
+    ),
     "storage": _room(
         "src/storage/",
         "checkpoints on any storage (`storage.hpp`), and reading parts of any file (`random_reader.hpp`); in folders: "

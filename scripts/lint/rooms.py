@@ -23,7 +23,7 @@ ROOMS = {name: room.uses for name, room in CPP.items()}
 HEADERS_FOR_CORE = {f"headway/{name}.hpp" for name in ("config", "export", "preemption", "reduce", "result")}
 
 # Rooms that decide, and so may not touch threads, files, sockets, processes, clocks or Arrow.
-PURE_ROOMS = {"core", "control"}
+PURE_ROOMS = {"core", "control", "data"}
 WORLD = re.compile(
     r"""^( thread | mutex | shared_mutex | condition_variable | future | semaphore | latch | barrier | stop_token
         | fstream | filesystem | iostream | ctime | time\.h
