@@ -23,6 +23,12 @@ headway_python_path(HEADWAY_PYARROW_VERSION
 file(GLOB HEADWAY_LIBARROW "${HEADWAY_ARROW_INCLUDE}/../libarrow.so.*")
 file(GLOB headway_libarrow_s3 "${HEADWAY_ARROW_INCLUDE}/../libarrow_s3.so.*")
 list(APPEND HEADWAY_LIBARROW ${headway_libarrow_s3})
+# What the data process links: S3 it loads when it is asked for a URL of it.
+set(HEADWAY_LIBARROW_DATA "")
+foreach(name arrow arrow_compute arrow_acero arrow_dataset parquet)
+  file(GLOB found "${HEADWAY_ARROW_INCLUDE}/../lib${name}.so.*")
+  list(APPEND HEADWAY_LIBARROW_DATA ${found})
+endforeach()
 
 add_library(headway_boost INTERFACE)
 target_include_directories(headway_boost SYSTEM INTERFACE "${HEADWAY_BOOST_INCLUDE}")

@@ -85,6 +85,17 @@ CPP: dict[str, Room] = {
         "headway core wire control storage node engine cluster",
     ),
     "worker": _room("src/worker/", "the session inside a worker", "headway core wire storage"),
+    "feed": _room(
+        "src/feed/",
+        "the client's end of the data process: its messages, batches in shared memory, its start",
+        "headway core wire node data",
+    ),
+    "flow": _room(
+        "src/flow/",
+        "the program `headway-data`: reads files, runs plans, deals batches to ranks; everything of it that needs "
+        "Arrow C++",
+        "headway core wire storage data feed",
+    ),
     "library": _room(
         "src/library/",
         "`libheadway.so`: the C++ front end (its programs are driver, factory and worker) and its CMake package",
@@ -93,7 +104,7 @@ CPP: dict[str, Room] = {
     "bindings": _room(
         "src/bindings/",
         "the Python module `headway._core`, one file a subject, no logic",
-        "headway core wire storage node cluster driver worker",
+        "headway core wire storage node cluster driver worker data feed",
     ),
     "sim": _room(
         "sim/", "the simulator: the real `control/` in a simulated world, with faults, by seed", "headway core control"

@@ -39,6 +39,8 @@ def test_what_the_table_allows_passes(tmp_path: Path, name: str, include: str) -
         ("include/headway/a.hpp", '"core/json.hpp"', "headway/ may not include core/"),
         ("sim/a.cpp", '"driver/b.hpp"', "sim/ may not include driver/"),
         ("src/control/a.cpp", '"sim/b.hpp"', "control/ may not include sim/"),
+        ("src/flow/a.cpp", '"arrow/arrow_files.hpp"', "flow/ may not include arrow/"),
+        ("src/feed/a.cpp", "<arrow/api.h>", "feed/ may not include arrow/"),
         ("src/cellar/a.cpp", "<vector>", "src/cellar/ is no room"),
     ],
 )
@@ -57,6 +59,11 @@ def test_an_arrow_up_the_table_is_named(tmp_path: Path, name: str, include: str,
 def test_a_deciding_room_knows_nothing_of_the_world(tmp_path: Path, room: str, header: str) -> None:
     (message,) = found(tmp_path, f"src/{room}/a.cpp", f"#  include <{header}>\n")
     assert f"src/{room}/a.cpp:1: src/{room}/ includes <{header}>" in message
+
+
+def test_the_rooms_that_link_arrow_include_it(tmp_path: Path) -> None:
+    assert found(tmp_path, "src/flow/a.cpp", "#include <arrow/api.h>\n") == []
+    assert found(tmp_path, "src/arrow/a.cpp", "#include <arrow/api.h>\n") == []
 
 
 def test_a_deciding_room_reads_no_clock(tmp_path: Path) -> None:

@@ -1,0 +1,2 @@
+// headway-data: the data process of a machine.
+int main() { return 0; }

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::data {
+struct ReadNode;
+}
+
+/// What the executor knows of files: units, and how to read one.
+namespace headway::flow {
+
+/// What is read at once: a row group, a range of bytes that ends at a line's end, a slice of a
+/// table, a few small files.
+struct Unit {
+  std::size_t file = 0;
+  /// For people: "/data/a.parquet, row group 3 (rows 3000 to 3999)".
+  std::string where;
+  std::int64_t rows = -1;  ///< -1: unknown before it is read.
+  std::int64_t bytes = 0;  ///< Of its decoded rows, as far as metadata says; else of the file.
+  std::int64_t begin = 0;  ///< The source's own: row group, byte, row.
+  std::int64_t end = 0;
+};
+
+/// An opened read. `schema` and `units` are fixed when it is opened. Any thread may call `read`,
+/// several at once.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  /// The schema of all units: each is cast to it as it is read.
+  virtual std::shared_ptr<arrow::Schema> schema() const = 0;
+  /// In source order: the files as given, the parts of each in the file's order.
+  virtual const std::vector<Unit>& units() const = 0;
+  /// The files that are read, as locations.
+  virtual std::vector<std::string> files() const = 0;
+  /// The rows of a unit in order. `columns` are indices of `schema`'s fields; null: all. Batches
+  /// have these columns in this order. Decoded bytes are allocated from `pool`, which outlives the
+  /// batches. Errors need not name the unit: the executor adds `where`.
+  virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const Unit& unit,
+                                                                        const std::vector<int>* columns,
+                                                                        arrow::MemoryPool* pool) const = 0;
+};
+
+/// Opens what a read names: lists files, reads footers concurrently, fixes the schema. Errors name
+/// the file.
+arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool);
+
+}  // namespace headway::flow
