@@ -3,7 +3,7 @@
 
 Each block has its own ``__main__``, working directory and storage path; the runtime is shared, as
 in a notebook, except around a block that calls ``headway.init``. Every block is run; the last lines
-name those that failed. With WORKERS only the training loops of PyTorch are run, once for each
+name those that failed. With WORKERS the training loops of PyTorch are run again, once for each
 number, with so many workers in place of two.
 """
 
@@ -47,7 +47,7 @@ def main(page, folder, *numbers):
     import headway
 
     failed = []
-    for run_number, (line, code) in enumerate(loops(page, numbers) if numbers else blocks(page)):
+    for run_number, (line, code) in enumerate([*blocks(page), *loops(page, numbers)]):
         place = folder / f"{run_number}_line_{line}"
         place.mkdir()
         os.chdir(place)

@@ -126,7 +126,8 @@ def test_ctrl_c_in_local_mode_shows_where_the_training_function_was(script):
 
         def loop():
             print("at work", flush=True)
-            signal.pause()
+            while True:  # A signal between the line above and pause() would be missed.
+                signal.sigtimedwait([], 0.1)
 
         train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=0)).fit()
         """

@@ -171,7 +171,8 @@ def test_ctrl_c_reaches_the_loop_at_once(script):
             train.report({"step": 1})
             try:
                 print("waiting", flush=True)
-                signal.pause()
+                while True:  # A signal between the line above and pause() would be missed.
+                    signal.sigtimedwait([], 0.1)
             finally:
                 print("left", flush=True)
 

@@ -145,7 +145,8 @@ print(seen)
 def endless():
     import signal
     print("waiting", flush=True)
-    signal.pause()
+    while True:  # A signal between the line above and pause() would be missed.
+        signal.sigtimedwait([], 0.1)
 
 train.DataParallelTrainer(endless, scaling_config=local).fit()
 """,
