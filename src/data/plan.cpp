@@ -17,7 +17,7 @@ Error wrong_node(std::size_t index, std::string_view op, const std::string& reas
 
 template <class N>
 const JsonObject& default_args() {
-  static const JsonObject args = headway::to_json(N{}).get_object();
+  static const JsonObject args = to_json(N{}).get_object();
   return args;
 }
 
@@ -95,7 +95,7 @@ void visit_in_order(const Plan& plan, std::size_t index, std::vector<std::size_t
 std::string function_words(const FunctionNode& function) {
   std::string words = "function " + function.name;
   for (const FunctionStep& step : function.then) words += ", " + step.name;
-  return words + " (" + std::string(headway::to_json(function.kind).get_string()) + ")";
+  return words + " (" + std::string(to_json(function.kind).get_string()) + ")";
 }
 
 }  // namespace
@@ -125,12 +125,11 @@ Result<Plan> plan_from_text(std::string_view text, std::size_t blobs) {
   return plan_from_json(*json, blobs);
 }
 
-Json to_json(const Plan& plan) {
+Json plan_to_json(const Plan& plan) {
   JsonArray list;
   for (const Node& node : plan.nodes) {
-    Json args = std::visit([](const auto& operation) { return headway::to_json(operation); }, node.operation);
-    list.push_back(
-        JsonObject{{"op", op_of(node)}, {"inputs", headway::to_json(node.inputs)}, {"args", std::move(args)}});
+    Json args = std::visit([](const auto& operation) { return to_json(operation); }, node.operation);
+    list.push_back(JsonObject{{"op", op_of(node)}, {"inputs", to_json(node.inputs)}, {"args", std::move(args)}});
   }
   return list;
 }
@@ -166,7 +165,7 @@ std::optional<std::vector<std::string>> columns_of(const ReadNode& read) {
 }
 
 void set_columns(ReadNode& read, const std::vector<std::string>& columns) {
-  read.options["columns"] = headway::to_json(columns);
+  read.options["columns"] = to_json(columns);
 }
 
 std::string to_string(const Node& node) {

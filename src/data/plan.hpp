@@ -49,7 +49,7 @@ Result<Plan> plan_from_json(const Json& json, std::size_t blobs);
 Result<Plan> plan_from_text(std::string_view text, std::size_t blobs);
 
 /// All arguments, those with default values too.
-Json to_json(const Plan& plan);
+Json plan_to_json(const Plan& plan);
 
 /// What `plan_from_json` checks, for plans that were made in another way.
 Result<void> check_plan(const Plan& plan, std::size_t blobs);

@@ -57,7 +57,7 @@ void shorten_paths(JsonObject& args) {
 }
 
 JsonObject identity_of_node(const Node& node, std::span<const std::string_view> blobs) {
-  Json written = std::visit([](const auto& operation) { return headway::to_json(operation); }, node.operation);
+  Json written = std::visit([](const auto& operation) { return to_json(operation); }, node.operation);
   JsonObject& args = written.get_object();
   if (node.as<ReadNode>()) shorten_paths(args);
   if (node.as<FunctionNode>()) {
@@ -68,7 +68,7 @@ JsonObject identity_of_node(const Node& node, std::span<const std::string_view> 
   }
   if (node.as<PythonSourceNode>()) name_blob(args, "function", blobs);
   if (node.as<WholeNode>() || node.as<WriteNode>()) name_blob(args, "blob", blobs);
-  return {{"args", with_sorted_keys(written)}, {"inputs", headway::to_json(node.inputs)}, {"op", op_of(node)}};
+  return {{"args", with_sorted_keys(written)}, {"inputs", to_json(node.inputs)}, {"op", op_of(node)}};
 }
 
 /// A node without its inputs.
@@ -168,7 +168,7 @@ PlanIdentity identity_of(const Plan& plan, std::span<const std::string_view> blo
   return identity;
 }
 
-std::string canonical_text(const PlanIdentity& identity) { return json_text(headway::to_json(identity.nodes)); }
+std::string canonical_text(const PlanIdentity& identity) { return json_text(to_json(identity.nodes)); }
 
 std::string plan_hash(const PlanIdentity& identity) { return digest_of(canonical_text(identity)); }
 
