@@ -111,14 +111,20 @@ install_torch() {
 
 # Several sets by one call of pip, which resolves and starts once.
 install_sets() {
-  local set arguments=() names=()
+  local set arguments=() names=() alone=()
   for set in "$@"; do
-    if [ "$set" = torch ]; then continue; fi
-    names+=("$set")
-    arguments+=(-r "requirements/$set.txt")
+    case $set in
+      torch | legacy_keras) alone+=("$set") ;;
+      *) names+=("$set") && arguments+=(-r "requirements/$set.txt") ;;
+    esac
   done
   if [ ${#names[@]} -gt 0 ]; then pip_install "installing requirements (${names[*]})" "${arguments[@]}"; fi
-  if [ ${#names[@]} -lt $# ]; then install_torch; fi
+  for set in "${alone[@]}"; do
+    case $set in
+      torch) install_torch ;;
+      legacy_keras) pip_install "installing tf-keras" --no-deps -r requirements/legacy_keras.txt ;;
+    esac
+  done
   mkdir -p "$venv/.installed"
   for set in "$@"; do cp "requirements/$set.txt" "$venv/.installed/$set.txt"; done
 }

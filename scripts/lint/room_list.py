@@ -205,6 +205,11 @@ PYTHON: dict[str, Room] = {
         "_callbacks _checkpoint _core _places _runtime _session _storage _values _worker train._config train._errors "
         "train._local train._run train._training_function train._validation train.backend",
     ),
+    "train._ports": _room(
+        "python/headway/train/_ports.py",
+        "addresses of ranks, and ports that they hold until a framework listens",
+        "_session",
+    ),
     "train.torch": _room(
         "python/headway/train/torch/",
         "PyTorch: trainer, checkpoints, models, data loaders",
@@ -228,12 +233,19 @@ PYTHON: dict[str, Room] = {
     "train.xgboost": _room(
         "python/headway/train/xgboost/",
         "XGBoost: trainer, reports",
-        "_checkpoint _places _session _values train train._boosting train._config train._validation train.backend",
+        "_checkpoint _places _session _values train train._boosting train._config train._ports train._validation "
+        "train.backend",
     ),
     "train.lightgbm": _room(
         "python/headway/train/lightgbm/",
         "LightGBM: trainer, network, reports",
-        "_checkpoint _places _session _values train train._boosting train._config train._validation train.backend",
+        "_checkpoint _places _session _values train train._boosting train._config train._ports train._validation "
+        "train.backend",
+    ),
+    "train.tensorflow": _room(
+        "python/headway/train/tensorflow/",
+        "TensorFlow: trainer, cluster, reports of Keras, checkpoints",
+        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
     ),
     "tune": _room(
         "python/headway/tune/",

@@ -13,8 +13,10 @@ from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
 from headway.train import lightgbm as lightgbm_names
 from headway.train import lightning as lightning_names
+from headway.train import tensorflow as tensorflow_names
 from headway.train import xgboost as xgboost_names
 from headway.train.lightgbm import LightGBMTrainer
+from headway.train.tensorflow import keras as tensorflow_keras
 from headway.train.torch import (
     TorchCheckpoint,
     TorchTrainer,
@@ -327,4 +329,39 @@ def of_boosting(names, trainer):
         (get_model, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
         (from_trainer, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a headway.train.Checkpoint"),
         (from_trainer, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
+    ]
+
+
+def of_tensorflow():
+    """Rows for which TensorFlow must be installed: test_tensorflow.py."""
+    names, callback = tensorflow_names, tensorflow_keras.ReportCheckpointCallback
+    made = names.TensorflowCheckpoint
+    both = {"tensorflow_config": names.TensorflowConfig(), "tensorflow_backend": names.TensorflowConfig()}
+    return [
+        (callback, {"checkpoint_on": "epoch"}, ValueError, "checkpoint_on", "'epoch'", "epoch_begin, epoch_end"),
+        (callback, {"checkpoint_on": 3}, TypeError, "checkpoint_on", "3 (int)", "a list of events"),
+        (callback, {"report_metrics_on": ["x"]}, ValueError, "report_metrics_on", "'x'", "epoch_begin, epoch_end"),
+        (callback, {"metrics": 3}, TypeError, "metrics", "3 (int)", "a dict from names to metrics"),
+        (names.prepare_dataset_shard, {"tf_dataset_shard": []}, TypeError, "tf_dataset_shard", "[]", "a tf.data.Data"),
+        (made.from_model, {"model": 3}, TypeError, "model", "3 (int)", "a Keras model"),
+        (made.from_h5, {"file_path": 3}, TypeError, "file_path", "3 (int)", "a path"),
+        (made.from_h5, {"file_path": "/a.keras"}, ValueError, "file_path", "'/a.keras'", "ends in .h5"),
+        (made.from_saved_model, {"dir_path": 3}, TypeError, "dir_path", "3 (int)", "a path"),
+        (made.from_saved_model, {"dir_path": "/"}, ValueError, "dir_path", "'/'", "with a file saved_model.pb"),
+        *of_two_names(names.TensorflowTrainer, "tensorflow_config", both, "a TensorflowConfig or None"),
+    ]
+
+
+def of_two_names(trainer, name, both, allowed):
+    """Rows of a trainer's settings, which may be given as ``tensorflow_backend`` too."""
+    alias = "tensorflow_backend"
+    calls = ((trainer, {"train_loop_per_worker": print}), (trainer.restore, {"path": "/"}))
+    return [
+        row
+        for call, others in calls
+        for row in (
+            (call, {**others, name: 3}, TypeError, name, "3 (int)", allowed),
+            (call, {**others, alias: 3}, TypeError, alias, "3 (int)", allowed),
+            (call, {**others, **both}, ValueError, alias, f"beside {name}", "one of them"),
+        )
     ]

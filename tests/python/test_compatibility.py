@@ -12,6 +12,7 @@ import headway
 import headway.train.huggingface.transformers
 import headway.train.lightgbm
 import headway.train.lightning
+import headway.train.tensorflow.keras
 import headway.train.torch
 import headway.train.xgboost
 import pytest
@@ -92,6 +93,8 @@ def test_every_public_name_has_a_row():
         headway.train.torch,
         headway.train.lightning,
         headway.train.huggingface.transformers,
+        headway.train.tensorflow,
+        headway.train.tensorflow.keras,
         headway.train.xgboost,
         headway.train.lightgbm,
     )

@@ -30,7 +30,7 @@ WRITTEN = {
     "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
     "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "FSDPStrategy", "LightningEnvironment",
     "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
-    "AimLoggerCallback",
+    "AimLoggerCallback", "ReportCheckpointCallback",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
@@ -50,6 +50,13 @@ LEFT_OUT = {
     ("XGBoostTrainer.restore", None): "the same",
     ("LightGBMTrainer", None): "hands all but lightgbm_config, which has a row, on to DataParallelTrainer",
     ("LightGBMTrainer.restore", None): "the same",
+    ("TensorflowTrainer", None): "hands all but its settings, which have rows, on to DataParallelTrainer",
+    ("TensorflowTrainer.restore", None): "the same",
+    ("TensorflowCheckpoint", None): "its constructor is Checkpoint's",
+    ("TensorflowCheckpoint.from_model", "preprocessor"): "the same code as TorchCheckpoint's",
+    ("TensorflowCheckpoint.from_h5", "preprocessor"): "the same",
+    ("TensorflowCheckpoint.from_saved_model", "preprocessor"): "the same",
+    ("TensorflowCheckpoint.set_preprocessor", None): "the same",
     ("JupyterNotebookReporter", None): "its constructor is CLIReporter's",
     ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
@@ -86,7 +93,8 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm())  # fmt: skip
+              bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm(),
+              bad_calls.of_tensorflow())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)
     for given, *_ in test_arguments.TRAINER_CASES:

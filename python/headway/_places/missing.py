@@ -23,6 +23,7 @@ _TRANSFORMERS = _REMOVED.format(
 )
 _DEEPSPEED = "Headway has no integration of Lightning's DeepSpeed strategy yet; FSDPStrategy shards a model too"
 _MODEL = "ReportCallback.get_model(checkpoint) gives the model of a checkpoint"
+_TENSORFLOW_MODEL = "TensorflowCheckpoint.get_model() gives the model of a checkpoint"
 
 # A name stands for all that is below it.
 _WORDS = {
@@ -40,7 +41,7 @@ _WORDS = {
     "headway.train.lightning.LightningConfigBuilder": _LIGHTNING_TRAINER,
     "headway.train.lightning.LightningTrainer": _LIGHTNING_TRAINER,
     "headway.train.lightning.RayDeepSpeedStrategy": _DEEPSPEED,
-    "headway.train.tensorflow": _OTHER.format("TensorFlow"),
+    "headway.train.tensorflow.TensorflowPredictor": _TENSORFLOW_MODEL,
     "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
     "headway.train.xgboost.XGBoostPredictor": _MODEL,
     "headway.tune": _TUNING,

@@ -62,6 +62,9 @@ _OF_RAY: dict[str, Place] = {
     "headway.air.constants": Place("Names that users' code shares with Headway", _CONSTANTS),
     "headway.air.integrations": Place("Experiment trackers", {}),
     "headway.air.integrations.comet": Place("Comet", {"headway._trackers.comet": "CometLoggerCallback"}),
+    "headway.air.integrations.keras": Place(
+        "Reports of Keras", {"headway.train.tensorflow.keras": "ReportCheckpointCallback"}
+    ),
     "headway.air.integrations.mlflow": Place(
         "MLflow",
         {"headway._trackers.mlflow": "MLflowLoggerCallback", "headway._trackers.mlflow_setup": "setup_mlflow"},
@@ -79,6 +82,9 @@ _OF_RAY: dict[str, Place] = {
     "headway.train.error": Place(
         "What a function that belongs into a training function raises elsewhere",
         {"headway._session": "SessionMisuseError"},
+    ),
+    "headway.train.tensorflow.train_loop_utils": Place(
+        "The function for a TensorFlow training function", {"headway.train.tensorflow": "prepare_dataset_shard"}
     ),
     "headway.train.torch.train_loop_utils": Place(
         "The functions for a torch training function", {"headway.train.torch": _OF_TORCH}
@@ -121,6 +127,10 @@ _OF_RAY: dict[str, Place] = {
     ),
     "headway.train.v2.api.validation_config": Place(
         "How checkpoints are validated", {"headway.train": "ValidationConfig ValidationFn ValidationTaskConfig"}
+    ),
+    "headway.train.v2.tensorflow": Place("Names of headway.train.tensorflow where newer code imports them from", {}),
+    "headway.train.v2.tensorflow.tensorflow_trainer": Place(
+        "The trainer for TensorFlow", {"headway.train.tensorflow": "TensorflowTrainer"}
     ),
     "headway.train.v2.torch": Place("Names of headway.train.torch where newer code imports them from", {}),
     "headway.train.v2.torch.torch_trainer": Place("The trainer for PyTorch", {"headway.train.torch": "TorchTrainer"}),

@@ -110,3 +110,16 @@ def check_label_selector(value: object) -> list[dict[str, str]] | None:
     if not isinstance(value, Mapping):
         refuse(argument, value, "None, a dict from labels to text, or a list with one for each worker")
     return [check_labels(argument, value)]
+
+
+def one_of(argument: str, value: Any, alias: str, other: Any, kind: type, allowed: str) -> Any:
+    """An argument that has two names, as :func:`check_instance` has it.
+
+    Raises:
+        ValueError: it is given under both.
+    """
+    check_instance(argument, value, kind, allowed)
+    check_instance(alias, other, kind, allowed)
+    if value is not None and other is not None:
+        raise ValueError(f"{alias} is given beside {argument}, and means the same; allowed: one of them")
+    return value if value is not None else other

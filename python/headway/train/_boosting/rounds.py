@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headway import _session as worker_session
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway._values.metric_names import metric_names, renamed
 from headway.train import report
-
-_METRICS = "None, a metric's name, a list of them, or a dict from names to metrics"
 
 
 class Rounds:
@@ -37,7 +36,7 @@ class Rounds:
         results_postprocessing_fn: Any,
         reduce: str | None = None,
     ):
-        self._metrics = _names_of(metrics)
+        self._metrics = metric_names(metrics)
         self._filename = check_filename(filename)
         self._frequency = check_int("frequency", frequency, "a number of rounds, from 0")
         if self._frequency < 0:
@@ -58,11 +57,7 @@ class Rounds:
             values: What was evaluated.
             save: Writes the model to a path.
         """
-        if self._metrics is not None:
-            missing = [metric for metric in self._metrics.values() if metric not in values]
-            if missing:
-                raise ValueError(f"metrics has {missing[0]!r}; what is evaluated: {', '.join(values) or 'nothing'}")
-            values = {name: values[metric] for name, metric in self._metrics.items()}
+        values = renamed(values, self._metrics)
         self._last = values if self._process is None else self._process(values)
         self._saved = self._frequency > 0 and (number + 1) % self._frequency == 0
         self._report(save)
@@ -113,18 +108,3 @@ def check_filename(filename: object) -> str:
     if not name or "/" in name or "\0" in name:
         raise ValueError(f"filename is {name!r}; allowed: a file's name without '/'")
     return name
-
-
-def _names_of(metrics: Any) -> dict[str, str] | None:
-    """By their names in a report."""
-    if metrics is None:
-        return None
-    if isinstance(metrics, str):
-        metrics = [metrics]
-    if not isinstance(metrics, (Sequence, Mapping)):
-        refuse("metrics", metrics, _METRICS)
-    named = metrics if isinstance(metrics, Mapping) else {each: each for each in metrics}
-    for name, metric in named.items():
-        check_str("a name in metrics", name, _METRICS)
-        check_str(f"metrics[{name!r}]", metric, _METRICS)
-    return dict(named)

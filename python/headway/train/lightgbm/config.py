@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import socket
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headway import _session as worker_session
+from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
 # What LightGBM says when a peer is gone.
 _ECHO_WORDS = ("socket", "connection")
-# Below the ports that the system gives to connections (net.ipv4.ip_local_port_range).
-_PORTS = range(20000, 32768)
-_ATTEMPTS = 1000
 
 
 @dataclass
@@ -59,19 +56,9 @@ def _hold_port() -> tuple[str, int]:
     so no other rank takes it.
     """
     global _held
-    context = worker_session.current("the lightgbm backend").context
-    plan = context["plan"]
-    one_node = plan["local_world_size"] == context["world_size"]
-    for _ in range(_ATTEMPTS):
-        held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            held.bind(("", random.choice(_PORTS)))
-        except OSError:
-            held.close()
-            continue
-        _held = held
-        return "127.0.0.1" if one_node else plan["slot"]["node_ip"], held.getsockname()[1]
-    raise OSError(f"no port of {_PORTS.start} to {_PORTS.stop - 1} is free")
+    host = _ports.own_host("the lightgbm backend")
+    _held = _ports.hold_outside_of_the_systems()
+    return host, _held.getsockname()[1]
 
 
 def _keep(addresses: list[tuple[str, int]]) -> None:

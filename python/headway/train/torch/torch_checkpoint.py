@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._checkpoint.dict_checkpoint import portable_state_dict
+from headway._checkpoint.preprocessor import keep_preprocessor, kept_preprocessor
 from headway._values.arguments import refuse
 
 if TYPE_CHECKING:
     import torch
-
-# In the checkpoint's metadata.
-_PREPROCESSOR = "preprocessor_pickled"
 
 
 class TorchCheckpoint(Checkpoint):
@@ -95,24 +90,14 @@ class TorchCheckpoint(Checkpoint):
         Raises:
             TypeError: it cannot be pickled.
         """
-        try:
-            pickled = cloudpickle.dumps(preprocessor)
-        except Exception as error:
-            raise TypeError(
-                f"preprocessor is {preprocessor!r:.100}, which cannot be pickled ({error}); "
-                "allowed: an object that can be pickled"
-            ) from error
-        self.update_metadata({_PREPROCESSOR: base64.b64encode(pickled).decode()})
+        keep_preprocessor(self, preprocessor)
 
     def get_preprocessor(self) -> Any:
         """What :meth:`set_preprocessor` has kept; None when there is nothing.
 
         Loading runs code that the metadata names: open only checkpoints that you trust.
         """
-        pickled = self.get_metadata().get(_PREPROCESSOR)
-        if pickled is None:
-            return None
-        return cloudpickle.loads(base64.b64decode(pickled))
+        return kept_preprocessor(self)
 
     def get_model(self, model: torch.nn.Module | None = None) -> torch.nn.Module:
         """The model, on the CPU. Loading runs code that the file names: open only checkpoints that

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from headway import _session as worker_session
+from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
 # What XGBoost says when a peer is gone.
@@ -84,9 +85,8 @@ def _start_tracker() -> dict[str, Any]:
     global _tracker
     from xgboost.tracker import RabitTracker
 
-    context = worker_session.current("the xgboost backend").context
-    plan, ranks = context["plan"], context["world_size"]
-    host = "127.0.0.1" if plan["local_world_size"] == ranks else plan["slot"]["node_ip"]
+    ranks = worker_session.current("the xgboost backend").context["world_size"]
+    host = _ports.own_host("the xgboost backend")
     # By task: XGBoost's ranks are then the run's.
     _tracker = RabitTracker(n_workers=ranks, host_ip=host, sortby="task")
     _tracker.start()
