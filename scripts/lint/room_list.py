@@ -247,6 +247,11 @@ PYTHON: dict[str, Room] = {
         "TensorFlow: trainer, cluster, reports of Keras, checkpoints",
         "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
     ),
+    "train.jax": _room(
+        "python/headway/train/jax/",
+        "JAX: trainer, processes",
+        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
+    ),
     "tune": _room(
         "python/headway/tune/",
         "the names that users import of what tuning shares with training",

@@ -15,6 +15,7 @@ from headway.train import lightgbm as lightgbm_names
 from headway.train import lightning as lightning_names
 from headway.train import tensorflow as tensorflow_names
 from headway.train import xgboost as xgboost_names
+from headway.train.jax import JaxConfig, JaxTrainer
 from headway.train.lightgbm import LightGBMTrainer
 from headway.train.tensorflow import keras as tensorflow_keras
 from headway.train.torch import (
@@ -193,6 +194,10 @@ ROWS = [
     (XGBoostTrainer.restore, {"path": "/", "xgboost_config": 3}, TypeError, "xgboost_config", "3 (int)", "an XGBoost"),
     (LightGBMTrainer.restore, {"path": "/", "lightgbm_config": 3}, TypeError, "lightgbm_config", "3 (int)", "a Light"),
     (XGBoostConfig, {"xgboost_communicator": "mpi"}, ValueError, "xgboost_communicator", "'mpi'", '"rabit"'),
+    (JaxConfig, {"use_tpu": True}, ValueError, "JaxConfig.use_tpu", "True", "False. Headway trains on CPUs"),
+    (JaxConfig, {"use_gpu": 1}, TypeError, "JaxConfig.use_gpu", "1 (int)", BOOL),
+    (JaxTrainer, {"train_loop_per_worker": print, "jax_config": {}}, TypeError, "jax_config", "{}", "a JaxConfig"),
+    (JaxTrainer.restore, {"path": "/", "jax_config": 3}, TypeError, "jax_config", "3 (int)", "a JaxConfig or None"),
     (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
 ]
 

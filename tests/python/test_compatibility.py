@@ -10,6 +10,7 @@ from pathlib import Path
 
 import headway
 import headway.train.huggingface.transformers
+import headway.train.jax
 import headway.train.lightgbm
 import headway.train.lightning
 import headway.train.tensorflow.keras
@@ -97,6 +98,7 @@ def test_every_public_name_has_a_row():
         headway.train.tensorflow.keras,
         headway.train.xgboost,
         headway.train.lightgbm,
+        headway.train.jax,
     )
     public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()

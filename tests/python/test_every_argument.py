@@ -50,6 +50,8 @@ LEFT_OUT = {
     ("XGBoostTrainer.restore", None): "the same",
     ("LightGBMTrainer", None): "hands all but lightgbm_config, which has a row, on to DataParallelTrainer",
     ("LightGBMTrainer.restore", None): "the same",
+    ("JaxTrainer", None): "hands all but jax_config, which has a row, on to DataParallelTrainer",
+    ("JaxTrainer.restore", None): "the same",
     ("TensorflowTrainer", None): "hands all but its settings, which have rows, on to DataParallelTrainer",
     ("TensorflowTrainer.restore", None): "the same",
     ("TensorflowCheckpoint", None): "its constructor is Checkpoint's",

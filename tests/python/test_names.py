@@ -101,9 +101,9 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
         ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
         ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
-        ("import headway.train.jax", "headway.train.jax: Headway has no integration of JAX yet"),
-        ("from headway.train import jax", "headway.train.jax: Headway has no integration of JAX yet"),
-        ("from headway.train.jax import JaxTrainer", "headway.train.jax: Headway has no integration of JAX yet"),
+        ("import headway.train.horovod", "headway.train.horovod: Headway has no integration of Horovod yet"),
+        ("from headway.train import horovod", "headway.train.horovod: Headway has no integration of Horovod yet"),
+        ("from headway.train.horovod import HorovodTrainer", "headway.train.horovod: Headway has no integration of"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         (
             "from headway.train.lightning import RayDeepSpeedStrategy",
@@ -125,9 +125,9 @@ def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words
 
 def test_whether_a_missing_name_is_there_may_be_asked():
     assert not hasattr(headway.tune, "Tuner")
-    assert not hasattr(train, "jax")
-    with pytest.raises(AttributeError, match=r"headway\.train\.jax: Headway has no integration of JAX yet"):
-        train.jax  # noqa: B018
+    assert not hasattr(train, "horovod")
+    with pytest.raises(AttributeError, match=r"headway\.train\.horovod: Headway has no integration of Horovod yet"):
+        train.horovod  # noqa: B018
 
 
 def test_frameworks_names_are_there_without_the_frameworks(script):

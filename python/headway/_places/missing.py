@@ -34,7 +34,6 @@ _WORDS = {
     "headway.train.huggingface.TransformersTrainer": _TRANSFORMERS,
     "headway.train.huggingface.accelerate": _ACCELERATE,
     "headway.train.huggingface.transformers.TransformersTrainer": _TRANSFORMERS,
-    "headway.train.jax": _OTHER.format("JAX"),
     "headway.train.lightgbm.LightGBMCheckpoint": _MODEL,
     "headway.train.lightgbm.LightGBMPredictor": _MODEL,
     "headway.train.lightning.DeepSpeedStrategy": _DEEPSPEED,

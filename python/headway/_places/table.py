@@ -128,6 +128,12 @@ _OF_RAY: dict[str, Place] = {
     "headway.train.v2.api.validation_config": Place(
         "How checkpoints are validated", {"headway.train": "ValidationConfig ValidationFn ValidationTaskConfig"}
     ),
+    "headway.train.v2.jax": Place(
+        "Names of headway.train.jax where newer code imports them from",
+        {"headway.train.jax": "JaxConfig JaxTrainer"},
+    ),
+    "headway.train.v2.jax.config": Place("The settings for JAX", {"headway.train.jax": "JaxConfig"}),
+    "headway.train.v2.jax.jax_trainer": Place("The trainer for JAX", {"headway.train.jax": "JaxTrainer"}),
     "headway.train.v2.tensorflow": Place("Names of headway.train.tensorflow where newer code imports them from", {}),
     "headway.train.v2.tensorflow.tensorflow_trainer": Place(
         "The trainer for TensorFlow", {"headway.train.tensorflow": "TensorflowTrainer"}
