@@ -583,6 +583,14 @@ class Session:
     def send_progress(self) -> None:
         """Sends the driver what the loop has done."""
 
+    def data_cursors(self) -> str:
+        """
+        Where the data sets stood in the checkpoint that this attempt began with: JSON, by name.
+        """
+
+    def set_data_cursors(self, cursors_json: str) -> None:
+        """Where they stand now, for the manifest of the next checkpoint."""
+
     @property
     def context_json(self) -> str: ...
 

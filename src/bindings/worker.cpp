@@ -233,6 +233,22 @@ void bind_steps(nb::class_<worker::Session>& session) {
            "Sends the driver what the loop has done.");
 }
 
+/// What data sets need: their positions, by name.
+void bind_data_cursors(nb::class_<worker::Session>& session) {
+  session
+      .def(
+          "data_cursors",
+          [](worker::Session& self) { return json_text(without_gil([&] { return self.data_cursors(); })); },
+          "Where the data sets stood in the checkpoint that this attempt began with: JSON, by name.")
+      // Keeps the GIL: a field.
+      .def(
+          "set_data_cursors",
+          [](worker::Session& self, const std::string& cursors_json) {
+            self.set_data_cursors(unwrap(from_json_text<JsonObject>(cursors_json, "cursors")));
+          },
+          nb::arg("cursors_json"), "Where they stand now, for the manifest of the next checkpoint.");
+}
+
 /// What validations, and questions about them, need.
 void bind_validation(nb::class_<worker::Session>& session) {
   session
@@ -292,6 +308,7 @@ void bind_worker(nb::module_& module) {
   bind_validation(session);
   bind_answers(session);
   bind_steps(session);
+  bind_data_cursors(session);
   session
       .def(nb::new_(&open_session), nb::arg("fd"), nb::arg("lives_on") = false,
            "`lives_on`: this process does not end with the session.")

@@ -90,6 +90,7 @@ struct RankReported {
   std::optional<ValidationTask> validation = {};  ///< Of its checkpoint; rank 0's counts.
   /// Of its metrics, over the ranks; rank 0's counts.
   std::optional<ReductionPlan> reduce = {};
+  std::optional<JsonObject> data = {};  ///< Its position in each data set; rank 0's counts.
 };
 
 /// A rank wants to know of all checkpoints that are kept, once those of its first `reports` reports

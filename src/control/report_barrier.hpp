@@ -36,6 +36,7 @@ class ReportBarrier {
     std::optional<CheckpointOffer> checkpoint;
     std::optional<ValidationTask> validation = {};
     std::optional<ReductionPlan> reduce = {};
+    std::optional<JsonObject> data = {};
   };
 
   /// Takes a rank's offer. False when it is not the rank's next one (a defect of the peer).
@@ -53,6 +54,8 @@ class ReportBarrier {
   std::vector<JsonObject> rank_metrics() const;
   /// What rank 0 wants to have validated; only when complete.
   const std::optional<ValidationTask>& validation() const { return offers_.front()->validation; }
+  /// Where rank 0 stands in its data sets; only when complete.
+  const std::optional<JsonObject>& data() const { return offers_.front()->data; }
   bool has_checkpoint() const;
   /// Whether every rank that gave a checkpoint wants to go on before it is stored.
   bool asynchronous() const;

@@ -40,6 +40,7 @@ PendingReport ReportPipeline::take(Time now, bool with_rank_metrics, CheckpointB
   if (barrier_.has_checkpoint()) {
     open_checkpoint(report, now, book);
     report.validation = barrier_.validation();
+    report.data = barrier_.data();
   }
   barrier_.advance();
   return report;

@@ -43,6 +43,7 @@ struct PendingReport {
   std::optional<std::vector<JsonObject>> rank_metrics;  ///< Where the front end has callbacks.
   std::optional<PendingCheckpoint> checkpoint;
   std::optional<ValidationTask> validation = {};
+  std::optional<JsonObject> data = {};  ///< For the checkpoint's manifest.
   bool answered = false;
   bool after_notice = false;  ///< The ranks made it when the driver was about to end.
   bool dropped = false;       ///< It had a checkpoint, which could not be stored and is dropped.

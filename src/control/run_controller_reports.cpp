@@ -12,7 +12,8 @@ namespace headway::control {
 void RunController::on(const RankReported& event) {
   if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running || end_.stop_reason()) return;
   const Time now = out_.now();
-  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation, event.reduce},
+  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation, event.reduce,
+                                   event.data},
                       now)) {
     fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
                             "rank " + std::to_string(event.rank) + " sent " + group().report_name(event.index) +
@@ -163,6 +164,7 @@ void RunController::commit(const PendingReport& report) {
   manifest.metrics = report.metrics;
   manifest.metadata = spec_.metadata;
   manifest.validation = report.validation;
+  manifest.data = report.data;
   manifest.files = checkpoint.files;
   std::sort(manifest.files.begin(), manifest.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   out_.push(CommitCheckpoint{report.index, std::move(manifest), checkpoint.plan.source});

@@ -57,10 +57,12 @@ struct Manifest {
   std::optional<ReportLine> report = {};
   /// The validation that was asked for with it. What became of it is in the run's journal.
   std::optional<ValidationTask> validation = {};
+  /// Where rank 0 stood in its data sets: a `data::Cursor` by each name.
+  std::optional<JsonObject> data = {};
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata,
-                       owner_epoch, report, validation))
+                       owner_epoch, report, validation, data))
 
 /// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit
 /// may have left its manifest, and the next report bears its index; an owner that was overtaken may

@@ -199,7 +199,7 @@ void Run::on_message(int rank, const wire::Executed& message, const wire::Blob& 
 
 void Run::on_message(int rank, const wire::Reported& message, const wire::Blob&) {
   handle(control::RankReported{attempt_, rank, message.index, message.metrics, message.checkpoint, message.validation,
-                               message.reduce});
+                               message.reduce, message.data});
 }
 
 void Run::on_message(int rank, const wire::Arrived& message, const wire::Blob& blob) {

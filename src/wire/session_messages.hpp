@@ -183,8 +183,9 @@ struct Reported {
   std::optional<CheckpointOffer> checkpoint;
   std::optional<ValidationTask> validation;
   std::optional<ReductionPlan> reduce = {};
+  std::optional<JsonObject> data = {};  ///< Rank 0's position in each data set.
 };
-BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation, reduce))
+BOOST_DESCRIBE_STRUCT(Reported, (), (index, metrics, checkpoint, validation, reduce, data))
 
 /// A question about all checkpoints; control/events.hpp says when it is answered.
 struct AskCheckpoints {

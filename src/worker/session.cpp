@@ -325,6 +325,7 @@ Result<std::optional<std::string>> Session::report(ReportRequest request) {
   reported.metrics = request.metrics;
   reported.validation = request.validation;
   reported.reduce = request.reduce;
+  reported.data = data_to_report();
   if (request.checkpoint_directory) {
     Result<CheckpointOffer> files = offer(request);
     if (!files) return files.error();

@@ -127,6 +127,15 @@ class Session {
   /// end, after Task::Kind::end.
   void finish_uploads();
 
+  /// Where the data sets stood, by name, when the checkpoint was made that this attempt began with:
+  /// `data::Cursor`s. Empty without one, and with one of another run. From then on reports say the
+  /// same of data sets that `set_data_cursors` does not name. Reads the manifest, once.
+  /// Errors: those of storage::read_manifest.
+  Result<JsonObject> data_cursors();
+  /// Where data sets stand now, by name; others stay where they were. The next report of rank 0
+  /// puts all of them into its checkpoint's manifest.
+  void set_data_cursors(const JsonObject& cursors);
+
   /// The barrier of all ranks. Returns when the report is accepted and, with a synchronous
   /// checkpoint, when that is durable; then the committed checkpoint's directory, if any. Errors:
   /// `invalid_argument` (nothing was sent), `unavailable` (refused for all ranks alike), `aborted`
@@ -161,6 +170,7 @@ class Session {
   template <class M>
   Result<void> send(const M& message, wire::Blob blob = nullptr, std::vector<wire::Fd> fds = {});
   Result<CheckpointOffer> offer(const ReportRequest& request) const;
+  std::optional<JsonObject> data_to_report() const;
   wire::Uploaded store(const wire::Upload& order, const ReportRequest& request) const;
   void upload(const wire::Upload& order, const ReportRequest& request);
   void take_stored(const wire::CheckpointStored& stored);
@@ -177,6 +187,8 @@ class Session {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;
+  std::optional<JsonObject> data_found_;  ///< In the checkpoint that this attempt began with.
+  JsonObject data_now_;                   ///< What the next report says.
   std::optional<wire::Upload> upload_order_;
   std::optional<wire::ReportAnswered> answer_;
   std::optional<std::string> checkpoint_;

@@ -213,6 +213,17 @@ BOOST_AUTO_TEST_CASE(a_storage_path_that_nodes_do_not_share_is_told_with_the_nod
   BOOST_TEST(run.count<AppendResult>() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_manifest_has_rank_zeros_positions_whoever_gives_the_checkpoint) {
+  Rig run(spec_of(2));
+  run.to_running();
+  const JsonObject positions{{"train", JsonObject{{"rows_before", 512}}}};
+  run.send(RankReported{run.attempt(), 1, 0, {}, files({"model.pt"}), {}, {}, JsonObject{{"train", 1}}});
+  run.send(RankReported{run.attempt(), 0, 0, {}, {}, {}, {}, positions});
+  run.begun();
+  run.uploaded(1);
+  BOOST_TEST((run.last<CommitCheckpoint>().manifest.data == positions));
+}
+
 BOOST_AUTO_TEST_CASE(storage_that_a_rank_does_not_see_is_named_as_people_know_it_and_without_its_secrets) {
   const auto told = [](const std::string& storage_path) {
     RunSpec spec = spec_of(1);
