@@ -94,7 +94,7 @@ CPP: dict[str, Room] = {
         "src/flow/",
         "the program `headway-data`: reads files, runs plans, deals batches to ranks; everything of it that needs "
         "Arrow C++",
-        "headway core wire storage data feed",
+        "headway core wire storage node data feed",
     ),
     "library": _room(
         "src/library/",

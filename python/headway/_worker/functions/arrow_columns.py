@@ -1,0 +1,168 @@
+"""A column of any Python values as an Arrow array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_STORED = (
+    "a column holds numbers, text, bytes, times, lists, dictionaries, arrays or None; turn other objects into one of "
+    "these (pickle.dumps(value) gives bytes)"
+)
+
+
+def type_name(kind: type) -> str:
+    """A class as its users write it."""
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def arrow_column(name: str, values: Any) -> Any:
+    """An Arrow array, chunked only if it was.
+
+    Args:
+        name: The column's, for errors.
+        values: An array of numpy or Arrow, a pandas series, or a list.
+
+    Raises:
+        TypeError: a value is of no type that can be stored; it names the column and the row.
+    """
+    import pyarrow as pa
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if type(values).__module__.partition(".")[0] == "pandas":
+        if values.dtype != object:
+            return pa.array(values, from_pandas=True)
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return _from_numpy(name, values)
+    listed = list(values)
+    if any(_is_tensor(value) for value in listed):
+        return _from_tensors(name, listed)
+    return _from_list(name, listed)
+
+
+def _from_numpy(name: str, values: Any) -> Any:
+    import pyarrow as pa
+
+    if values.ndim == 1:
+        if values.dtype.kind == "U":
+            return _from_list(name, values.tolist())
+        try:
+            return pa.array(values)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise TypeError(f"column {name!r} is an array of {values.dtype}, which cannot be stored: {error}") from None
+    return tensor_column(values)
+
+
+def tensor_column(values: Any) -> Any:
+    """An array ``[rows, *shape]`` as an Arrow array of tensors."""
+    import pyarrow as pa
+
+    shape = values.shape[1:]
+    size = int(np.prod(shape, dtype=np.int64))
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    if size == 0:
+        # Lists without elements do not say how many there are.
+        storage = pa.array([[]] * len(values), pa.list_(flat.type, 0))
+    else:
+        storage = pa.FixedSizeListArray.from_arrays(flat, size)
+    return pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(flat.type, shape), storage)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or (hasattr(value, "detach") and hasattr(value, "numpy"))
+
+
+def _from_tensors(name: str, values: list[Any]) -> Any:
+    """Arrays as tensors of one shape, else as lists (of one dimension) or tensors of several
+    shapes.
+    """
+    import pyarrow as pa
+
+    arrays = [_array(value) for value in values]
+    present = [each for each in arrays if isinstance(each, np.ndarray)]
+    if len({each.ndim for each in present}) > 1 or any(
+        each is not None and not isinstance(each, np.ndarray) for each in arrays
+    ):
+        kinds = sorted({_shown(each) for each in arrays})
+        raise TypeError(f"column {name!r} mixes {' and '.join(kinds)}; the arrays of a column have one dimension count")
+    if present[0].ndim == 0:
+        return _from_list(name, [None if each is None else each.item() for each in arrays])
+    dtype = np.result_type(*present)
+    if len(present) == len(arrays) and len({each.shape for each in arrays}) == 1 and dtype.kind in "biuf":
+        return tensor_column(np.stack(arrays).astype(dtype, copy=False))
+    if present[0].ndim == 1 or dtype.kind not in "biuf":
+        return _from_list(name, [each if each is None or each.ndim == 1 else each.tolist() for each in arrays])
+    return _variable_tensors(arrays, dtype, present[0].ndim, pa)
+
+
+def _array(value: Any) -> Any:
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"arrays of {value.ndim} dimension{'s' if value.ndim != 1 else ''}"
+    return f"values of type {type_name(type(value))}"
+
+
+def _variable_tensors(arrays: list[Any], dtype: Any, dimensions: int, pa: Any) -> Any:
+    valid = np.array([each is not None for each in arrays])
+    flat = [np.empty(0, dtype) if each is None else each.astype(dtype, copy=False).reshape(-1) for each in arrays]
+    lengths = np.cumsum([0, *(len(each) for each in flat)])
+    data = pa.LargeListArray.from_arrays(pa.array(lengths, pa.int64()), pa.array(np.concatenate(flat)))
+    if lengths[-1] < 2**31:
+        data = data.cast(pa.list_(data.type.value_type))
+    shapes = np.array([(0,) * dimensions if each is None else each.shape for each in arrays], np.int32)
+    shape = pa.FixedSizeListArray.from_arrays(pa.array(shapes.reshape(-1)), dimensions)
+    storage = pa.StructArray.from_arrays(
+        [data, shape], names=["data", "shape"], mask=None if valid.all() else pa.array(~valid)
+    )
+    return _variable_tensor_type(storage.type).wrap_array(storage)
+
+
+def _variable_tensor_type(storage: Any) -> Any:
+    """Arrow's extension type over a struct of data and shape; pyarrow can only read it from a
+    schema.
+    """
+    import pyarrow as pa
+
+    metadata = {"ARROW:extension:name": "arrow.variable_shape_tensor", "ARROW:extension:metadata": "{}"}
+    schema = pa.schema([pa.field("tensor", storage, metadata=metadata)])
+    return pa.ipc.read_schema(schema.serialize()).field(0).type
+
+
+def _from_list(name: str, values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        made = pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise TypeError(_fault(name, values, error)) from None
+    if isinstance(made, pa.ChunkedArray):  # More than 2 GiB of text or bytes.
+        large = pa.large_string() if pa.types.is_string(made.type) else pa.large_binary()
+        made = pa.array(values, large)
+    return made
+
+
+def _fault(name: str, values: list[Any], error: Exception) -> str:
+    """Which row is at fault, and why."""
+    import pyarrow as pa
+
+    seen: type | None = None
+    for index, value in enumerate(values):
+        if value is None:
+            continue
+        try:
+            pa.array([value])
+        except Exception:
+            return f"column {name!r}: row {index} has a {type_name(type(value))}; {_STORED}"
+        if seen is not None and type(value) is not seen:
+            return (
+                f"column {name!r}: row {index} has a {type_name(type(value))} and rows before it a {type_name(seen)}; "
+                "the values of a column have one type"
+            )
+        seen = seen or type(value)
+    return f"column {name!r} cannot be stored: {error}"

@@ -1,0 +1,201 @@
+"""Rows that a function gets, in the format that it wants them in."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from headway._worker.functions.arrow_columns import tensor_column
+
+#: The name of the extension type for tensors whose shapes differ from row to row.
+VARIABLE_TENSOR = b"arrow.variable_shape_tensor"
+
+
+class Block(Protocol):
+    """The rows of one unit."""
+
+    rows: int
+
+    def batch(self, begin: int, end: int, batch_format: str) -> Any:
+        """These rows as "numpy" (a dictionary of arrays), "pandas" or "pyarrow"."""
+
+    def items(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """These rows, each a dictionary of Python's values; tensors are arrays."""
+
+    def kept(self, mask: Any) -> Any:
+        """The rows for which ``mask`` is true: columns, or a record batch."""
+
+
+class ColumnsBlock:
+    """Columns of numbers without nulls: views of shared memory."""
+
+    def __init__(self, columns: dict[str, Any], rows: int) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    def batch(self, begin: int, end: int, batch_format: str) -> Any:
+        """Slices."""
+        pieces = {name: values[begin:end] for name, values in self.columns.items()}
+        if batch_format == "numpy":
+            return pieces
+        return block_of(_table(pieces)).batch(0, end - begin, batch_format)
+
+    def items(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """Numbers become Python's."""
+        parts = [
+            values[begin:end].tolist() if values.ndim == 1 else list(values[begin:end])
+            for values in self.columns.values()
+        ]
+        names = list(self.columns)
+        return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
+
+    def kept(self, mask: Any) -> Any:
+        """Copies of the columns."""
+        return {name: values[mask] for name, values in self.columns.items()}
+
+
+class ArrowBlock:
+    """Columns of any type: a record batch over shared memory, or what a function returned."""
+
+    def __init__(self, batch: Any) -> None:
+        self.record_batch = batch
+        self.rows: int = batch.num_rows
+        self._numpy: dict[str, Any] | None = None
+
+    def batch(self, begin: int, end: int, batch_format: str) -> Any:
+        """A table; or a data frame; or arrays, which are made once for the block."""
+        if batch_format == "numpy":
+            if self._numpy is None:
+                self._numpy = {
+                    name: to_numpy(column)
+                    for name, column in zip(self.record_batch.schema.names, self.record_batch.columns, strict=True)
+                }
+            return {name: values[begin:end] for name, values in self._numpy.items()}
+        import pyarrow as pa
+
+        piece = self.record_batch.slice(begin, end - begin)
+        if batch_format == "pyarrow":
+            return pa.Table.from_batches([piece])
+        return to_pandas(piece)
+
+    def items(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """Values of nested types become lists and dictionaries."""
+        piece = self.record_batch.slice(begin, end - begin)
+        parts = [to_list(column) for column in piece.columns]
+        names = piece.schema.names
+        return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
+
+    def kept(self, mask: Any) -> Any:
+        """A copy."""
+        import pyarrow as pa
+
+        return self.record_batch.filter(pa.array(mask))
+
+
+def block_of(output: Any) -> Block:
+    """The rows of an output of a function: columns of numbers, or an Arrow table."""
+    if isinstance(output, dict):
+        return ColumnsBlock(output, len(next(iter(output.values()))))
+    batches = output.combine_chunks().to_batches()
+    if len(batches) == 1:
+        return ArrowBlock(batches[0])
+    import pyarrow as pa
+
+    # No rows; or text beyond what one array holds.
+    return ArrowBlock(pa.concat_batches(batches) if batches else pa.RecordBatch.from_pylist([], output.schema))
+
+
+def _table(columns: dict[str, Any]) -> Any:
+    import pyarrow as pa
+
+    arrays = [pa.array(values) if values.ndim == 1 else tensor_column(values) for values in columns.values()]
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def to_numpy(column: Any) -> Any:
+    """An Arrow array as numpy: a view where that is possible.
+
+    Tensors become ``[rows, *shape]``; what has no type in numpy becomes an array of objects, with
+    None where it is null. Integers with nulls become floats with NaN.
+    """
+    import pyarrow as pa
+
+    if _is_fixed_tensor(column.type):
+        if column.null_count == 0:
+            return column.to_numpy_ndarray()
+        return _objects(to_list(column))
+    if _is_variable_tensor(column.type):
+        return _objects(to_list(column))
+    if pa.types.is_fixed_size_list(column.type) and column.null_count == 0:
+        values = column.flatten()
+        if _is_number(values.type) and values.null_count == 0:
+            return values.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
+    if isinstance(column, pa.ExtensionArray):
+        return to_numpy(column.storage)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def to_list(column: Any) -> list[Any]:
+    """An Arrow array as Python's values; tensors are arrays."""
+    import pyarrow as pa
+
+    if _is_fixed_tensor(column.type):
+        shape = tuple(column.type.shape)
+        if column.null_count == 0:
+            return list(column.to_numpy_ndarray())
+        flat = column.storage
+        return [None if not each.is_valid else to_numpy(each.values).reshape(shape) for each in flat]
+    if _is_variable_tensor(column.type):
+        storage = column.storage if isinstance(column, pa.ExtensionArray) else column
+        data, shapes = storage.field("data"), storage.field("shape")
+        valid = storage.is_valid().to_pylist()
+        return [
+            to_numpy(data[row].values).reshape(shapes[row].as_py()) if valid[row] else None
+            for row in range(len(storage))
+        ]
+    return column.to_pylist()
+
+
+def to_pandas(batch: Any) -> Any:
+    """A record batch as a data frame; a row's tensor is an object."""
+    import pyarrow as pa
+
+    tensors = {
+        name: to_list(column)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        if isinstance(column.type, pa.BaseExtensionType)
+    }
+    frame = batch.select([name for name in batch.schema.names if name not in tensors]).to_pandas()
+    for position, name in enumerate(batch.schema.names):
+        if name in tensors:
+            frame.insert(position, name, _objects(tensors[name]))
+    return frame
+
+
+def _objects(values: list[Any]) -> Any:
+    """An array of objects, also where all are arrays of one shape."""
+    array: Any = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values):
+        array[index] = value
+    return array
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _is_fixed_tensor(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return isinstance(kind, pa.FixedShapeTensorType)
+
+
+def _is_variable_tensor(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return bool(kind.extension_name.encode() == VARIABLE_TENSOR)
+    return False

@@ -1,0 +1,242 @@
+"""The function host: the process of a data process that imports what Python functions need, and
+forks a worker for each order. It has one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pickletools
+import selectors
+import shutil
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from headway import _core
+from headway._worker.functions.frames import Frame, Link, adopted
+from headway._worker.loading import collector_at_rest
+
+#: Modules that leave a thread behind which a fork does without.
+_HARMLESS = ("numpy", "pyarrow")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def command() -> list[str]:
+    """The command that starts a host for functions of this process: with its ``sys.path``."""
+    return [sys.executable, "-c", _code("host")]
+
+
+def _code(module: str) -> str:
+    return (
+        f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
+        f"from headway._worker.functions.{module} import main; main()"
+    )
+
+
+def main() -> None:
+    """Serves until the data process is gone. Its end of the control socket is descriptor 3."""
+    # Ctrl-C is the client's, which ends the data process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for variable in _THREAD_VARIABLES:
+        # Cores are shared by workers, one process each.
+        os.environ.setdefault(variable, "1")
+    Host(adopted(3)).serve()
+    os._exit(0)
+
+
+class Host:
+    """Orders arrive on the control link; ends of workers by SIGCHLD.
+
+    Args:
+        control: To the data process.
+    """
+
+    def __init__(self, control: Link) -> None:
+        self._control = control
+        self._workers: dict[int, int] = {}
+        self._folders: dict[int, str] = {}
+        self._can_fork = True
+        self._wakeup = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(self._wakeup[1], warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        # Every function needs it.
+        self._import(["numpy", "headway._worker.functions.worker"])
+
+    def serve(self) -> None:
+        """Until the control link ends."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control.fileno(), selectors.EVENT_READ, self._obey)
+            selector.register(self._wakeup[0], selectors.EVENT_READ, self._reap)
+            while all(key.data() for key, _ in selector.select()):
+                pass
+        self._end_workers()
+
+    def _end_workers(self) -> None:
+        """What workers leave on disk goes with them."""
+        for worker, folder in self._folders.items():
+            pid = self._workers.get(worker)
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _obey(self) -> bool:
+        try:
+            frame = self._control.receive()
+        except OSError:
+            return False
+        if frame is None:
+            return False
+        if frame.kind == "Prepare":
+            self._import([*frame.fields["modules"], *_modules_in(frame.blob)])
+        elif frame.kind == "StartWorker":
+            self._start(frame)
+        else:
+            pid = self._workers.get(frame.fields["worker"])
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+        return True
+
+    def _start(self, frame: Frame) -> None:
+        worker, (link, output) = frame.fields["worker"], frame.fds
+        try:
+            pid = self._fork(link, output) if self._can_fork else _exec(link, output)
+        except OSError as error:
+            self._control.send("WorkerEnded", {"worker": worker, "status": 0, "problem": str(error)})
+        else:
+            self._workers[worker] = pid
+            if frame.fields["folder"]:
+                self._folders[worker] = frame.fields["folder"]
+        finally:
+            os.close(link)
+            os.close(output)
+
+    def _fork(self, link: int, output: int) -> int:
+        parent = os.getpid()
+        gc.collect()
+        gc.freeze()  # What is there is there for good: the collector need not copy its pages.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid != 0:
+            return pid
+        _core.belong_to(parent)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        for fd in (self._control.fileno(), *self._wakeup, output):
+            os.close(fd)
+        from headway._worker.functions.worker import work
+
+        work(adopted(link))
+        os._exit(1)
+
+    def _reap(self) -> bool:
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._wakeup[0], 4096):
+                pass
+        for worker, pid in list(self._workers.items()):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended == 0:
+                continue
+            del self._workers[worker]
+            if worker in self._folders:
+                shutil.rmtree(self._folders.pop(worker), ignore_errors=True)
+            try:
+                self._control.send("WorkerEnded", {"worker": worker, "status": status, "problem": ""})
+            except OSError:
+                return False
+        return True
+
+    def _import(self, modules: list[str]) -> None:
+        """Workers share what is imported here. One that leaves a thread behind ends that: a fork
+        does not carry threads over, and what they held is locked in it for ever.
+        """
+        with collector_at_rest(), open(os.devnull, "wb") as nowhere:
+            for module in dict.fromkeys(modules):
+                if module in sys.modules or not self._can_fork:
+                    continue
+                threads = _threads()
+                with _output_to(nowhere.fileno()), contextlib.suppress(BaseException):
+                    # The worker reports what cannot be imported.
+                    importlib.import_module(module)
+                if _threads() > threads and module.partition(".")[0] not in _HARMLESS:
+                    self._can_fork = False
+
+
+@contextlib.contextmanager
+def _output_to(fd: int) -> Iterator[None]:
+    """What a module prints is printed by each worker that imports it, and not by the host."""
+    kept = [os.dup(each) for each in (1, 2)]
+    try:
+        for each in (1, 2):
+            os.dup2(fd, each)
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        for each, own in zip((1, 2), kept, strict=True):
+            os.dup2(own, each)
+            os.close(own)
+
+
+def _threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def _exec(link: int, output: int) -> int:
+    """A worker in a new program."""
+    # Both are lifted above 3 first, so that one does not overwrite the other.
+    actions: list[Any] = [
+        (os.POSIX_SPAWN_DUP2, link, 60),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_DUP2, output, 2),
+        (os.POSIX_SPAWN_DUP2, 60, 3),
+        (os.POSIX_SPAWN_CLOSE, 60),
+    ]
+    arguments = [sys.executable, "-c", _code("worker")]
+    return os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions, setsigdef=[signal.SIGCHLD])
+
+
+def _modules_in(pickled: bytes) -> list[str]:
+    """The modules that a pickle imports: of what it names, and those that cloudpickle brings along
+    with functions.
+    """
+    texts: list[str] = []
+    memo: dict[Any, str] = {}
+    modules: list[str] = []
+    last: str | None = None
+    brings_module = False
+    try:
+        for opcode, argument, _ in pickletools.genops(pickled):
+            if opcode.name in ("SHORT_BINUNICODE", "BINUNICODE"):
+                last = str(argument)
+            elif opcode.name == "MEMOIZE":
+                if last is not None:
+                    memo[len(memo)] = last
+                else:
+                    memo[len(memo)] = ""
+                continue
+            elif opcode.name in ("BINGET", "LONG_BINGET"):
+                last = memo.get(argument, "")
+            else:
+                if opcode.name == "STACK_GLOBAL" and len(texts) >= 2:
+                    modules.append(texts[-2])
+                    brings_module = texts[-1] == "subimport"
+                last = None
+                continue
+            texts.append(last)
+            if brings_module:
+                modules.append(last)
+                brings_module = False
+    except Exception:
+        return []  # The worker says what is wrong with it.
+    return [each for each in modules if each not in ("__main__", "builtins") and not each.startswith("cloudpickle")]

@@ -1,0 +1,252 @@
+"""An operation that needs all rows, by DuckDB, in a process that ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from headway._worker.functions import slots, whole_queries
+from headway._worker.functions.failures import failure_of
+from headway._worker.functions.frames import Frame, Link
+from headway._worker.functions.outputs_link import Outputs
+from headway._worker.functions.whole_columns import Carried
+
+_NO_DUCKDB = (
+    "sort, groupby, join and unique need the package duckdb, which this Python does not have: "
+    'pip install duckdb (or "headway[data]")'
+)
+
+
+class Whole:
+    """Pulls the inputs' batches from the data process, and gives it the result's.
+
+    Args:
+        link: To the data process.
+        setup: The first message.
+    """
+
+    def __init__(self, link: Link, setup: Frame) -> None:
+        self._link = link
+        self._fields = setup.fields
+        self._inputs = [_Input() for _ in setup.fields["schema_bytes"]]
+        self._schemas: list[Any] = []
+        self._schema_blob = setup.blob
+        self._outputs = Outputs(link)
+        # DuckDB pulls inputs from its own threads.
+        self._lock = threading.RLock()
+        self._spilled = 0
+
+    def run(self) -> None:
+        """Does it, or says why not. Then the process is done."""
+        folder = self._fields["folder"]
+        try:
+            with _locked(folder):
+                self._do()
+        except (BrokenPipeError, ConnectionResetError):
+            raise
+        except Exception as error:
+            if self._outputs.broken:
+                raise
+            fields, pickled = failure_of(error)
+            with self._lock:
+                self._outputs.give_up()
+                self._link.send("FunctionFailed", {**fields, "begin": 0, "end": 0, "while_making": False}, pickled)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _do(self) -> None:
+        import pyarrow as pa
+
+        try:
+            import duckdb
+        except ImportError:
+            raise RuntimeError(_NO_DUCKDB) from None
+        begin = 0
+        for size in self._fields["schema_bytes"]:
+            self._schemas.append(pa.ipc.read_schema(pa.py_buffer(self._schema_blob[begin : begin + size])))
+            begin += size
+        work = json.loads(self._fields["arguments"])
+        operation, options = work["operation"], work["options"]
+        sql = whole_queries.query(operation, options, self._schemas)
+        carried = [
+            {
+                field.name: Carried(field.type, field.name in whole_queries.used_columns(operation, options, side))
+                for field in schema
+            }
+            for side, schema in enumerate(self._schemas)
+        ]
+        come_from = whole_queries.origins(operation, options, self._schemas)
+        with contextlib.closing(self._connected(duckdb)) as connection:
+            self._announce(connection, sql, carried, come_from)
+            for side in range(len(self._schemas)):
+                connection.register(f"input_{side}", self._reader(side, carried[side]))
+            result = connection.sql(sql).to_arrow_reader(self._batch_rows())
+            for batch in result:
+                made = _restored(batch, carried, come_from)
+                with self._lock:
+                    self._watch_spilling()
+                    if not self._outputs.add(pa.Table.from_batches([made])):
+                        return
+            with self._lock:
+                self._watch_spilling()
+                self._outputs.finish(False)
+
+    def _connected(self, duckdb: Any) -> Any:
+        connection = duckdb.connect(":memory:")
+        for name, value in {
+            "memory_limit": f"{max(64 << 20, self._fields['memory_bytes'])}B",
+            "temp_directory": self._fields["folder"],
+            "threads": self._fields["threads"],
+            "preserve_insertion_order": True,  # Else the result is out of order too.
+            "enable_progress_bar": False,
+        }.items():
+            connection.execute(f"SET {name} = '{value}'")
+        return connection
+
+    def _announce(self, connection: Any, sql: str, carried: list[dict[str, Carried]], come_from: Any) -> None:
+        """The result's schema: that of the same query without rows."""
+        for side, schema in enumerate(self._schemas):
+            connection.register(f"input_{side}", _seen(schema, carried[side]))
+        empty = connection.sql(sql).to_arrow_table().combine_chunks()
+        for side in range(len(self._schemas)):
+            connection.unregister(f"input_{side}")
+        import pyarrow as pa
+
+        arrays = [pa.array([], column.type) for column in empty.columns]
+        batch = pa.RecordBatch.from_arrays(arrays, names=empty.schema.names)
+        self._link.send("WholeSchema", {}, _restored(batch, carried, come_from).schema.serialize().to_pybytes())
+
+    def _batch_rows(self) -> int:
+        """So few that bytes of wide columns stay below what one array holds."""
+        widths = [_width(field.type) for schema in self._schemas for field in schema]
+        return int(max(1, min(self._fields["batch_rows"] or 65_536, (64 << 20) // max(1, sum(widths)))))
+
+    def _reader(self, side: int, carried: dict[str, Carried]) -> Any:
+        import pyarrow as pa
+
+        schema = self._schemas[side]
+        return pa.RecordBatchReader.from_batches(_seen(schema, carried).schema, self._pulled(side, carried))
+
+    def _pulled(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        row = 0
+        while True:
+            with self._lock:
+                self._watch_spilling()
+                self._outputs.settle()
+                self._link.send("Pull", {"input": side, "free": self._inputs[side].let_go()})
+                frame = self._link.receive()
+            if frame is None:
+                raise BrokenPipeError
+            if frame.kind == "PieceEnd":
+                return
+            memory = self._inputs[side].memory_of(frame)
+            batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
+            del memory
+            columns = [
+                carried[name].encoded(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            ]
+            columns.append(pa.array(np.arange(row, row + batch.num_rows)))
+            row += batch.num_rows
+            names = [*batch.schema.names, whole_queries.ROW]
+            del batch
+            yield pa.RecordBatch.from_arrays(columns, names=names)
+            del columns
+
+    def _watch_spilling(self) -> None:
+        size = 0
+        with contextlib.suppress(OSError), os.scandir(self._fields["folder"]) as files:
+            size = sum(each.stat().st_size for each in files)
+        if size > self._spilled:
+            self._link.send("Spilled", {"bytes": size})
+            self._spilled = size
+
+
+class _Input:
+    """The memories in which an input's batches come. One is used again when nobody views it."""
+
+    def __init__(self) -> None:
+        self._memories: dict[int, slots.Memory] = {}
+        self._full: set[int] = set()
+
+    def memory_of(self, frame: Frame) -> Any:
+        """The bytes of a piece."""
+        number = frame.fields["slot"]
+        for fd in frame.fds:
+            self._memories[number] = slots.Memory(fd, frame.fields["memory"])
+            os.close(fd)
+        self._full.add(number)
+        return self._memories[number].bytes[: frame.fields["bytes"]]
+
+    def let_go(self) -> list[int]:
+        """Those that nobody views any more."""
+        free = [number for number in self._full if not self._memories[number].is_viewed()]
+        self._full.difference_update(free)
+        return free
+
+
+def _seen(schema: Any, carried: dict[str, Carried]) -> Any:
+    """An input as DuckDB sees it, without rows."""
+    import pyarrow as pa
+
+    names = [*schema.names, whole_queries.ROW]
+    arrays = [carried[field.name].encoded(_empty(field.type)) for field in schema]
+    return pa.Table.from_arrays([*arrays, pa.array([], pa.int64())], names=names)
+
+
+def _empty(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.wrap_array(pa.array([], kind.storage_type))
+    return pa.array([], kind)
+
+
+def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str, tuple[int, str]]) -> Any:
+    import pyarrow as pa
+
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name in come_from:
+            side, own = come_from[name]
+            column = carried[side][own].restored(column)
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _width(kind: Any) -> int:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return _width(kind.storage_type)
+    if pa.types.is_fixed_size_list(kind):
+        return int(kind.list_size * _width(kind.value_type))
+    return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 64
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Holds the folder's lock. Folders beside it whose processes are gone are removed: a power cut
+    ends them all at once.
+    """
+    parent, name = os.path.split(folder)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "wb") as own:
+        fcntl.flock(own, fcntl.LOCK_EX)
+        for other in os.listdir(parent):
+            path = os.path.join(parent, other)
+            if other == name or not other.startswith("whole-"):
+                continue
+            with contextlib.suppress(OSError), open(os.path.join(path, "lock"), "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+        yield

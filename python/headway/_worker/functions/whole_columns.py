@@ -1,0 +1,91 @@
+"""Columns that DuckDB has no type for, or a slow one, on their way through it as bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Carried:
+    """How a column goes through DuckDB.
+
+    Args:
+        kind: Its Arrow type.
+        used: Whether the operation looks at its values.
+    """
+
+    def __init__(self, kind: Any, used: bool) -> None:
+        import pyarrow as pa
+
+        self.kind = kind
+        self.storage = _storage(kind)
+        self._bytes = 0
+        if not used and pa.types.is_fixed_size_list(self.storage):
+            inner = self.storage.value_type
+            if pa.types.is_primitive(inner) and not pa.types.is_boolean(inner):
+                self._bytes = self.storage.list_size * inner.bit_width // 8
+        elif not used and pa.types.is_float16(self.storage):
+            self._bytes = 2
+
+    def encoded(self, column: Any) -> Any:
+        """An array that DuckDB takes."""
+        import pyarrow as pa
+
+        if isinstance(column, pa.ExtensionArray):
+            column = column.storage
+        if pa.types.is_dictionary(column.type):
+            return column.dictionary_decode()
+        if not self._carries_bytes(column):
+            return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
+        values = column if pa.types.is_float16(column.type) else _all_values(column)
+        width = values.type.bit_width // 8
+        begin, size = values.offset * width, len(values) * width
+        data = values.buffers()[1].slice(begin, size)
+        # The validity may begin within a byte: a copy of it does not.
+        valid = column.is_valid().buffers()[1] if column.null_count else None
+        return pa.Array.from_buffers(pa.binary(self._bytes), len(column), [valid, data])
+
+    def _carries_bytes(self, column: Any) -> bool:
+        import pyarrow as pa
+
+        if not self._bytes or pa.types.is_float16(column.type):
+            return self._bytes > 0
+        # A null element within a row has no place among bytes.
+        return bool(column.flatten().null_count == 0)
+
+    def restored(self, column: Any) -> Any:
+        """What came out, as the column was."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self._bytes and pa.types.is_binary(column.type):
+            if column.null_count:
+                filled = pc.fill_null(column, b"\0" * self._bytes)
+                valid = column.is_valid().buffers()[1]
+            else:
+                filled, valid = column, None
+            data = filled.cast(pa.binary(self._bytes)).buffers()
+            length = len(column)
+            if pa.types.is_float16(self.storage):
+                made = pa.Array.from_buffers(self.storage, length, [valid, data[1]])
+            else:
+                inner = self.storage
+                elements = pa.Array.from_buffers(inner.value_type, length * inner.list_size, [None, data[1]])
+                made = pa.Array.from_buffers(inner, length, [valid], children=[elements])
+        else:
+            made = column.cast(self.storage)
+        return self.kind.wrap_array(made) if isinstance(self.kind, pa.BaseExtensionType) else made
+
+
+def _storage(kind: Any) -> Any:
+    """The type of the values themselves."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _all_values(column: Any) -> Any:
+    """The elements of all rows of a list of fixed size, those of null rows too."""
+    size = column.type.list_size
+    return column.values.slice(column.offset * size, len(column) * size)

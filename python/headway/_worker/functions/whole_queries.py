@@ -1,0 +1,233 @@
+"""The SQL of operations that need all rows.
+
+Each input has a column ``ROW`` with its rows' numbers, which breaks ties: results are equal from
+run to run, whatever the threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+#: The name of the rows' numbers.
+ROW = "__headway_row"
+
+_JOINS = {
+    "inner": "INNER JOIN",
+    "left_outer": "LEFT JOIN",
+    "right_outer": "RIGHT JOIN",
+    "full_outer": "FULL JOIN",
+}
+
+
+def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    """The query over tables ``input_0``, ``input_1``.
+
+    Args:
+        operation: sort, group_map, unique, aggregate or join.
+        options: As the plan has them.
+        inputs: The inputs' Arrow schemas.
+
+    Raises:
+        ValueError: a column is missing, or cannot be used so; in words.
+    """
+    made = {"sort": _sort, "group_map": _group_map, "unique": _unique, "aggregate": _aggregate, "join": _join}
+    return made[operation](options, inputs)
+
+
+def used_columns(operation: str, options: Mapping[str, Any], side: int) -> set[str]:
+    """The columns whose values an operation looks at; others only come along."""
+    if operation == "join":
+        return set(options["on"] if side == 0 else options["right_on"])
+    if operation == "unique":
+        return set(options["columns"])
+    if operation == "aggregate":
+        return {*options["keys"], *(each["on"] for each in options["aggregates"] if each["on"] is not None)}
+    return set(options["keys"])
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _require(schema: Any, names: Sequence[str], what: str) -> None:
+    for name in names:
+        if schema.get_field_index(name) < 0:
+            raise ValueError(f"{what}: there is no column {name!r}; there are {', '.join(schema.names)}")
+
+
+def _order(schema: Any, name: str, descending: bool = False, table: str = "") -> list[str]:
+    """Nulls last; before them NaN, in both directions."""
+    import pyarrow as pa
+
+    column = table + quoted(name)
+    terms = [f"{column} {'DESC' if descending else 'ASC'} NULLS LAST"]
+    if descending and pa.types.is_floating(schema.field(name).type):
+        terms.insert(0, f"isnan({column}) ASC NULLS LAST")
+    return terms
+
+
+def _columns(schema: Any) -> str:
+    return ", ".join(quoted(name) for name in schema.names)
+
+
+def _sort(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    schema = inputs[0]
+    _require(schema, options["keys"], "sort")
+    terms: list[str] = []
+    for name, descending in zip(options["keys"], options["descending"], strict=True):
+        terms += _order(schema, name, descending)
+    return f"SELECT {_columns(schema)} FROM input_0 ORDER BY {', '.join([*terms, ROW])}"
+
+
+def _group_map(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    _require(inputs[0], options["keys"], "groupby")
+    return _sort({"keys": options["keys"], "descending": [False] * len(options["keys"])}, inputs)
+
+
+def _unique(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    _require(inputs[0], options["columns"], "unique")
+    names = ", ".join(quoted(name) for name in options["columns"])
+    terms = [term for name in options["columns"] for term in _order(inputs[0], name)]
+    return f"SELECT DISTINCT {names} FROM input_0 ORDER BY {', '.join(terms)}"
+
+
+def _aggregate(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    schema, keys = inputs[0], options["keys"]
+    _require(schema, keys, "groupby")
+    parts = [quoted(name) for name in keys]
+    for each in options["aggregates"]:
+        if each["on"] is not None:
+            _require(schema, [each["on"]], each["name"])
+        parts.append(f"{_value(each, schema)} AS {quoted(each['name'])}")
+    made = f"SELECT {', '.join(parts)} FROM input_0"
+    if keys:
+        terms = [term for name in keys for term in _order(schema, name)]
+        made += f" GROUP BY {', '.join(quoted(name) for name in keys)} ORDER BY {', '.join(terms)}"
+    return made
+
+
+def _value(aggregate: Mapping[str, Any], schema: Any) -> str:
+    """One aggregate. Unless nulls are ignored, one makes the result null (and counts are of all
+    rows).
+    """
+    function, on, ignores = aggregate["function"], aggregate["on"], aggregate["ignore_nulls"]
+    if on is None:
+        return "count(*)"
+    column = quoted(on)
+    if function == "count":
+        return f"count({column})" if ignores else "count(*)"
+    if function == "count_distinct":
+        return f"count(DISTINCT {column})" + (
+            "" if ignores else f" + max(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
+        )
+    if function == "as_list":
+        return f"list({column} ORDER BY {ROW})" + (f" FILTER ({column} IS NOT NULL)" if ignores else "")
+    if function == "unique":
+        values = f"list_sort(list(DISTINCT {column}) FILTER ({column} IS NOT NULL))"
+        values = f"coalesce({values}, [])"
+        if not ignores:
+            values = f"CASE WHEN bool_or({column} IS NULL) THEN list_append({values}, NULL) ELSE {values} END"
+        return values
+    value = _number(aggregate, column, schema.field(on).type)
+    return value if ignores else f"CASE WHEN bool_or({column} IS NULL) THEN NULL ELSE {value} END"
+
+
+def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
+    import pyarrow as pa
+
+    function = aggregate["function"]
+    if function in ("min", "max"):
+        return f"{function}({column})"
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if not numeric and not pa.types.is_boolean(kind):
+        raise ValueError(f"{aggregate['name']}: column {aggregate['on']!r} is {kind}; allowed: a column of numbers")
+    if pa.types.is_boolean(kind):
+        column = f"CAST({column} AS BIGINT)"
+    if function == "sum":
+        whole = not (pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+        return f"CAST(sum({column}) AS BIGINT)" if whole else f"sum({column})"
+    if function == "mean":
+        return f"avg(CAST({column} AS DOUBLE))"
+    if function == "abs_max":
+        return f"max(abs({column}))"
+    if function == "std":
+        ddof, count = int(aggregate["ddof"]), f"count({column})"
+        variance = f"var_pop(CAST({column} AS DOUBLE)) * {count} / ({count} - {ddof})"
+        return f"CASE WHEN {count} > {ddof} THEN sqrt({variance}) END"
+    if function == "quantile":
+        return f"quantile_cont(CAST({column} AS DOUBLE), {float(aggregate['q'])!r})"
+    raise ValueError(f"there is no aggregate {function!r}")
+
+
+def _join(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    left, right = inputs
+    _require(left, options["on"], "join, on")
+    _require(right, options["right_on"], "join, right_on")
+    equal = " AND ".join(
+        f"l.{quoted(one)} = r.{quoted(other)}" for one, other in zip(options["on"], options["right_on"], strict=True)
+    )
+    kind = options["type"]
+    if kind not in _JOINS:
+        # Semi and anti joins keep rows of one side.
+        side, other = ("l", "r") if kind.startswith("left") else ("r", "l")
+        tables = {"l": "input_0", "r": "input_1"}
+        schema = left if side == "l" else right
+        names = ", ".join(f"{side}.{quoted(name)}" for name in schema.names)
+        word = "SEMI" if kind.endswith("semi") else "ANTI"
+        return (
+            f"SELECT {names} FROM {tables[side]} {side} {word} JOIN {tables[other]} {other} ON {equal} "
+            f"ORDER BY {side}.{ROW}"
+        )
+    return (
+        f"SELECT {', '.join(_joined_columns(options, left, right))} "
+        f"FROM input_0 l {_JOINS[kind]} input_1 r ON {equal} "
+        f"ORDER BY l.{ROW} NULLS LAST, r.{ROW} NULLS LAST"
+    )
+
+
+def _joined_columns(options: Mapping[str, Any], left: Any, right: Any) -> list[str]:
+    """The left side's, then the right side's without its keys."""
+    keys = dict(zip(options["on"], options["right_on"], strict=True))
+    others = [name for name in right.names if name not in options["right_on"]]
+    both = {name for name in left.names if name not in keys} & set(others)
+    parts: list[str] = []
+    names: list[str] = []
+    for name in left.names:
+        if name in keys:
+            parts.append(f"coalesce(l.{quoted(name)}, r.{quoted(keys[name])})")
+            names.append(name)
+        else:
+            parts.append(f"l.{quoted(name)}")
+            names.append(name + options["left_suffix"] if name in both else name)
+    for name in others:
+        parts.append(f"r.{quoted(name)}")
+        names.append(name + options["right_suffix"] if name in both else name)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"join: both sides have {', '.join(twice)}; left_suffix and right_suffix make names of the result different"
+        )
+    return [f"{part} AS {quoted(name)}" for part, name in zip(parts, names, strict=True)]
+
+
+def origins(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> dict[str, tuple[int, str]]:
+    """Which columns of a result are an input's: the input, and the column's name there."""
+    if operation in ("sort", "group_map"):
+        return {name: (0, name) for name in inputs[0].names}
+    if operation == "unique":
+        return {name: (0, name) for name in options["columns"]}
+    if operation == "aggregate":
+        same = {each["name"]: (0, each["on"]) for each in options["aggregates"] if each["function"] in ("min", "max")}
+        return {**{name: (0, name) for name in options["keys"]}, **same}
+    left, right = inputs
+    if options["type"] in ("left_semi", "left_anti"):
+        return {name: (0, name) for name in left.names}
+    if options["type"] in ("right_semi", "right_anti"):
+        return {name: (1, name) for name in right.names}
+    keys, others = options["on"], [name for name in right.names if name not in options["right_on"]]
+    both = {name for name in left.names if name not in keys} & set(others)
+    made = {name + options["left_suffix"] if name in both else name: (0, name) for name in left.names}
+    made.update({name + options["right_suffix"] if name in both else name: (1, name) for name in others})
+    return made

@@ -1,0 +1,138 @@
+#include "flow/functions/function_link.hpp"
+
+#include "flow/slot_batch.hpp"
+#include "wire/blocking_channel.hpp"
+
+#include <sys/socket.h>
+
+namespace headway::flow {
+namespace {
+
+/// The detail of a Status: a worker has ended in the middle of a unit.
+class WorkerDied : public arrow::StatusDetail {
+ public:
+  const char* type_id() const override { return "headway::WorkerDied"; }
+  std::string ToString() const override { return "a function worker has ended"; }
+};
+
+arrow::Status died() {
+  return {arrow::StatusCode::IOError, "a function worker has ended", std::make_shared<WorkerDied>()};
+}
+
+/// splitmix64: neighbouring units get unrelated seeds.
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+std::uint64_t seed_of(const FunctionWork& work) {
+  const std::uint64_t of_epoch = mixed(work.seed) ^ static_cast<std::uint64_t>(work.epoch);
+  return mixed(mixed(of_epoch) ^ static_cast<std::uint64_t>(work.unit));
+}
+
+std::string shown_place(const FunctionFailed& failed, const FunctionWork& work) {
+  if (failed.while_making) return "while it was made";
+  if (failed.end <= failed.begin) return work.where;
+  const std::string rows = failed.end - failed.begin == 1
+                               ? "row " + std::to_string(failed.begin)
+                               : "rows " + std::to_string(failed.begin) + " to " + std::to_string(failed.end - 1);
+  return work.where.empty() ? rows : work.where + ", " + rows + " of it";
+}
+
+}  // namespace
+
+FunctionLink::FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker worker, const FunctionSpec& spec,
+                           bool plain)
+    : host_(std::move(host)), worker_(std::move(worker)), name_(spec.name), input_(spec.input, plain) {}
+
+arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr<FunctionHost> host,
+                                                                 const FunctionSpec& spec) {
+  FunctionSetup setup;
+  std::string pickles;
+  for (const FunctionCall& call : spec.calls) {
+    const Json size = call.batch_size ? Json(*call.batch_size) : Json(nullptr);
+    setup.calls.push_back({call.kind, size, call.batch_format, call.keys, call.pickled.size()});
+    pickles += call.pickled;
+  }
+  const bool plain = spec.input && spec.calls.front().batch_format == "numpy" && is_plain(*spec.input);
+  if (plain) setup.layout = layout_of(*spec.input, 0).columns;
+  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name));
+  std::unique_ptr<FunctionLink> link(new FunctionLink(std::move(host), std::move(worker), spec, plain));
+  const auto sent = wire::send_frame(link->worker_.link.get(),
+                                     wire::to_frame(setup, std::make_shared<const std::string>(std::move(pickles))));
+  // A worker that has ended already is noticed by the first unit.
+  static_cast<void>(sent.has_value());
+  return link;
+}
+
+FunctionLink::~FunctionLink() {
+  end();
+  host_->kill_worker(worker_.id);
+}
+
+void FunctionLink::end() { shutdown(worker_.link.get(), SHUT_RDWR); }
+
+bool FunctionLink::is_death(const arrow::Status& status) {
+  return status.detail() && std::string_view(status.detail()->type_id()) == "headway::WorkerDied";
+}
+
+arrow::Status FunctionLink::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                                    const FunctionSink& sink) {
+  ARROW_RETURN_NOT_OK(send_unit(work, input));
+  arrow::Status done = take_outputs(work, sink);
+  slot_bytes_.store(input_.size() + outputs_.size(), std::memory_order_relaxed);
+  return done;
+}
+
+arrow::Status FunctionLink::send_unit(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input) {
+  UnitOrder order;
+  order.seed = seed_of(work);
+  order.unit = work.unit;
+  order.form = "none";
+  order.free = outputs_.freed();
+  std::vector<wire::Fd> fds;
+  if (input) ARROW_RETURN_NOT_OK(input_.write(input, order, fds));
+  wire::Frame frame = wire::to_frame(order);
+  frame.fds = std::move(fds);
+  return wire::send_frame(worker_.link.get(), frame) ? arrow::Status::OK() : died();
+}
+
+arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const FunctionSink& sink) {
+  arrow::Status wanted = arrow::Status::OK();
+  while (true) {
+    auto frame = wire::receive_frame(worker_.link.get(), wire::messages_of<FromFunctionWorker>);
+    if (!frame || !*frame) return died();
+    const auto message = wire::from_frame<FromFunctionWorker>(**frame);
+    if (!message) return arrow::Status::Invalid("a function worker: ", message.error().message);
+    if (const auto* done = std::get_if<UnitDone>(&*message)) {
+      outputs_.forget(done->gone);
+      if (done->keeps_input) input_.let_go();
+      return wanted;
+    }
+    if (const auto* failed = std::get_if<FunctionFailed>(&*message)) {
+      return failure_of(*failed, (*frame)->blob ? *(*frame)->blob : std::string(), work);
+    }
+    auto batches = outputs_.read(std::get<Output>(*message), (*frame)->fds);
+    if (!batches.ok() && wanted.ok()) wanted = batches.status();
+    const Continue answer{outputs_.freed(), !wanted.ok()};
+    if (!wire::send_frame(worker_.link.get(), wire::to_frame(answer))) return died();
+    for (std::size_t i = 0; wanted.ok() && i < batches->size(); ++i) wanted = sink(std::move((*batches)[i]));
+  }
+}
+
+arrow::Status FunctionLink::failure_of(const FunctionFailed& failed, std::string pickled,
+                                       const FunctionWork& work) const {
+  auto failure = std::make_shared<UserFailure>();
+  failure->type = failed.type;
+  failure->where = shown_place(failed, work);
+  failure->traceback = failed.traceback;
+  failure->pickled = std::move(pickled);
+  failure->message = name_ + (failure->where.empty() ? "" : ", " + failure->where) + ": " + failed.type;
+  if (!failed.message.empty()) failure->message += ": " + failed.message;
+  std::string message = failure->message;
+  return {arrow::StatusCode::ExecutionError, std::move(message), std::move(failure)};
+}
+
+}  // namespace headway::flow

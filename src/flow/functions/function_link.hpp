@@ -1,0 +1,49 @@
+#pragma once
+
+#include "flow/functions/function_memory.hpp"
+#include "flow/functions/function_pool.hpp"
+
+#include <atomic>
+
+namespace headway::flow {
+
+/// One function worker. One thread at a time calls `process`; `end` may come from any.
+class FunctionLink {
+ public:
+  /// Starts the worker and hands it its function. Does not wait for it.
+  static arrow::Result<std::unique_ptr<FunctionLink>> start(std::shared_ptr<FunctionHost> host,
+                                                            const FunctionSpec& spec);
+  FunctionLink(const FunctionLink&) = delete;
+  FunctionLink& operator=(const FunctionLink&) = delete;
+  /// Kills the worker.
+  ~FunctionLink();
+
+  /// Has the unit done. Errors: as FunctionPool::process; WorkerDied when the worker ended before
+  /// it was done.
+  arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                        const FunctionSink& sink);
+
+  /// In words, after WorkerDied.
+  std::string end_in_words() const { return host_->end_of(worker_.id); }
+  std::int64_t slot_bytes() const { return slot_bytes_.load(std::memory_order_relaxed); }
+  /// A call under way ends with WorkerDied.
+  void end();
+
+  static bool is_death(const arrow::Status& status);
+
+ private:
+  FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker worker, const FunctionSpec& spec, bool plain);
+
+  arrow::Status send_unit(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input);
+  arrow::Status take_outputs(const FunctionWork& work, const FunctionSink& sink);
+  arrow::Status failure_of(const FunctionFailed& failed, std::string pickled, const FunctionWork& work) const;
+
+  const std::shared_ptr<FunctionHost> host_;
+  const StartedWorker worker_;
+  const std::string name_;
+  InputMemory input_;
+  OutputMemory outputs_;
+  std::atomic<std::int64_t> slot_bytes_ = 0;
+};
+
+}  // namespace headway::flow

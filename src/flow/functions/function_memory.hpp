@@ -1,0 +1,97 @@
+#pragma once
+
+#include "feed/feed_messages.hpp"
+#include "flow/functions/function_messages.hpp"
+#include "wire/fd.hpp"
+
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Memory that is shared with a function worker.
+namespace headway::flow {
+
+/// One mapping, which ends with its last user.
+class SharedMemory {
+ public:
+  static arrow::Result<std::shared_ptr<SharedMemory>> make(std::int64_t size, wire::Fd& fd);
+  /// Errors: what is behind `fd` is shorter than `size`.
+  static arrow::Result<std::shared_ptr<SharedMemory>> map(const wire::Fd& fd, std::int64_t size);
+
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory();
+
+  std::span<std::byte> bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
+  std::int64_t size() const { return size_; }
+
+ private:
+  SharedMemory(std::byte* data, std::int64_t size) : data_(data), size_(size) {}
+  std::byte* data_;
+  std::int64_t size_;
+};
+
+/// Whether functions of numpy can read it in place: numbers without nulls, and tensors of them.
+bool is_plain(const arrow::Schema& schema);
+bool has_nulls(const arrow::RecordBatch& batch);
+
+/// A unit, written to memory that a worker reads. It is made larger as needed; the new one's
+/// descriptor is for the worker.
+class InputMemory {
+ public:
+  explicit InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain);
+
+  /// Writes `unit`, and fills the order's fields of it. Errors: a type that cannot be shared.
+  arrow::Status write(const std::shared_ptr<arrow::RecordBatch>& unit, UnitOrder& order, std::vector<wire::Fd>& fds);
+  /// The worker keeps views of what is there.
+  void let_go() { memory_.reset(); }
+  std::int64_t size() const { return memory_ ? memory_->size() : 0; }
+
+ private:
+  arrow::Status reserve(std::int64_t size, std::vector<wire::Fd>& fds);
+  std::shared_ptr<arrow::Schema> schema_;
+  bool plain_;
+  std::shared_ptr<SharedMemory> memory_;
+};
+
+/// The bytes of `batch` as a stream of Arrow's IPC, and those bytes written to memory of at least
+/// that size.
+arrow::Result<std::int64_t> ipc_size(const arrow::RecordBatch& batch);
+arrow::Status write_ipc(const arrow::RecordBatch& batch, std::int64_t size, const SharedMemory& memory);
+
+/// The slots that a worker writes its outputs to. A slot is the worker's again when the last batch
+/// in it is let go.
+class OutputMemory {
+ public:
+  /// The batches of a message, without a copy. Errors: a message that does not fit its memory.
+  arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> read(const Output& output,
+                                                                       const std::vector<wire::Fd>& fds);
+  /// Slots that were let go since the last call.
+  std::vector<std::int64_t> freed();
+  void forget(const std::vector<std::int64_t>& gone);
+  std::int64_t size() const;
+
+ private:
+  class Lease;
+  struct Freed {
+    std::mutex mutex;
+    std::vector<std::int64_t> slots;
+  };
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> read_piece(const OutputPiece& piece,
+                                                                const std::shared_ptr<arrow::Buffer>& bytes) const;
+
+  std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
+  std::map<std::uint32_t, std::shared_ptr<arrow::Schema>> layouts_;
+  std::shared_ptr<Freed> freed_ = std::make_shared<Freed>();
+};
+
+}  // namespace headway::flow

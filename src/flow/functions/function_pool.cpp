@@ -1,0 +1,211 @@
+#include "flow/functions/function_pool.hpp"
+
+#include "flow/functions/function_link.hpp"
+#include "flow/functions/function_schema.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace headway::flow {
+
+std::shared_ptr<const UserFailure> UserFailure::of(const arrow::Status& status) {
+  return std::dynamic_pointer_cast<const UserFailure>(status.detail());
+}
+
+class FunctionPool::State {
+ public:
+  State(std::shared_ptr<FunctionHost> host, FunctionSpec spec) : host_(std::move(host)), spec_(std::move(spec)) {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    workers_max_ = std::max(1, spec_.workers_max > 0 ? spec_.workers_max : cores);
+    const bool filters = std::ranges::all_of(spec_.calls, [](const auto& call) { return call.kind == "filter"; });
+    if (filters) schema_ = spec_.input;
+  }
+
+  arrow::Status open() {
+    bool needs_arrow = spec_.input && !is_plain(*spec_.input);
+    for (const FunctionCall& call : spec_.calls) {
+      needs_arrow = needs_arrow || call.batch_format != "numpy";
+      host_->prepare(call.pickled, {});
+    }
+    if (needs_arrow) host_->prepare({}, {"pyarrow"});
+    const int first = std::clamp(spec_.workers_min, 1, workers_max_);
+    for (int i = 0; i < first; ++i) {
+      ARROW_ASSIGN_OR_RAISE(auto link, FunctionLink::start(host_, spec_));
+      idle_.push_back(link.get());
+      links_.push_back(std::move(link));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                        const FunctionSink& sink) {
+    if (input && input->num_rows() == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work.decides_schema));
+    std::int64_t delivered = 0;
+    arrow::Status done = run(*link, work, input, sink, delivered);
+    if (FunctionLink::is_death(done)) {
+      auto renewed = replaced(link);
+      link = renewed.ok() ? *renewed : nullptr;
+      done = renewed.ok() ? run(*link, work, input, sink, delivered) : renewed.status();
+      if (FunctionLink::is_death(done)) {
+        done = arrow::Status::IOError(spec_.name, work.where.empty() ? "" : ", ", work.where, ": the worker ",
+                                      link->end_in_words(), "; this was its second attempt");
+        discard(link);
+        link = nullptr;
+      }
+    }
+    release(link, work.decides_schema);
+    return done;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const {
+    const std::lock_guard lock(mutex_);
+    return schema_;
+  }
+
+  int workers() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<int>(links_.size());
+  }
+
+  std::int64_t slot_bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::int64_t bytes = 0;
+    for (const auto& link : links_) bytes += link->slot_bytes();
+    return bytes;
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    for (const auto& link : links_) link->end();
+    changed_.notify_all();
+  }
+
+ private:
+  static arrow::Status cancelled() { return arrow::Status::Cancelled("the function's workers were stopped"); }
+
+  /// A worker that is the caller's until `release`.
+  arrow::Result<FunctionLink*> acquire(bool decides) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || !idle_.empty() || running() < workers_max_; });
+    if (stopped_) return cancelled();
+    if (idle_.empty()) {
+      ++starting_;
+      lock.unlock();
+      auto started = FunctionLink::start(host_, spec_);
+      lock.lock();
+      --starting_;
+      ARROW_RETURN_NOT_OK(started.status());
+      if (stopped_) return cancelled();
+      deciding_ = deciding_ || (decides && !schema_);
+      links_.push_back(started.MoveValueUnsafe());
+      return links_.back().get();
+    }
+    deciding_ = deciding_ || (decides && !schema_);
+    FunctionLink* link = idle_.back();
+    idle_.pop_back();
+    return link;
+  }
+
+  int running() const { return static_cast<int>(links_.size()) + starting_; }
+
+  void release(FunctionLink* link, bool decided) {
+    const std::lock_guard lock(mutex_);
+    if (link != nullptr) idle_.push_back(link);
+    if (decided) deciding_ = false;
+    changed_.notify_all();
+  }
+
+  /// A new worker in the place of one that has ended.
+  arrow::Result<FunctionLink*> replaced(FunctionLink* dead) {
+    const std::string end = dead->end_in_words();
+    discard(dead);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return cancelled();
+      ++starting_;
+    }
+    auto started = FunctionLink::start(host_, spec_);
+    const std::lock_guard lock(mutex_);
+    --starting_;
+    ARROW_RETURN_NOT_OK(started.status());
+    if (stopped_) return cancelled();
+    links_.push_back(started.MoveValueUnsafe());
+    return links_.back().get();
+  }
+
+  void discard(FunctionLink* dead) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(links_, [&](const auto& link) { return link.get() == dead; });
+  }
+
+  /// `delivered`: rows that the sink has had of this unit.
+  arrow::Status run(FunctionLink& link, const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                    const FunctionSink& sink, std::int64_t& delivered) {
+    std::int64_t made = 0;
+    const arrow::Status done = link.process(work, input, [&](std::shared_ptr<arrow::RecordBatch> batch) {
+      const std::int64_t before = std::exchange(made, made + batch->num_rows());
+      if (made <= delivered) return arrow::Status::OK();
+      if (before < delivered) batch = batch->Slice(delivered - before);
+      ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work.decides_schema));
+      ARROW_ASSIGN_OR_RAISE(batch, fitted(batch, schema, spec_.name, work.where));
+      delivered = made;
+      return sink(std::move(batch));
+    });
+    const std::lock_guard lock(mutex_);
+    return stopped_ ? cancelled() : done;
+  }
+
+  /// The schema of all outputs; that of this one if it is the first.
+  arrow::Result<std::shared_ptr<arrow::Schema>> decided_schema(const std::shared_ptr<arrow::Schema>& own,
+                                                               bool decides) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || schema_ || decides || !deciding_; });
+    if (stopped_) return cancelled();
+    if (!schema_) {
+      schema_ = own->RemoveMetadata();
+      deciding_ = false;
+      changed_.notify_all();
+    }
+    return schema_;
+  }
+
+  const std::shared_ptr<FunctionHost> host_;
+  const FunctionSpec spec_;
+  int workers_max_ = 1;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<FunctionLink>> links_;
+  std::vector<FunctionLink*> idle_;
+  int starting_ = 0;
+  std::shared_ptr<arrow::Schema> schema_;
+  bool deciding_ = false;
+  bool stopped_ = false;
+};
+
+FunctionPool::FunctionPool(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+arrow::Result<std::shared_ptr<FunctionPool>> FunctionPool::open(std::shared_ptr<FunctionHost> host, FunctionSpec spec) {
+  auto state = std::make_shared<State>(std::move(host), std::move(spec));
+  ARROW_RETURN_NOT_OK(state->open());
+  return std::shared_ptr<FunctionPool>(new FunctionPool(std::move(state)));
+}
+
+FunctionPool::~FunctionPool() { state_->stop(); }
+
+arrow::Status FunctionPool::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                                    const FunctionSink& sink) {
+  const std::shared_ptr<State> state = state_;  // The pool may be let go meanwhile.
+  return state->process(work, input, sink);
+}
+
+std::shared_ptr<arrow::Schema> FunctionPool::schema() const { return state_->schema(); }
+int FunctionPool::workers() const { return state_->workers(); }
+std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }
+void FunctionPool::stop() { state_->stop(); }
+
+}  // namespace headway::flow

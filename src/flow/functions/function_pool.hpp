@@ -1,0 +1,106 @@
+#pragma once
+
+#include "flow/functions/function_host.hpp"
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/type.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Python functions over batches, in processes. The executor makes one pool for each function of a
+/// plan, and calls `process` from its threads.
+namespace headway::flow {
+
+/// One Python function, as a worker calls it.
+struct FunctionCall {
+  std::string kind;  ///< "map_batches", "map", "flat_map", "filter", "map_groups", "source".
+  /// cloudpickle of function and arguments, as python/headway/data/_functions.py makes it.
+  std::string pickled;
+  std::optional<std::int64_t> batch_size;  ///< Unset: a unit is one batch.
+  std::string batch_format = "numpy";      ///< "numpy", "pandas", "pyarrow".
+  std::vector<std::string> keys;           ///< Of map_groups: runs of equal keys are groups.
+};
+
+/// What a plan says of Python functions that the same workers call, each on what the one before it
+/// returns.
+struct FunctionSpec {
+  std::string name;  ///< For messages, and before printed lines: "map_batches(scale)".
+  std::vector<FunctionCall> calls;
+  int workers_min = 1;                   ///< Started with the pool.
+  int workers_max = 0;                   ///< Started as callers wait; 0: one a core.
+  std::shared_ptr<arrow::Schema> input;  ///< Null for a source.
+};
+
+/// One unit on its way through a function.
+struct FunctionWork {
+  std::uint64_t seed = 0;  ///< Of the plan; with epoch and unit it seeds the worker's generators.
+  std::int64_t epoch = 0;
+  std::int64_t unit = 0;  ///< A source is called with it.
+  std::string where;      ///< File and rows, for errors.
+  /// The output of this call fixes the schema that all outputs of the pool have. Calls that run
+  /// beside it wait for that. At most one call of a pool has it. Without one the first output
+  /// decides.
+  bool decides_schema = false;
+};
+
+/// Takes one output. Its memory is the worker's until the batch is let go; the next output is made
+/// meanwhile. An error ends the call, which returns it.
+using FunctionSink = std::function<arrow::Status(std::shared_ptr<arrow::RecordBatch>)>;
+
+/// A failure within a user's function, as the detail of a Status.
+class UserFailure : public arrow::StatusDetail {
+ public:
+  const char* type_id() const override { return "headway::UserFailure"; }
+  std::string ToString() const override { return message; }
+  /// Null when `status` has another reason.
+  static std::shared_ptr<const UserFailure> of(const arrow::Status& status);
+
+  std::string type;       ///< The exception's class.
+  std::string message;    ///< Function, class, words, file and rows.
+  std::string traceback;  ///< The user's frames.
+  std::string pickled;    ///< The exception; empty when it cannot be pickled.
+  std::string where;      ///< File and rows.
+};
+
+/// The workers of a spec. Any thread may call its functions.
+class FunctionPool {
+ public:
+  /// Starts the first workers without waiting for them. Errors: the host cannot be started.
+  static arrow::Result<std::shared_ptr<FunctionPool>> open(std::shared_ptr<FunctionHost> host, FunctionSpec spec);
+
+  FunctionPool(const FunctionPool&) = delete;
+  FunctionPool& operator=(const FunctionPool&) = delete;
+  /// Ends the workers. Outputs may outlive it.
+  ~FunctionPool();
+
+  /// Calls the function on a unit (null for a source), and `sink` with each output, in order. Waits
+  /// for a free worker, starting one if fewer than the maximum run. If the worker dies, a new one
+  /// does the unit again; outputs that `sink` has had are not repeated. Errors: UserFailure; the
+  /// second death of a worker; an output that does not fit the schema of the first; `sink`'s own;
+  /// Cancelled after `stop`.
+  arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
+                        const FunctionSink& sink);
+
+  /// Of all outputs; null before the first.
+  std::shared_ptr<arrow::Schema> schema() const;
+
+  int workers() const;              ///< That run now.
+  std::int64_t slot_bytes() const;  ///< Memory shared with workers, input and outputs.
+
+  /// Kills the workers; calls under way and later ones return Cancelled.
+  void stop();
+
+ private:
+  class State;
+  explicit FunctionPool(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace headway::flow

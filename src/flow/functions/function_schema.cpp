@@ -1,0 +1,99 @@
+#include "flow/functions/function_schema.hpp"
+
+#include <arrow/array/array_base.h>
+#include <arrow/array/util.h>
+#include <arrow/compute/cast.h>
+#include <arrow/extension_type.h>
+#include <arrow/type_traits.h>
+
+namespace headway::flow {
+namespace {
+
+using arrow::Type;
+
+const std::shared_ptr<arrow::DataType>& storage_of(const std::shared_ptr<arrow::DataType>& type) {
+  if (type->id() != Type::EXTENSION) return type;
+  return static_cast<const arrow::ExtensionType&>(*type).storage_type();
+}
+
+/// Whether every value of `from` has one of `to` that is equal to it, except large integers as
+/// floats.
+bool widens(const std::shared_ptr<arrow::DataType>& from, const std::shared_ptr<arrow::DataType>& to) {
+  if (from->Equals(*to) || from->id() == Type::NA) return true;
+  if (arrow::is_integer(from->id()) && arrow::is_integer(to->id())) {
+    const bool to_signed = arrow::is_signed_integer(to->id());
+    if (arrow::is_signed_integer(from->id()) == to_signed) return from->bit_width() <= to->bit_width();
+    return to_signed && from->bit_width() < to->bit_width();
+  }
+  if (arrow::is_integer(from->id())) return to->id() == Type::DOUBLE || to->id() == Type::FLOAT;
+  if (arrow::is_floating(from->id()) && arrow::is_floating(to->id())) return from->bit_width() <= to->bit_width();
+  if (from->id() == Type::STRING) return to->id() == Type::LARGE_STRING;
+  if (from->id() == Type::BINARY) return to->id() == Type::LARGE_BINARY;
+  if (from->id() == Type::DICTIONARY) {
+    return widens(static_cast<const arrow::DictionaryType&>(*from).value_type(), to);
+  }
+  const bool lists = (from->id() == Type::LIST || from->id() == Type::FIXED_SIZE_LIST) &&
+                     (to->id() == Type::LIST || to->id() == Type::LARGE_LIST);
+  if (lists) return widens(from->field(0)->type(), to->field(0)->type());
+  if (from->id() == Type::STRUCT && to->id() == Type::STRUCT) {
+    for (const auto& field : from->fields()) {
+      const auto found = static_cast<const arrow::StructType&>(*to).GetFieldByName(field->name());
+      if (!found || !widens(field->type(), found->type())) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
+                                                           const std::shared_ptr<arrow::DataType>& type) {
+  if (column->type()->Equals(*type)) return column;
+  const auto& from = storage_of(column->type());
+  const auto& to = storage_of(type);
+  if (from->Equals(*to)) {
+    auto data = column->data()->Copy();
+    data->type = type;
+    return arrow::MakeArray(std::move(data));
+  }
+  if (from->id() == Type::NA) return arrow::MakeArrayOfNull(type, column->length());
+  if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");
+  arrow::compute::CastOptions options = arrow::compute::CastOptions::Safe(to);
+  options.allow_float_truncate = true;  // Large integers as floats.
+  return arrow::compute::Cast(*column, to, options);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> fitted(const std::shared_ptr<arrow::RecordBatch>& batch,
+                                                          const std::shared_ptr<arrow::Schema>& schema,
+                                                          const std::string& name, const std::string& where) {
+  if (batch->schema()->Equals(*schema, false)) return batch;
+  const std::string place = where.empty() ? name : name + ", " + where;
+  for (const auto& field : batch->schema()->fields()) {
+    if (schema->GetFieldIndex(field->name()) < 0) {
+      return arrow::Status::TypeError(place, ": the output has a column \"", field->name(),
+                                      "\" that the first output did not have");
+    }
+  }
+  arrow::ArrayVector columns;
+  for (const auto& field : schema->fields()) {
+    const auto column = batch->GetColumnByName(field->name());
+    if (!column) {
+      return arrow::Status::TypeError(place, ": the output lacks the column \"", field->name(),
+                                      "\" that the first output had");
+    }
+    auto fit = fitted_column(column, field->type());
+    if (!fit.ok()) {
+      const std::string why = fit.status().message();
+      return arrow::Status::TypeError(
+          place, ": column \"", field->name(), "\" is ", column->type()->ToString(), "; expected ",
+          field->type()->ToString(), ", as in the first output", why.empty() ? "" : " (" + why + ")",
+          field->type()->id() == Type::NA ? ", where it had only None: give it a type there, as an array with a dtype"
+                                          : "");
+    }
+    columns.push_back(fit.MoveValueUnsafe());
+  }
+  return arrow::RecordBatch::Make(schema, batch->num_rows(), std::move(columns));
+}
+
+}  // namespace headway::flow

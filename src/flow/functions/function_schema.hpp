@@ -1,0 +1,19 @@
+#pragma once
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include <memory>
+#include <string>
+
+namespace headway::flow {
+
+/// `batch` with the schema that outputs of a function have: columns in its order, each of its type.
+/// Numbers become wider, nulls and lists without elements of any type; a column that is missing is
+/// no null column. Errors: name the column, what was expected and what was given.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> fitted(const std::shared_ptr<arrow::RecordBatch>& batch,
+                                                          const std::shared_ptr<arrow::Schema>& schema,
+                                                          const std::string& name, const std::string& where);
+
+}  // namespace headway::flow

@@ -1,0 +1,205 @@
+#include "flow/functions/whole_operation.hpp"
+
+#include "flow/functions/function_memory.hpp"
+#include "flow/functions/function_pool.hpp"
+#include "wire/blocking_channel.hpp"
+
+#include <arrow/io/memory.h>
+#include <arrow/ipc/dictionary.h>
+#include <arrow/ipc/reader.h>
+#include <arrow/ipc/writer.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+constexpr std::int64_t piece_bytes_min = 1 << 20;
+
+/// An input, and the memories in which its pieces go to the worker.
+class WholeInput {
+ public:
+  explicit WholeInput(std::shared_ptr<arrow::RecordBatchReader> rows) : rows_(std::move(rows)) {}
+
+  std::shared_ptr<arrow::Schema> schema() const { return rows_->schema(); }
+
+  /// The next piece; without rows at the end.
+  arrow::Result<wire::Frame> next(const std::vector<std::int64_t>& free) {
+    free_.insert(free_.end(), free.begin(), free.end());
+    std::shared_ptr<arrow::RecordBatch> batch;
+    do {
+      ARROW_RETURN_NOT_OK(rows_->ReadNext(&batch));
+    } while (batch && batch->num_rows() == 0);
+    if (!batch) return wire::to_frame(PieceEnd{});
+    Piece piece;
+    ARROW_ASSIGN_OR_RAISE(piece.bytes, ipc_size(*batch));
+    wire::Fd fd;
+    ARROW_ASSIGN_OR_RAISE(piece.slot, slot_for(piece.bytes, fd));
+    const SharedMemory& memory = *slots_.at(piece.slot);
+    piece.memory = memory.size();
+    ARROW_RETURN_NOT_OK(write_ipc(*batch, piece.bytes, memory));
+    wire::Frame frame = wire::to_frame(piece);
+    if (fd.is_open()) frame.fds.push_back(std::move(fd));
+    return frame;
+  }
+
+ private:
+  arrow::Result<std::int64_t> slot_for(std::int64_t bytes, wire::Fd& fd) {
+    const auto fitting = std::ranges::find_if(free_, [&](auto slot) { return slots_.at(slot)->size() >= bytes; });
+    if (fitting != free_.end()) {
+      const std::int64_t slot = *fitting;
+      free_.erase(fitting);
+      return slot;
+    }
+    const std::int64_t size = std::max(piece_bytes_min, (bytes + 4095) / 4096 * 4096);
+    // One that is too small is replaced.
+    std::int64_t slot = static_cast<std::int64_t>(slots_.size());
+    if (!free_.empty()) {
+      slot = free_.back();
+      free_.pop_back();
+    }
+    ARROW_ASSIGN_OR_RAISE(slots_[slot], SharedMemory::make(size, fd));
+    return slot;
+  }
+
+  std::shared_ptr<arrow::RecordBatchReader> rows_;
+  std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
+  std::vector<std::int64_t> free_;
+};
+
+/// The result. Its worker asks for the inputs' rows while a result is read.
+class WholeReader : public arrow::RecordBatchReader {
+ public:
+  WholeReader(std::shared_ptr<FunctionHost> host, StartedWorker worker, WholeSpec spec, std::string folder,
+              std::vector<std::shared_ptr<arrow::RecordBatchReader>> inputs)
+      : host_(std::move(host)), worker_(std::move(worker)), spec_(std::move(spec)), folder_(std::move(folder)) {
+    for (auto& each : inputs) inputs_.emplace_back(std::move(each));
+  }
+
+  ~WholeReader() override {
+    shutdown(worker_.link.get(), SHUT_RDWR);
+    host_->kill_worker(worker_.id);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  /// Until the schema is known.
+  arrow::Status begin() {
+    WholeSetup setup;
+    setup.arguments = spec_.arguments;
+    setup.memory_bytes = spec_.memory_bytes;
+    setup.folder = folder_;
+    setup.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    setup.batch_rows = spec_.batch_rows;
+    std::string schemas;
+    for (const WholeInput& input : inputs_) {
+      ARROW_ASSIGN_OR_RAISE(const auto bytes, arrow::ipc::SerializeSchema(*input.schema()));
+      setup.schema_bytes.push_back(static_cast<std::uint64_t>(bytes->size()));
+      schemas += bytes->ToString();
+    }
+    ARROW_RETURN_NOT_OK(send(wire::to_frame(setup, std::make_shared<const std::string>(std::move(schemas)))));
+    while (!schema_) ARROW_RETURN_NOT_OK(take_message());
+    return arrow::Status::OK();
+  }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
+    batch->reset();
+    while (results_.empty() && !done_) ARROW_RETURN_NOT_OK(take_message());
+    if (results_.empty()) return arrow::Status::OK();
+    *batch = std::move(results_.front());
+    results_.pop_front();
+    return arrow::Status::OK();
+  }
+
+ private:
+  arrow::Status send(const wire::Frame& frame) {
+    return wire::send_frame(worker_.link.get(), frame) ? arrow::Status::OK() : died();
+  }
+
+  arrow::Status died() { return arrow::Status::IOError(spec_.name, ": its process ", host_->end_of(worker_.id)); }
+
+  arrow::Status take_message() {
+    auto frame = wire::receive_frame(worker_.link.get(), wire::messages_of<FromWholeWorker>);
+    if (!frame || !*frame) return died();
+    const auto message = wire::from_frame<FromWholeWorker>(**frame);
+    if (!message) return arrow::Status::Invalid(spec_.name, ": ", message.error().message);
+    return std::visit([&](const auto& each) { return on(each, **frame); }, *message);
+  }
+
+  arrow::Status on(const WholeSchema&, const wire::Frame& frame) {
+    if (!frame.blob) return arrow::Status::Invalid(spec_.name, ": a schema without bytes");
+    arrow::io::BufferReader bytes(arrow::Buffer::FromString(*frame.blob));
+    arrow::ipc::DictionaryMemo memo;
+    ARROW_ASSIGN_OR_RAISE(schema_, arrow::ipc::ReadSchema(&bytes, &memo));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status on(const Pull& pull, const wire::Frame&) {
+    if (pull.input >= inputs_.size()) return arrow::Status::Invalid(spec_.name, ": there is no such input");
+    ARROW_ASSIGN_OR_RAISE(const wire::Frame piece, inputs_[pull.input].next(pull.free));
+    return send(piece);
+  }
+
+  arrow::Status on(const Output& output, const wire::Frame& frame) {
+    ARROW_ASSIGN_OR_RAISE(auto batches, outputs_.read(output, frame.fds));
+    for (auto& batch : batches) results_.push_back(std::move(batch));
+    return send(wire::to_frame(Continue{outputs_.freed(), false}));
+  }
+
+  arrow::Status on(const Spilled& spilled, const wire::Frame&) {
+    if (spec_.spilled) spec_.spilled(spilled.bytes, folder_);
+    return arrow::Status::OK();
+  }
+
+  arrow::Status on(const UnitDone&, const wire::Frame&) {
+    done_ = true;
+    return arrow::Status::OK();
+  }
+
+  arrow::Status on(const FunctionFailed& failed, const wire::Frame& frame) {
+    auto failure = std::make_shared<UserFailure>();
+    failure->type = failed.type;
+    failure->message = failed.message.starts_with(spec_.name) ? failed.message : spec_.name + ": " + failed.message;
+    failure->traceback = failed.traceback;
+    if (frame.blob) failure->pickled = *frame.blob;
+    std::string words = failure->message;
+    return {arrow::StatusCode::ExecutionError, std::move(words), std::move(failure)};
+  }
+
+  const std::shared_ptr<FunctionHost> host_;
+  const StartedWorker worker_;
+  const WholeSpec spec_;
+  const std::string folder_;
+  std::vector<WholeInput> inputs_;
+  OutputMemory outputs_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::deque<std::shared_ptr<arrow::RecordBatch>> results_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> run_whole(
+    std::shared_ptr<FunctionHost> host, WholeSpec spec, std::vector<std::shared_ptr<arrow::RecordBatchReader>> inputs) {
+  static std::atomic<int> last = 0;
+  std::string folder =
+      (std::filesystem::path(spec.scratch) / ("whole-" + std::to_string(getpid()) + "-" + std::to_string(++last)))
+          .string();
+  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name, folder));
+  auto reader = std::make_shared<WholeReader>(std::move(host), std::move(worker), std::move(spec), std::move(folder),
+                                              std::move(inputs));
+  ARROW_RETURN_NOT_OK(reader->begin());
+  return reader;
+}
+
+}  // namespace headway::flow
