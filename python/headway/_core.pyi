@@ -392,6 +392,17 @@ def in_dim(text: str) -> str:
 def styled_notice(text: str) -> str:
     """A line of Headway's own with its first word in the style of its kind."""
 
+def text_width(text: bytes) -> int:
+    """How many columns of a terminal UTF-8 text takes."""
+
+def cut_to(text: bytes, columns: int) -> str:
+    """The text, or as much of its beginning as that many columns hold."""
+
+def without_escapes(text: bytes) -> str:
+    """
+    The text without colours, movements of the cursor and other control sequences.
+    """
+
 def output_line(line: bytes) -> tuple[bytes, bool]:
     """
     A line of output as a terminal ends up with it, and whether it is a progress bar that has ended.

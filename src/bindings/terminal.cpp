@@ -2,6 +2,7 @@
 #include "core/output_line.hpp"
 #include "core/table_columns.hpp"
 #include "core/terminal_style.hpp"
+#include "core/terminal_text.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -29,6 +30,15 @@ void bind_terminal(nb::module_& module) {
   module.def(
       "styled_notice", [](const std::string& text) { return styled_notice(text); }, nb::arg("text"),
       "A line of Headway's own with its first word in the style of its kind.");
+  module.def(
+      "text_width", [](nb::bytes text) { return text_width({text.c_str(), text.size()}); }, nb::arg("text"),
+      "How many columns of a terminal UTF-8 text takes.");
+  module.def(
+      "cut_to", [](nb::bytes text, std::size_t columns) { return cut_to({text.c_str(), text.size()}, columns); },
+      nb::arg("text"), nb::arg("columns"), "The text, or as much of its beginning as that many columns hold.");
+  module.def(
+      "without_escapes", [](nb::bytes text) { return without_escapes({text.c_str(), text.size()}); }, nb::arg("text"),
+      "The text without colours, movements of the cursor and other control sequences.");
   module.def(
       "output_line",
       [](nb::bytes line) {

@@ -1,6 +1,9 @@
 #include "core/table_columns.hpp"
 
+#include "core/terminal_text.hpp"
+
 #include <algorithm>
+#include <string_view>
 
 namespace headway {
 namespace {
@@ -11,23 +14,9 @@ constexpr std::size_t gap = 2;
 constexpr std::size_t fixed_width = 6 + (gap + column_width_min) + (gap + std::string_view("checkpoint_000000").size());
 constexpr std::size_t more_width = gap + std::string_view("(+999 more)").size();
 
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }
-
 std::size_t width_of(const std::string& name) { return gap + std::max(column_width_min, text_width(name)); }
 
 }  // namespace
-
-std::size_t text_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
-std::string cut_to(std::string_view text, std::size_t width) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (begins_character(text[i]) && characters++ == width) return std::string(text.substr(0, i));
-  }
-  return std::string(text);
-}
 
 std::string more_title(int more) { return more > 0 ? "(+" + std::to_string(more) + " more)" : ""; }
 

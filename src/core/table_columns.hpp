@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// Which metrics a run's table of reports has columns for; both front ends show the same ones.
@@ -21,12 +20,6 @@ TableColumns choose_columns(const std::vector<std::string>& names, const std::op
 
 /// The title after the last column: "(+12 more)"; empty for none.
 std::string more_title(int more);
-
-/// Of UTF-8 text, in code points.
-std::size_t text_width(std::string_view text);
-
-/// The text, or as much of its beginning as `width` code points take.
-std::string cut_to(std::string_view text, std::size_t width);
 
 /// No metric's column is narrower: most numbers take no more.
 inline constexpr std::size_t column_width_min = 8;

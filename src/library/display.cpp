@@ -3,6 +3,7 @@
 #include "core/output_line.hpp"
 #include "core/score.hpp"
 #include "core/terminal_style.hpp"
+#include "core/terminal_text.hpp"
 #include "driver/flat_metrics.hpp"
 
 #include <algorithm>

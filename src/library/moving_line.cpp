@@ -1,6 +1,6 @@
 #include "library/moving_line.hpp"
 
-#include "core/table_columns.hpp"
+#include "core/terminal_text.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,8 +43,7 @@ void MovingLine::draw() {
   if (!on_) return;
   hide();
   const bool moves = !bar_.empty() && Clock::now() - bar_at_ < bar_shown_for;
-  std::string text = moves ? bar_ : status_;
-  std::erase_if(text, [](char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; });
+  const std::string text = without_escapes(moves ? bar_ : status_);
   if (text.empty()) return;
   // The last column stays free: a terminal would go to the next line.
   std::fputs(cut_to(text, terminal_columns() - 1).c_str(), stdout);

@@ -51,10 +51,4 @@ BOOST_AUTO_TEST_CASE(a_terminal_that_is_too_narrow_for_anything_shows_the_score_
   BOOST_TEST(choose_columns({}, "loss", 20).shown.empty());
 }
 
-BOOST_AUTO_TEST_CASE(text_is_cut_between_characters) {
-  BOOST_TEST(text_width("é█x") == 3U);
-  BOOST_TEST(cut_to("é█x", 2) == "é█");
-  BOOST_TEST(cut_to("ab", 5) == "ab");
-}
-
 }  // namespace headway

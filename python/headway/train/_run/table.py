@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway import _core
 from headway._values.log import is_terminal
 from headway._values.styles import takes_colours
+from headway._values.terminal_text import width
 from headway.train._run.moving_line import in_notebook
 
 # Of a column: most numbers, and so most columns, take no more.
@@ -48,16 +48,14 @@ class TextTable:
         self._titles, self._more = titles, more
         # The first one counts the reports; it needs no more than its title.
         least = dict.fromkeys(titles[1:], _WIDTH_MIN)
-        self._widths = {
-            title: max(least.get(title, 0), text_width(title), self._widths.get(title, 0)) for title in titles
-        }
+        self._widths = {title: max(least.get(title, 0), width(title), self._widths.get(title, 0)) for title in titles}
         self._titles_due = True
 
     def row(self, cells: list[str], *, beaten: bool = False) -> None:
         """Writes one row, below the titles if need be."""
         for title, cell in zip(self._titles[:-1], cells[:-1], strict=True):
-            if text_width(cell) > self._widths[title]:
-                self._widths[title] = text_width(cell)
+            if width(cell) > self._widths[title]:
+                self._widths[title] = width(cell)
                 self._titles_due = True
         if self._titles_due:
             last = f"{self._titles[-1]:<{_CHECKPOINT_WIDTH}}  {self._more}" if self._more else self._titles[-1]
@@ -67,7 +65,7 @@ class TextTable:
 
     def _write_row(self, cells: list[str], style: Callable[[str], str] | None) -> None:
         places = zip(self._titles[:-1], cells[:-1], strict=True)
-        shown = [" " * (self._widths[title] - text_width(cell)) + cell for title, cell in places]
+        shown = [" " * (self._widths[title] - width(cell)) + cell for title, cell in places]
         row = "  ".join([*shown, cells[-1]]).rstrip()
         self._write(style(row) if style is not None and takes_colours(sys.stdout) else row)
 
@@ -134,13 +132,3 @@ def make_table(write: Callable[[str], None]) -> Table:
 def terminal_columns() -> int | None:
     """How many columns the terminal has; None where the output goes elsewhere."""
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
-
-
-def text_width(text: str) -> int:
-    """How many columns of a terminal text takes: letters of East Asia two, marks over other letters
-    none.
-    """
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(unicodedata.combining(letter) != 0 for letter in text)
