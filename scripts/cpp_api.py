@@ -28,6 +28,7 @@ HEADERS = [
         "context",
         "collective",
         "preemption",
+        "progress",
         "checkpoint",
         "storage",
         "callback",

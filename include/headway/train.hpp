@@ -9,6 +9,7 @@
 #include <headway/json.hpp>
 #include <headway/main.hpp>
 #include <headway/preemption.hpp>
+#include <headway/progress.hpp>
 #include <headway/report.hpp>
 #include <headway/reported_checkpoints.hpp>
 #include <headway/result.hpp>

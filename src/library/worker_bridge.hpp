@@ -5,6 +5,7 @@
 #include <headway/reduce.hpp>
 #include <headway/result.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -67,6 +68,10 @@ Result<void> worker_report(ReportOrder order);
 std::optional<std::string> worker_checkpoint();
 Result<std::vector<ToldCheckpoint>> worker_checkpoints(bool validated, std::optional<double> timeout_s);
 Result<std::string> worker_collective(const std::string& kind, int root, std::string bytes);
+/// What the loop has done; any thread.
+void worker_counts_step(std::int64_t optimizer);
+void worker_was_in_collectives(double seconds);
+void worker_sees_collectives(bool visible);
 /// None: no node is taken away.
 Result<std::optional<PreemptionInfo>> worker_preemption_info();
 

@@ -252,6 +252,14 @@ Result<std::string> worker_collective(const std::string& kind, int root, std::st
   return *gathered ? **gathered : std::string();
 }
 
+void worker_counts_step(std::int64_t optimizer) {
+  if (session->stepped(optimizer)) session->send_progress();
+}
+
+void worker_was_in_collectives(double seconds) { session->steps().in_collectives(from_seconds(seconds)); }
+
+void worker_sees_collectives(bool visible) { session->steps().see_collectives(visible); }
+
 Result<std::optional<PreemptionInfo>> worker_preemption_info() {
   const auto told = session->preemption_info("preemption_info");
   if (!told) return told.error();

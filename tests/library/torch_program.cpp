@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -47,6 +48,30 @@ void accumulate() {
   headway::report(found);
 }
 HEADWAY_TRAIN_LOOP(accumulate);
+
+/// Ten steps, in which rank 1 computes longer, and between them passes that are no steps.
+void be_slow_in_rank_1() {
+  at::set_num_threads(1);
+  auto model = distributed::prepare_model(torch::nn::Linear(2, 1));
+  torch::optim::SGD optimizer(model.parameters(), 0.01);
+  for (int step = 0; step < 10; ++step) {
+    const auto busy_until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(50) * headway::context().world_rank;
+    while (std::chrono::steady_clock::now() < busy_until) continue;
+    {
+      const auto alone = model.no_sync();
+      model(input()).sum().backward();
+    }
+    const at::NoGradGuard evaluates;
+    model(input());
+    const at::AutoGradMode trains(true);
+    model(input()).sum().backward();
+    optimizer.step();
+    optimizer.zero_grad();
+  }
+  headway::report({{"weights", numbers(model.module()->weight)}});
+}
+HEADWAY_TRAIN_LOOP(be_slow_in_rank_1);
 
 /// Two ways through, of which a pass takes one, and a buffer.
 struct ForkedImpl : torch::nn::Module {
@@ -182,6 +207,7 @@ struct Printer : headway::Callback {
 int main(int argc, char** argv) {
   const headway::Main guard(argc, argv);
   const std::map<std::string, headway::TrainLoop> loops{{"accumulate", accumulate},
+                                                        {"be_slow_in_rank_1", be_slow_in_rank_1},
                                                         {"leave_parameters_out", leave_parameters_out},
                                                         {"send_buffers", send_buffers},
                                                         {"differ_in_shape", differ_in_shape},

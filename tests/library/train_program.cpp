@@ -332,7 +332,13 @@ int run_mode(const std::string& mode, const std::string& storage) {
   }
   if (mode == "call_outside") return call_outside();
   if (headway::test::is_handled(mode)) return show(headway::test::run_by_handle(mode, trainer_for(mode, storage)));
-  return show(trainer_for(mode, storage).fit());
+  const auto result = trainer_for(mode, storage).fit();
+  if (mode == "count_steps" && result) {
+    const std::map<int, Json> times = result->step_times().value();
+    for (const Json& rank : times.at(1).as_array())
+      std::cout << "rank " << rank.at("rank").as_int() << " steps " << rank.at("steps").at("count").as_int() << '\n';
+  }
+  return show(result);
 }
 
 }  // namespace

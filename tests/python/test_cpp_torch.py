@@ -32,6 +32,14 @@ def test_gradients_add_up_alone_and_are_averaged_after_it(tmp_path):
     assert first["after"] == second["after"] == [16.5, 16.5]  # of 1 + 10 and 2 + 20
 
 
+def test_steps_are_counted_and_a_rank_that_waits_for_another_has_its_share(tmp_path):
+    reports_of("be_slow_in_rank_1", tmp_path)
+    fast, slow = json.loads((tmp_path / "run" / "step_times_1.json").read_text())["ranks"]
+    assert fast["steps"]["count"] == slow["steps"]["count"] == 9
+    assert fast["waiting_share"] > 0.5
+    assert slow["waiting_share"] < 0.4
+
+
 def test_a_pass_may_leave_parameters_out(tmp_path):
     ((first, second),) = reports_of("leave_parameters_out", tmp_path)
     assert first["left"] == second["left"] == [1.5, 1.5]

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import types
 
 import pytest
 from headway import train
 from headway.train.torch import prepare_data_loader, prepare_model
+from headway.train.torch._collective_times import DeviceTimes
 
 
 def test_a_rank_that_is_slow_within_a_step_is_named_with_its_share_outside_of_collectives(fit_torch, hears, release):
@@ -56,6 +58,90 @@ def test_a_rank_that_is_slow_within_a_step_is_named_with_its_share_outside_of_co
         assert rank["steps"]["max_s"] < rank["steps"]["total_s"]
     assert kept["ranks"][0]["waiting_share"] > 0.5
     assert kept["ranks"][1]["waiting_share"] < 0.3
+    assert result.step_times == {1: kept["ranks"]}
+
+
+@pytest.mark.parametrize("strategy", ["fsdp", "fsdp2"])
+def test_the_share_in_collectives_of_a_sharded_model_on_cpus_is_known_for_fully_shard(fit_torch, strategy):
+    def loop():
+        import time
+
+        import torch
+
+        torch.set_num_threads(1)
+        rank = train.get_context().get_world_rank()
+        model = prepare_model(torch.nn.Linear(8, 8), parallel_strategy=strategy)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(20):
+            busy_until = time.monotonic() + 0.05 * rank
+            while time.monotonic() < busy_until:
+                pass
+            model(torch.ones(4, 8)).sum().backward()
+            optimizer.step()
+        train.report({})
+
+    fast, slow = fit_torch(loop).step_times[1]
+    assert fast["steps"]["count"] == slow["steps"]["count"] == 19
+    if strategy == "fsdp":
+        assert (fast["waiting_share"], slow["waiting_share"]) == (None, None)
+    else:
+        assert fast["waiting_share"] > 0.5
+        assert slow["waiting_share"] < 0.4
+
+
+class Device:
+    """A device that comes to an event when it is said so: each is one second after the last."""
+
+    def __init__(self):
+        self.events, self.come_to = [], 0
+
+    def record(self):
+        self.events.append(Event(self, len(self.events)))
+        return self.events[-1]
+
+
+class Event:
+    def __init__(self, device, number):
+        self.device, self.number = device, number
+
+    def query(self):
+        return self.number < self.device.come_to
+
+    def elapsed_time(self, later):
+        return 1000.0 * (later.number - self.number)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Seconds in collectives, as they are counted."""
+    from headway import _session
+
+    seconds = []
+    core = types.SimpleNamespace(in_collectives=seconds.append)
+    monkeypatch.setattr(_session, "active_core", lambda: core)
+    return seconds
+
+
+def test_waiting_of_a_device_is_counted_when_the_device_has_come_to_it_and_not_waited_for(counted):
+    device = Device()
+    times = DeviceTimes(device.record)
+    for _ in range(2):
+        times.end(times.begin())
+    assert counted == [0.0, 0.0], "each step has collectives, how long is not known yet"
+    device.come_to = 4
+    times.end(times.begin())
+    assert counted == [0.0, 0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_device_that_stays_behind_or_takes_no_events_leaves_steps_without_a_time(counted):
+    device = Device()
+    times = DeviceTimes(device.record)
+    for _ in range(100):
+        times.end(times.begin())
+    assert counted == [0.0] * 64
+    nowhere = DeviceTimes(lambda: None)
+    nowhere.end(nowhere.begin())
+    assert counted == [0.0] * 64
 
 
 def test_a_prepared_model_trains_bit_for_bit_as_plain_ddp_and_takes_a_hook_of_the_user_s(fit_torch):

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headway/torch/process_group.hpp>
+#include <headway/torch/step_count.hpp>
 
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
@@ -52,15 +53,18 @@ class DistributedModel {
       names[parameters.size()] = parameter.key();
       parameters.push_back(parameter.value());
     }
-    if (context().world_size == 1) return;
-    send_from_rank_0(module_->parameters());
-    send_from_rank_0(module_->buffers());
-    if (!parameters.empty()) make_reducer(parameters, names);
+    if (context().world_size > 1) {
+      send_from_rank_0(module_->parameters());
+      send_from_rank_0(module_->buffers());
+      if (!parameters.empty()) make_reducer(parameters, names);
+    }
+    if (!parameters.empty()) steps_->watch(parameters);
   }
 
   template <class... Arguments>
   auto forward(Arguments&&... arguments) {
     const bool synchronous = reducer_ && synchronize_ && at::GradMode::is_enabled();
+    if (at::GradMode::is_enabled()) steps_->begin_pass(synchronize_);
     if (synchronous) {
       reducer_->prepare_for_forward();
       reducer_->rebuild_buckets();
@@ -141,6 +145,7 @@ class DistributedModel {
   DataParallelOptions options_;
   std::shared_ptr<c10d::Reducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
+  std::shared_ptr<detail::StepCount> steps_ = std::make_shared<detail::StepCount>();
   bool synchronize_ = true;
   /// As in PyTorch: buffers are sent before a pass that follows a synchronised one.
   bool synchronized_before_ = true;

@@ -24,6 +24,19 @@ def read_json(location: str, name: str) -> dict[str, Any] | None:
     return read_object(locations.join(location, name), _core.CorruptedError)
 
 
+def step_times(location: str) -> dict[int, list[dict[str, Any]]]:
+    """How long each rank of a run took, by the number of the attempt.
+
+    Raises:
+        CorruptedError: a file is damaged.
+        OSError: it could not be read.
+    """
+    journal = read_journal(location)
+    attempts = range(1, (journal["attempt"] if journal is not None else 0) + 1)
+    found = {attempt: read_json(location, f"step_times_{attempt}.json") for attempt in attempts}
+    return {attempt: times.get("ranks", []) for attempt, times in found.items() if times is not None}
+
+
 def read_journal(location: str) -> dict[str, Any] | None:
     """The run's journal, checked as ``fit()`` checks it; None when there is no run.
 

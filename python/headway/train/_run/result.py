@@ -172,6 +172,31 @@ class Result:
         return pandas.DataFrame(reports)
 
     @property
+    def step_times(self) -> dict[int, list[dict[str, Any]]]:
+        """How long each rank took, by the number of the attempt: a dict for each rank, as
+        ``step_times_<attempt>.json`` in the run's folder has it. Read anew each time.
+
+        ``"rank"``, ``"hostname"``; ``"steps"`` and ``"reports"`` are None or have ``"count"``,
+        ``"total_s"``, ``"median_s"``, ``"p95_s"`` and ``"max_s"``: from one optimizer step, or
+        report, to the next; ``"waiting_share"`` is the share of ``"steps"`` in collectives and
+        reports, None where it is not known (docs/debugging.md). An attempt without two steps or
+        reports is left out.
+
+        Raises:
+            OSError: the run's folder could not be read, or one of these files is damaged.
+
+        Example:
+            >>> from headway import train
+            >>> def loop():
+            ...     for epoch in range(3):
+            ...         train.report({"epoch": epoch})
+            >>> result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+            >>> result.step_times[1][0]["reports"]["count"]
+            2
+        """
+        return run_files.step_times(self._location)
+
+    @property
     def log_dir(self) -> str:
         """The older name of ``path``."""
         return self.path

@@ -1,19 +1,16 @@
-"""What a rank's training loop does, counted for the driver: optimizer steps, batches, and the time
-that gradients of other ranks are waited for. Nothing here changes what is computed.
+"""What a rank's training loop does, counted for the driver: optimizer steps and batches. Nothing
+here changes what is computed.
 """
 
 from __future__ import annotations
 
-import functools
-import time
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
+from headway._values.arguments import check_epoch
 
 if TYPE_CHECKING:
-    import torch
     from torch.utils.data import DataLoader
 
 
@@ -30,8 +27,11 @@ class EpochCount:
 
         Args:
             epoch: Its number.
+
+        Raises:
+            TypeError, ValueError: it is none.
         """
-        self._next = epoch
+        self._next = check_epoch(epoch)
 
     def take(self) -> int:
         """The number of the pass that begins."""
@@ -61,65 +61,14 @@ def watch_steps() -> None:
         _watches = True
 
 
-def watch_collectives(model: torch.nn.Module) -> None:
-    """Has the time measured that this rank waits in backward for the gradients of other ranks.
-
-    It can be measured for ``DistributedDataParallel`` on CPUs. On GPUs a rank only queues
-    collectives, and sharded models have theirs all over forward and backward.
-
-    Args:
-        model: What prepare_model() returns, in a group of several ranks.
-    """
-    global _queue_callback
-    import torch
-
-    core = worker_session.active_core()
-    if core is None or not any(each.requires_grad for each in model.parameters()):
-        return
-    parameter = None
-    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
-        ignored = getattr(model, "parameters_to_ignore", ())
-        used = [each for name, each in model.module.named_parameters() if each.requires_grad and name not in ignored]
-        if used and all(each.device.type == "cpu" for each in used):
-            parameter = used[0]
-    core.see_collectives(parameter is not None)
-    if parameter is not None:
-        _queue_callback = torch.autograd.Variable._execution_engine.queue_callback
-        with torch.enable_grad():
-            node = parameter.view_as(parameter).grad_fn.next_functions[0][0]
-        node.register_prehook(_gradient_comes)
-        _nodes[model] = node
-
-
 _watches = False
-_queue_callback: Any = None  # Of autograd's engine.
 _counting_classes: dict[type[Any], type[Any]] = {}
-# The places in autograd's graph whose hooks say that backward has begun; a place that nobody holds
-# is made anew, without its hook.
-_nodes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def _stepped(optimizer: Any, _args: Any, _kwargs: Any) -> None:
     core = worker_session.active_core()
     if core is not None and core.stepped(id(optimizer)):
         core.send_progress()
-
-
-def _gradient_comes(_gradients: Any) -> None:
-    """Backward is under way, and DDP has not queued yet what waits at its end for collectives."""
-    if worker_session.active_core() is not None:
-        _queue_callback(_backward_ends)
-
-
-def _backward_ends() -> None:
-    """This rank's own gradients are computed. What is queued now runs after DDP's waiting."""
-    _queue_callback(functools.partial(_collectives_end, time.perf_counter()))
-
-
-def _collectives_end(begun_s: float) -> None:
-    core = worker_session.active_core()
-    if core is not None:
-        core.in_collectives(time.perf_counter() - begun_s)
 
 
 def _counting_class(kind: type[Any]) -> type[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_str, refuse
-from headway.train.torch import _loop_progress, mixed_precision
+from headway.train.torch import _collective_times, _loop_progress, mixed_precision
 from headway.train.torch.devices import get_device
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def prepare_model(
     if context["world_size"] == 1:
         return model
     model = _distribute(model, parallel_strategy, device, kwargs)
-    _loop_progress.watch_collectives(model)
+    _collective_times.watch_collectives(model)
     return model
 
 
