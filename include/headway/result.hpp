@@ -25,7 +25,7 @@ enum class ErrorKind {
   corrupted,
   user_code,    ///< The user's own function failed; the message begins with its failure.
   worker_died,  ///< A worker process ended without having finished.
-  preempted,    ///< A node was taken away, with notice, and its ranks with it.
+  preempted,    ///< A node was taken away, with notice, or SIGTERM told the driver to end.
   aborted,      ///< Somebody asked for the end (Ctrl-C, shutdown).
   /// Another process has taken over what this one owned: stop, and write nothing more.
   superseded,

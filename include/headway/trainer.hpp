@@ -89,11 +89,18 @@ struct TrainResult {
   /// newer one of equals. `metric` is a key, '/' between nested ones. Errors: `invalid_argument`
   /// for a bad mode, `not_found` when none has it as a number.
   HEADWAY_API Result<Checkpoint> get_best_checkpoint(const std::string& metric, const std::string& mode) const;
+
+  /// How long each rank took, by the number of the attempt: an array with an object for each rank,
+  /// as step_times_<attempt>.json in the run's folder has it ("A slow rank" in docs/debugging.md).
+  /// An attempt without two steps or reports is left out. Read anew by each call. Errors:
+  /// `corrupted` for a damaged file, `unavailable`, `refused`.
+  HEADWAY_API Result<std::map<int, Json>> step_times() const;
 };
 
 /// A run that was started, from `Trainer::start`. Its functions may be called from any thread. A
 /// thread of this process serves the run: it prints what `fit` prints, and callbacks are called on
-/// it.
+/// it. A child that this process has forked has no such thread: there all of this but `path` is
+/// `invalid_argument`, thrown as `BadResult` where it is not returned.
 ///
 ///     auto run = headway::Trainer(train, options).start().value();
 ///     while (!run.wait_for(std::chrono::seconds(1))) draw(run.path());
@@ -174,7 +181,8 @@ class HEADWAY_API Trainer {
   Result<TrainResult> fit();
 
   /// Starts the run and returns at once; `fit` is `start` and `wait` on the calling thread. Errors:
-  /// those of `fit` that come before anything is started; the rest comes from `RunHandle::wait`.
+  /// those of `fit` that come before anything is started, and `unavailable` when the system gives
+  /// no thread; the rest comes from `RunHandle::wait`.
   Result<RunHandle> start();
 
  private:

@@ -1,16 +1,20 @@
 #include <headway/storage.hpp>
 #include <headway/trainer.hpp>
 
+#include "core/fault_point.hpp"
 #include "library/committed_checkpoint.hpp"
 #include "library/event_inbox.hpp"
 #include "library/loop_names.hpp"
 #include "library/program.hpp"
 #include "library/run_request.hpp"
 #include "library/train_loops.hpp"
+#include "wire/thread_pool.hpp"
 
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace headway {
 namespace {
@@ -102,22 +106,31 @@ Result<std::unique_ptr<library::StartedRun>> start(const TrainLoop& loop, const 
 }  // namespace
 
 struct RunHandle::State {
+  void serve() {
+    Result<TrainResult> served = to_result(run->serve(&events));
+    const std::lock_guard lock(mutex);
+    result = std::move(served);
+    ended.notify_all();
+  }
+  /// In a forked child there is no thread that serves the run.
+  Result<void> check_process() const {
+    if (owner == getpid()) return {};
+    return Error{ErrorKind::invalid_argument, "the handle of " + run->path() + " belongs to process " +
+                                                  std::to_string(owner) + ", from which process " +
+                                                  std::to_string(getpid()) +
+                                                  " was forked; allowed: the process that started the run"};
+  }
+
   std::unique_ptr<library::StartedRun> run;
   library::EventInbox events;
   std::mutex mutex;
   std::condition_variable ended;
   std::optional<Result<TrainResult>> result;
   std::thread thread;
+  pid_t owner = getpid();
 };
 
-RunHandle::RunHandle(std::unique_ptr<State> state) : state_(std::move(state)) {
-  state_->thread = std::thread([state = state_.get()] {
-    Result<TrainResult> result = to_result(state->run->serve(&state->events));
-    const std::lock_guard lock(state->mutex);
-    state->result = std::move(result);
-    state->ended.notify_all();
-  });
-}
+RunHandle::RunHandle(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 RunHandle::RunHandle(RunHandle&& other) noexcept = default;
 
@@ -128,6 +141,10 @@ RunHandle& RunHandle::operator=(RunHandle&& other) noexcept {
 
 RunHandle::~RunHandle() {
   if (!state_) return;
+  if (!state_->check_process()) {
+    (void)state_.release();  // NOLINT(bugprone-unused-return-value): the parent's; its thread is not here.
+    return;
+  }
   if (!done()) state_->run->abort("its handle was destroyed");
   state_->thread.join();
 }
@@ -135,23 +152,27 @@ RunHandle::~RunHandle() {
 const std::string& RunHandle::path() const { return state_->run->path(); }
 
 bool RunHandle::done() const {
+  state_->check_process().value();
   const std::lock_guard lock(state_->mutex);
   return state_->result.has_value();
 }
 
 Result<TrainResult> RunHandle::wait() {
+  if (auto ok = state_->check_process(); !ok) return ok.error();
   std::unique_lock lock(state_->mutex);
   state_->ended.wait(lock, [this] { return state_->result.has_value(); });
   return *state_->result;
 }
 
 std::optional<Result<TrainResult>> RunHandle::wait_for(std::chrono::duration<double> timeout) {
+  if (auto ok = state_->check_process(); !ok) return ok.error();
   std::unique_lock lock(state_->mutex);
   state_->ended.wait_for(lock, timeout, [this] { return state_->result.has_value(); });
   return state_->result;
 }
 
 std::optional<events::Event> RunHandle::next_event(std::optional<std::chrono::duration<double>> timeout) {
+  state_->check_process().value();
   return state_->events.next(timeout);
 }
 
@@ -164,6 +185,16 @@ Result<RunHandle> Trainer::start() {
   if (!run) return run.error();
   auto state = std::make_unique<RunHandle::State>();
   state->run = std::move(*run);
+  try {
+    if (is_armed("handle.thread"))
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    // It takes signals as the caller does: callbacks run on it, and what they start inherits that.
+    state->thread = std::thread(&RunHandle::State::serve, state.get());
+  } catch (const std::system_error& failure) {
+    state->run->abort("its handle has no thread");
+    (void)state->run->serve(nullptr);
+    return wire::no_thread(failure);
+  }
   return RunHandle(std::move(state));
 }
 
@@ -179,6 +210,23 @@ Result<TrainResult> TrainResult::from_path(const std::string& path) {
   const Result<library::RunEnd> end = library::found_end(folder->location());
   if (!end) return end.error();
   return to_result(*end);
+}
+
+Result<std::map<int, Json>> TrainResult::step_times() const {
+  const Result<Storage> folder = Storage::at(path);
+  if (!folder) return folder.error();
+  std::map<int, Json> times;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    const std::string name = "step_times_" + std::to_string(attempt) + ".json";
+    const Result<std::string> text = folder->read(name);
+    if (!text && text.error().kind == ErrorKind::not_found) continue;
+    if (!text) return text.error();
+    const Result<Json> parsed = Json::parse(*text);
+    if (!parsed || !parsed->is_object() || !parsed->contains("ranks"))
+      return Error{ErrorKind::corrupted, path + "/" + name + " is damaged"};
+    times[attempt] = parsed->at("ranks");
+  }
+  return times;
 }
 
 Result<Checkpoint> TrainResult::get_best_checkpoint(const std::string& metric, const std::string& mode) const {

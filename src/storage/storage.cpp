@@ -38,8 +38,9 @@ Result<void> probe(const std::string& run) {
   return remote::probe(*remote);
 }
 
-Result<std::vector<FileRecord>> list_files(const std::string& directory) {
-  return dispatch(directory, local::list_files, remote::list_files);
+Result<std::vector<FileRecord>> list_files(const std::string& directory, const std::string& apart_from) {
+  const auto list = [&](const std::string& path) { return local::list_files(path, apart_from); };
+  return dispatch(directory, list, remote::list_files);
 }
 
 Result<void> begin_checkpoint(const std::string& checkpoint) {

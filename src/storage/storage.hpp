@@ -35,8 +35,8 @@ Result<void> probe(const std::string& run_directory);
 /// temporaries) are left out, so that a committed checkpoint can be reported again.
 /// Errors: `invalid_argument` when `directory` is missing or not a directory, and for a link that
 /// leads nowhere, a FIFO, socket or device, or a name that `check_file_name` refuses, naming the
-/// path.
-Result<std::vector<FileRecord>> list_files(const std::string& directory);
+/// path; also for a link that leads to `apart_from`, a local directory, or above it.
+Result<std::vector<FileRecord>> list_files(const std::string& directory, const std::string& apart_from = "");
 
 /// Makes `checkpoint_directory` with the begun marker in it; the run's directory must be there. A
 /// begun and uncommitted directory of ours is swept first.

@@ -2,19 +2,22 @@
 
 #include "core/signals_blocked.hpp"
 
-#include <system_error>
 #include <utility>
 
 namespace headway::wire {
+
+Error no_thread(const std::system_error& failure) {
+  return {ErrorKind::unavailable,
+          "cannot start a thread: " + failure.code().message() +
+              " (the limits that count: ulimit -u, ulimit -v, and the container's number of processes)"};
+}
 
 Result<std::thread> start_thread(std::function<void()> work) {
   const SignalsBlocked blocked;
   try {
     return std::thread(std::move(work));
   } catch (const std::system_error& failure) {
-    return Error{ErrorKind::unavailable,
-                 "cannot start a thread: " + failure.code().message() +
-                     " (the limits that count: ulimit -u, ulimit -v, and the container's number of processes)"};
+    return no_thread(failure);
   }
 }
 

@@ -7,13 +7,17 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace headway::wire {
 
-/// Starts a thread that takes no signals. Errors: `unavailable`, when the system gives no thread;
-/// the message names the limits that count.
+/// Why the system gives no thread, as `std::thread` throws it: `unavailable`; the message names the
+/// limits that count.
+Error no_thread(const std::system_error& failure);
+
+/// Starts a thread that takes no signals. Errors: no_thread().
 Result<std::thread> start_thread(std::function<void()> work);
 
 /// Threads that take no signals, and are fewer than wanted where the system gives no more. (The

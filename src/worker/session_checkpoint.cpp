@@ -58,7 +58,7 @@ Result<CheckpointOffer> Session::offer(const ReportRequest& request) const {
                                                     ", which contains the run's folder " + context_.run_directory +
                                                     "; allowed: a directory with the checkpoint's files alone"};
     }
-    Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory);
+    Result<std::vector<FileRecord>> files = storage::list_files(*request.checkpoint_directory, context_.run_directory);
     if (!files) return files.error();
     if (is_remote(context_.run_directory)) {
       if (Result<void> fit = check_remote_names(*files); !fit) return fit.error();

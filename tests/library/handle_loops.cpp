@@ -3,7 +3,9 @@
 #include <future>
 #include <iostream>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace headway::test {
 namespace {
@@ -67,10 +69,9 @@ Result<TrainResult> watch_by_handle(RunHandle& run) {
 }  // namespace
 
 std::map<std::string, TrainLoop> handle_loops() {
-  return {{"stopped_by_its_handle", report_for_ever},
-          {"abandoned_by_its_handle", report_for_ever},
-          {"failing_under_a_handle", fail_at_once},
-          {"watched_by_its_handle", print_and_report},
+  return {{"stopped_by_its_handle", report_for_ever},   {"abandoned_by_its_handle", report_for_ever},
+          {"failing_under_a_handle", fail_at_once},     {"watched_by_its_handle", print_and_report},
+          {"handle_in_a_child", report_for_ever},       {"handle_without_a_thread", print_and_report},
           {"failing_while_it_is_watched", fail_at_once}};
 }
 
@@ -82,10 +83,36 @@ void listen_by_handle(const std::string& mode, TrainerOptions& options) {
   options.callbacks = {first_report};
 }
 
+namespace {
+
+/// What the handle says in a child that this process forks.
+void ask_in_child(RunHandle& run) {
+  std::cout << std::flush;
+  const pid_t child = fork();
+  if (child != 0) {
+    waitpid(child, nullptr, 0);
+    return;
+  }
+  try {
+    run.stop();
+  } catch (const BadResult& refused) {
+    std::cout << "stop: " << refused.what() << '\n';
+  }
+  std::cout << "wait: " << run.wait().error().message << '\n';
+  {
+    const RunHandle goes = std::move(run);
+  }
+  std::cout << "the handle is gone\n" << std::flush;
+  _exit(0);
+}
+
+}  // namespace
+
 Result<TrainResult> run_by_handle(const std::string& mode, Trainer trainer) {
   Result<RunHandle> started = trainer.start();
   if (!started) return started.error();
   RunHandle run = std::move(*started);
+  if (mode == "handle_in_a_child") ask_in_child(run);
   if (mode == "watched_by_its_handle" || mode == "failing_while_it_is_watched") return watch_by_handle(run);
   if (mode == "failing_under_a_handle") {
     const Result<TrainResult> first = run.wait();

@@ -39,6 +39,27 @@ BOOST_AUTO_TEST_CASE(a_run_whose_handle_goes_is_aborted_and_waited_for) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_handle_in_a_forked_child_is_refused_and_the_parents_run_is_left_alone) {
+  both("handle_in_a_child", [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 0);
+    const std::string words = ": the handle of " + folder.path() + "/run belongs to process ";
+    BOOST_TEST(ended.says("stop" + words));
+    BOOST_TEST(ended.says("wait" + words));
+    BOOST_TEST(ended.says("the handle is gone"));
+    BOOST_TEST(ended.says("The run stops: far enough"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_handle_gets_no_thread_is_aborted_and_the_error_names_the_limits) {
+  const auto refused = [&](const Ended& ended) {
+    BOOST_TEST(ended.code == 1);
+    BOOST_TEST(ended.says("error unavailable: cannot start a thread: "));
+    BOOST_TEST(ended.says("ulimit -u"));
+    BOOST_TEST(!ended.says("finished"));
+  };
+  both("handle_without_a_thread", refused, "HEADWAY_FAULT_POINT=handle.thread ");
+}
+
 BOOST_AUTO_TEST_CASE(what_happens_in_a_run_comes_from_its_handle_in_order_and_ends_with_the_run) {
   both("watched_by_its_handle", [&](const Ended& ended) {
     BOOST_TEST(ended.code == 0);

@@ -1,5 +1,6 @@
 """``trainer.start()``: a run that is waited for, stopped and listened to through its handle."""
 
+import contextlib
 import json
 import os
 import signal
@@ -186,6 +187,30 @@ def test_two_runs_at_once(tmp_path, gate):
     assert not waiting.done
     open_gate(gate)
     assert waiting.wait().return_value == "returned"
+
+
+def test_a_handle_in_a_forked_child_raises_and_the_run_goes_on(storage, gate):
+    handle = start(report_then_wait, storage, 1, {"gate": gate})
+    uses = [handle.wait, handle.stop, handle.events, lambda: handle.done]
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for use in uses:
+            with contextlib.suppress(BaseException):
+                try:
+                    use()
+                except RuntimeError as error:
+                    os.write(writing, f"{error}\n".encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as said:
+        lines = said.read().splitlines()
+    words = f"the handle of {storage}/run belongs to process {os.getpid()}, from which process {child} was forked"
+    assert [line.partition(";")[0] for line in lines] == [words] * len(uses)
+    assert not handle.done
+    open_gate(gate)
+    assert handle.wait().metrics["n"] == 2
 
 
 def test_a_handle_that_nobody_waits_for_is_served(storage):

@@ -92,6 +92,10 @@ def test_a_directory_that_contains_the_run_s_folder_is_refused_by_name(tmp_path)
             words = f"checkpoint is the directory {directory}, which contains the run's folder {config['run']}; allowed"
             with pytest.raises(ValueError, match=re.escape(words)):
                 train.report({"x": 1}, train.Checkpoint(directory))
+        with tempfile.TemporaryDirectory() as directory:
+            os.symlink(config["run"], os.path.join(directory, "link"))
+            with pytest.raises(ValueError, match=re.escape(f"{directory}/link is a symbolic link to {config['run']}")):
+                train.report({"x": 1}, train.Checkpoint(directory))
         train.report({"x": 2})
 
     assert list(run(loop, tmp_path, workers=1).metrics_dataframe["x"]) == [2]

@@ -226,6 +226,23 @@ def test_an_evaluation_sees_each_sample_once(fit_torch, workers, shuffle):
     fit_torch(loop, workers, config={"shuffle": shuffle})
 
 
+def test_set_epoch_takes_numbers_alone(fit_torch):
+    def loop():
+        import numpy
+        from torch.utils.data import DataLoader
+
+        for shuffle in (True, False):
+            loader = prepare_data_loader(DataLoader(range(4), shuffle=shuffle))
+            for call in (loader.set_epoch, loader.sampler.set_epoch):
+                for wrong in ("x", 1.5, None, True):
+                    with pytest.raises(TypeError, match=r"^epoch is .*; allowed: the number of an epoch, an int$"):
+                        call(wrong)
+                call(numpy.int64(3))
+
+    for workers in (1, 2):
+        fit_torch(loop, workers=workers)
+
+
 def test_set_epoch_reaches_what_the_user_brought(fit_torch):
     def loop():
         from torch.utils.data import DataLoader, IterableDataset, Sampler

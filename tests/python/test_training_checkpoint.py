@@ -3,6 +3,7 @@ and size.
 """
 
 import os
+import re
 import tempfile
 
 import pytest
@@ -143,6 +144,23 @@ def test_a_model_is_unwrapped_whatever_wrapped_it(fit_torch, strategy, workers):
         assert unwrap_model(plain) is plain
 
     fit_torch(loop, workers, config={"strategy": strategy})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name"),
+    [("ddp", "model.pt"), ("ddp", "optimizer.pt"), ("ddp", "state.pt"), ("fsdp2", "shards/__0_0.distcp")],
+)
+def test_a_damaged_file_is_named(uninterrupted, tmp_path, strategy, name):
+    import torch
+
+    copy = uninterrupted[1][strategy].checkpoint.to_directory(tmp_path / "copy")
+    path = os.path.join(copy, name)
+    os.truncate(path, os.path.getsize(path) // 2)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    with pytest.raises(
+        RuntimeError, match=re.escape(f"{path if strategy == 'ddp' else os.path.dirname(path)} cannot be ")
+    ):
+        load_checkpoint(copy, model=model, optimizer=torch.optim.AdamW(model.parameters()))
 
 
 def test_only_objects_with_a_state_are_loaded_and_only_into_folders_that_are_there(fit_torch, tmp_path):

@@ -56,6 +56,21 @@ BOOST_AUTO_TEST_CASE(links_that_never_end_or_lead_nowhere_are_errors_that_name_t
   refused("dangling", "dangling/link");
 }
 
+BOOST_AUTO_TEST_CASE(a_link_to_the_runs_folder_or_above_it_is_an_error_that_names_it) {
+  write("runs/mine/checkpoint/file", "f");
+  fs::create_directory(path("source"));
+  for (const std::string target : {"runs/mine", "runs"}) {
+    fs::create_directory_symlink(path(target), path("source/link"));
+    const Error error = error_of(list_files(path("source"), path("runs/mine")));
+    BOOST_TEST((error.kind == ErrorKind::invalid_argument));
+    BOOST_TEST(contains(error.message, path("source/link") + " is a symbolic link to " + path("runs/mine")),
+               error.message);
+    fs::remove(path("source/link"));
+  }
+  fs::create_directory_symlink(path("runs/mine/checkpoint"), path("source/link"));
+  BOOST_TEST((names_of(must(list_files(path("source"), path("runs/mine")))) == Names{"link/file"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_socket_among_the_files_is_named) {
   fs::create_directory(path("source"));
   struct ::sockaddr_un address = {};

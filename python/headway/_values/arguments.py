@@ -29,6 +29,11 @@ def check_int(argument: str, value: object, allowed: str) -> int:
     return number
 
 
+def check_epoch(epoch: object) -> int:
+    """The argument of a ``set_epoch``."""
+    return check_int("epoch", epoch, "the number of an epoch, an int")
+
+
 def check_number(argument: str, value: object, allowed: str) -> float:
     """An int or float that is no bool."""
     if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "__index__")):

@@ -1,3 +1,4 @@
+#include "core/location.hpp"
 #include "storage/disk/directory.hpp"
 #include "storage/disk/file.hpp"
 #include "storage/local/local.hpp"
@@ -15,12 +16,27 @@ namespace {
 /// Walks a directory, following symbolic links, and knows which directories it stands in.
 class FileWalk {
  public:
+  /// Neither this directory nor one above it may be walked; a path that is not there says nothing.
+  void keep_apart_from(const std::string& directory) {
+    apart_from_ = directory;
+    std::string above = directory;
+    for (struct ::stat status = {}; ::stat(above.c_str(), &status) == 0; above += "/..") {
+      const Identity identity{status.st_dev, status.st_ino};
+      if (!apart_.empty() && apart_.back() == identity) break;  // The root is above itself.
+      apart_.push_back(identity);
+    }
+  }
+
   Result<void> walk(const std::string& directory, const std::string& relative) {
     struct ::stat status = {};
     if (::stat(directory.c_str(), &status) != 0) return system_error("read", directory, errno);
     const Identity identity{status.st_dev, status.st_ino};
     if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
       return Error{ErrorKind::invalid_argument, directory + " is a symbolic link to a directory that contains it"};
+    }
+    if (std::find(apart_.begin(), apart_.end(), identity) != apart_.end()) {
+      return Error{ErrorKind::invalid_argument, directory + " is a symbolic link to " + apart_from_ +
+                                                    ", or to a directory above it, which no checkpoint may contain"};
     }
     const Result<std::vector<std::string>> names = read_directory(directory);
     if (!names) return names.error();
@@ -55,12 +71,14 @@ class FileWalk {
   }
 
   std::vector<Identity> open_;
+  std::vector<Identity> apart_;
+  std::string apart_from_;
   std::vector<FileRecord> files_;
 };
 
 }  // namespace
 
-Result<std::vector<FileRecord>> local::list_files(const std::string& directory) {
+Result<std::vector<FileRecord>> local::list_files(const std::string& directory, const std::string& apart_from) {
   struct ::stat status = {};
   if (::stat(directory.c_str(), &status) != 0)
     return system_error("list the files of", directory, errno, ErrorKind::invalid_argument);
@@ -68,6 +86,7 @@ Result<std::vector<FileRecord>> local::list_files(const std::string& directory) 
     return Error{ErrorKind::invalid_argument, directory + " is not a directory but " + file_kind(status.st_mode)};
   }
   FileWalk files;
+  if (!apart_from.empty() && !is_remote(apart_from)) files.keep_apart_from(apart_from);
   if (Result<void> walked = files.walk(directory, ""); !walked) return walked.error();
   std::vector<FileRecord> records = files.take();
   std::sort(records.begin(), records.end(), [](const FileRecord& a, const FileRecord& b) { return a.name < b.name; });

@@ -7,7 +7,7 @@
 namespace headway::storage::local {
 
 Result<void> probe(const std::string& run_directory);
-Result<std::vector<FileRecord>> list_files(const std::string& directory);
+Result<std::vector<FileRecord>> list_files(const std::string& directory, const std::string& apart_from = "");
 Result<void> begin_checkpoint(const std::string& checkpoint_directory);
 Result<std::vector<FileRecord>> upload(const std::string& source_directory, const std::string& checkpoint_directory,
                                        const std::vector<std::string>& names, int rank, Transfer transfer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -74,6 +75,7 @@ class RunHandle:
         self._lock = threading.Lock()
         self._subscribers: list[_Subscriber] = []
         self._end: _core.Finished | None = None
+        self._pid = os.getpid()
         run.listeners.append(self._pass_on)
 
     @property
@@ -83,7 +85,12 @@ class RunHandle:
 
     @property
     def done(self) -> bool:
-        """Whether the run has ended, however it did: :meth:`wait` returns, or raises, at once."""
+        """Whether the run has ended, however it did: :meth:`wait` returns, or raises, at once.
+
+        Raises:
+            RuntimeError: in a forked child, as for all but :attr:`path`.
+        """
+        self._check_process()
         return self._ended.is_set()
 
     def wait(self, timeout: float | None = None) -> Result:
@@ -100,8 +107,10 @@ class RunHandle:
             TimeoutError: the run has not ended within ``timeout``.
             KeyboardInterrupt: Ctrl-C. The run is aborted: its workers have ended, and what was
                 reported so far is kept.
+            RuntimeError: this process was forked from the one that started the run.
             Exception: what ``fit()`` raises.
         """
+        self._check_process()
         if timeout is not None and not check_number("timeout", timeout, _TIMEOUT) >= 0:
             raise ValueError(f"timeout is {timeout!r}; allowed: {_TIMEOUT}")
         try:
@@ -131,7 +140,9 @@ class RunHandle:
         Raises:
             TypeError: ``reason`` is no text.
             ValueError: UTF-8 does not have it.
+            RuntimeError: this process was forked from the one that started the run.
         """
+        self._check_process()
         check_str("reason", reason, "text")
         if not is_utf8(reason):
             raise ValueError(f"reason is {reason!r}; allowed: text that UTF-8 has")
@@ -161,6 +172,7 @@ class RunHandle:
             0.5
             finished
         """
+        self._check_process()
         subscriber = _Subscriber()
         with self._lock:
             if self._end is not None:
@@ -170,6 +182,14 @@ class RunHandle:
             else:
                 self._subscribers.append(subscriber)
         return subscriber
+
+    def _check_process(self) -> None:
+        """A forked child has neither the thread that serves the run nor its sockets."""
+        if self._pid != os.getpid():
+            raise RuntimeError(
+                f"the handle of {self.path} belongs to process {self._pid}, from which process {os.getpid()} was "
+                "forked; use it in the process that started the run"
+            )
 
     def _pass_on(self, event: Any) -> None:
         if not isinstance(event, RunEvent):

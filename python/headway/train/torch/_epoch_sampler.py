@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.utils.data import DistributedSampler
 
+from headway._values.arguments import check_epoch
+
 
 class EpochSampler(DistributedSampler[Any]):
     """A ``DistributedSampler`` that counts epochs and can leave out its padding.
@@ -39,8 +41,11 @@ class EpochSampler(DistributedSampler[Any]):
 
         Args:
             epoch: Its number. The order is a function of the seed and of this number.
+
+        Raises:
+            TypeError, ValueError: it is none.
         """
-        super().set_epoch(epoch)
+        super().set_epoch(check_epoch(epoch))
         self._named = True
 
     def __iter__(self) -> Iterator[Any]:

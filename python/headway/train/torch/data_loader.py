@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
-from headway._values.arguments import check_bool, refuse
+from headway._values.arguments import check_bool, check_epoch, refuse
 from headway.train.torch import _loop_progress
 from headway.train.torch.devices import get_device
 
@@ -144,5 +144,6 @@ def _offer_set_epoch(loader: DataLoader[Any]) -> None:
 
 
 def _set_epoch_of(calls: list[Callable[[int], Any]], epoch: int) -> None:
+    check_epoch(epoch)
     for call in calls:
         call(epoch)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +117,8 @@ def load_checkpoint(
         TypeError: a bad argument, named.
         KeyError: something is to be loaded that the checkpoint does not have; the message lists
             what it has.
-        RuntimeError: parameters of another name or shape, as ``load_state_dict`` raises it.
+        RuntimeError: a file is damaged, and named (of shards the folder); or parameters of another
+            name or shape, as ``load_state_dict`` raises it.
 
     Note:
         Values are unpickled: open only checkpoints that you trust.
@@ -195,7 +197,11 @@ def _state_of(value: Any) -> Any:
 def _read(folder: str, name: str) -> Any:
     import torch
 
-    return torch.load(os.path.join(folder, name), map_location="cpu", weights_only=False)
+    path = os.path.join(folder, name)
+    try:
+        return torch.load(path, map_location="cpu", weights_only=False)
+    except (EOFError, RuntimeError, pickle.UnpicklingError) as error:
+        raise RuntimeError(f"{path} cannot be read, it may be damaged: {error or type(error).__name__}") from error
 
 
 def _missing(name: str, there: Any) -> KeyError:
@@ -236,7 +242,11 @@ def _load_shards(folder: str, model: torch.nn.Module | None, optimizer: Any) -> 
         parts["optimizer"] = parts_of.get_optimizer_state_dict(model, _plain(optimizer))
     # Flattening drops the names of tensors of which a rank has no shard, which torch then takes for
     # an old format.
-    sharded.load(parts, checkpoint_id=folder, planner=sharded.DefaultLoadPlanner(flatten_sharded_tensors=False))
+    try:
+        sharded.load(parts, checkpoint_id=folder, planner=sharded.DefaultLoadPlanner(flatten_sharded_tensors=False))
+    except sharded.CheckpointException as error:  # A BaseException, with that of each rank.
+        cause = next(iter(error.failures.values()))[0]
+        raise RuntimeError(f"{folder} cannot be loaded: {cause}") from error
     parts_of.set_model_state_dict(model, parts["model"])
     if optimizer is not None:
         parts_of.set_optimizer_state_dict(model, _plain(optimizer), parts["optimizer"])
