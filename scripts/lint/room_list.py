@@ -107,7 +107,9 @@ CPP: dict[str, Room] = {
         "headway core wire storage node cluster driver worker data feed",
     ),
     "sim": _room(
-        "sim/", "the simulator: the real `control/` in a simulated world, with faults, by seed", "headway core control"
+        "sim/",
+        "the simulator: the real `control/` and `data/` in a simulated world, with faults, by seed",
+        "headway core control data",
     ),
 }
 

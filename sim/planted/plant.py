@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Copies the controller and plants the bugs of bugs.txt into the copy, each asleep until its number
-is chosen.
+"""Copies a room that decides and plants the bugs of a file into the copy, each asleep until its
+number is chosen.
 
 Usage: plant.py BUGS_FILE SOURCE_FOLDER TARGET_FOLDER
 
-A bug in the file is its name, the source file below src/control/, the text as it is, and the text
+A bug in the file is its name, the source file in the room, the text as it is, and the text
 with the bug in it, in which BUG stands for "this bug is awake". White space may differ from the
 source's; the text must be there exactly once, else the build stops and says so: a change of the
-controller then changes the bug too.
+room then changes the bug too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_bugs(text: str) -> list[Bug]:
     return bugs
 
 
-def plant(source: str, bugs: list[Bug]) -> str:
+def plant(source: str, bugs: list[Bug], room: str) -> str:
     """The source with all `bugs` in it. Raises ValueError when one's text is not there exactly
     once.
     """
@@ -54,14 +54,14 @@ def plant(source: str, bugs: list[Bug]) -> str:
         found = [match.span() for match in re.finditer(pattern, source)]
         if len(found) != 1:
             raise ValueError(
-                f"planted bug {bug.name}: its text is {len(found)} times in src/control/{bug.file}, not once; "
-                "bring the entry in sim/planted/bugs.txt up to date with the controller"
+                f"planted bug {bug.name}: its text is {len(found)} times in src/{room}/{bug.file}, not once; "
+                "bring its entry up to date with the room"
             )
         places.append((*found[0], re.sub(r"\bBUG\b", f"HEADWAY_BUG({bug.number})", bug.planted)))
     places.sort()
     for (_, end, _), (start, _, _) in itertools.pairwise(places):
         if start < end:
-            raise ValueError(f"two planted bugs overlap in src/control/{bugs[0].file}")
+            raise ValueError(f"two planted bugs overlap in src/{room}/{bugs[0].file}")
     for start, end, text in reversed(places):
         source = source[:start] + text + source[end:]
     return source
@@ -69,18 +69,19 @@ def plant(source: str, bugs: list[Bug]) -> str:
 
 def main(bugs_file: Path, source_folder: Path, target_folder: Path) -> None:
     """Writes the copies, and planted_names.inc with the bugs' names."""
+    room = source_folder.name
     bugs = read_bugs(bugs_file.read_text())
     files = sorted(source_folder.rglob("*.[ch]pp"))
     unknown = {bug.file for bug in bugs} - {str(file.relative_to(source_folder)) for file in files}
     if unknown:
-        raise ValueError(f"planted bugs name files that src/control/ does not have: {', '.join(sorted(unknown))}")
+        raise ValueError(f"planted bugs name files that src/{room}/ does not have: {', '.join(sorted(unknown))}")
     for file in files:
         text = file.read_text()
         name = file.relative_to(source_folder)
         here = [bug for bug in bugs if bug.file == str(name)]
         if here:
-            text = '#include "sim/planted/planted.hpp"\n' + plant(text, here)
-        copy = target_folder / "control" / name
+            text = '#include "sim/planted/planted.hpp"\n' + plant(text, here, room)
+        copy = target_folder / room / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text)
     (target_folder / "planted_names.inc").write_text("".join(f'"{bug.name}",\n' for bug in bugs))

@@ -182,9 +182,22 @@ Position Dealer::position_at(std::int64_t row, std::int64_t batches) const {
   return position;
 }
 
+std::int64_t Dealer::slowest_round() const { return *std::min_element(rank_rounds_.begin(), rank_rounds_.end()); }
+
+bool Dealer::is_needed_now(std::uint32_t part) const {
+  if (rank_rounds_.empty()) return false;
+  const std::uint32_t window = order_.parts()[part].window;
+  const std::int64_t round = slowest_round();
+  if (rounds_.is_past_end(round) || states_[window].missing == 0) return false;
+  if (!rounds_.is_decided(round)) return window == known_windows_;
+  const int lane = static_cast<int>(order_.windows()[window].lane);
+  const std::int64_t lane_end = rows_of_lane(rounds_.first_row(round) + rounds_.rows(round), lane, order_.lanes());
+  return order_.knows_rows() && states_[window].begin < lane_end;
+}
+
 std::optional<std::uint32_t> Dealer::next_retired() {
   if (rank_rounds_.empty()) return {};
-  const std::int64_t round = *std::min_element(rank_rounds_.begin(), rank_rounds_.end());
+  const std::int64_t round = slowest_round();
   const int lanes = order_.lanes();
   const std::int64_t row = rounds_.is_past_end(round) ? rounds_.end_row(rounds_.count() - 1) : rounds_.first_row(round);
   for (int lane = 0; lane < lanes; ++lane) {

@@ -70,6 +70,9 @@ class Dealer {
   /// `corrupted`, when the rows are not those that were known before.
   Result<std::optional<std::uint32_t>> unit_done(std::uint32_t part, std::int64_t rows);
 
+  /// Whether the next batch of some rank waits for this task, so that its credit comes first.
+  bool is_needed_now(std::uint32_t part) const;
+
   /// The rows of a complete window.
   std::int64_t rows_of(std::uint32_t window) const { return states_[window].rows; }
 
@@ -101,6 +104,7 @@ class Dealer {
   template <class Use>
   bool for_each_lane(std::int64_t round, const RowRange& range, Use use) const;
   bool add_pieces(int lane, std::int64_t begin, std::int64_t end, std::vector<Piece>& pieces) const;
+  std::int64_t slowest_round() const;
   std::uint32_t window_at(int lane, std::int64_t row) const;
   std::int64_t rows_needed() const;
   Position position_at(std::int64_t row, std::int64_t batches) const;
