@@ -140,6 +140,8 @@ def _from_list(name: str, values: list[Any]) -> Any:
     try:
         made = pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if all(value is None or (type(value) is int and 0 <= value < 2**64) for value in values):
+            return pa.array(values, pa.uint64())
         raise TypeError(_fault(name, values, error)) from None
     if isinstance(made, pa.ChunkedArray):  # More than 2 GiB of text or bytes.
         large = pa.large_string() if pa.types.is_string(made.type) else pa.large_binary()
@@ -158,11 +160,11 @@ def _fault(name: str, values: list[Any], error: Exception) -> str:
         try:
             pa.array([value])
         except Exception:
-            return f"column {name!r}: row {index} has a {type_name(type(value))}; {_STORED}"
+            return f"column {name!r}: row {index} is of type {type_name(type(value))}; {_STORED}"
         if seen is not None and type(value) is not seen:
             return (
-                f"column {name!r}: row {index} has a {type_name(type(value))} and rows before it a {type_name(seen)}; "
-                "the values of a column have one type"
+                f"column {name!r}: row {index} is of type {type_name(type(value))}, and a row before it of "
+                f"type {type_name(seen)}; the values of a column have one type"
             )
         seen = seen or type(value)
     return f"column {name!r} cannot be stored: {error}"

@@ -24,6 +24,8 @@ from headway._worker.loading import collector_at_rest
 
 #: Modules that leave a thread behind which a fork does without.
 _HARMLESS = ("numpy", "pyarrow")
+#: In place of the name of cloudpickle's function that imports the module whose name comes next.
+_BRINGS_MODULE = "import\n"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -213,30 +215,23 @@ def _modules_in(pickled: bytes) -> list[str]:
     texts: list[str] = []
     memo: dict[Any, str] = {}
     modules: list[str] = []
-    last: str | None = None
-    brings_module = False
+    last = ""  # The text, or the name of the object, that was read last.
     try:
         for opcode, argument, _ in pickletools.genops(pickled):
-            if opcode.name in ("SHORT_BINUNICODE", "BINUNICODE"):
-                last = str(argument)
-            elif opcode.name == "MEMOIZE":
-                if last is not None:
-                    memo[len(memo)] = last
-                else:
-                    memo[len(memo)] = ""
+            if opcode.name == "MEMOIZE":
+                memo[len(memo)] = last
                 continue
-            elif opcode.name in ("BINGET", "LONG_BINGET"):
-                last = memo.get(argument, "")
-            else:
-                if opcode.name == "STACK_GLOBAL" and len(texts) >= 2:
-                    modules.append(texts[-2])
-                    brings_module = texts[-1] == "subimport"
-                last = None
-                continue
-            texts.append(last)
-            if brings_module:
-                modules.append(last)
-                brings_module = False
+            if opcode.name in ("SHORT_BINUNICODE", "BINUNICODE", "BINGET", "LONG_BINGET"):
+                is_module = last == _BRINGS_MODULE
+                last = memo.get(argument, "") if opcode.name.endswith("BINGET") else str(argument)
+                if is_module:
+                    modules.append(last)
+                texts.append(last)
+            elif opcode.name == "STACK_GLOBAL" and len(texts) >= 2:
+                modules.append(texts[-2])
+                last = _BRINGS_MODULE if texts[-1] == "subimport" else ""
+            elif opcode.name != "FRAME":
+                last = ""
     except Exception:
         return []  # The worker says what is wrong with it.
     return [each for each in modules if each not in ("__main__", "builtins") and not each.startswith("cloudpickle")]

@@ -88,11 +88,9 @@ def _values(name: str, values: Any) -> Any:
 
 
 def _is_plain_series(values: Any) -> bool:
-    return (
-        hasattr(values, "to_numpy")
-        and isinstance(getattr(values, "dtype", None), np.dtype)
-        and values.dtype in ARROW_TYPES
-    )
+    """Whether a series is numbers of numpy's. In pandas NaN is a missing value."""
+    dtype = getattr(values, "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype in ARROW_TYPES and not getattr(values, "hasnans", True)
 
 
 def _is_plain(values: Any) -> bool:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from headway._worker.functions import slots, whole_queries
+from headway._worker.functions import groups, slots, whole_queries
+from headway._worker.functions.blocks import block_of
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
@@ -89,15 +90,36 @@ class Whole:
             for side in range(len(self._schemas)):
                 connection.register(f"input_{side}", self._reader(side, carried[side]))
             result = connection.sql(sql).to_arrow_reader(self._batch_rows())
-            for batch in result:
-                made = _restored(batch, carried, come_from)
+            made: Iterator[Any] = (pa.Table.from_batches([_restored(each, carried, come_from)]) for each in result)
+            if operation == "group_map":
+                made = self._whole_groups(made, options["keys"])
+            for table in made:
                 with self._lock:
                     self._watch_spilling()
-                    if not self._outputs.add(pa.Table.from_batches([made])):
+                    if not self._outputs.add(table):
                         return
             with self._lock:
                 self._watch_spilling()
                 self._outputs.finish(False)
+
+    def _whole_groups(self, tables: Iterator[Any], keys: list[str]) -> Iterator[Any]:
+        """Sorted rows, cut where a group ends. A group that is larger than memory is refused."""
+        import pyarrow as pa
+
+        held: list[Any] = []
+        for table in tables:
+            waiting = pa.concat_tables([*held, table]).combine_chunks()
+            begin, end = groups.runs(block_of(waiting), keys)[-1]
+            if begin > 0:
+                yield waiting.slice(0, begin)
+            held = [waiting.slice(begin)]
+            if held[0].nbytes > self._fields["memory_bytes"] > 0:
+                shown = ", ".join(f"{key}={held[0].column(key)[0].as_py()!r}" for key in keys)
+                raise MemoryError(
+                    f"the group {shown} has more than {end - begin} rows and {held[0].nbytes} bytes, and a group must "
+                    f"fit into the {self._fields['memory_bytes']} bytes that are there for groups"
+                )
+        yield from held
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")

@@ -19,7 +19,8 @@ class Carried:
         self.kind = kind
         self.storage = _storage(kind)
         self._bytes = 0
-        if not used and pa.types.is_fixed_size_list(self.storage):
+        is_tensor = isinstance(kind, pa.FixedShapeTensorType)
+        if not used and is_tensor:
             inner = self.storage.value_type
             if pa.types.is_primitive(inner) and not pa.types.is_boolean(inner):
                 self._bytes = self.storage.list_size * inner.bit_width // 8
@@ -34,23 +35,17 @@ class Carried:
             column = column.storage
         if pa.types.is_dictionary(column.type):
             return column.dictionary_decode()
-        if not self._carries_bytes(column):
+        if not self._bytes:
             return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
         values = column if pa.types.is_float16(column.type) else _all_values(column)
+        if values is not column and column.flatten().null_count:
+            raise ValueError("a tensor has null elements; allowed: tensors that are null as a whole")
         width = values.type.bit_width // 8
         begin, size = values.offset * width, len(values) * width
         data = values.buffers()[1].slice(begin, size)
         # The validity may begin within a byte: a copy of it does not.
         valid = column.is_valid().buffers()[1] if column.null_count else None
         return pa.Array.from_buffers(pa.binary(self._bytes), len(column), [valid, data])
-
-    def _carries_bytes(self, column: Any) -> bool:
-        import pyarrow as pa
-
-        if not self._bytes or pa.types.is_float16(column.type):
-            return self._bytes > 0
-        # A null element within a row has no place among bytes.
-        return bool(column.flatten().null_count == 0)
 
     def restored(self, column: Any) -> Any:
         """What came out, as the column was."""

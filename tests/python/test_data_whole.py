@@ -1,0 +1,255 @@
+"""Operations that need all rows: DuckDB's process, with this one as its data process."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import socket
+import threading
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from headway._worker.functions.frames import Frame, Link
+
+pytest.importorskip("duckdb")
+NAN = float("nan")
+
+
+class Inputs:
+    """The data process's end of the link: it gives rows as they are asked for, and takes the
+    result's.
+    """
+
+    def __init__(self, link: Link, tables: tuple[pa.Table, ...], batch_rows: int) -> None:
+        self.link = link
+        self.rows = [iter(table.to_batches(max_chunksize=batch_rows)) for table in tables]
+        self.pieces = 0
+        self.slots: dict[int, mmap.mmap] = {}
+        self.schema: pa.Schema | None = None
+        self.made: list[pa.Table] = []
+
+    def serve(self) -> Frame:
+        """Until the operation is done or has failed."""
+        while True:
+            frame = self.link.receive()
+            assert frame is not None
+            if frame.kind in ("UnitDone", "FunctionFailed"):
+                return frame
+            if frame.kind == "WholeSchema":
+                self.schema = pa.ipc.read_schema(pa.py_buffer(frame.blob))
+            elif frame.kind == "Pull":
+                self.give(frame.fields["input"])
+            elif frame.kind == "Output":
+                self.take(frame)
+
+    def give(self, number: int) -> None:
+        batch = next(self.rows[number], None)
+        if batch is None:
+            self.link.send("PieceEnd", {})
+            return
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, batch.schema) as writer:
+            writer.write_batch(batch)
+        data = stream.getvalue().to_pybytes()
+        fd = os.memfd_create("piece")
+        os.write(fd, data)
+        self.pieces += 1
+        self.link.send("Piece", {"slot": self.pieces, "memory": len(data), "bytes": len(data)}, fds=(fd,))
+        os.close(fd)
+
+    def take(self, frame: Frame) -> None:
+        slot = frame.fields["slot"]
+        for fd in frame.fds:
+            self.slots[slot] = mmap.mmap(fd, frame.fields["memory"])
+            os.close(fd)
+        for piece in frame.fields["pieces"]:
+            begin = piece["offset"]
+            data = self.slots[slot][begin : begin + piece["size"]]
+            self.made.append(pa.ipc.open_stream(pa.py_buffer(data)).read_all())
+        self.link.send("Continue", {"free": [slot], "stop": False})
+
+
+@pytest.fixture
+def run(tmp_path):
+    def do(
+        operation: str, options: dict[str, Any], *tables: pa.Table, memory_bytes: int = 0, pieces: bool = False
+    ) -> Any:
+        from headway._worker.functions.whole import Whole
+
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            schemas = [table.schema.serialize().to_pybytes() for table in tables]
+            setup = {
+                "arguments": json.dumps({"operation": operation, "options": options}),
+                "schema_bytes": [len(each) for each in schemas],
+                "memory_bytes": memory_bytes or 256 << 20,
+                "folder": str(tmp_path / "whole-1-1"),
+                "threads": 2,
+                "batch_rows": 4,
+            }
+            whole = Whole(Link(theirs), Frame("WholeSetup", setup, b"".join(schemas), []))
+            thread = threading.Thread(target=whole.run)
+            thread.start()
+            inputs = Inputs(Link(ours), tables, 3)
+            end = inputs.serve()
+            thread.join()
+        assert not list(tmp_path.iterdir())
+        if end.kind == "FunctionFailed":
+            raise RuntimeError(f"{end.fields['type']}: {end.fields['message']}")
+        assert inputs.schema is not None
+        assert all(table.schema == inputs.schema for table in inputs.made)
+        if pieces:
+            return inputs.made
+        return pa.concat_tables(inputs.made) if inputs.made else inputs.schema.empty_table()
+
+    return do
+
+
+PEOPLE = pa.table(
+    {
+        "city": ["b", "a", None, "a", "b"],
+        "x": [1.5, NAN, 2.0, None, -7.0],
+        "i": pa.array([5, 4, 3, 2, 1], pa.int32()),
+        "word": pa.array(["p", "q", "p", None, "q"]).dictionary_encode(),
+    }
+)
+
+
+def test_nulls_come_last_and_nan_before_them_in_both_directions(run):
+    up = run("sort", {"keys": ["x"], "descending": [False]}, PEOPLE)["x"].to_pylist()
+    assert str(up) == "[-7.0, 1.5, 2.0, nan, None]"
+    down = run("sort", {"keys": ["x"], "descending": [True]}, PEOPLE)["x"].to_pylist()
+    assert str(down) == "[2.0, 1.5, -7.0, nan, None]"
+    both = run("sort", {"keys": ["city", "i"], "descending": [True, False]}, PEOPLE)
+    assert both.select(["city", "i"]).to_pydict() == {"city": ["b", "b", "a", "a", None], "i": [1, 5, 2, 4, 3]}
+
+
+def test_rows_with_equal_keys_keep_their_order(run):
+    table = pa.table({"k": [i % 7 for i in range(1000)], "row": range(1000)})
+    made = run("sort", {"keys": ["k"], "descending": [False]}, table)
+    assert made["row"].to_pylist() == sorted(range(1000), key=lambda i: (i % 7, i))
+
+
+def test_columns_that_only_come_along_keep_their_types(run):
+    images = np.arange(30, dtype=np.uint8).reshape(5, 2, 3)
+    half = np.arange(5, dtype=np.float16)
+    table = PEOPLE.append_column("image", pa.FixedShapeTensorArray.from_numpy_ndarray(images))
+    table = table.append_column("half", pa.array(half))
+    pairs = pa.array([[1, 2], None, [3, None], [4, 5], [6, 7]], pa.list_(pa.int16(), 2))
+    table = table.append_column("pair", pairs).append_column("large", pa.array(list("abcde"), pa.large_string()))
+    made = run("sort", {"keys": ["i"], "descending": [False]}, table)
+    assert np.array_equal(np.concatenate([chunk.to_numpy_ndarray() for chunk in made["image"].chunks]), images[::-1])
+    assert made["half"].to_pylist() == half[::-1].tolist()
+    assert made["pair"].to_pylist() == pairs.to_pylist()[::-1]
+    types = {name: made.schema.field(name).type for name in ("image", "half", "pair", "large", "word")}
+    assert types == {
+        **{name: table.schema.field(name).type for name in ("image", "half", "pair", "large")},
+        "word": pa.string(),
+    }
+
+
+def aggregate(function: str, on: str | None = "i", ignore_nulls: bool = True, **options: Any) -> dict[str, Any]:
+    return {"function": function, "on": on, "name": function, "ignore_nulls": ignore_nulls, **options}
+
+
+def test_aggregates_by_key_are_ordered_by_key(run):
+    wanted = [
+        *(aggregate(name) for name in ("sum", "min", "max", "mean", "abs_max", "as_list")),
+        aggregate("count", None),
+        aggregate("std", ddof=1),
+        aggregate("quantile", q=0.25),
+        aggregate("unique", "word"),
+        aggregate("count_distinct", "word"),
+    ]
+    rows = run("aggregate", {"keys": ["city"], "aggregates": wanted}, PEOPLE).to_pylist()
+    assert [row["city"] for row in rows] == ["a", "b", None]
+    assert rows[1] == {
+        "city": "b", "sum": 6, "min": 1, "max": 5, "mean": 3.0, "abs_max": 5, "as_list": [5, 1], "count": 2,
+        "std": pytest.approx(8**0.5), "quantile": 2.0, "unique": ["p", "q"], "count_distinct": 2,
+    }  # fmt: skip
+    assert rows[2]["std"] is None
+    [one] = run("aggregate", {"keys": [], "aggregates": wanted}, PEOPLE).to_pylist()
+    assert (one["sum"], one["count"], one["as_list"]) == (15, 5, [5, 4, 3, 2, 1])
+
+
+def test_nulls_that_are_not_ignored(run):
+    wanted = [
+        aggregate("sum", "x", False),
+        aggregate("count", "x", False),
+        aggregate("unique", "word", False),
+        aggregate("count_distinct", "word", False),
+        aggregate("as_list", "word", False),
+    ]
+    rows = run("aggregate", {"keys": ["city"], "aggregates": wanted}, PEOPLE).to_pylist()
+    assert rows[0] == {
+        "city": "a", "sum": None, "count": 2, "unique": ["q", None], "count_distinct": 2, "as_list": ["q", None],
+    }  # fmt: skip
+    assert rows[1]["sum"] == -5.5
+
+
+def test_aggregates_of_no_rows(run):
+    none = PEOPLE.slice(0, 0)
+    wanted = [aggregate("sum"), aggregate("count", None), aggregate("unique", "word")]
+    assert run("aggregate", {"keys": ["city"], "aggregates": wanted}, none).num_rows == 0
+    assert run("aggregate", {"keys": [], "aggregates": wanted}, none).to_pylist() == [
+        {"sum": None, "count": 0, "unique": []}
+    ]
+
+
+def test_unique_rows(run):
+    assert run("unique", {"columns": ["city"]}, PEOPLE)["city"].to_pylist() == ["a", "b", None]
+
+
+LEFT = pa.table({"id": [1, 2, 3, 4], "v": ["a", "b", "c", "d"]})
+RIGHT = pa.table({"key": [3, 1, 9, 1], "v": ["x", "y", "z", "w"]})
+BOTH = [(1, "a", "y"), (1, "a", "w"), (3, "c", "x")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        ("inner", BOTH),
+        ("left_outer", [*BOTH[:2], (2, "b", None), BOTH[2], (4, "d", None)]),
+        ("right_outer", [*BOTH, (9, None, "z")]),
+        ("full_outer", [*BOTH[:2], (2, "b", None), BOTH[2], (4, "d", None), (9, None, "z")]),
+        ("left_semi", [(1, "a"), (3, "c")]),
+        ("left_anti", [(2, "b"), (4, "d")]),
+        ("right_semi", [(3, "x"), (1, "y"), (1, "w")]),
+        ("right_anti", [(9, "z")]),
+    ],
+)
+def test_joins_are_in_the_order_of_the_left_rows(run, kind, rows):
+    options = {"type": kind, "on": ["id"], "right_on": ["key"], "left_suffix": "", "right_suffix": "_r"}
+    made = run("join", options, LEFT, RIGHT)
+    assert [tuple(row.values()) for row in made.to_pylist()] == rows
+    assert made.column_names == {3: ["id", "v", "v_r"], 2: ["key" if "right" in kind else "id", "v"]}[len(rows[0])]
+
+
+def test_what_cannot_be_done_is_said_in_words(run):
+    options = {"type": "inner", "on": ["id"], "right_on": ["key"], "left_suffix": "", "right_suffix": ""}
+    with pytest.raises(RuntimeError, match="join: both sides have v; left_suffix and right_suffix"):
+        run("join", options, LEFT, RIGHT)
+    with pytest.raises(RuntimeError, match="sort: there is no column 'z'; there are id, v"):
+        run("sort", {"keys": ["z"], "descending": [False]}, LEFT)
+    with pytest.raises(RuntimeError, match="sum: column 'v' is string; allowed: a column of numbers"):
+        run("aggregate", {"keys": ["id"], "aggregates": [aggregate("sum", "v")]}, LEFT)
+
+
+def test_groups_come_whole(run):
+    table = pa.table({"k": [i % 5 for i in range(60)], "row": range(60)})
+    seen: list[int] = []
+    for piece in run("group_map", {"keys": ["k"]}, table, pieces=True):
+        keys = set(piece["k"].to_pylist())
+        assert not keys & set(seen)
+        seen += keys
+        assert all(piece["k"].to_pylist().count(key) == 12 for key in keys)
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_a_group_that_is_larger_than_memory_is_named(run):
+    table = pa.table({"k": [7] * 10_000, "row": range(10_000)})
+    with pytest.raises(RuntimeError, match=r"MemoryError: the group k=7 has more than .* rows and"):
+        run("group_map", {"keys": ["k"]}, table, memory_bytes=1)
