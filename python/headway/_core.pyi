@@ -752,3 +752,84 @@ def copy_checkpoint(source: str, target: str, told: Callable | None = None) -> s
     """
     Copies a committed checkpoint, compared with its manifest on the way; the copy's manifest as JSON.
     """
+
+class DataFailure(RuntimeError):
+    """
+    A user's function failed in a data set: with traceback, where (file and rows) and the pickled exception.
+    """
+
+class DataProcess:
+    """
+    The data process of this machine; it ends with the last of its clients.
+    """
+
+    def __init__(self, program: str, folder: str) -> None:
+        """
+        Starts it; with a folder, one that was started for the same folder is used if it still runs.
+        """
+
+    @property
+    def address(self) -> str:
+        """Where clients find it."""
+
+class DataClient:
+    """Asks a data process, and opens streams of batches."""
+
+    def __init__(self, address: str, hello: str = '{}') -> None:
+        """
+        `hello`: JSON with budget, threads, function_host, environment, scratch.
+        """
+
+    def ask(self, json: str, blobs: Sequence[bytes]) -> tuple[str, bytes]:
+        """
+        Asks about a plan ({"what", "plan"}): the answer as JSON, and its raw part.
+        """
+
+    def run(self, json: str, blobs: Sequence[bytes]) -> tuple[str, bytes]:
+        """
+        Runs a plan ({"plan"}) that ends in a write: the answer as JSON, and its raw part.
+        """
+
+    def open(self, json: str, blobs: Sequence[bytes]) -> DataStream:
+        """Opens a stream ({"plan", "consumption"}); errors come with `next`."""
+
+class DataStream:
+    """The batches of one epoch."""
+
+    def next(self) -> DataBatch | None:
+        """Waits for the next batch; None at the end. Ctrl-C works."""
+
+    def close(self) -> None:
+        """Nothing more is wanted. Batches live on."""
+
+    @property
+    def end(self) -> str:
+        """At the end: JSON with the rows dropped, and statistics."""
+
+class DataBatch:
+    """
+    Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.
+    """
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def layout(self) -> str:
+        """The columns, as JSON."""
+
+    @property
+    def schema(self) -> bytes:
+        """The schema, as Arrow's IPC serializes it."""
+
+    @property
+    def nodes(self) -> list[tuple[int, int]]:
+        """(length, null count) of each array, depth first."""
+
+    @property
+    def buffers(self) -> list[tuple[int, int]]:
+        """(offset, size) of each buffer; offset 0: there is none."""
+
+    @property
+    def cursor(self) -> str:
+        """The position after this batch, as JSON."""

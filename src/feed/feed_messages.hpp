@@ -24,8 +24,8 @@ struct Hello {
   static constexpr std::string_view is = "Hello";
   static constexpr wire::FrameBounds bounds = wire::user_values;
   int protocol = protocol_version;
-  std::int64_t budget = 0;                         ///< Bytes; 0: a quarter of the machine's memory.
-  int threads = 0;                                 ///< 0: one a core.
+  std::int64_t budget = 0;  ///< Bytes; 0: a quarter of the machine's memory.
+  int threads = 0;          ///< 0: one a core.
   /// The command that starts the host of Python functions.
   std::vector<std::string> function_host;
   std::map<std::string, std::string> environment;  ///< Of the function host.
@@ -40,16 +40,17 @@ struct Consumption {
   std::optional<std::int64_t> shuffle_window_rows;  ///< Local shuffle in windows of so many rows.
   std::optional<std::int64_t> seed;                 ///< Of the epoch's order; unset: one is drawn.
   std::int64_t epoch = 0;
-  std::string group;  ///< The name that the clients share who divide the rows; empty: one client.
-  int world_size = 1;
+  std::string group;   ///< The name that the clients share who divide the rows; empty: one client.
+  int world_size = 1;  ///< All clients of the group, on all machines.
   int rank = 0;
+  int clients_here = 0;  ///< Those of this machine; 0: all.
   bool equal = true;
   int prefetch = 1;            ///< Batches that wait for the client beside the one it has.
   std::optional<Json> cursor;  ///< Where to resume.
 };
 BOOST_DESCRIBE_STRUCT(Consumption, (),
-                      (batch_size, drop_last, shuffle_window_rows, seed, epoch, group, world_size, rank, equal,
-                       prefetch, cursor))
+                      (batch_size, drop_last, shuffle_window_rows, seed, epoch, group, world_size, rank, clients_here,
+                       equal, prefetch, cursor))
 
 /// Makes the connection a stream. The raw part has the plan's blobs, one after another.
 struct Open {

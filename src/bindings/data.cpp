@@ -1,0 +1,208 @@
+#include "bindings/module.hpp"
+#include "core/json.hpp"
+#include "feed/data_process.hpp"
+#include "feed/feed_client.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace headway::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// What a user's function raised in the data process or below it. It lives as long as the process.
+PyObject* data_failure = nullptr;
+
+using Blobs = std::vector<nb::bytes>;
+
+/// A failure of the user's function with all that is known of it; another one as its kind says.
+[[noreturn]] void raise_outcome(const Error& error, const std::shared_ptr<const feed::Failure>& failure) {
+  if (!failure || error.kind != ErrorKind::user_code) raise(error);
+  const nb::object raised = nb::borrow(data_failure)(error.message);
+  raised.attr("traceback") = failure->failed.traceback;
+  raised.attr("where") = failure->failed.where;
+  const wire::Blob& exception = failure->exception;
+  raised.attr("exception") = exception ? nb::bytes(exception->data(), exception->size()) : nb::bytes("");
+  PyErr_SetObject(data_failure, raised.ptr());
+  throw nb::python_error();
+}
+
+/// Waits without the GIL. When a signal's handler has raised, that is raised.
+template <class Wait>
+auto interruptibly(const Wait& wait) {
+  bool raised = false;
+  auto outcome = [&] {
+    const nb::gil_scoped_release released;
+    return wait([&raised] {
+      const nb::gil_scoped_acquire acquired;
+      return raised = PyErr_CheckSignals() != 0;
+    });
+  }();
+  if (raised) throw nb::python_error();
+  if (!outcome.value) raise_outcome(outcome.value.error(), outcome.failure);
+  return std::move(*outcome.value);
+}
+
+wire::Blob joined(const Blobs& blobs, std::vector<std::uint64_t>& sizes) {
+  std::string all;
+  for (const nb::bytes& blob : blobs) {
+    sizes.push_back(blob.size());
+    all.append(blob.c_str(), blob.size());
+  }
+  return std::make_shared<const std::string>(std::move(all));
+}
+
+/// A message of which `json` has some fields.
+template <class Message>
+Message parsed(const std::string& json, std::string_view subject) {
+  Json fields = unwrap(parse_json(json, subject));
+  if (fields.is_object()) fill_missing(fields.get_object(), to_json(Message{}).get_object());
+  Result<Message> message = from_json<Message>(fields, subject);
+  if (!message) raise({ErrorKind::invalid_argument, message.error().message});
+  return std::move(*message);
+}
+
+template <class Message>
+std::pair<Message, wire::Blob> message_of(const std::string& json, const Blobs& blobs) {
+  auto message = parsed<Message>(json, "the request");
+  wire::Blob blob = joined(blobs, message.blob_sizes);
+  return {std::move(message), std::move(blob)};
+}
+
+class PyDataClient {
+ public:
+  PyDataClient(std::string address, const std::string& hello) : address_(std::move(address)) {
+    hello_ = parsed<feed::Hello>(hello, "hello");
+  }
+
+  const std::string& address() const { return address_; }
+  const feed::Hello& hello() const { return hello_; }
+
+  template <class Message>
+  std::pair<std::string, nb::bytes> ask(const std::string& json, const Blobs& blobs) const {
+    auto [message, blob] = message_of<Message>(json, blobs);
+    const wire::Frame frame = wire::to_frame(message, std::move(blob));
+    const feed::Reply reply = interruptibly(
+        [&](const feed::Interrupted& interrupted) { return feed::ask(address_, hello_, frame, interrupted); });
+    return {json_text(reply.value), reply.blob ? nb::bytes(reply.blob->data(), reply.blob->size()) : nb::bytes("")};
+  }
+
+ private:
+  std::string address_;
+  feed::Hello hello_;
+};
+
+struct PyBatch {
+  std::shared_ptr<feed::Batch> batch;
+};
+
+class PyStream {
+ public:
+  PyStream(const PyDataClient& client, const std::string& json, const Blobs& blobs) {
+    auto [message, blob] = message_of<feed::Open>(json, blobs);
+    stream_ = without_gil([&] { return feed::Stream::open(client.address(), client.hello(), message, blob); });
+  }
+
+  nb::object next() {
+    auto batch = interruptibly([&](const feed::Interrupted& interrupted) { return stream_->next(interrupted); });
+    return batch ? nb::cast(PyBatch{std::move(batch)}) : nb::none();
+  }
+  void close() { stream_->close(); }
+  std::string end() const { return to_json_text(stream_->end()); }
+
+ private:
+  std::unique_ptr<feed::Stream> stream_;
+};
+
+std::unique_ptr<feed::DataProcess> start_process(const std::string& program, const std::string& folder) {
+  return std::make_unique<feed::DataProcess>(without_gil([&] { return feed::DataProcess::start(program, folder); }));
+}
+
+nb::bytes schema_of(const PyBatch& self) {
+  const wire::Blob& schema = self.batch->layout()->schema;
+  return schema ? nb::bytes(schema->data(), schema->size()) : nb::bytes("");
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> nodes_of(const PyBatch& self) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
+  for (const feed::SlotNode& node : self.batch->nodes()) nodes.emplace_back(node.length, node.null_count);
+  return nodes;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> buffers_of(const PyBatch& self) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> buffers;
+  for (const feed::SlotBuffer& buffer : self.batch->buffers()) buffers.emplace_back(buffer.offset, buffer.size);
+  return buffers;
+}
+
+/// The buffer protocol: each view keeps the batch.
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const std::span<std::byte> memory = nb::inst_ptr<PyBatch>(nb::handle(self))->batch->memory();
+  return PyBuffer_FillInfo(view, self, memory.data(), static_cast<Py_ssize_t>(memory.size()), 0, flags);
+}
+
+PyType_Slot batch_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+
+}  // namespace
+
+void bind_data(nb::module_& module) {
+  data_failure = PyErr_NewExceptionWithDoc(
+      "headway._core.DataFailure",
+      "A user's function failed in a data set: with traceback, where (file and rows) and the pickled exception.",
+      PyExc_RuntimeError, nullptr);
+  if (data_failure == nullptr) throw nb::python_error();
+  module.attr("DataFailure") = nb::borrow(data_failure);
+  nb::class_<feed::DataProcess>(module, "DataProcess",
+                                "The data process of this machine; it ends with the last of its clients.")
+      .def(nb::new_(&start_process), nb::arg("program"), nb::arg("folder"),
+           "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
+      // Keeps the GIL: a field.
+      .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.");
+  nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")
+      // Keeps the GIL: nothing is sent yet.
+      .def(nb::init<std::string, std::string>(), nb::arg("address"), nb::arg("hello") = "{}",
+           "`hello`: JSON with budget, threads, function_host, environment, scratch.")
+      .def("ask", &PyDataClient::ask<feed::Ask>, nb::arg("json"), nb::arg("blobs"),
+           "Asks about a plan ({\"what\", \"plan\"}): the answer as JSON, and its raw part.")
+      .def("run", &PyDataClient::ask<feed::Run>, nb::arg("json"), nb::arg("blobs"),
+           "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part.")
+      // Keeps the GIL: PyStream lets it go itself.
+      .def(
+          "open",
+          [](const PyDataClient& self, const std::string& json, const Blobs& blobs) {
+            return std::make_unique<PyStream>(self, json, blobs);
+          },
+          nb::arg("json"), nb::arg("blobs"), "Opens a stream ({\"plan\", \"consumption\"}); errors come with `next`.");
+  nb::class_<PyStream>(module, "DataStream", "The batches of one epoch.")
+      .def("next", &PyStream::next, nb::sig("def next(self) -> DataBatch | None"),
+           "Waits for the next batch; None at the end. Ctrl-C works.")
+      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
+           "Nothing more is wanted. Batches live on.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
+  nb::class_<PyBatch>(module, "DataBatch", nb::type_slots(batch_slots),
+                      "Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("rows", [](const PyBatch& self) { return self.batch->rows(); })
+      // Keeps the GIL: fields.
+      .def_prop_ro(
+          "layout", [](const PyBatch& self) { return to_json_text(self.batch->layout()->layout); },
+          "The columns, as JSON.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("schema", &schema_of, "The schema, as Arrow's IPC serializes it.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("nodes", &nodes_of, "(length, null count) of each array, depth first.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("buffers", &buffers_of, "(offset, size) of each buffer; offset 0: there is none.")
+      // Keeps the GIL: fields.
+      .def_prop_ro(
+          "cursor", [](const PyBatch& self) { return self.batch->cursor(); },
+          "The position after this batch, as JSON.");
+}
+
+}  // namespace headway::bindings

@@ -1,0 +1,93 @@
+#include "feed/connection.hpp"
+
+#include "feed/address.hpp"
+#include "wire/blocking_channel.hpp"
+#include "wire/fd_passing.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace headway::feed {
+namespace {
+
+Error ended() { return {ErrorKind::unknown_outcome, "the data process has ended unexpectedly"}; }
+
+}  // namespace
+
+Error error_of(const Failed& failed) {
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::internal); ++kind) {
+    if (failed.kind == to_string(static_cast<ErrorKind>(kind))) return {static_cast<ErrorKind>(kind), failed.message};
+  }
+  return {ErrorKind::internal, failed.message};
+}
+
+Result<std::shared_ptr<Connection>> Connection::open(const std::string& address) {
+  Result<wire::Fd> socket = connect_to(address);
+  if (!socket) return socket.error();
+  return std::shared_ptr<Connection>(new Connection(std::move(*socket)));
+}
+
+Connection::Connection(wire::Fd socket)
+    : owner_(getpid()), socket_(std::move(socket)), reader_(wire::messages_of<FromServer>) {
+  wire::drop_in_children(socket_.get());
+}
+
+Connection::~Connection() {
+  // A forked child has closed it, and may have the number for something else.
+  if (getpid() != owner_) {
+    socket_.release();
+    return;
+  }
+  wire::keep_in_children(socket_.get());
+}
+
+Result<void> Connection::send(const wire::Frame& frame) {
+  if (getpid() != owner_) return {};
+  const std::lock_guard lock(sending_);
+  if (Result<void> sent = wire::send_frame(socket_.get(), frame); !sent) {
+    return sent.error().kind == ErrorKind::unknown_outcome ? ended() : sent.error();
+  }
+  return {};
+}
+
+void Connection::shut() {
+  if (getpid() == owner_) ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+/// False: it was interrupted, and the wait is to end.
+Result<bool> Connection::wait(const Interrupted& interrupted) const {
+  pollfd look{socket_.get(), POLLIN, 0};
+  while (true) {
+    if (::poll(&look, 1, -1) > 0) return true;
+    if (errno != EINTR)
+      return Error{ErrorKind::unavailable, "cannot wait for the data process: " + wire::reason_of(errno)};
+    if (interrupted && interrupted()) return false;
+  }
+}
+
+Result<wire::Frame> Connection::receive(const Interrupted& interrupted) {
+  if (getpid() != owner_) {
+    return Error{ErrorKind::invalid_argument, "a data stream cannot be read in a process that was forked from its own"};
+  }
+  while (true) {
+    const ssize_t count = wire::receive_with_fds(socket_.get(), reader_.space(), reader_.fds(), MSG_DONTWAIT);
+    if (count > 0) {
+      Result<std::optional<wire::Frame>> frame = reader_.take(static_cast<std::size_t>(count));
+      if (!frame) return frame.error();
+      if (*frame) return std::move(**frame);
+    } else if (count == 0 || errno == ECONNRESET) {
+      return ended();
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      const Result<bool> ready = wait(interrupted);
+      if (!ready) return ready.error();
+      if (!*ready) return Error{ErrorKind::aborted, "the wait was interrupted"};
+    } else if (errno != EINTR) {
+      return Error{ErrorKind::unavailable, "cannot read from the data process: " + wire::reason_of(errno)};
+    }
+  }
+}
+
+}  // namespace headway::feed

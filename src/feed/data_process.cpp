@@ -1,0 +1,87 @@
+#include "feed/data_process.hpp"
+
+#include "core/may_block.hpp"
+#include "feed/address.hpp"
+#include "node/process.hpp"
+#include "wire/fork_guard.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headway::feed {
+namespace {
+
+Result<wire::Fd> lock_in(const std::string& folder) {
+  const std::string path = folder + "/data.lock";
+  wire::Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.is_open()) return Error{ErrorKind::unavailable, "cannot open " + path + ": " + wire::reason_of(errno)};
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return Error{ErrorKind::unavailable, "cannot lock " + path + ": " + wire::reason_of(errno)};
+  }
+  return lock;
+}
+
+/// It ends at once, unless it has other clients: then it is left alone.
+void reap(pid_t child) {
+  constexpr int wait_ms = 500;
+  const wire::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  pollfd end{process.get(), POLLIN, 0};
+  if (process.is_open()) ::poll(&end, 1, wait_ms);
+  ::waitpid(child, nullptr, WNOHANG);
+}
+
+}  // namespace
+
+Result<DataProcess> DataProcess::start(const std::string& program, const std::string& folder) {
+  if (folder.empty()) return launch(program);
+  may_block("a data process is looked for");
+  const Result<wire::Fd> lock = lock_in(folder);
+  if (!lock) return lock.error();
+  const std::string path = folder + "/data.address";
+  std::string address;
+  std::getline(std::ifstream(path), address);
+  if (!address.empty()) {
+    if (Result<wire::Fd> life = connect_to(address)) {
+      wire::drop_in_children(life->get());
+      return DataProcess(address, std::move(*life), 0);
+    }
+  }
+  Result<DataProcess> started = launch(program);
+  if (!started) return started;
+  std::ofstream file(path, std::ios::trunc);
+  file << started->address() << '\n';
+  file.close();
+  if (!file) return Error{ErrorKind::unavailable, "cannot write " + path};
+  return started;
+}
+
+/// The first client waits in the socket before the process is there, so the process always has one
+/// whose end it sees.
+Result<DataProcess> DataProcess::launch(const std::string& program) {
+  const Result<Listening> listening = listen_somewhere();
+  if (!listening) return listening.error();
+  Result<wire::Fd> life = connect_to(listening->address);
+  if (!life) return life.error();
+  node::ProcessLaunch launch;
+  launch.command = {program};
+  launch.inherited = {listening->socket.get()};
+  const Result<pid_t> child = node::launch_process(launch);
+  if (!child) return child.error();
+  wire::drop_in_children(life->get());
+  return DataProcess(listening->address, std::move(*life), *child);
+}
+
+DataProcess::~DataProcess() {
+  if (!life_.is_open()) return;
+  wire::keep_in_children(life_.get());
+  life_.close();
+  if (child_ != 0) reap(child_);
+}
+
+}  // namespace headway::feed

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "wire/fd.hpp"
+
+#include <headway/result.hpp>
+
+#include <string>
+
+#include <sys/types.h>
+
+namespace headway::feed {
+
+/// The data process of this machine, from a client's side. The process lives while this object
+/// does, in any of its clients; it ends with the last.
+class DataProcess {
+ public:
+  /// Starts `program` (headway-data). With a `folder`, one that was started for the same folder and
+  /// still runs is used instead: clients of one folder share one process. Does not wait for the
+  /// process: what is sent to it waits in its socket. Errors: `unavailable`.
+  static Result<DataProcess> start(const std::string& program, const std::string& folder);
+
+  DataProcess(DataProcess&&) noexcept = default;
+  DataProcess& operator=(DataProcess&&) noexcept = default;
+  ~DataProcess();
+
+  const std::string& address() const { return address_; }
+
+ private:
+  DataProcess(std::string address, wire::Fd life, pid_t child)
+      : address_(std::move(address)), life_(std::move(life)), child_(child) {}
+  static Result<DataProcess> launch(const std::string& program);
+
+  std::string address_;
+  wire::Fd life_;    ///< A connection that says nothing.
+  pid_t child_ = 0;  ///< If it was started here.
+};
+
+}  // namespace headway::feed

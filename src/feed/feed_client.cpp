@@ -1,0 +1,115 @@
+#include "feed/feed_client.hpp"
+
+#include "feed/stream_memory.hpp"
+
+#include <algorithm>
+
+namespace headway::feed {
+namespace {
+
+Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const Hello& hello) {
+  Result<std::shared_ptr<Connection>> connection = Connection::open(address);
+  if (!connection) return connection;
+  if (Result<void> sent = (*connection)->send(wire::to_frame(hello)); !sent) return sent.error();
+  return connection;
+}
+
+}  // namespace
+
+Batch::~Batch() { stream_->release(place_.slot); }
+
+std::string Batch::cursor() const {
+  Json cursor = stream_->cursor();
+  if (!cursor.is_object()) cursor.emplace_object();
+  JsonObject& fields = cursor.get_object();
+  fields["epoch"] = place_.epoch;
+  fields["window"] = place_.window;
+  fields["row"] = place_.row;
+  fields["rows_before"] = place_.rows_before;
+  fields["batches"] = place_.batches;
+  return json_text(cursor);
+}
+
+Result<std::unique_ptr<Stream>> Stream::open(const std::string& address, const Hello& hello, const Open& open,
+                                             wire::Blob blobs) {
+  Result<std::shared_ptr<Connection>> connection = connect_as(address, hello);
+  if (!connection) return connection.error();
+  if (Result<void> sent = (*connection)->send(wire::to_frame(open, std::move(blobs))); !sent) return sent.error();
+  auto memory = std::make_shared<StreamMemory>(*connection);
+  return std::unique_ptr<Stream>(new Stream(std::move(*connection), std::move(memory)));
+}
+
+Stream::~Stream() { close(); }
+
+void Stream::close() { connection_->shut(); }
+
+Result<void> Stream::take(wire::Frame& frame) {
+  Result<FromServer> message = wire::from_frame<FromServer>(frame);
+  if (!message) return message.error();
+  if (auto* const batches = std::get_if<Batches>(&*message)) {
+    waiting_.assign(batches->batches.rbegin(), batches->batches.rend());
+  } else if (auto* const opened = std::get_if<Opened>(&*message)) {
+    if (!frame.fds.empty()) memory_->use(std::move(frame.fds.front()));
+    memory_->set_cursor(std::move(opened->cursor));
+  } else if (auto* const layout = std::get_if<Layout>(&*message)) {
+    layout_ = std::make_shared<const KnownLayout>(KnownLayout{std::move(*layout), frame.blob});
+  } else if (auto* const end = std::get_if<End>(&*message)) {
+    end_ = std::move(*end);
+    ended_ = true;
+  } else if (auto* const failed = std::get_if<Failed>(&*message)) {
+    const Error error = error_of(*failed);
+    failure_ = std::make_shared<const Failure>(Failure{std::move(*failed), frame.blob});
+    return error;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Batch>> Stream::make(const BatchInSlot& place) {
+  const Result<std::span<std::byte>> memory = memory_->slot(place);
+  if (!memory) return memory.error();
+  Result<SlotView> tables = read_tables(*memory);
+  if (!tables) return tables.error();
+  if (!layout_) return Error{ErrorKind::corrupted, "the data process sent a batch before its layout"};
+  return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), layout_);
+}
+
+Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted) {
+  while (waiting_.empty() && !ended_ && !error_) {
+    Result<wire::Frame> frame = connection_->receive(interrupted);
+    // An interrupted wait may be resumed.
+    if (!frame && frame.error().kind == ErrorKind::aborted) return {frame.error(), nullptr};
+    const Result<void> taken = frame ? take(*frame) : Result<void>(frame.error());
+    if (!taken) error_ = taken.error();
+  }
+  if (error_) return {*error_, failure_};
+  if (waiting_.empty()) return {std::shared_ptr<Batch>(), nullptr};
+  Result<std::shared_ptr<Batch>> batch = make(waiting_.back());
+  waiting_.pop_back();
+  if (!batch) {
+    error_ = batch.error();
+  } else {
+    (void)connection_->send(wire::to_frame(Took{1}));
+  }
+  return {std::move(batch), nullptr};
+}
+
+Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
+                   const Interrupted& interrupted) {
+  const Result<std::shared_ptr<Connection>> connection = connect_as(address, hello);
+  if (!connection) return {connection.error(), nullptr};
+  if (const Result<void> sent = (*connection)->send(question); !sent) return {sent.error(), nullptr};
+  while (true) {
+    const Result<wire::Frame> frame = (*connection)->receive(interrupted);
+    if (!frame) return {frame.error(), nullptr};
+    Result<FromServer> message = wire::from_frame<FromServer>(*frame);
+    if (!message) return {message.error(), nullptr};
+    if (auto* const answer = std::get_if<Answer>(&*message))
+      return {Reply{std::move(answer->value), frame->blob}, nullptr};
+    if (auto* const failed = std::get_if<Failed>(&*message)) {
+      const Error error = error_of(*failed);
+      return {error, std::make_shared<const Failure>(Failure{std::move(*failed), frame->blob})};
+    }
+  }
+}
+
+}  // namespace headway::feed

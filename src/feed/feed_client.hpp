@@ -1,0 +1,114 @@
+#pragma once
+
+#include "feed/connection.hpp"
+#include "feed/feed_messages.hpp"
+#include "feed/slot.hpp"
+
+#include <headway/result.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headway::feed {
+
+/// What a layout message says, with the schema as Arrow's IPC serializes it.
+struct KnownLayout {
+  Layout layout;
+  wire::Blob schema;
+};
+
+/// A failure that the data process reports, with the pickled exception of the user's where it is
+/// one.
+struct Failure {
+  Failed failed;
+  wire::Blob exception;
+};
+
+/// `Error` for what went wrong on this side, `Failure` for what the data process reports.
+template <class T>
+struct Outcome {
+  Result<T> value;
+  std::shared_ptr<const Failure> failure;  ///< Beside an error that the data process reported.
+};
+
+class StreamMemory;
+
+/// Rows in memory that the data process shares with this one. Writable, and nobody else's. When
+/// the last owner lets it go, the data process may use the memory again.
+class Batch {
+ public:
+  Batch(std::shared_ptr<StreamMemory> stream, const BatchInSlot& place, std::span<std::byte> memory, SlotView tables,
+        std::shared_ptr<const KnownLayout> layout)
+      : stream_(std::move(stream)),
+        place_(place),
+        memory_(memory),
+        tables_(std::move(tables)),
+        layout_(std::move(layout)) {}
+  ~Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  std::int64_t rows() const { return place_.rows; }
+  std::span<std::byte> memory() const { return memory_; }
+  const std::vector<SlotNode>& nodes() const { return tables_.nodes; }
+  const std::vector<SlotBuffer>& buffers() const { return tables_.buffers; }
+  const std::shared_ptr<const KnownLayout>& layout() const { return layout_; }
+  /// The position after this batch, as JSON.
+  std::string cursor() const;
+
+ private:
+  std::shared_ptr<StreamMemory> stream_;
+  BatchInSlot place_;
+  std::span<std::byte> memory_;
+  SlotView tables_;
+  std::shared_ptr<const KnownLayout> layout_;
+};
+
+/// Batches of one epoch, as they come. One thread calls `next` at a time.
+class Stream {
+ public:
+  /// Does not wait: errors of the plan come with the first `next`.
+  static Result<std::unique_ptr<Stream>> open(const std::string& address, const Hello& hello, const Open& open,
+                                              wire::Blob blobs);
+  ~Stream();
+
+  /// Waits for the next batch; null at the end. After an error or the end it returns the same
+  /// again.
+  Outcome<std::shared_ptr<Batch>> next(const Interrupted& interrupted);
+
+  /// Any thread. Batches live on.
+  void close();
+
+  /// Once the end has come: rows that no client got, and what the epoch's statistics say.
+  const End& end() const { return end_; }
+
+ private:
+  Stream(std::shared_ptr<Connection> connection, std::shared_ptr<StreamMemory> memory)
+      : connection_(std::move(connection)), memory_(std::move(memory)) {}
+  Result<void> take(wire::Frame& frame);
+  Result<std::shared_ptr<Batch>> make(const BatchInSlot& place);
+
+  std::shared_ptr<Connection> connection_;
+  std::shared_ptr<StreamMemory> memory_;
+  std::shared_ptr<const KnownLayout> layout_;
+  std::vector<BatchInSlot> waiting_;  ///< The next one last.
+  bool ended_ = false;
+  End end_;
+  std::optional<Error> error_;
+  std::shared_ptr<const Failure> failure_;
+};
+
+struct Reply {
+  Json value;
+  wire::Blob blob;
+};
+
+/// Asks one question (an Ask or a Run as a frame) on a connection that ends with the answer.
+Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
+                   const Interrupted& interrupted);
+
+}  // namespace headway::feed

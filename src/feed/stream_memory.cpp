@@ -1,0 +1,47 @@
+#include "feed/stream_memory.hpp"
+
+#include <cerrno>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace headway::feed {
+
+StreamMemory::~StreamMemory() {
+  for (const auto& [id, mapped] : slots_) ::munmap(mapped.memory.data(), mapped.memory.size());
+}
+
+void StreamMemory::use(wire::Fd memory) {
+  const std::lock_guard lock(mutex_);
+  memory_ = std::move(memory);
+}
+
+/// A slot's number stands for one place for ever, so what was mapped once stays mapped. A place
+/// that the data process has given up costs addresses only.
+Result<std::span<std::byte>> StreamMemory::slot(const BatchInSlot& place) {
+  const std::lock_guard lock(mutex_);
+  const auto found = slots_.find(place.slot);
+  if (found != slots_.end() && found->second.offset == place.offset && found->second.memory.size() == place.size) {
+    return found->second.memory;
+  }
+  struct stat facts{};
+  if (found != slots_.end() || !memory_.is_open() || ::fstat(memory_.get(), &facts) != 0 ||
+      place.offset + place.size > static_cast<std::uint64_t>(facts.st_size) || place.size == 0) {
+    return Error{ErrorKind::corrupted, "the data process named a batch that its memory does not have"};
+  }
+  void* const mapped =
+      ::mmap(nullptr, place.size, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), static_cast<off_t>(place.offset));
+  if (mapped == MAP_FAILED) {
+    return Error{ErrorKind::unavailable,
+                 "cannot map a batch of " + std::to_string(place.size) + " bytes: " + wire::reason_of(errno)};
+  }
+  const std::span memory(static_cast<std::byte*>(mapped), place.size);
+  slots_[place.slot] = {place.offset, memory};
+  return memory;
+}
+
+void StreamMemory::release(std::int64_t slot) {
+  // A data process that has ended needs nothing back.
+  (void)connection_->send(wire::to_frame(Release{{slot}}));
+}
+
+}  // namespace headway::feed

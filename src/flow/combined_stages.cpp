@@ -1,0 +1,345 @@
+#include "flow/combined_stages.hpp"
+
+#include "flow/batch_bytes.hpp"
+
+#include <algorithm>
+
+namespace headway::flow {
+namespace {
+
+using Rows = std::shared_ptr<arrow::RecordBatch>;
+
+/// Over one other stage.
+class OverOne : public Stage {
+ public:
+  explicit OverOne(std::unique_ptr<Stage> input) : input_(std::move(input)) {}
+  std::shared_ptr<arrow::Schema> schema() const override { return input_->schema(); }
+  void stop() override { input_->stop(); }
+
+ protected:
+  std::unique_ptr<Stage> input_;
+};
+
+class LimitStage : public OverOne {
+ public:
+  LimitStage(std::unique_ptr<Stage> input, std::int64_t rows) : OverOne(std::move(input)), left_(rows) {}
+
+  arrow::Result<std::optional<Chunk>> next() override {
+    if (left_ <= 0) return std::nullopt;
+    ARROW_ASSIGN_OR_RAISE(auto chunk, input_->next());
+    if (!chunk || chunk->rows == nullptr) return chunk;
+    if (chunk->rows->num_rows() >= left_) {
+      chunk->rows = chunk->rows->Slice(0, left_);
+      chunk->ends_unit = true;
+    }
+    left_ -= chunk->rows->num_rows();
+    return chunk;
+  }
+
+ private:
+  std::int64_t left_;
+};
+
+class ConcatenatedStage : public Stage {
+ public:
+  explicit ConcatenatedStage(Stages inputs) : inputs_(std::move(inputs)) {}
+
+  arrow::Result<std::optional<Chunk>> next() override {
+    while (at_ < inputs_.size()) {
+      ARROW_ASSIGN_OR_RAISE(auto chunk, inputs_[at_]->next());
+      if (!chunk) {
+        ++at_;
+        continue;
+      }
+      if (chunk->ends_unit) ++units_;
+      chunk->unit = units_;
+      chunk->window = 0;
+      if (chunk->rows == nullptr) return chunk;
+      if (schema_ == nullptr) schema_ = chunk->rows->schema();
+      if (!schema_->Equals(*chunk->rows->schema(), false)) {
+        return arrow::Status::Invalid("union: input ", at_,
+                                      " has other columns than those before: ", chunk->rows->schema()->ToString(),
+                                      " instead of ", schema_->ToString());
+      }
+      return chunk;
+    }
+    return std::nullopt;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return inputs_.front()->schema(); }
+  void stop() override {
+    for (const auto& input : inputs_) input->stop();
+  }
+
+ private:
+  const Stages inputs_;
+  std::size_t at_ = 0;
+  std::int64_t units_ = 0;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+/// Rows of one stage, in whatever numbers they are wanted.
+class RowQueue {
+ public:
+  explicit RowQueue(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
+
+  /// Waits for rows; false at the end.
+  arrow::Result<bool> has_rows() {
+    while (rows_ == nullptr || rows_->num_rows() == 0) {
+      ARROW_ASSIGN_OR_RAISE(auto chunk, stage_->next());
+      if (!chunk) return false;
+      rows_ = std::move(chunk->rows);
+      credit_ = std::move(chunk->credit);
+    }
+    return true;
+  }
+
+  std::int64_t rows() const { return rows_->num_rows(); }
+  const std::shared_ptr<Credit>& credit() const { return credit_; }
+  Rows take(std::int64_t count) {
+    Rows taken = rows_->Slice(0, count);
+    rows_ = rows_->Slice(count);
+    return taken;
+  }
+  const Stage& stage() const { return *stage_; }
+  void stop() { stage_->stop(); }
+
+ private:
+  std::unique_ptr<Stage> stage_;
+  Rows rows_;
+  std::shared_ptr<Credit> credit_;
+};
+
+std::vector<RowQueue> queues_of(Stages inputs) {
+  std::vector<RowQueue> queues;
+  for (auto& input : inputs) queues.emplace_back(std::move(input));
+  return queues;
+}
+
+class ZippedStage : public Stage {
+ public:
+  explicit ZippedStage(Stages inputs) : inputs_(queues_of(std::move(inputs))) {}
+
+  arrow::Result<std::optional<Chunk>> next() override {
+    std::size_t with_rows = 0;
+    for (RowQueue& input : inputs_) {
+      ARROW_ASSIGN_OR_RAISE(const bool has, input.has_rows());
+      if (has) ++with_rows;
+    }
+    if (with_rows == 0) return std::nullopt;
+    if (with_rows < inputs_.size()) {
+      return arrow::Status::Invalid("zip: the inputs have different numbers of rows: one ends after ", rows_);
+    }
+    std::int64_t count = inputs_.front().rows();
+    for (const RowQueue& input : inputs_) count = std::min(count, input.rows());
+    Chunk chunk;
+    chunk.credit = inputs_.front().credit();
+    std::vector<Rows> parts;
+    for (RowQueue& input : inputs_) parts.push_back(input.take(count));
+    rows_ += count;
+    chunk.unit = units_++;
+    chunk.rows = joined(parts, count);
+    return chunk;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return nullptr; }
+  void stop() override {
+    for (RowQueue& input : inputs_) input.stop();
+  }
+
+ private:
+  static Rows joined(const std::vector<Rows>& parts, std::int64_t count) {
+    arrow::FieldVector fields;
+    arrow::ArrayVector columns;
+    const auto is_taken = [&](const std::string& name) {
+      return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field->name() == name; });
+    };
+    for (const Rows& part : parts) {
+      for (int i = 0; i < part->num_columns(); ++i) {
+        const auto& field = part->schema()->field(i);
+        std::string name = field->name();
+        for (int number = 1; is_taken(name); ++number) name = field->name() + "_" + std::to_string(number);
+        fields.push_back(field->WithName(name));
+        columns.push_back(part->column(i));
+      }
+    }
+    return arrow::RecordBatch::Make(arrow::schema(std::move(fields)), count, std::move(columns));
+  }
+
+  std::vector<RowQueue> inputs_;
+  std::int64_t rows_ = 0;
+  std::int64_t units_ = 0;
+};
+
+class MixedStage : public Stage {
+ public:
+  MixedStage(Stages inputs, const data::MixNode& mix) : inputs_(queues_of(std::move(inputs))), mix_(mix) {
+    taken_.resize(inputs_.size());
+    ended_.resize(inputs_.size());
+  }
+
+  /// One row at a time is a slice; they are joined where batches are written.
+  arrow::Result<std::optional<Chunk>> next() override {
+    while (true) {
+      const std::optional<std::size_t> input = whose_turn();
+      if (!input) return std::nullopt;
+      ARROW_ASSIGN_OR_RAISE(const bool has, inputs_[*input].has_rows());
+      if (!has && mix_.stop == data::MixStop::shortest) return std::nullopt;
+      if (!has) {
+        ended_[*input] = true;
+        continue;
+      }
+      Chunk chunk;
+      chunk.credit = inputs_[*input].credit();
+      const std::int64_t count = std::min(rows_in_turn(*input), inputs_[*input].rows());
+      chunk.rows = inputs_[*input].take(count);
+      taken_[*input] += static_cast<double>(count) / mix_.weights[*input];
+      chunk.unit = units_++;
+      if (schema_ == nullptr) schema_ = chunk.rows->schema();
+      if (!schema_->Equals(*chunk.rows->schema(), false)) {
+        return arrow::Status::Invalid("mix: input ", *input,
+                                      " has other columns than those before: ", chunk.rows->schema()->ToString(),
+                                      " instead of ", schema_->ToString());
+      }
+      return chunk;
+    }
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return inputs_.front().stage().schema(); }
+  void stop() override {
+    for (RowQueue& input : inputs_) input.stop();
+  }
+
+ private:
+  double after(std::size_t input) const { return taken_[input] + 1 / mix_.weights[input]; }
+
+  /// Whose next row is due first.
+  std::optional<std::size_t> whose_turn() const {
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (!ended_[i] && mix_.weights[i] > 0 && (!first || after(i) < after(*first))) first = i;
+    }
+    return first;
+  }
+
+  /// How many rows of it come before another's turn.
+  std::int64_t rows_in_turn(std::size_t input) const {
+    double due = -1;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (i != input && !ended_[i] && mix_.weights[i] > 0 && (due < 0 || after(i) < due)) due = after(i);
+    }
+    if (due < 0) return inputs_[input].rows();
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>((due - taken_[input]) * mix_.weights[input]));
+  }
+
+  mutable std::vector<RowQueue> inputs_;
+  const data::MixNode mix_;
+  std::vector<double> taken_;  ///< Rows by weight.
+  std::vector<bool> ended_;
+  std::int64_t units_ = 0;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+class CutStage : public Stage {
+ public:
+  CutStage(std::unique_ptr<Stage> input, std::int64_t rows) : input_(std::move(input)), rows_(rows), left_(rows) {}
+
+  arrow::Result<std::optional<Chunk>> next() override {
+    ARROW_ASSIGN_OR_RAISE(const bool has, input_.has_rows());
+    if (!has) return std::nullopt;
+    Chunk chunk;
+    chunk.credit = input_.credit();
+    chunk.rows = input_.take(std::min(left_, input_.rows()));
+    chunk.unit = unit_;
+    left_ -= chunk.rows->num_rows();
+    chunk.ends_unit = left_ == 0;
+    if (chunk.ends_unit) {
+      left_ = rows_;
+      ++unit_;
+    }
+    return chunk;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return input_.stage().schema(); }
+  void stop() override { input_.stop(); }
+
+ private:
+  RowQueue input_;
+  const std::int64_t rows_;
+  std::int64_t left_;
+  std::int64_t unit_ = 0;
+};
+
+/// Collects the chunks of a unit, as work for the steps.
+class UnitCollector {
+ public:
+  UnitCollector(std::shared_ptr<Stage> input, std::shared_ptr<const UnitSteps> steps, UnitPlace place)
+      : input_(std::move(input)), steps_(std::move(steps)), place_(std::move(place)) {}
+
+  arrow::Result<std::optional<Item>> next() {
+    auto chunks = std::make_shared<std::vector<Chunk>>();
+    while (chunks->empty() || !chunks->back().ends_unit) {
+      ARROW_ASSIGN_OR_RAISE(auto chunk, input_->next());
+      if (!chunk) break;
+      chunks->push_back(std::move(*chunk));
+    }
+    if (chunks->empty()) return std::nullopt;
+    Item item;
+    for (const Chunk& chunk : *chunks) item.bytes += chunk.rows == nullptr ? 0 : batch_bytes(*chunk.rows);
+    item.window = chunks->front().window;
+    item.unit = chunks->front().unit;
+    UnitPlace place = place_;
+    place.unit = item.unit;
+    place_.is_first = false;
+    item.work = [chunks, steps = steps_, place](const ItemSink& sink) -> arrow::Status {
+      StepRun run(*steps, place, sink);
+      for (const Chunk& chunk : *chunks) {
+        if (chunk.rows != nullptr) ARROW_RETURN_NOT_OK(run.put(chunk.rows));
+      }
+      return run.finish();
+    };
+    return item;
+  }
+
+ private:
+  std::shared_ptr<Stage> input_;
+  std::shared_ptr<const UnitSteps> steps_;
+  UnitPlace place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> limit_rows(std::unique_ptr<Stage> input, std::int64_t rows) {
+  return std::make_unique<LimitStage>(std::move(input), rows);
+}
+
+std::unique_ptr<Stage> one_after_another(Stages inputs) {
+  return std::make_unique<ConcatenatedStage>(std::move(inputs));
+}
+
+std::unique_ptr<Stage> side_by_side(Stages inputs) { return std::make_unique<ZippedStage>(std::move(inputs)); }
+
+std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix) {
+  return std::make_unique<MixedStage>(std::move(inputs), mix);
+}
+
+std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows) {
+  return std::make_unique<CutStage>(std::move(input), rows);
+}
+
+arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,
+                                                 UnitSteps steps, const UnitPlace& place) {
+  std::shared_ptr<Stage> below = std::move(input);
+  ARROW_ASSIGN_OR_RAISE(auto schema, schema_after(steps, below->schema()));
+  auto shared = std::make_shared<const UnitSteps>(std::move(steps));
+  auto collector = std::make_shared<UnitCollector>(below, shared, place);
+  auto next = [collector] { return collector->next(); };
+  auto stop = [below, shared] {
+    below->stop();
+    for (const auto& step : *shared) step->stop();
+  };
+  return std::make_unique<ParallelStage>(budget, ParallelLimits{threads, threads + 1}, std::move(schema),
+                                         std::move(next), std::move(stop));
+}
+
+}  // namespace headway::flow

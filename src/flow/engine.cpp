@@ -1,0 +1,30 @@
+#include "flow/engine.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <unistd.h>
+
+namespace headway::flow {
+namespace {
+
+/// The least with which a row group of usual size can be read.
+constexpr std::int64_t budget_min = 64 << 20;
+
+std::int64_t quarter_of_memory() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
+}
+
+std::size_t threads_of(const feed::Hello& hello) {
+  const unsigned int wanted =
+      hello.threads > 0 ? static_cast<unsigned int>(hello.threads) : std::thread::hardware_concurrency();
+  return std::max(wanted, 1U);
+}
+
+}  // namespace
+
+Engine::Engine(const feed::Hello& hello)
+    : hello_(hello),
+      threads_(threads_of(hello)),
+      budget_(hello.budget > 0 ? std::max(hello.budget, budget_min) : std::max(quarter_of_memory(), budget_min)) {}
+
+}  // namespace headway::flow

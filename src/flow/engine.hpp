@@ -1,0 +1,29 @@
+#pragma once
+
+#include "feed/feed_messages.hpp"
+#include "flow/budget.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+
+/// What all flows of this process share. Made of the first client's Hello.
+class Engine {
+ public:
+  explicit Engine(const feed::Hello& hello);
+
+  Budget& budget() { return budget_; }
+  /// That work on one stage at a time.
+  std::size_t threads() const { return threads_; }
+  const feed::Hello& hello() const { return hello_; }
+
+ private:
+  const feed::Hello hello_;
+  const std::size_t threads_;
+  Budget budget_;
+};
+
+}  // namespace headway::flow

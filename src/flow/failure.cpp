@@ -1,0 +1,43 @@
+#include "flow/flow.hpp"
+
+#include <arrow/util/io_util.h>
+
+#include <cerrno>
+
+namespace headway::flow {
+namespace {
+
+ErrorKind kind_of(const arrow::Status& status) {
+  const int error_number = arrow::internal::ErrnoFromStatus(status);
+  if (error_number == ENOENT) return ErrorKind::not_found;
+  switch (status.code()) {
+    case arrow::StatusCode::Invalid:
+    case arrow::StatusCode::TypeError:
+    case arrow::StatusCode::KeyError:
+    case arrow::StatusCode::IndexError:
+    case arrow::StatusCode::NotImplemented: return ErrorKind::invalid_argument;
+    case arrow::StatusCode::IOError:
+    case arrow::StatusCode::OutOfMemory:
+    case arrow::StatusCode::CapacityError: return ErrorKind::unavailable;
+    case arrow::StatusCode::Cancelled: return ErrorKind::aborted;
+    default: return ErrorKind::internal;
+  }
+}
+
+}  // namespace
+
+wire::Frame failure_frame(const arrow::Status& status) {
+  feed::Failed failed;
+  failed.kind = to_string(kind_of(status));
+  failed.message = status.message();
+  return wire::to_frame(failed);
+}
+
+wire::Frame failure_frame(const Error& error) {
+  feed::Failed failed;
+  failed.kind = to_string(error.kind);
+  failed.message = error.message;
+  return wire::to_frame(failed);
+}
+
+}  // namespace headway::flow

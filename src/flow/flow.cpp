@@ -1,0 +1,177 @@
+#include "flow/flow.hpp"
+
+#include "data/cursor.hpp"
+#include "wire/thread_pool.hpp"
+
+#include <random>
+
+namespace headway::flow {
+namespace {
+
+arrow::Status status_of(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::invalid_argument: return arrow::Status::Invalid(error.message);
+    case ErrorKind::unavailable: return arrow::Status::OutOfMemory(error.message);
+    default: return arrow::Status::IOError(error.message);
+  }
+}
+
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 31U) ^ device();
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& blobs) { return {blobs.begin(), blobs.end()}; }
+
+std::string subject_of(const feed::Consumption& consumption) {
+  return consumption.group.empty() ? "the data set" : "the data set \"" + consumption.group + "\"";
+}
+
+DealerConfig dealer_config(const feed::Consumption& consumption, const data::Cursor& cursor, const BuiltPlan& built,
+                           const std::vector<Member>& members) {
+  DealerConfig config;
+  config.batch_rows = consumption.batch_size;
+  config.epoch = cursor.epoch;
+  config.start = data::position_of(cursor);
+  config.skip_rows = built.order == nullptr ? cursor.rows_before : cursor.row;
+  data::Shares& shares = config.shares;
+  shares.world_size = consumption.world_size;
+  shares.drop_last = consumption.drop_last;
+  shares.equal = consumption.equal;
+  shares.rows_max = built.rows_max;
+  shares.ranks.clear();
+  for (const Member& member : members) shares.ranks.push_back(member.rank);
+  return config;
+}
+
+}  // namespace
+
+Flow::Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consumption consumption,
+           std::vector<Member> members)
+    : engine_(engine), input_(std::move(input)), consumption_(std::move(consumption)), members_(std::move(members)) {}
+
+Result<std::unique_ptr<Flow>> Flow::start(Engine& engine, std::shared_ptr<const PlanInput> input,
+                                          feed::Consumption consumption, std::vector<Member> members,
+                                          std::function<void()> on_end) {
+  std::unique_ptr<Flow> flow(new Flow(engine, std::move(input), std::move(consumption), std::move(members)));
+  Result<std::thread> thread = wire::start_thread([self = flow.get(), on_end = std::move(on_end)] {
+    self->run();
+    on_end();
+  });
+  if (!thread) return thread.error();
+  flow->thread_ = std::move(*thread);
+  return flow;
+}
+
+Flow::~Flow() {
+  stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Flow::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const Member& member : members_) member.outlet->close();
+  if (stage_ != nullptr) stage_->stop();
+}
+
+void Flow::run() {
+  arrow::Status status;
+  try {
+    status = deal_epoch();
+  } catch (const std::exception& failure) {
+    status = arrow::Status::UnknownError(failure.what());
+  }
+  if (!status.ok() && !status.IsCancelled()) fail(status);
+}
+
+void Flow::fail(const arrow::Status& status) {
+  for (const Member& member : members_) member.outlet->send(failure_frame(status));
+}
+
+/// Where the epoch begins: the cursor that was given, checked as far as the plan goes, or the
+/// start.
+arrow::Result<data::Cursor> Flow::start_cursor(const data::PlanIdentity& identity) const {
+  data::Cursor cursor;
+  if (consumption_.cursor && !consumption_.cursor->is_null()) {
+    Result<data::Cursor> parsed = data::parse_cursor(*consumption_.cursor, "the cursor of " + subject_of(consumption_));
+    if (!parsed) return status_of(parsed.error());
+    cursor = std::move(*parsed);
+    if (cursor.lanes != 1) {
+      return arrow::Status::NotImplemented("a cursor of several lanes cannot be resumed here");
+    }
+    return cursor;
+  }
+  cursor.seed = consumption_.seed ? static_cast<std::uint64_t>(*consumption_.seed) : drawn_seed();
+  cursor.epoch = static_cast<std::uint32_t>(consumption_.epoch);
+  cursor.plan = identity;
+  cursor.plan_hash = data::plan_hash(identity);
+  return cursor;
+}
+
+arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) const {
+  const std::string hash = data::source_hash(built.units);
+  if (cursor.source_hash.empty()) cursor.source_hash = hash;
+  const auto blobs = views_of(input_->blobs);
+  const Result<void> checked =
+      data::check_cursor(cursor, data::identity_of(input_->plan, blobs), hash, subject_of(consumption_));
+  return checked ? arrow::Status::OK() : status_of(checked.error());
+}
+
+arrow::Status Flow::open_outlets(const data::Cursor& cursor) {
+  for (const Member& member : members_) {
+    wire::Frame frame = wire::to_frame(feed::Opened{to_json(cursor)});
+    Result<wire::Fd> memory = member.outlet->memory().share();
+    if (!memory) return status_of(memory.error());
+    frame.fds.push_back(std::move(*memory));
+    member.outlet->send(std::move(frame));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status Flow::deal_epoch() {
+  const auto blobs = views_of(input_->blobs);
+  ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(data::identity_of(input_->plan, blobs)));
+  EpochConfig config;
+  config.seed = cursor.seed;
+  config.epoch = cursor.epoch;
+  config.first_window = cursor.window;
+  config.shuffle_window_rows = consumption_.shuffle_window_rows;
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config).build());
+  ARROW_RETURN_NOT_OK(check_sources(built, cursor));
+  ARROW_RETURN_NOT_OK(open_outlets(cursor));
+  RowDealer dealer(dealer_config(consumption_, cursor, built, members_), members_);
+  const arrow::Status pulled = pull(built, dealer);
+  if (!pulled.ok()) return pulled;
+  end(dealer);
+  return arrow::Status::OK();
+}
+
+arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return arrow::Status::Cancelled("the stream was closed");
+    stage_ = built.stage.get();
+  }
+  arrow::Status status;
+  while (status.ok() && !dealer.is_satisfied()) {
+    arrow::Result<std::optional<Chunk>> chunk = built.stage->next();
+    status = chunk.status();
+    if (!status.ok() || !*chunk) break;
+    status = dealer.put(std::move(**chunk));
+  }
+  if (status.ok()) status = dealer.finish(built.stage->schema());
+  const std::lock_guard lock(mutex_);
+  stage_ = nullptr;
+  return status;
+}
+
+void Flow::end(const RowDealer& dealer) {
+  feed::End end;
+  end.dropped = dealer.dropped();
+  end.stats = JsonObject{
+      {"rows", dealer.rows_dealt()}, {"budget", engine_.budget().bytes()}, {"memory_peak", engine_.budget().peak()}};
+  for (const Member& member : members_) member.outlet->send(wire::to_frame(end));
+}
+
+}  // namespace headway::flow

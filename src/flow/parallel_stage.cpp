@@ -1,0 +1,174 @@
+#include "flow/parallel_stage.hpp"
+
+#include "flow/batch_bytes.hpp"
+#include "wire/thread_pool.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace headway::flow {
+namespace {
+
+/// What an item may have waiting beyond its credit.
+constexpr std::int64_t waiting_min = 4 << 20;
+
+arrow::Status cancelled() { return arrow::Status::Cancelled("the stream was closed"); }
+
+arrow::Status at(const arrow::Status& status, const std::string& where) {
+  if (status.ok() || where.empty() || status.IsCancelled() || status.message().find(where) != std::string::npos) {
+    return status;
+  }
+  return status.WithMessage(where, ": ", status.message());
+}
+
+}  // namespace
+
+ParallelStage::ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema,
+                             NextItem next_item, std::function<void()> on_stop)
+    : budget_(budget),
+      limits_(limits),
+      schema_(std::move(schema)),
+      next_item_(std::move(next_item)),
+      on_stop_(std::move(on_stop)) {}
+
+ParallelStage::~ParallelStage() {
+  stop();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ParallelStage::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  something_to_do_.notify_all();
+  rows_came_.notify_all();
+  rows_left_.notify_all();
+  if (on_stop_) on_stop_();
+}
+
+/// As many as there is credit for; one in any case.
+arrow::Status ParallelStage::begin_items() {
+  while (!no_more_items_ && running_.size() < limits_.items_ahead) {
+    if (!waiting_) {
+      ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
+      if (!waiting_) {
+        no_more_items_ = true;
+        return arrow::Status::OK();
+      }
+    }
+    Credit credit;
+    if (running_.empty()) {
+      credit = budget_.take(waiting_->bytes);
+    } else if (!budget_.try_take(waiting_->bytes, credit)) {
+      return arrow::Status::OK();
+    }
+    auto running = std::make_shared<Running>();
+    running->item = std::move(*waiting_);
+    running->credit = std::make_shared<Credit>(std::move(credit));
+    waiting_.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      running_.push_back(std::move(running));
+      something_to_do_.notify_one();
+      if (!lacks_thread()) continue;
+    }
+    start_thread();
+  }
+  return arrow::Status::OK();
+}
+
+bool ParallelStage::lacks_thread() const {
+  const auto untaken = std::count_if(running_.begin(), running_.end(), [](const auto& each) { return !each->taken; });
+  return static_cast<std::size_t>(untaken) > idle_;
+}
+
+/// Where the system gives no thread, those that there are do the work; the first one has to come.
+void ParallelStage::start_thread() {
+  if (threads_.size() >= limits_.threads) return;
+  Result<std::thread> thread = wire::start_thread([this] { work(); });
+  if (thread) {
+    threads_.push_back(std::move(*thread));
+  } else if (threads_.empty()) {
+    const std::lock_guard lock(mutex_);
+    running_.front()->taken = true;
+    running_.front()->done = true;
+    running_.front()->status = arrow::Status::IOError(thread.error().message);
+  }
+}
+
+void ParallelStage::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto found = std::find_if(running_.begin(), running_.end(), [](const auto& each) { return !each->taken; });
+    if (stopped_) return;
+    if (found == running_.end()) {
+      ++idle_;
+      something_to_do_.wait(lock);
+      --idle_;
+      continue;
+    }
+    const std::shared_ptr<Running> running = *found;
+    running->taken = true;
+    lock.unlock();
+    arrow::Status status;
+    try {
+      status =
+          running->item.work([&](std::shared_ptr<arrow::RecordBatch> rows) { return put(*running, std::move(rows)); });
+    } catch (const std::exception& failure) {
+      status = arrow::Status::UnknownError(failure.what());
+    }
+    running->item.work = nullptr;
+    lock.lock();
+    running->status = at(status, running->item.where);
+    running->done = true;
+    rows_came_.notify_all();
+  }
+}
+
+arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::RecordBatch> rows) {
+  if (rows->num_rows() == 0) return arrow::Status::OK();
+  const std::int64_t bytes = batch_bytes(*rows);
+  std::unique_lock lock(mutex_);
+  const std::int64_t most = std::max(running.item.bytes, waiting_min);
+  rows_left_.wait(lock, [&] { return stopped_ || running.rows.empty() || running.bytes_waiting + bytes <= most; });
+  if (stopped_) return cancelled();
+  running.rows.push_back({std::move(rows), bytes});
+  running.bytes_waiting += bytes;
+  if (running_.front().get() == &running) rows_came_.notify_all();
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::optional<Chunk>> ParallelStage::next() {
+  ARROW_RETURN_NOT_OK(begin_items());
+  std::unique_lock lock(mutex_);
+  if (running_.empty()) return std::nullopt;
+  const std::shared_ptr<Running> front = running_.front();
+  rows_came_.wait(lock, [&] { return stopped_ || front->done || !front->rows.empty(); });
+  if (stopped_) return cancelled();
+  if (!front->rows.empty()) {
+    Waiting waiting = std::move(front->rows.front());
+    front->rows.pop_front();
+    front->bytes_waiting -= waiting.bytes;
+    const bool last = front->done && front->rows.empty() && front->status.ok();
+    if (last) running_.pop_front();
+    rows_left_.notify_all();
+    return chunk_of(*front, std::move(waiting.rows), last);
+  }
+  ARROW_RETURN_NOT_OK(front->status);
+  running_.pop_front();
+  rows_left_.notify_all();
+  return chunk_of(*front, nullptr, true);
+}
+
+Chunk ParallelStage::chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last) {
+  Chunk chunk;
+  chunk.rows = std::move(rows);
+  chunk.window = front.item.window;
+  chunk.unit = front.item.unit;
+  chunk.ends_unit = last;
+  chunk.credit = front.credit;
+  return chunk;
+}
+
+}  // namespace headway::flow

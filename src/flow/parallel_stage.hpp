@@ -1,0 +1,97 @@
+#pragma once
+
+#include "flow/stage.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headway::flow {
+
+/// Takes rows that an item has made; false: nobody wants more.
+using ItemSink = std::function<arrow::Status(std::shared_ptr<arrow::RecordBatch>)>;
+
+/// What one thread does at a time: reads one unit and passes its rows on.
+struct Item {
+  std::function<arrow::Status(const ItemSink&)> work;
+  std::string where;       ///< For errors; empty: errors name it already.
+  std::int64_t bytes = 0;  ///< Memory that its rows will take; known beforehand or estimated.
+  std::int64_t window = 0;
+  std::int64_t unit = 0;
+};
+
+/// Hands out items in the order in which their rows are wanted. One thread calls it.
+using NextItem = std::function<arrow::Result<std::optional<Item>>()>;
+
+struct ParallelLimits {
+  std::size_t threads = 1;
+  /// How many items may be under way or wait for those before them.
+  std::size_t items_ahead = 4;
+};
+
+/// Works on several items at once, and passes their rows on in the order of the items.
+///
+/// An item begins when the budget has credit for it; one is always under way, so that the flow
+/// moves whatever other flows hold. An item that makes more than its credit waits until its rows
+/// are pulled.
+class ParallelStage : public Stage {
+ public:
+  ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,
+                std::function<void()> on_stop = nullptr);
+  ~ParallelStage() override;
+
+  arrow::Result<std::optional<Chunk>> next() override;
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+  void stop() override;
+
+ private:
+  struct Waiting {
+    std::shared_ptr<arrow::RecordBatch> rows;
+    std::int64_t bytes = 0;
+  };
+
+  /// An item that was begun, with its rows that were not pulled yet.
+  struct Running {
+    Item item;
+    std::shared_ptr<Credit> credit;
+    std::deque<Waiting> rows;
+    std::int64_t bytes_waiting = 0;
+    bool taken = false;  ///< By a thread.
+    bool done = false;
+    arrow::Status status;
+  };
+
+  arrow::Status begin_items();
+  /// Whether more items wait for a thread than threads for an item.
+  bool lacks_thread() const;
+  void start_thread();
+  void work();
+  arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
+  Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);
+
+  Budget& budget_;
+  const ParallelLimits limits_;
+  const std::shared_ptr<arrow::Schema> schema_;
+  const NextItem next_item_;
+  const std::function<void()> on_stop_;
+
+  std::optional<Item> waiting_;  ///< The next item, which had no credit yet.
+  bool no_more_items_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable something_to_do_;  ///< For threads.
+  std::condition_variable rows_came_;        ///< For the one that pulls.
+  std::condition_variable rows_left_;        ///< For items whose rows wait.
+  std::deque<std::shared_ptr<Running>> running_;
+  bool stopped_ = false;
+  std::size_t idle_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace headway::flow

@@ -1,0 +1,308 @@
+#include "flow/plan_builder.hpp"
+
+#include "flow/combined_stages.hpp"
+#include "flow/range_source.hpp"
+#include "flow/row_steps.hpp"
+#include "flow/window_stage.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace headway::flow {
+namespace {
+
+/// Exact shuffles keep all rows in memory.
+constexpr std::int64_t exact_share = 2;
+
+arrow::Status not_yet(const data::Node& node) {
+  return arrow::Status::NotImplemented(data::op_of(node), ": this data process cannot run such a step");
+}
+
+}  // namespace
+
+Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, const std::string* blobs) {
+  PlanInput input;
+  std::uint64_t at = 0;
+  const std::uint64_t all = blobs == nullptr ? 0 : blobs->size();
+  for (const std::uint64_t size : blob_sizes) {
+    if (size > all - at) return Error{ErrorKind::corrupted, "a plan's blobs are shorter than their sizes"};
+    input.blobs.push_back(blobs->substr(at, size));
+    at += size;
+  }
+  Result<data::Plan> parsed = data::plan_from_json(plan, input.blobs.size());
+  if (!parsed) return parsed.error();
+  input.plan = data::in_order(*parsed);
+  return input;
+}
+
+/// Without the limit at the end: whoever deals the rows stops there.
+std::size_t PlanBuilder::result() {
+  const std::size_t last = input_.plan.nodes.size() - 1;
+  const bool is_limit = node(last).as<data::LimitNode>() != nullptr;
+  return is_limit && has_positions(node(last).inputs[0]) ? node(last).inputs[0] : last;
+}
+
+arrow::Result<BuiltPlan> PlanBuilder::build() {
+  ARROW_RETURN_NOT_OK(open_sources());
+  BuiltPlan built;
+  const std::size_t last = result();
+  positions_ = has_positions(last);
+  if (last + 1 < input_.plan.nodes.size())
+    built.rows_max = node(input_.plan.nodes.size() - 1).as<data::LimitNode>()->rows;
+  ARROW_ASSIGN_OR_RAISE(Built top, build(last));
+  if (config_.shuffle_window_rows && top.chain && !top.chain->order.permutes_rows) {
+    top.chain->order.permutes_rows = true;
+    top.chain->order.window_bytes = config_.window_bytes;
+  }
+  ARROW_ASSIGN_OR_RAISE(built.stage, stage_of(std::move(top)));
+  if (positions_) {
+    built.order = order_;
+    built.units = units_;
+  }
+  return built;
+}
+
+arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t index) {
+  if (const auto found = sources_.find(index); found != sources_.end()) return found->second;
+  std::shared_ptr<const Source> source;
+  if (const auto* range = node(index).as<data::RangeNode>()) {
+    ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
+  } else if (node(index).as<data::ReadNode>() != nullptr) {
+    return not_yet(node(index));
+  } else {
+    return not_yet(node(index));
+  }
+  sources_[index] = source;
+  return source;
+}
+
+arrow::Status PlanBuilder::open_sources() {
+  for (std::size_t i = 0; i < input_.plan.nodes.size(); ++i) {
+    if (node(i).inputs.empty()) ARROW_RETURN_NOT_OK(source_of(i).status());
+  }
+  return arrow::Status::OK();
+}
+
+/// Whether its rows are those of units in an order, each unit by itself.
+bool PlanBuilder::is_chain(std::size_t index) const {
+  const data::Node& at = node(index);
+  if (at.inputs.empty()) return true;
+  const auto* shuffle = at.as<data::ShuffleNode>();
+  const bool of_units = is_step(at) || at.as<data::UnionNode>() != nullptr ||
+                        (shuffle != nullptr && shuffle->kind == data::ShuffleKind::blocks);
+  return of_units &&
+         std::all_of(at.inputs.begin(), at.inputs.end(), [this](std::size_t each) { return is_chain(each); });
+}
+
+/// Whether a place in a window of the one order is a place in the plan's rows.
+bool PlanBuilder::has_positions(std::size_t index) const {
+  if (is_chain(index)) return true;
+  const data::Node& at = node(index);
+  if (at.as<data::ShuffleNode>() != nullptr) return is_chain(at.inputs[0]);
+  return is_step(at) && has_positions(at.inputs[0]);
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
+  auto leaf = std::make_shared<Leaf>();
+  ARROW_ASSIGN_OR_RAISE(leaf->source, source_of(index));
+  Built built;
+  built.chain.emplace();
+  built.chain->leaves.push_back(std::move(leaf));
+  built.chain->order.seed = config_.seed;
+  built.chain->order.epoch = config_.epoch;
+  built.chain->order.window_bytes = config_.window_bytes;
+  if (const auto* read = node(index).as<data::ReadNode>(); read != nullptr && read->shuffle_files) {
+    built.chain->order.permutes_units = true;
+    built.chain->order.seed = read->shuffle_files->seed.value_or(config_.seed);
+    if (!read->shuffle_files->reseed) built.chain->order.epoch = 0;
+  }
+  return built;
+}
+
+arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
+  if (built.stage) return std::move(built.stage);
+  const UnitChain& chain = *built.chain;
+  auto sizes = unit_sizes(chain);
+  auto order = std::make_shared<const data::EpochOrder>(chain.order, sizes);
+  ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
+  const std::uint32_t first = positions_ ? config_.first_window : 0;
+  auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema));
+  if (chain.order.permutes_rows)
+    stage = std::make_unique<WindowStage>(std::move(stage), order, engine_.budget().pool());
+  order_ = std::move(order);
+  units_ = std::move(sizes);
+  return stage;
+}
+
+arrow::Result<std::unique_ptr<Stage>> PlanBuilder::input_stage(std::size_t index) {
+  ARROW_ASSIGN_OR_RAISE(Built built, build(index));
+  return stage_of(std::move(built));
+}
+
+arrow::Result<std::vector<std::unique_ptr<Stage>>> PlanBuilder::inputs_of(std::size_t index) {
+  std::vector<std::unique_ptr<Stage>> stages;
+  for (const std::size_t input : node(index).inputs) {
+    ARROW_ASSIGN_OR_RAISE(auto stage, input_stage(input));
+    stages.push_back(std::move(stage));
+  }
+  return stages;
+}
+
+arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
+  ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));
+  if (step == nullptr) return not_yet(node(index));
+  return step;
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, std::shared_ptr<const UnitStep> step,
+                                                           bool keeps_rows) {
+  ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
+  if (built.chain) {
+    for (auto& leaf : built.chain->leaves) {
+      auto changed = std::make_shared<Leaf>(*leaf);
+      changed->steps.push_back(step);
+      changed->keeps_rows = changed->keeps_rows && keeps_rows;
+      leaf = std::move(changed);
+    }
+    return built;
+  }
+  const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
+  ARROW_ASSIGN_OR_RAISE(
+      built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage), {std::move(step)}, place));
+  return built;
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
+  Built built;
+  if (!is_chain(index)) {
+    ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
+    built.stage = one_after_another(std::move(stages));
+    return built;
+  }
+  for (const std::size_t input : node(index).inputs) {
+    ARROW_ASSIGN_OR_RAISE(Built part, build(input));
+    // Units that are shuffled before the union are shuffled with those of all.
+    if (!built.chain) {
+      built.chain = std::move(part.chain);
+      continue;
+    }
+    built.chain->order.permutes_units = built.chain->order.permutes_units || part.chain->order.permutes_units;
+    std::move(part.chain->leaves.begin(), part.chain->leaves.end(), std::back_inserter(built.chain->leaves));
+  }
+  return built;
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, const data::ShuffleNode& shuffle) {
+  ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
+  if (!built.chain) {
+    return arrow::Status::NotImplemented(
+        "a shuffle after a limit, zip, mix, repartition or another shuffle is not possible; shuffle before it");
+  }
+  data::OrderConfig& order = built.chain->order;
+  order.permutes_units = true;
+  order.seed = shuffle.seed.value_or(config_.seed);
+  order.epoch = shuffle.reseed ? config_.epoch : 0;
+  if (shuffle.kind == data::ShuffleKind::blocks) return built;
+  order.permutes_rows = true;
+  if (shuffle.window_bytes) order.window_bytes = *shuffle.window_bytes;
+  if (shuffle.kind == data::ShuffleKind::exact) {
+    std::int64_t bytes = 0;
+    for (const data::UnitSize& unit : unit_sizes(*built.chain)) bytes += unit.bytes;
+    if (bytes > engine_.budget().bytes() / exact_share) {
+      return arrow::Status::CapacityError(
+          "random_shuffle: an exact shuffle keeps all rows in memory, and these are about ", bytes >> 20,
+          " MiB, more than half of the data process's budget of ", engine_.budget().bytes() >> 20,
+          " MiB; use local_shuffle_buffer_size of iter_batches, or randomize_block_order, or a larger budget");
+    }
+    order.window_bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  ARROW_ASSIGN_OR_RAISE(auto stage, stage_of(std::move(built)));
+  Built shuffled;
+  shuffled.stage = std::move(stage);
+  return shuffled;
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_cut(std::size_t index, const data::RepartitionNode& cut) {
+  Built built;
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t rows, rows_of(node(index).inputs[0]));
+  ARROW_ASSIGN_OR_RAISE(built.stage, input_stage(node(index).inputs[0]));
+  if (cut.rows) {
+    built.stage = cut_anew(std::move(built.stage), *cut.rows);
+  } else if (cut.blocks && rows >= 0) {
+    built.stage = cut_anew(std::move(built.stage), std::max<std::int64_t>((rows + *cut.blocks - 1) / *cut.blocks, 1));
+  }
+  return built;
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
+  const data::Node& at = node(index);
+  if (at.inputs.empty()) return build_leaf(index);
+  if (is_step(at)) {
+    ARROW_ASSIGN_OR_RAISE(auto step, step_of(index));
+    return build_steps(index, std::move(step), keeps_rows(at));
+  }
+  if (at.as<data::UnionNode>() != nullptr) return build_union(index);
+  if (const auto* shuffle = at.as<data::ShuffleNode>()) return build_shuffle(index, *shuffle);
+  if (const auto* cut = at.as<data::RepartitionNode>()) return build_cut(index, *cut);
+  Built built;
+  ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
+  if (const auto* limit = at.as<data::LimitNode>()) {
+    built.stage = limit_rows(std::move(stages.front()), limit->rows);
+  } else if (at.as<data::ZipNode>() != nullptr) {
+    built.stage = side_by_side(std::move(stages));
+  } else if (const auto* mix = at.as<data::MixNode>()) {
+    built.stage = mixed(std::move(stages), *mix);
+  } else {
+    return not_yet(at);
+  }
+  return built;
+}
+
+arrow::Result<std::int64_t> PlanBuilder::rows_of(std::size_t index) {
+  const data::Node& at = node(index);
+  if (at.inputs.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const auto source, source_of(index));
+    std::int64_t rows = 0;
+    for (const Unit& unit : source->units()) rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
+    return rows;
+  }
+  std::vector<std::int64_t> rows;
+  for (const std::size_t input : at.inputs) {
+    ARROW_ASSIGN_OR_RAISE(rows.emplace_back(), rows_of(input));
+  }
+  if (*std::min_element(rows.begin(), rows.end()) < 0) return -1;
+  if (const auto* limit = at.as<data::LimitNode>()) return std::min(rows[0], limit->rows);
+  if (at.as<data::UnionNode>() != nullptr) {
+    std::int64_t sum = 0;
+    for (const std::int64_t each : rows) sum += each;
+    return sum;
+  }
+  const bool same = (is_step(at) && keeps_rows(at)) || at.as<data::ShuffleNode>() != nullptr ||
+                    at.as<data::RepartitionNode>() != nullptr || at.as<data::ZipNode>() != nullptr;
+  return same ? rows[0] : -1;
+}
+
+arrow::Result<std::int64_t> PlanBuilder::known_rows() {
+  ARROW_RETURN_NOT_OK(open_sources());
+  return rows_of(input_.plan.nodes.size() - 1);
+}
+
+arrow::Result<std::vector<std::string>> PlanBuilder::files() {
+  ARROW_RETURN_NOT_OK(open_sources());
+  std::vector<std::string> all;
+  for (const auto& [index, source] : sources_) {
+    for (std::string& file : source->files()) all.push_back(std::move(file));
+  }
+  return all;
+}
+
+arrow::Result<std::int64_t> PlanBuilder::bytes() {
+  ARROW_RETURN_NOT_OK(open_sources());
+  std::int64_t sum = 0;
+  for (const auto& [index, source] : sources_) {
+    for (const Unit& unit : source->units()) sum += unit.bytes;
+  }
+  return sum;
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "data/epoch_order.hpp"
+#include "data/plan.hpp"
+#include "flow/engine.hpp"
+#include "flow/stage.hpp"
+#include "flow/unit_chain.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+
+/// Everything that a client sent along with a plan.
+struct PlanInput {
+  data::Plan plan;
+  std::vector<std::string> blobs;
+};
+
+/// Splits the raw part of a message into blobs, and parses the plan. Errors: `invalid_argument`,
+/// `corrupted`.
+Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, const std::string* blobs);
+
+/// Sources that were opened for a plan: by node.
+using OpenedSources = std::map<std::size_t, std::shared_ptr<const Source>>;
+
+/// Which epoch of a plan, and from where on.
+struct EpochConfig {
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t first_window = 0;  ///< Only for plans with positions.
+  /// Rows are shuffled in windows of so many.
+  std::optional<std::int64_t> shuffle_window_rows;
+  std::int64_t window_bytes = data::default_window_bytes;
+};
+
+/// A plan that is ready to run.
+struct BuiltPlan {
+  std::unique_ptr<Stage> stage;
+  /// Of the chunks' windows. Null: rows of this plan have no position but their number.
+  std::shared_ptr<const data::EpochOrder> order;
+  /// Of all sources; what a cursor is checked against.
+  std::vector<data::UnitSize> units;
+  std::int64_t rows_max = -1;  ///< The limit at the plan's end, which is not in `stage`.
+};
+
+/// Opens the sources of a plan and makes stages of its nodes. Blocks: files are listed, footers are
+/// read.
+class PlanBuilder {
+ public:
+  PlanBuilder(Engine& engine, const PlanInput& input, const EpochConfig& config)
+      : engine_(engine), input_(input), config_(config) {}
+
+  arrow::Result<BuiltPlan> build();
+
+  /// How many rows the plan has, where its sources know that; else -1.
+  arrow::Result<std::int64_t> known_rows();
+  /// The files that are read.
+  arrow::Result<std::vector<std::string>> files();
+  /// Decoded bytes that are read, as far as the sources know.
+  arrow::Result<std::int64_t> bytes();
+
+ private:
+  /// Units in an order, as long as each node is about single units; a stage after that.
+  struct Built {
+    std::optional<UnitChain> chain;
+    std::unique_ptr<Stage> stage;
+  };
+
+  const data::Node& node(std::size_t index) const { return input_.plan.nodes[index]; }
+  bool is_chain(std::size_t index) const;
+  bool has_positions(std::size_t index) const;
+
+  arrow::Result<Built> build(std::size_t index);
+  arrow::Result<Built> build_leaf(std::size_t index);
+  arrow::Result<Built> build_steps(std::size_t index, std::shared_ptr<const UnitStep> step, bool keeps_rows);
+  arrow::Result<Built> build_union(std::size_t index);
+  arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
+  arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
+  arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
+  arrow::Result<std::unique_ptr<Stage>> stage_of(Built built);
+  arrow::Result<std::unique_ptr<Stage>> input_stage(std::size_t index);
+  arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
+  arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
+  arrow::Status open_sources();
+  arrow::Result<std::int64_t> rows_of(std::size_t index);
+  std::size_t result();
+
+  Engine& engine_;
+  const PlanInput& input_;
+  const EpochConfig config_;
+  OpenedSources sources_;
+  std::shared_ptr<const data::EpochOrder> order_;
+  std::vector<data::UnitSize> units_;
+  bool positions_ = false;
+};
+
+}  // namespace headway::flow

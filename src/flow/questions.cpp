@@ -1,0 +1,77 @@
+#include "flow/questions.hpp"
+
+#include "flow/flow.hpp"
+
+#include <arrow/ipc/writer.h>
+
+namespace headway::flow {
+namespace {
+
+using Answered = arrow::Result<wire::Frame>;
+
+wire::Frame value_of(Json value, wire::Blob blob = nullptr) {
+  return wire::to_frame(feed::Answer{std::move(value)}, std::move(blob));
+}
+
+/// Where only rows show the schema, the first ones are made.
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(Engine& engine, const PlanInput& input) {
+  ARROW_ASSIGN_OR_RAISE(const BuiltPlan built, PlanBuilder(engine, input, {}).build());
+  auto schema = built.stage->schema();
+  while (schema == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
+    if (!chunk) return arrow::Status::Invalid("the data set has no rows, and only rows would show its columns");
+    if (chunk->rows != nullptr) schema = chunk->rows->schema();
+  }
+  return slot_schema(schema);
+}
+
+Answered answer_schema(Engine& engine, const PlanInput& input) {
+  ARROW_ASSIGN_OR_RAISE(const auto schema, schema_of(engine, input));
+  ARROW_ASSIGN_OR_RAISE(const auto text, arrow::ipc::SerializeSchema(*schema));
+  return value_of(to_json(layout_of(*schema, 0)), std::make_shared<const std::string>(text->ToString()));
+}
+
+Answered answer_count(Engine& engine, const PlanInput& input) {
+  ARROW_ASSIGN_OR_RAISE(std::int64_t rows, PlanBuilder(engine, input, {}).known_rows());
+  if (rows >= 0) return value_of(rows);
+  ARROW_ASSIGN_OR_RAISE(const BuiltPlan built, PlanBuilder(engine, input, {}).build());
+  rows = 0;
+  while (built.rows_max < 0 || rows < built.rows_max) {
+    ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
+    if (!chunk) break;
+    if (chunk->rows != nullptr) rows += chunk->rows->num_rows();
+  }
+  return value_of(built.rows_max < 0 ? rows : std::min(rows, built.rows_max));
+}
+
+Answered answered(Engine& engine, const std::string& what, const PlanInput& input) {
+  if (what == "schema") return answer_schema(engine, input);
+  if (what == "count") return answer_count(engine, input);
+  if (what == "size") {
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, PlanBuilder(engine, input, {}).bytes());
+    return value_of(bytes);
+  }
+  if (what == "files") {
+    ARROW_ASSIGN_OR_RAISE(const auto files, PlanBuilder(engine, input, {}).files());
+    return value_of(to_json(files));
+  }
+  if (what == "explain") {
+    std::string text;
+    for (const data::Node& node : input.plan.nodes) text += data::to_string(node) + "\n";
+    return value_of(Json(text));
+  }
+  return arrow::Status::Invalid("\"", what, "\" is no question; there are schema, count, size, files, explain");
+}
+
+}  // namespace
+
+wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input) {
+  try {
+    const Answered made = answered(engine, what, input);
+    return made.ok() ? wire::Frame{made->json, made->blob} : failure_frame(made.status());
+  } catch (const std::exception& failure) {
+    return failure_frame(Error{ErrorKind::internal, failure.what()});
+  }
+}
+
+}  // namespace headway::flow

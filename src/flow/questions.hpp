@@ -1,0 +1,22 @@
+#pragma once
+
+#include "flow/engine.hpp"
+#include "flow/plan_builder.hpp"
+#include "wire/frame.hpp"
+
+#include <string>
+
+namespace headway::flow {
+
+/// The answer to a client's question about a plan, or its failure. Blocks: sources are opened.
+///
+/// | question | value | raw part |
+/// | --- | --- | --- |
+/// | schema | the columns, as in a Layout message | the schema, as Arrow's IPC serializes it |
+/// | count | the number of rows | |
+/// | size | decoded bytes that are read, as far as the files say | |
+/// | files | a list of locations | |
+/// | explain | text, one line for each node | |
+wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input);
+
+}  // namespace headway::flow

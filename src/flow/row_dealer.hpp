@@ -1,0 +1,86 @@
+#pragma once
+
+#include "data/dealer.hpp"
+#include "data/rounds.hpp"
+#include "flow/outlet.hpp"
+#include "flow/stage.hpp"
+
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace headway::flow {
+
+/// A client of a flow.
+struct Member {
+  int rank = 0;
+  std::shared_ptr<Outlet> outlet;
+};
+
+struct DealerConfig {
+  std::optional<std::int64_t> batch_rows;  ///< Unset: pieces as they come.
+  data::Shares shares;
+  std::uint32_t epoch = 0;
+  data::Position start;
+  /// Rows to be left out first: those that went before the start, where the stage begins with the
+  /// epoch.
+  std::int64_t skip_rows = 0;
+};
+
+/// Cuts the rows of one epoch into batches, in rounds of one for each client, and writes them to
+/// the clients' slots. A round is dealt when its rows are certain, so that all clients get a batch
+/// or none.
+class RowDealer {
+ public:
+  RowDealer(DealerConfig config, std::vector<Member> members);
+
+  /// Waits for clients. Errors: rows that do not fit those before.
+  arrow::Status put(Chunk chunk);
+  /// Deals the rest. `schema` goes to clients where no row came; null: unknown.
+  arrow::Status finish(const std::shared_ptr<arrow::Schema>& schema);
+
+  /// No client wants more: all are gone, or the rows that a limit allows were dealt.
+  bool is_satisfied() const;
+  std::int64_t rows_dealt() const { return position_.rows_before - config_.start.rows_before; }
+  std::int64_t dropped() const { return dropped_; }
+
+ private:
+  using Rows = std::shared_ptr<arrow::RecordBatch>;
+  struct Held {
+    Rows rows;
+    std::int64_t window = 0;
+    std::int64_t row = 0;  ///< Of the first one within the window.
+    std::shared_ptr<Credit> credit;
+  };
+
+  arrow::Status tell_layout(const std::shared_ptr<arrow::Schema>& schema);
+  arrow::Result<Rows> fitting(const Rows& rows) const;
+  arrow::Status deal_rounds();
+  arrow::Status deal_piece();
+  arrow::Status deal_round(std::int64_t round);
+  arrow::Status deal(int rank, const std::vector<Rows>& rows, const data::Position& after);
+  std::vector<Rows> take(std::int64_t rows);
+  data::Position position_after(std::int64_t rows) const;
+
+  const DealerConfig config_;
+  const std::vector<Member> members_;
+  data::Rounds rounds_;
+  std::int64_t next_round_ = 0;
+  std::int64_t skip_rows_;
+  data::Position position_;
+  std::shared_ptr<arrow::Schema> came_;    ///< As rows come.
+  std::shared_ptr<arrow::Schema> schema_;  ///< As clients get them.
+  std::int64_t window_ = -1;
+  std::int64_t row_in_window_ = 0;
+  std::int64_t known_ = 0;
+  std::int64_t held_rows_ = 0;
+  std::deque<Held> held_;
+  std::int64_t dropped_ = 0;
+};
+
+}  // namespace headway::flow

@@ -1,0 +1,103 @@
+#include "flow/row_steps.hpp"
+
+#include "data/philox.hpp"
+
+#include <arrow/array/builder_primitive.h>
+#include <arrow/compute/api_vector.h>
+
+#include <algorithm>
+
+namespace headway::flow {
+namespace {
+
+/// Leaves columns out.
+class DropStep : public UnitStep {
+ public:
+  explicit DropStep(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto kept, kept_of(*input));
+    arrow::FieldVector fields;
+    for (const int column : kept) fields.push_back(input->field(column));
+    return arrow::schema(std::move(fields), input->metadata());
+  }
+
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace&,
+                    const ItemSink& sink) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto kept, kept_of(*rows->schema()));
+    ARROW_ASSIGN_OR_RAISE(auto selected, rows->SelectColumns(kept));
+    return sink(std::move(selected));
+  }
+
+ private:
+  arrow::Result<std::vector<int>> kept_of(const arrow::Schema& schema) const {
+    for (const std::string& name : columns_) {
+      if (schema.GetFieldIndex(name) < 0) {
+        return arrow::Status::Invalid("drop_columns: there is no column \"", name, "\"; there are ", names(schema));
+      }
+    }
+    std::vector<int> kept;
+    for (int i = 0; i < schema.num_fields(); ++i) {
+      if (std::find(columns_.begin(), columns_.end(), schema.field(i)->name()) == columns_.end()) kept.push_back(i);
+    }
+    return kept;
+  }
+
+  static std::string names(const arrow::Schema& schema) {
+    std::string list;
+    for (const auto& field : schema.fields()) list += (list.empty() ? "\"" : ", \"") + field->name() + "\"";
+    return list.empty() ? "none" : list;
+  }
+
+  const std::vector<std::string> columns_;
+};
+
+/// Keeps rows by chance, as the seed, the unit and the row's number in it decide.
+class SampleStep : public UnitStep {
+ public:
+  SampleStep(const data::SampleNode& sample, arrow::MemoryPool* pool) : sample_(sample), pool_(pool) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    return input;
+  }
+  bool needs_whole_unit() const override { return true; }
+
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    data::RowSample sample(sample_.fraction, sample_.seed, static_cast<std::uint32_t>(place.unit));
+    arrow::BooleanBuilder kept(pool_);
+    ARROW_RETURN_NOT_OK(kept.Reserve(rows->num_rows()));
+    for (std::int64_t row = 0; row < rows->num_rows(); ++row) kept.UnsafeAppend(sample.keeps_next());
+    ARROW_ASSIGN_OR_RAISE(const auto mask, kept.Finish());
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum filtered, arrow::compute::Filter(rows, mask));
+    return sink(filtered.record_batch());
+  }
+
+ private:
+  const data::SampleNode sample_;
+  arrow::MemoryPool* const pool_;
+};
+
+}  // namespace
+
+bool is_step(const data::Node& node) {
+  return node.as<data::ProjectNode>() != nullptr || node.as<data::DropNode>() != nullptr ||
+         node.as<data::FilterNode>() != nullptr || node.as<data::SampleNode>() != nullptr ||
+         node.as<data::FunctionNode>() != nullptr;
+}
+
+bool keeps_rows(const data::Node& node) {
+  if (const auto* function = node.as<data::FunctionNode>()) {
+    return !function->changes_rows && std::none_of(function->then.begin(), function->then.end(),
+                                                   [](const auto& step) { return step.changes_rows; });
+  }
+  return node.as<data::ProjectNode>() != nullptr || node.as<data::DropNode>() != nullptr;
+}
+
+arrow::Result<std::shared_ptr<const UnitStep>> row_step(const data::Node& node, arrow::MemoryPool* pool) {
+  if (const auto* drop = node.as<data::DropNode>()) return std::make_shared<DropStep>(drop->columns);
+  if (const auto* sample = node.as<data::SampleNode>()) return std::make_shared<SampleStep>(*sample, pool);
+  return nullptr;
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "flow/engine.hpp"
+#include "flow/flow.hpp"
+#include "flow/session.hpp"
+#include "wire/thread_pool.hpp"
+
+#include <boost/asio.hpp>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+
+/// The data process: accepts clients of the same user, and ends when the last of them has gone.
+class Server : public SessionHost {
+ public:
+  /// `listening`: a socket that listens.
+  explicit Server(wire::Fd listening);
+  ~Server() override;
+
+  /// Returns when all clients have gone, after the first has come.
+  void run();
+
+  Result<void> greet(const feed::Hello& hello) override;
+  void open(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input,
+            feed::Consumption consumption) override;
+  void ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) override;
+  void run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) override;
+  void leave(const std::shared_ptr<Session>& session) override;
+
+ private:
+  /// Clients that will share an epoch, until all of them are there.
+  struct Gathering {
+    std::shared_ptr<const PlanInput> input;
+    feed::Consumption consumption;
+    std::string consumption_text;                     ///< What all must have in common.
+    std::map<int, std::shared_ptr<Session>> members;  ///< By rank.
+  };
+  struct Running {
+    std::unique_ptr<Flow> flow;
+    std::vector<std::shared_ptr<Session>> members;
+  };
+
+  void accept();
+  void begin(const feed::Consumption& consumption, std::shared_ptr<const PlanInput> input,
+             const std::map<int, std::shared_ptr<Session>>& sessions);
+  void end_if_alone();
+
+  boost::asio::io_context loop_;
+  boost::asio::local::stream_protocol::acceptor acceptor_;
+  std::unique_ptr<Engine> engine_;
+  std::set<std::shared_ptr<Session>> sessions_;
+  std::map<std::string, Gathering> gathering_;  ///< By group and epoch.
+  std::list<Running> running_;
+  std::unique_ptr<wire::ThreadPool> answering_;  ///< Questions, which wait for files.
+};
+
+}  // namespace headway::flow

@@ -1,0 +1,102 @@
+#include "flow/slot_memory.hpp"
+
+#include "feed/slot.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace headway::flow {
+namespace {
+
+constexpr std::uint64_t page = feed::slot_alignment;
+
+/// Batches of one stream differ a little in size: their slots should fit all of them.
+std::uint64_t with_reserve(std::uint64_t size) { return (size + size / 8 + page - 1) / page * page; }
+
+}  // namespace
+
+Result<std::unique_ptr<SlotMemory>> SlotMemory::make() {
+  wire::Fd memory(memfd_create("headway-batches", MFD_CLOEXEC));
+  if (!memory.is_open()) {
+    return Error{ErrorKind::unavailable, "cannot make memory for batches: " + wire::reason_of(errno)};
+  }
+  return std::unique_ptr<SlotMemory>(new SlotMemory(std::move(memory)));
+}
+
+SlotMemory::~SlotMemory() {
+  for (const auto& [id, known] : slots_) munmap(known.slot.memory.data(), known.slot.size);
+}
+
+SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {
+  Known* best = nullptr;
+  for (auto& [id, known] : slots_) {
+    if (known.in_use || known.slot.size < size) continue;
+    if (best == nullptr || known.slot.size < best->slot.size) best = &known;
+  }
+  return best;
+}
+
+/// None of them was large enough: batches have grown.
+void SlotMemory::drop_free_ones() {
+  std::erase_if(slots_, [this](const auto& entry) {
+    const Known& known = entry.second;
+    if (known.in_use) return false;
+    munmap(known.slot.memory.data(), known.slot.size);
+    fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(known.slot.offset),
+              static_cast<off_t>(known.slot.size));
+    bytes_ -= known.slot.size;
+    return true;
+  });
+}
+
+Result<Slot> SlotMemory::take(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  if (Known* const known = fitting(size)) {
+    known->in_use = true;
+    return known->slot;
+  }
+  drop_free_ones();
+  Slot slot;
+  slot.id = ++last_id_;
+  slot.offset = end_;
+  slot.size = with_reserve(size);
+  if (ftruncate(memory_.get(), static_cast<off_t>(end_ + slot.size)) != 0) {
+    return Error{ErrorKind::unavailable, "cannot enlarge the memory for batches: " + wire::reason_of(errno)};
+  }
+  void* const mapped =
+      mmap(nullptr, slot.size, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), static_cast<off_t>(slot.offset));
+  if (mapped == MAP_FAILED) {
+    return Error{ErrorKind::unavailable,
+                 "cannot map memory for a batch of " + std::to_string(slot.size) + " bytes: " + wire::reason_of(errno)};
+  }
+  slot.memory = {static_cast<std::byte*>(mapped), slot.size};
+  end_ += slot.size;
+  bytes_ += slot.size;
+  slots_[slot.id] = {slot, true};
+  return slot;
+}
+
+bool SlotMemory::give_back(std::int64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || !found->second.in_use) return false;
+  found->second.in_use = false;
+  return true;
+}
+
+Result<wire::Fd> SlotMemory::share() const {
+  wire::Fd copy(fcntl(memory_.get(), F_DUPFD_CLOEXEC, 3));
+  if (!copy.is_open()) {
+    return Error{ErrorKind::unavailable, "cannot share the memory for batches: " + wire::reason_of(errno)};
+  }
+  return copy;
+}
+
+std::uint64_t SlotMemory::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "wire/fd.hpp"
+
+#include <headway/result.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace headway::flow {
+
+/// A part of the memory that a client maps too.
+struct Slot {
+  std::int64_t id = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::span<std::byte> memory;
+};
+
+/// Memory without a name that is shared with one client, cut into slots. It grows as slots are
+/// wanted, and slots that came back are used again, because their pages are there already. Any
+/// thread may call it.
+class SlotMemory {
+ public:
+  /// Errors: `unavailable`.
+  static Result<std::unique_ptr<SlotMemory>> make();
+  ~SlotMemory();
+  SlotMemory(const SlotMemory&) = delete;
+  SlotMemory& operator=(const SlotMemory&) = delete;
+
+  /// A slot of at least `size` bytes. Errors: `unavailable`.
+  Result<Slot> take(std::uint64_t size);
+  /// The client has let it go. False when it is no slot that was taken.
+  bool give_back(std::int64_t id);
+
+  /// A descriptor for the client.
+  Result<wire::Fd> share() const;
+
+  /// Bytes of all slots, in use or not.
+  std::uint64_t bytes() const;
+
+ private:
+  explicit SlotMemory(wire::Fd memory) : memory_(std::move(memory)) {}
+
+  struct Known {
+    Slot slot;
+    bool in_use = false;
+  };
+  Known* fitting(std::uint64_t size);
+  void drop_free_ones();
+
+  mutable std::mutex mutex_;
+  const wire::Fd memory_;
+  std::uint64_t end_ = 0;  ///< Of the file. What is punched out of it is never used again.
+  std::uint64_t bytes_ = 0;
+  std::int64_t last_id_ = 0;
+  std::map<std::int64_t, Known> slots_;
+};
+
+}  // namespace headway::flow

@@ -1,0 +1,107 @@
+#include "flow/unit_chain.hpp"
+
+#include <algorithm>
+
+namespace headway::flow {
+namespace {
+
+/// Memory that decoding takes beside its result: levels, and buffers that double.
+constexpr double decoding_factor = 1.5;
+
+struct LeafUnit {
+  std::shared_ptr<const Leaf> leaf;
+  const Unit* unit = nullptr;
+};
+
+std::vector<LeafUnit> units_of(const UnitChain& chain) {
+  std::vector<LeafUnit> units;
+  for (const auto& leaf : chain.leaves) {
+    for (const Unit& unit : leaf->source->units()) units.push_back({leaf, &unit});
+  }
+  return units;
+}
+
+std::int64_t bytes_of(const Leaf& leaf, const Unit& unit) {
+  if (!leaf.columns) return unit.bytes;
+  const int all = leaf.source->schema()->num_fields();
+  return all == 0 ? 0 : unit.bytes * static_cast<std::int64_t>(leaf.columns->size()) / all;
+}
+
+arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, arrow::MemoryPool* pool,
+                                const ItemSink& sink) {
+  const std::vector<int>* columns = from.leaf->columns ? &*from.leaf->columns : nullptr;
+  ARROW_ASSIGN_OR_RAISE(const auto reader, from.leaf->source->read(*from.unit, columns, pool));
+  StepRun run(from.leaf->steps, place, sink);
+  while (true) {
+    std::shared_ptr<arrow::RecordBatch> batch;
+    ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
+    if (batch == nullptr) break;
+    ARROW_RETURN_NOT_OK(run.put(batch));
+  }
+  return run.finish();
+}
+
+}  // namespace
+
+std::vector<data::UnitSize> unit_sizes(const UnitChain& chain) {
+  std::vector<data::UnitSize> sizes;
+  for (const LeafUnit& each : units_of(chain)) {
+    sizes.push_back({each.leaf->keeps_rows ? each.unit->rows : -1, bytes_of(*each.leaf, *each.unit)});
+  }
+  return sizes;
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) {
+  std::shared_ptr<arrow::Schema> schema;
+  for (const auto& leaf : chain.leaves) {
+    auto own = leaf->source->schema();
+    if (leaf->columns) {
+      arrow::FieldVector fields;
+      for (const int column : *leaf->columns) fields.push_back(own->field(column));
+      own = arrow::schema(std::move(fields), own->metadata());
+    }
+    ARROW_ASSIGN_OR_RAISE(own, schema_after(leaf->steps, std::move(own)));
+    if (own == nullptr) return own;
+    if (schema == nullptr) schema = own;
+    if (!schema->Equals(*own, false)) {
+      return arrow::Status::Invalid("union: the inputs have different columns: ", schema->ToString(), " and ",
+                                    own->ToString());
+    }
+  }
+  return schema;
+}
+
+std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
+                                  std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
+                                  std::shared_ptr<arrow::Schema> schema) {
+  auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
+  const auto windows = order->windows();
+  const std::size_t first = first_window < windows.size() ? windows[first_window].first_part : order->parts().size();
+  auto next = [units, order, at = first, first, &budget]() mutable -> arrow::Result<std::optional<Item>> {
+    if (at >= order->parts().size()) return std::nullopt;
+    const data::UnitPart& part = order->parts()[at];
+    const LeafUnit& from = (*units)[part.unit];
+    const UnitPlace place{order->config().seed, order->config().epoch, static_cast<std::int64_t>(part.unit),
+                          from.unit->where, at == first};
+    ++at;
+    Item item;
+    item.where = from.unit->where;
+    item.bytes = static_cast<std::int64_t>(static_cast<double>(bytes_of(*from.leaf, *from.unit)) * decoding_factor);
+    item.bytes = std::min(item.bytes, budget.bytes() / 2);  // Larger ones are read page by page.
+    item.window = part.window;
+    item.unit = part.unit;
+    item.work = [from, place, &budget](const ItemSink& sink) {
+      return read_unit_through(from, place, budget.pool(), sink);
+    };
+    return item;
+  };
+  auto stop = [leaves = chain.leaves] {
+    for (const auto& leaf : leaves) {
+      for (const auto& step : leaf->steps) step->stop();
+    }
+  };
+  return std::make_unique<ParallelStage>(budget, ParallelLimits{threads, 2 * threads + 2}, std::move(schema),
+                                         std::move(next), std::move(stop));
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "data/epoch_order.hpp"
+#include "flow/parallel_stage.hpp"
+#include "flow/source.hpp"
+#include "flow/unit_steps.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace headway::flow {
+
+/// A source and what is done with each of its units.
+struct Leaf {
+  std::shared_ptr<const Source> source;
+  std::optional<std::vector<int>> columns;  ///< Unset: all.
+  UnitSteps steps;
+  bool keeps_rows = true;  ///< Each unit has as many rows after the steps as before.
+};
+
+/// Units of one or more sources, in one order.
+struct UnitChain {
+  std::vector<std::shared_ptr<const Leaf>> leaves;
+  data::OrderConfig order;
+};
+
+/// The units of all leaves, one leaf after the other, as far as the order depends on them.
+std::vector<data::UnitSize> unit_sizes(const UnitChain& chain);
+
+/// Schema of the rows; null when only rows show it. Errors: leaves that do not fit together.
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain);
+
+/// Reads the units in the order of `order` from window `first_window` on. The rows of a window come
+/// as they lie in the units.
+std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
+                                  std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
+                                  std::shared_ptr<arrow::Schema> schema);
+
+}  // namespace headway::flow

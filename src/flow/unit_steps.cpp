@@ -1,0 +1,53 @@
+#include "flow/unit_steps.hpp"
+
+namespace headway::flow {
+namespace {
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> joined(
+    const std::vector<std::shared_ptr<arrow::RecordBatch>>& pieces) {
+  if (pieces.empty()) return nullptr;
+  if (pieces.size() == 1) return pieces.front();
+  return arrow::ConcatenateRecordBatches(pieces);
+}
+
+}  // namespace
+
+StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink)
+    : steps_(steps), place_(place), sink_(sink), states_(steps.size()) {}
+
+ItemSink StepRun::sink_after(std::size_t step) {
+  return [this, step](const std::shared_ptr<arrow::RecordBatch>& made) { return put(step + 1, made); };
+}
+
+arrow::Status StepRun::put(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows) {
+  if (step == steps_.size()) return sink_(rows);
+  State& state = states_[step];
+  if (steps_[step]->needs_whole_unit()) {
+    if (rows->num_rows() > 0 || state.held.empty()) state.held.push_back(rows);
+    return arrow::Status::OK();
+  }
+  const std::int64_t first = state.rows;
+  state.rows += rows->num_rows();
+  return steps_[step]->run(rows, first, place_, sink_after(step));
+}
+
+arrow::Status StepRun::finish() {
+  for (std::size_t step = 0; step < steps_.size(); ++step) {
+    if (!steps_[step]->needs_whole_unit()) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto rows, joined(std::exchange(states_[step].held, {})));
+    if (rows != nullptr && rows->num_rows() > 0)
+      ARROW_RETURN_NOT_OK(steps_[step]->run(rows, 0, place_, sink_after(step)));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_after(const UnitSteps& steps,
+                                                           std::shared_ptr<arrow::Schema> schema) {
+  for (const auto& step : steps) {
+    if (schema == nullptr) return schema;
+    ARROW_ASSIGN_OR_RAISE(schema, step->schema(schema));
+  }
+  return schema;
+}
+
+}  // namespace headway::flow

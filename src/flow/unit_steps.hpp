@@ -1,0 +1,79 @@
+#pragma once
+
+#include "flow/parallel_stage.hpp"
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+
+/// A unit within an epoch: what random values may depend on.
+struct UnitPlace {
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+  std::int64_t unit = 0;
+  std::string where;
+  bool is_first = false;  ///< In the order in which units are read.
+};
+
+/// What a plan does with the rows of one unit, apart from those of other units. Any thread may use
+/// a step, for several units at once.
+class UnitStep {
+ public:
+  UnitStep() = default;
+  UnitStep(const UnitStep&) = delete;
+  UnitStep& operator=(const UnitStep&) = delete;
+  virtual ~UnitStep() = default;
+
+  /// Of what it makes of rows with this schema; null: only its first rows show it.
+  virtual arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const = 0;
+
+  /// Whether it needs the rows of a unit at once.
+  virtual bool needs_whole_unit() const { return false; }
+
+  /// Rows of the unit; `first_row` of them went before. Null: the unit has none (for steps that
+  /// need it whole).
+  virtual arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
+                            const UnitPlace& place, const ItemSink& sink) const = 0;
+
+  /// Calls under way end soon.
+  virtual void stop() const {}
+};
+
+using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
+
+/// One unit on its way through the steps.
+class StepRun {
+ public:
+  StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink);
+
+  arrow::Status put(const std::shared_ptr<arrow::RecordBatch>& rows) { return put(0, rows); }
+  /// The unit has no more rows.
+  arrow::Status finish();
+
+ private:
+  struct State {
+    std::int64_t rows = 0;  ///< That went into the step.
+    std::vector<std::shared_ptr<arrow::RecordBatch>> held;
+  };
+
+  arrow::Status put(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
+  ItemSink sink_after(std::size_t step);
+
+  const UnitSteps& steps_;
+  const UnitPlace& place_;
+  const ItemSink& sink_;
+  std::vector<State> states_;
+};
+
+/// The schema after all steps; null when only rows show it.
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_after(const UnitSteps& steps,
+                                                           std::shared_ptr<arrow::Schema> schema);
+
+}  // namespace headway::flow

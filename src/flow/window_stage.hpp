@@ -1,0 +1,38 @@
+#pragma once
+
+#include "data/epoch_order.hpp"
+#include "flow/row_window.hpp"
+#include "flow/stage.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace headway::flow {
+
+/// Shuffles the rows within each window of an epoch's order.
+class WindowStage : public Stage {
+ public:
+  /// `rows` come in the order of `order`.
+  WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order, arrow::MemoryPool* pool);
+
+  arrow::Result<std::optional<Chunk>> next() override;
+  std::shared_ptr<arrow::Schema> schema() const override { return rows_->schema(); }
+  void stop() override { rows_->stop(); }
+
+ private:
+  arrow::Result<bool> fill();
+  arrow::Status add(Chunk chunk);
+
+  const std::unique_ptr<Stage> rows_;
+  const std::shared_ptr<const data::EpochOrder> order_;
+  arrow::MemoryPool* const pool_;
+
+  std::unique_ptr<RowWindow> window_;
+  std::int64_t number_ = -1;
+  std::size_t units_ = 0;  ///< That have ended in this window.
+  std::vector<std::shared_ptr<Credit>> credits_;
+  std::vector<std::uint32_t> numbers_;  ///< Which row comes when.
+  std::size_t given_ = 0;
+};
+
+}  // namespace headway::flow
