@@ -1,0 +1,54 @@
+#include "flow/sources/formats.hpp"
+#include "flow/sources/one_batch.hpp"
+
+#include <arrow/array/array_binary.h>
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace headway::flow {
+namespace {
+
+/// One row: the file's bytes as they were read.
+template <class ArrayType, class Offset>
+std::shared_ptr<arrow::Array> one_value(const std::shared_ptr<arrow::Buffer>& bytes) {
+  const std::vector<Offset> offsets = {0, static_cast<Offset>(bytes->size())};
+  return std::make_shared<ArrayType>(1, arrow::Buffer::FromVector(offsets), bytes);
+}
+
+class BinaryFormat : public FileFormat {
+ public:
+  arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
+                                                     arrow::MemoryPool*) override {
+    large_ = std::any_of(files.begin(), files.end(),
+                         [](const SourceFile& file) { return file.bytes > std::numeric_limits<std::int32_t>::max(); });
+    schema_ = arrow::schema({arrow::field("bytes", large_ ? arrow::large_binary() : arrow::binary())});
+    return schema_;
+  }
+
+  arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
+    return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = file.bytes}};
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece&,
+                                                                const std::vector<int>&,
+                                                                arrow::MemoryPool* pool) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(file.location, 0, file.bytes, pool));
+    auto values = large_ ? one_value<arrow::LargeBinaryArray, std::int64_t>(bytes)
+                         : one_value<arrow::BinaryArray, std::int32_t>(bytes);
+    return one_batch(arrow::RecordBatch::Make(schema_, 1, {std::move(values)}));
+  }
+
+ private:
+  bool large_ = false;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+}  // namespace
+
+FormatResult binary_format(const data::ReadNode&) { return std::make_unique<BinaryFormat>(); }
+
+}  // namespace headway::flow

@@ -1,0 +1,246 @@
+#include "flow/sources/csv_header.hpp"
+#include "flow/sources/csv_options.hpp"
+#include "flow/sources/formats.hpp"
+#include "flow/sources/inference.hpp"
+#include "flow/sources/line_ends.hpp"
+#include "flow/sources/samples.hpp"
+
+#include "core/location.hpp"
+
+#include <arrow/buffer.h>
+#include <arrow/csv/reader.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/io/memory.h>
+#include <arrow/table.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace headway::flow {
+namespace {
+
+namespace csv = arrow::csv;
+using ReaderResult = arrow::Result<std::shared_ptr<arrow::RecordBatchReader>>;
+
+constexpr std::int32_t stream_block = std::int32_t{4} << 20;
+constexpr std::int64_t stream_sample = std::int64_t{1} << 20;
+
+arrow::Status skip(arrow::io::InputStream& stream, std::int64_t bytes) {
+  while (bytes > 0) {
+    ARROW_ASSIGN_OR_RAISE(const auto buffer, stream.Read(std::min<std::int64_t>(bytes, stream_block)));
+    if (buffer->size() == 0) break;
+    bytes -= buffer->size();
+  }
+  return arrow::Status::OK();
+}
+
+/// Arrow's "In CSV column #1: Row #7: ..." with the column's name and the row's number in the file.
+std::string explained(const std::string& words, const std::vector<std::string>& names, std::int64_t rows_before) {
+  std::string text = words;
+  constexpr std::string_view column_mark = "In CSV column #";
+  constexpr std::string_view row_mark = "Row #";
+  const auto replace_number = [&](std::string_view mark, const auto& words_for) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string::npos) return;
+    std::int64_t number = 0;
+    const char* digits = text.data() + at + mark.size();
+    const auto [end, failure] = std::from_chars(digits, text.data() + text.size(), number);
+    if (failure == std::errc()) text.replace(at, static_cast<std::size_t>(end - text.data()) - at, words_for(number));
+  };
+  replace_number(column_mark, [&](std::int64_t number) {
+    const auto index = static_cast<std::size_t>(number);
+    return "column " + (index < names.size() ? names[index] : std::to_string(number));
+  });
+  replace_number(row_mark, [&](std::int64_t number) { return "line " + std::to_string(rows_before + number); });
+  return text;
+}
+
+class CsvFormat : public FileFormat {
+ public:
+  CsvFormat(CsvOptions options, std::int64_t unit_bytes) : options_(std::move(options)), unit_bytes_(unit_bytes) {
+    const csv::ParseOptions& parse = options_.parse;
+    if (parse.quoting) quoting_ = Quoting{.quote = parse.quote_char, .delimiter = parse.delimiter};
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
+                                                     arrow::MemoryPool* pool) override {
+    for (const Piece& piece : sample_pieces(files)) {
+      const SourceFile& file = files[piece.file];
+      auto seen = sample(file, piece, pool);
+      if (!seen.ok()) return seen.status().WithMessage(shown_location(file.location), ": ", seen.status().message());
+      if (schema_ == nullptr) {
+        schema_ = std::move(*seen);
+        continue;
+      }
+      ARROW_RETURN_NOT_OK(check_names((*seen)->field_names(), file.location + ": "));
+      ARROW_ASSIGN_OR_RAISE(schema_, common_schema(*schema_, **seen));
+    }
+    return schema_;
+  }
+
+  arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
+    if (is_whole(file)) return FileFormat::split(index, file);
+    return byte_ranges(index, 0, file.bytes, unit_bytes_);
+  }
+
+  ReaderResult read(const SourceFile& file, const Piece& piece, const std::vector<int>& columns,
+                    arrow::MemoryPool* pool) const override {
+    csv::ConvertOptions convert = options_.convert;
+    for (const auto& field : schema_->fields()) convert.column_types[field->name()] = field->type();
+    for (const int column : columns) convert.include_columns.push_back(schema_->field(column)->name());
+    if (is_whole(file)) return read_stream(file, convert, pool);
+    ARROW_ASSIGN_OR_RAISE(const Rows rows, rows_of(file, piece, pool));
+    ARROW_RETURN_NOT_OK(check_names(rows.names, ""));
+    ARROW_RETURN_NOT_OK(check_end(file, piece, *rows.text));
+    auto table = parsed(rows, convert, pool);
+    if (!table.ok()) return explain(table.status(), file, rows, pool);
+    return std::make_shared<arrow::TableBatchReader>(std::move(*table));
+  }
+
+ private:
+  struct Rows {
+    std::vector<std::string> names;
+    std::shared_ptr<arrow::Buffer> text;
+    std::int64_t begin = 0;
+  };
+
+  /// A file that is read from its begin to its end.
+  bool is_whole(const SourceFile& file) const {
+    return is_compressed(file.location) || options_.parse.newlines_in_values || options_.parse.escaping;
+  }
+
+  arrow::Result<Rows> rows_of(const SourceFile& file, const Piece& piece, arrow::MemoryPool* pool) const {
+    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(CsvHeader header, read_csv_header(*opened, options_.read, options_.parse));
+    Rows rows{.names = std::move(header.names), .text = {}, .begin = 0};
+    const std::int64_t end = std::min(piece.end, file.bytes);
+    if (end <= header.rows_begin) {
+      rows.text = std::make_shared<arrow::Buffer>("");
+      return rows;
+    }
+    rows.begin = header.rows_begin;
+    if (piece.begin > header.rows_begin) {
+      ARROW_ASSIGN_OR_RAISE(rows.begin, row_begin(*opened, piece.begin, quoting_));
+    }
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t rows_end, row_begin(*opened, end, quoting_));
+    ARROW_ASSIGN_OR_RAISE(rows.text, opened->ReadAt(rows.begin, std::max<std::int64_t>(rows_end - rows.begin, 0)));
+    return rows;
+  }
+
+  arrow::Status check_end(const SourceFile& file, const Piece& piece, const arrow::Buffer& text) const {
+    if (!quoting_ || piece.end >= file.bytes || is_row_end(std::string_view(text), *quoting_))
+      return arrow::Status::OK();
+    return arrow::Status::Invalid("bytes ", piece.begin, " to ", piece.end,
+                                  " end within a quoted value: cannot tell "
+                                  "quotes that open from quotes that close; with newlines_in_values "
+                                  "each file is read from its begin");
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Table>> parsed(const Rows& rows, const csv::ConvertOptions& convert,
+                                                      arrow::MemoryPool* pool) const {
+    csv::ReadOptions read = csv::ReadOptions::Defaults();
+    read.use_threads = false;
+    read.column_names = rows.names;
+    csv::ParseOptions parse = options_.parse;
+    const std::string_view text(*rows.text);
+    // Blocks end at line ends; only where these are within quotes must all be one block.
+    if (quoting_ && std::memchr(text.data(), quoting_->quote, text.size()) != nullptr) {
+      read.block_size = static_cast<std::int32_t>(std::min<std::size_t>(text.size() + 1, std::size_t{1} << 30));
+      parse.newlines_in_values = text.back() != '\n';
+    }
+    if (text.empty()) return arrow::Table::MakeEmpty(schema_ == nullptr ? nulls(rows.names) : schema_, pool);
+    ARROW_ASSIGN_OR_RAISE(
+        const auto reader,
+        csv::TableReader::Make(arrow::io::IOContext(pool), std::make_shared<arrow::io::BufferReader>(rows.text), read,
+                               parse, convert));
+    return reader->Read();
+  }
+
+  static std::shared_ptr<arrow::Schema> nulls(const std::vector<std::string>& names) {
+    arrow::FieldVector fields;
+    for (const std::string& name : names) fields.push_back(arrow::field(name, arrow::null()));
+    return arrow::schema(std::move(fields));
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> sample(const SourceFile& file, const Piece& piece,
+                                                       arrow::MemoryPool* pool) const {
+    Rows rows;
+    if (!is_whole(file)) {
+      ARROW_ASSIGN_OR_RAISE(rows, rows_of(file, piece, pool));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(const auto head, open_decompressed(file.location, pool));
+      ARROW_ASSIGN_OR_RAISE(CsvHeader header, read_csv_header(*head, options_.read, options_.parse));
+      ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
+      ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin));
+      ARROW_ASSIGN_OR_RAISE(auto text, stream->Read(stream_sample));
+      const bool more = text->size() == stream_sample;
+      const std::size_t last_line = std::string_view(*text).rfind('\n');
+      if (more && last_line != std::string_view::npos) {
+        text = arrow::SliceBuffer(text, 0, static_cast<std::int64_t>(last_line) + 1);
+      }
+      rows = {.names = std::move(header.names), .text = std::move(text), .begin = header.rows_begin};
+    }
+    const auto table = parsed(rows, options_.convert, pool);
+    if (!table.ok()) return explain(table.status(), file, rows, pool);
+    return (*table)->schema();
+  }
+
+  ReaderResult read_stream(const SourceFile& file, const csv::ConvertOptions& convert, arrow::MemoryPool* pool) const {
+    ARROW_ASSIGN_OR_RAISE(const auto head, open_decompressed(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(CsvHeader header, read_csv_header(*head, options_.read, options_.parse));
+    ARROW_RETURN_NOT_OK(check_names(header.names, ""));
+    ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
+    ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin));
+    csv::ReadOptions read = csv::ReadOptions::Defaults();
+    read.use_threads = false;
+    read.block_size = stream_block;
+    read.column_names = header.names;
+    csv::ParseOptions parse = options_.parse;
+    parse.newlines_in_values = true;
+    return csv::StreamingReader::Make(arrow::io::IOContext(pool), stream, read, parse, convert);
+  }
+
+  /// Errors for names of a file that are not those of the data set.
+  arrow::Status check_names(const std::vector<std::string>& names, const std::string& file) const {
+    for (const auto& field : schema_->fields()) {
+      if (std::find(names.begin(), names.end(), field->name()) != names.end()) continue;
+      return arrow::Status::Invalid(file, "the column ", field->name(), " is missing");
+    }
+    for (const std::string& name : names) {
+      if (schema_->GetFieldIndex(name) >= 0) continue;
+      return arrow::Status::Invalid(file, "it has the additional column ", name,
+                                    "; the columns are those of the first file");
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status explain(const arrow::Status& status, const SourceFile& file, const Rows& rows,
+                        arrow::MemoryPool* pool) const {
+    std::int64_t before = 0;
+    if (rows.begin > 0 && !is_whole(file)) {
+      ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
+      ARROW_ASSIGN_OR_RAISE(before, lines_before(*opened, rows.begin));
+    }
+    std::string words = explained(status.message(), rows.names, before);
+    if (words.find("conversion error") != std::string::npos) {
+      words += "; the type is that of a sample: column_types sets it";
+    }
+    return status.WithMessage(words);
+  }
+
+  CsvOptions options_;
+  std::int64_t unit_bytes_;
+  std::optional<Quoting> quoting_;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+}  // namespace
+
+FormatResult csv_format(const data::ReadNode& read) {
+  ARROW_ASSIGN_OR_RAISE(CsvOptions options, csv_options(read));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t unit_bytes, unit_bytes_of(read));
+  return std::make_unique<CsvFormat>(std::move(options), unit_bytes);
+}
+
+}  // namespace headway::flow

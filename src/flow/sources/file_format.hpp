@@ -1,0 +1,66 @@
+#pragma once
+
+#include "flow/source.hpp"
+#include "flow/sources/files.hpp"
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace headway::flow {
+
+/// Part of a file that is read at once. What `begin` and `end` count is the format's: bytes, rows,
+/// stripes.
+struct Piece {
+  std::size_t file = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t rows = -1;  ///< -1: unknown before it is read.
+  std::int64_t bytes = 0;  ///< Of its decoded rows, as far as that is known; else of the file.
+};
+
+/// How files of one kind are cut and read. `open` comes first; after it any thread may call the
+/// others, several at once. Errors need not name the file, but column and row.
+class FileFormat {
+ public:
+  FileFormat() = default;
+  FileFormat(const FileFormat&) = delete;
+  FileFormat& operator=(const FileFormat&) = delete;
+  virtual ~FileFormat() = default;
+
+  /// Fixes the schema of all files. `files` is not empty and outlives the format.
+  virtual arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
+                                                             arrow::MemoryPool* pool) = 0;
+
+  /// The parts of a file in its order: the whole of it, unless a format knows better.
+  virtual arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const;
+
+  /// The rows of a piece. Batches have the columns of the schema that `columns` names by index, in
+  /// any order; another type than the schema's is cast, a column that is missing or additional is
+  /// an error.
+  virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece& piece,
+                                                                        const std::vector<int>& columns,
+                                                                        arrow::MemoryPool* pool) const = 0;
+};
+
+/// How many bytes of a file make a unit, and from where on small files are a unit together.
+constexpr std::int64_t unit_bytes_default = std::int64_t{8} << 20;
+constexpr std::int64_t packed_bytes_min = std::int64_t{1} << 20;
+
+/// The bytes of a file in pieces of `unit_bytes`; a rest of less than half of that belongs to the
+/// last one.
+std::vector<Piece> byte_ranges(std::size_t index, std::int64_t begin, std::int64_t end, std::int64_t unit_bytes);
+
+/// The option `unit_bytes` of a read: how large a unit is at least. Errors: not from 1 to 2³⁰.
+arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read);
+
+/// A source over files of one format: finds them, cuts them, packs small ones into units of
+/// `packed_bytes_min`, adds the columns of partitions and, with `include_paths`, the column `path`,
+/// and keeps the columns that `read.options` asks for.
+arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
+                                                        arrow::MemoryPool* pool);
+
+}  // namespace headway::flow

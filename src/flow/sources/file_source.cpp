@@ -1,0 +1,194 @@
+#include "core/location.hpp"
+#include "flow/sources/file_format.hpp"
+#include "flow/sources/read_options.hpp"
+#include "flow/sources/unit_reader.hpp"
+#include "storage/disk/parallel.hpp"
+
+#include <arrow/compute/initialize.h>
+#include <arrow/type.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace headway::flow {
+namespace {
+
+/// A unit's `begin` and `end` are places in the source's list of pieces.
+class FileSource : public Source {
+ public:
+  FileSource(std::shared_ptr<const OpenedFiles> opened, std::vector<Piece> pieces, std::int64_t packed_bytes)
+      : opened_(std::move(opened)), pieces_(std::move(pieces)) {
+    pack(packed_bytes);
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return opened_->schema; }
+  const std::vector<Unit>& units() const override { return units_; }
+
+  std::vector<std::string> files() const override {
+    std::vector<std::string> locations;
+    for (const SourceFile& file : opened_->found.files) locations.push_back(file.location);
+    return locations;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const Unit& unit, const std::vector<int>* columns,
+                                                                arrow::MemoryPool* pool) const override {
+    std::vector<int> all(static_cast<std::size_t>(opened_->schema->num_fields()));
+    std::iota(all.begin(), all.end(), 0);
+    const std::span<const Piece> pieces = std::span<const Piece>(pieces_).subspan(
+        static_cast<std::size_t>(unit.begin), static_cast<std::size_t>(unit.end - unit.begin));
+    return read_unit(opened_, pieces, columns == nullptr ? all : *columns, pool);
+  }
+
+ private:
+  const SourceFile& file(const Piece& piece) const { return opened_->found.files[piece.file]; }
+
+  void pack(std::int64_t packed_bytes) {
+    std::size_t begin = 0;
+    while (begin < pieces_.size()) {
+      std::size_t end = begin;
+      std::int64_t bytes = 0;
+      while (end < pieces_.size()) {
+        const std::int64_t next = pieces_[end].bytes;
+        if (end > begin && (bytes >= packed_bytes || next >= packed_bytes)) break;
+        bytes += next;
+        ++end;
+      }
+      units_.push_back(unit_of(begin, end));
+      begin = end;
+    }
+  }
+
+  Unit unit_of(std::size_t begin, std::size_t end) const {
+    Unit unit;
+    unit.file = pieces_[begin].file;
+    unit.begin = static_cast<std::int64_t>(begin);
+    unit.end = static_cast<std::int64_t>(end);
+    unit.rows = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      unit.bytes += pieces_[i].bytes;
+      unit.rows = unit.rows < 0 || pieces_[i].rows < 0 ? -1 : unit.rows + pieces_[i].rows;
+    }
+    unit.where = shown_location(file(pieces_[begin]).location);
+    const std::size_t last = pieces_[end - 1].file;
+    if (last != unit.file) {
+      unit.where += " and " + std::to_string(last - unit.file) + " more files";
+    } else if (begin > 0 && pieces_[begin - 1].file == unit.file) {
+      unit.where += ", part " + std::to_string(part_of(begin));
+    } else if (end < pieces_.size() && pieces_[end].file == unit.file) {
+      unit.where += ", part 0";
+    }
+    return unit;
+  }
+
+  /// Which part of its file a piece is.
+  std::size_t part_of(std::size_t piece) const {
+    std::size_t first = piece;
+    while (first > 0 && pieces_[first - 1].file == pieces_[piece].file) --first;
+    return piece - first;
+  }
+
+  std::shared_ptr<const OpenedFiles> opened_;
+  std::vector<Piece> pieces_;
+  std::vector<Unit> units_;
+};
+
+/// [format | partitions | path], of which the columns that are asked for stay, in the asked order.
+arrow::Status set_schema(const data::ReadNode& read, OpenedFiles& opened) {
+  const OptionView options(read.options, read.format);
+  ARROW_ASSIGN_OR_RAISE(const bool paths, options.flag("include_paths", false));
+  ARROW_ASSIGN_OR_RAISE(const auto columns, options.texts("columns"));
+  arrow::FieldVector all = opened.format_schema->fields();
+  const arrow::FieldVector& partitions = opened.found.partition_fields;
+  all.insert(all.end(), partitions.begin(), partitions.end());
+  if (paths) all.push_back(arrow::field("path", arrow::utf8()));
+  const arrow::Schema whole(all);
+  for (const auto& field : all) {
+    if (whole.GetAllFieldIndices(field->name()).size() < 2) continue;
+    return arrow::Status::Invalid("there are several columns ", field->name(),
+                                  " (of the files, of partitions and path together)");
+  }
+  if (!columns) {
+    opened.schema = arrow::schema(all);
+    opened.places.resize(all.size());
+    std::iota(opened.places.begin(), opened.places.end(), 0);
+    return arrow::Status::OK();
+  }
+  arrow::FieldVector chosen;
+  for (const std::string& name : *columns) {
+    const int place = whole.GetFieldIndex(name);
+    if (place < 0) {
+      std::string names;
+      for (const auto& field : all) names += (names.empty() ? "" : ", ") + field->name();
+      return arrow::Status::Invalid("there is no column ", name, "; the columns are ", names);
+    }
+    chosen.push_back(all[static_cast<std::size_t>(place)]);
+    opened.places.push_back(place);
+  }
+  opened.schema = arrow::schema(std::move(chosen));
+  return arrow::Status::OK();
+}
+
+constexpr std::size_t splitting_threads_max = 16;
+
+/// Splitting may read a file's head or foot, so several files are split at once.
+arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened) {
+  const std::vector<SourceFile>& files = opened.found.files;
+  std::vector<std::vector<Piece>> parts(files.size());
+  std::vector<arrow::Status> failures(files.size());
+  const auto split_one = [&](std::size_t index) -> Result<void> {
+    auto split = opened.format->split(index, files[index]);
+    if (split.ok()) {
+      parts[index] = std::move(*split);
+      return {};
+    }
+    failures[index] = split.status().WithMessage(shown_location(files[index].location), ": ", split.status().message());
+    return Error{ErrorKind::invalid_argument, failures[index].message()};
+  };
+  if (const auto done = storage::parallel_for(files.size(), splitting_threads_max, split_one); !done) {
+    for (const arrow::Status& failure : failures) ARROW_RETURN_NOT_OK(failure);
+  }
+  std::vector<Piece> pieces;
+  for (const std::vector<Piece>& part : parts) pieces.insert(pieces.end(), part.begin(), part.end());
+  return pieces;
+}
+
+}  // namespace
+
+arrow::Result<std::vector<Piece>> FileFormat::split(std::size_t index, const SourceFile& file) const {
+  return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = -1, .bytes = file.bytes}};
+}
+
+std::vector<Piece> byte_ranges(std::size_t index, std::int64_t begin, std::int64_t end, std::int64_t unit_bytes) {
+  std::vector<Piece> pieces;
+  while (begin < end) {
+    const std::int64_t rest = end - begin;
+    const std::int64_t bytes = rest < unit_bytes + unit_bytes / 2 ? rest : unit_bytes;
+    pieces.push_back({.file = index, .begin = begin, .end = begin + bytes, .rows = -1, .bytes = bytes});
+    begin += bytes;
+  }
+  return pieces;
+}
+
+arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read) {
+  const OptionView options(read.options, read.format);
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, options.integer("unit_bytes", unit_bytes_default));
+  if (bytes < 1 || bytes > (std::int64_t{1} << 30)) return options.misfit("unit_bytes", "from 1 to 2^30");
+  return bytes;
+}
+
+arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
+                                                        arrow::MemoryPool* pool) {
+  static const arrow::Status kernels = arrow::compute::Initialize();
+  ARROW_RETURN_NOT_OK(kernels);
+  auto opened = std::make_shared<OpenedFiles>();
+  ARROW_ASSIGN_OR_RAISE(opened->found, find_files(read));
+  const std::vector<SourceFile>& files = opened->found.files;
+  opened->format = std::move(format);
+  ARROW_ASSIGN_OR_RAISE(opened->format_schema, opened->format->open(files, pool));
+  ARROW_RETURN_NOT_OK(set_schema(read, *opened));
+  ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t unit_bytes, unit_bytes_of(read));
+  return std::make_unique<FileSource>(std::move(opened), std::move(pieces), std::min(packed_bytes_min, unit_bytes));
+}
+
+}  // namespace headway::flow

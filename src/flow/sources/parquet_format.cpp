@@ -1,0 +1,205 @@
+#include "core/location.hpp"
+#include "flow/sources/formats.hpp"
+#include "flow/sources/read_options.hpp"
+
+#include <arrow/io/interfaces.h>
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+
+#include <parquet/arrow/reader.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+#include <parquet/schema.h>
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+using Metadata = std::shared_ptr<parquet::FileMetaData>;
+
+/// A row group with more is decoded in parts, by which it needs less memory at a time.
+constexpr std::int64_t whole_group_bytes_max = std::int64_t{64} << 20;
+constexpr std::int64_t rows_of_a_part = std::int64_t{64} << 10;
+/// How many files' footers are kept.
+constexpr std::size_t footers_max = 32;
+
+/// The footers that were read last.
+class Footers {
+ public:
+  Metadata find(std::size_t file) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& one) { return one.first == file; });
+    return found == kept_.end() ? nullptr : found->second;
+  }
+  void keep(std::size_t file, Metadata metadata) {
+    const std::lock_guard lock(mutex_);
+    kept_.emplace_back(file, std::move(metadata));
+    if (kept_.size() > footers_max) kept_.pop_front();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::pair<std::size_t, Metadata>> kept_;
+};
+
+/// The columns (leaves) of a file that belong to its field of this name; empty when it has none.
+std::vector<int> leaves_of(const parquet::SchemaDescriptor& schema, const std::string& name) {
+  std::vector<int> leaves;
+  for (int i = 0; i < schema.num_columns(); ++i) {
+    if (schema.GetColumnRoot(i)->name() == name) leaves.push_back(i);
+  }
+  return leaves;
+}
+
+/// What a column's values take when they are decoded: by width where it is fixed.
+std::int64_t decoded_bytes(const parquet::ColumnDescriptor& column, const parquet::ColumnChunkMetaData& chunk) {
+  switch (column.physical_type()) {
+    case parquet::Type::BOOLEAN: return chunk.num_values() / 8;
+    case parquet::Type::INT32:
+    case parquet::Type::FLOAT: return chunk.num_values() * 4;
+    case parquet::Type::INT64:
+    case parquet::Type::INT96:
+    case parquet::Type::DOUBLE: return chunk.num_values() * 8;
+    case parquet::Type::FIXED_LEN_BYTE_ARRAY: return chunk.num_values() * column.type_length();
+    default: return chunk.total_uncompressed_size() + chunk.num_values() * 4;
+  }
+}
+
+class ParquetFormat : public FileFormat {
+ public:
+  explicit ParquetFormat(std::optional<std::vector<std::string>> columns) : asked_(std::move(columns)) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
+                                                     arrow::MemoryPool* pool) override {
+    auto schema = first_schema(files.front(), pool);
+    if (!schema.ok()) {
+      return schema.status().WithMessage(shown_location(files.front().location), ": ", schema.status().message());
+    }
+    schema_ = (*schema)->RemoveMetadata();
+    return schema_;
+  }
+
+  /// Row groups; the columns that are asked for decide how large they are.
+  arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, arrow::default_memory_pool()));
+    ARROW_ASSIGN_OR_RAISE(const Metadata metadata, footer(index, opened));
+    ARROW_RETURN_NOT_OK(check_fields(*metadata->schema()));
+    std::vector<Piece> pieces;
+    for (int group = 0; group < metadata->num_row_groups(); ++group) {
+      const auto rows = metadata->RowGroup(group);
+      std::int64_t bytes = 0;
+      for (int i = 0; i < metadata->num_columns(); ++i) {
+        const std::string& name = metadata->schema()->GetColumnRoot(i)->name();
+        if (is_asked(name)) bytes += decoded_bytes(*metadata->schema()->Column(i), *rows->ColumnChunk(i));
+      }
+      pieces.push_back({.file = index, .begin = group, .end = group + 1, .rows = rows->num_rows(), .bytes = bytes});
+    }
+    return pieces;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece& piece,
+                                                                const std::vector<int>& columns,
+                                                                arrow::MemoryPool* pool) const override {
+    const bool whole = piece.bytes <= whole_group_bytes_max;
+    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(const Metadata metadata, footer(piece.file, opened));
+    std::vector<int> leaves;
+    for (const int column : columns) {
+      const std::vector<int> more = leaves_of(*metadata->schema(), schema_->field(column)->name());
+      leaves.insert(leaves.end(), more.begin(), more.end());
+    }
+    std::sort(leaves.begin(), leaves.end());
+    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(file, opened, metadata, whole, pool));
+    const auto group = static_cast<int>(piece.begin);
+    if (!whole) {
+      ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
+      return std::make_shared<Parts>(std::move(reader), std::move(parts));
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadRowGroup(group, leaves));
+    return std::make_shared<arrow::TableBatchReader>(table);
+  }
+
+ private:
+  /// Keeps the file's reader as long as what reads from it.
+  class Parts : public arrow::RecordBatchReader {
+   public:
+    Parts(std::unique_ptr<parquet::arrow::FileReader> file, std::unique_ptr<arrow::RecordBatchReader> parts)
+        : file_(std::move(file)), parts_(std::move(parts)) {}
+    std::shared_ptr<arrow::Schema> schema() const override { return parts_->schema(); }
+    arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override { return parts_->ReadNext(out); }
+
+   private:
+    std::unique_ptr<parquet::arrow::FileReader> file_;
+    std::unique_ptr<arrow::RecordBatchReader> parts_;
+  };
+
+  bool is_asked(const std::string& name) const {
+    return !asked_ || std::find(asked_->begin(), asked_->end(), name) != asked_->end();
+  }
+
+  static arrow::Result<std::shared_ptr<arrow::Schema>> first_schema(const SourceFile& file, arrow::MemoryPool* pool) {
+    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(file, opened, nullptr, true, pool));
+    std::shared_ptr<arrow::Schema> schema;
+    ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
+    return schema;
+  }
+
+  arrow::Result<Metadata> footer(std::size_t index, const std::shared_ptr<arrow::io::RandomAccessFile>& opened) const {
+    if (Metadata kept = footers_.find(index)) return kept;
+    BEGIN_PARQUET_CATCH_EXCEPTIONS
+    Metadata metadata = parquet::ReadMetaData(opened);
+    footers_.keep(index, metadata);
+    return metadata;
+    END_PARQUET_CATCH_EXCEPTIONS
+  }
+
+  /// Pages are decompressed into memory of Arrow's own pool, and values decoded into `pool`.
+  static arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> reader_of(
+      const SourceFile& file, const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata,
+      bool whole, arrow::MemoryPool* pool) {
+    parquet::ReaderProperties bytes(arrow::default_memory_pool());
+    parquet::ArrowReaderProperties values(/*use_threads=*/false);
+    // Requests for remote ranges are joined; a local file is read column by column.
+    values.set_pre_buffer(whole && is_remote(file.location));
+    values.set_batch_size(rows_of_a_part);
+    if (!whole) bytes.enable_buffered_stream();
+    parquet::arrow::FileReaderBuilder builder;
+    ARROW_RETURN_NOT_OK(builder.Open(opened, bytes, metadata));
+    return builder.memory_pool(pool)->properties(values)->Build();
+  }
+
+  /// A file must have the columns that are asked for, and no others where all are.
+  arrow::Status check_fields(const parquet::SchemaDescriptor& schema) const {
+    const parquet::schema::GroupNode& root = *schema.group_node();
+    for (const auto& field : schema_->fields()) {
+      if (!is_asked(field->name()) || root.FieldIndex(field->name()) >= 0) continue;
+      return arrow::Status::Invalid("the column ", field->name(), " is missing");
+    }
+    for (int i = 0; i < root.field_count() && !asked_; ++i) {
+      if (schema_->GetFieldIndex(root.field(i)->name()) >= 0) continue;
+      return arrow::Status::Invalid("it has the additional column ", root.field(i)->name(),
+                                    "; the columns are those of the first file");
+    }
+    return arrow::Status::OK();
+  }
+
+  std::optional<std::vector<std::string>> asked_;
+  std::shared_ptr<arrow::Schema> schema_;
+  mutable Footers footers_;
+};
+
+}  // namespace
+
+FormatResult parquet_format(const data::ReadNode& read) {
+  ARROW_ASSIGN_OR_RAISE(auto columns, OptionView(read.options, read.format).texts("columns"));
+  return std::make_unique<ParquetFormat>(std::move(columns));
+}
+
+}  // namespace headway::flow
