@@ -1,5 +1,6 @@
 #include "flow/plan_builder.hpp"
 
+#include "data/rules.hpp"
 #include "flow/combined_stages.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
@@ -31,13 +32,16 @@ Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& 
   }
   Result<data::Plan> parsed = data::plan_from_json(plan, input.blobs.size());
   if (!parsed) return parsed.error();
-  input.plan = data::in_order(*parsed);
+  input.plan = std::move(*parsed);
+  data::Rules rules;
+  rules.fuse_functions = true;
+  input.optimised = data::in_order(data::optimised(input.plan, rules));
   return input;
 }
 
 /// Without the limit at the end: whoever deals the rows stops there.
 std::size_t PlanBuilder::result() {
-  const std::size_t last = input_.plan.nodes.size() - 1;
+  const std::size_t last = input_.optimised.nodes.size() - 1;
   const bool is_limit = node(last).as<data::LimitNode>() != nullptr;
   return is_limit && has_positions(node(last).inputs[0]) ? node(last).inputs[0] : last;
 }
@@ -47,13 +51,10 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
   BuiltPlan built;
   const std::size_t last = result();
   positions_ = has_positions(last);
-  if (last + 1 < input_.plan.nodes.size())
-    built.rows_max = node(input_.plan.nodes.size() - 1).as<data::LimitNode>()->rows;
+  if (last + 1 < input_.optimised.nodes.size())
+    built.rows_max = node(input_.optimised.nodes.size() - 1).as<data::LimitNode>()->rows;
   ARROW_ASSIGN_OR_RAISE(Built top, build(last));
-  if (config_.shuffle_window_rows && top.chain && !top.chain->order.permutes_rows) {
-    top.chain->order.permutes_rows = true;
-    top.chain->order.window_bytes = config_.window_bytes;
-  }
+  ARROW_RETURN_NOT_OK(shuffle_locally(top));
   ARROW_ASSIGN_OR_RAISE(built.stage, stage_of(std::move(top)));
   if (positions_) {
     built.order = order_;
@@ -62,13 +63,36 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
   return built;
 }
 
+/// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled
+/// already stay as they are.
+arrow::Status PlanBuilder::shuffle_locally(Built& top) const {
+  if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
+  if (!top.chain) {
+    return arrow::Status::NotImplemented(
+        "local_shuffle_buffer_size: rows of a zip, mix, limit or repartition cannot be shuffled locally");
+  }
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+  for (const data::UnitSize& unit : unit_sizes(*top.chain)) {
+    rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
+    bytes += unit.bytes;
+  }
+  top.chain->order.permutes_rows = true;
+  if (rows > 0 && bytes > 0) {
+    const double row_bytes = static_cast<double>(bytes) / static_cast<double>(rows);
+    const auto window = static_cast<std::int64_t>(row_bytes * static_cast<double>(*config_.shuffle_window_rows));
+    top.chain->order.window_bytes = std::clamp<std::int64_t>(window, 1, engine_.budget().bytes() / exact_share);
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t index) {
   if (const auto found = sources_.find(index); found != sources_.end()) return found->second;
   std::shared_ptr<const Source> source;
   if (const auto* range = node(index).as<data::RangeNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
-  } else if (node(index).as<data::ReadNode>() != nullptr) {
-    return not_yet(node(index));
+  } else if (const auto* read = node(index).as<data::ReadNode>()) {
+    ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool()));
   } else {
     return not_yet(node(index));
   }
@@ -77,7 +101,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
 }
 
 arrow::Status PlanBuilder::open_sources() {
-  for (std::size_t i = 0; i < input_.plan.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < input_.optimised.nodes.size(); ++i) {
     if (node(i).inputs.empty()) ARROW_RETURN_NOT_OK(source_of(i).status());
   }
   return arrow::Status::OK();
@@ -284,7 +308,7 @@ arrow::Result<std::int64_t> PlanBuilder::rows_of(std::size_t index) {
 
 arrow::Result<std::int64_t> PlanBuilder::known_rows() {
   ARROW_RETURN_NOT_OK(open_sources());
-  return rows_of(input_.plan.nodes.size() - 1);
+  return rows_of(input_.optimised.nodes.size() - 1);
 }
 
 arrow::Result<std::vector<std::string>> PlanBuilder::files() {

@@ -17,7 +17,8 @@ namespace headway::flow {
 
 /// Everything that a client sent along with a plan.
 struct PlanInput {
-  data::Plan plan;
+  data::Plan plan;       ///< As it was given: what a cursor is valid for.
+  data::Plan optimised;  ///< What runs.
   std::vector<std::string> blobs;
 };
 
@@ -71,7 +72,7 @@ class PlanBuilder {
     std::unique_ptr<Stage> stage;
   };
 
-  const data::Node& node(std::size_t index) const { return input_.plan.nodes[index]; }
+  const data::Node& node(std::size_t index) const { return input_.optimised.nodes[index]; }
   bool is_chain(std::size_t index) const;
   bool has_positions(std::size_t index) const;
 
@@ -87,6 +88,7 @@ class PlanBuilder {
   arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
   arrow::Status open_sources();
+  arrow::Status shuffle_locally(Built& top) const;
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();
 

@@ -57,7 +57,7 @@ Answered answered(Engine& engine, const std::string& what, const PlanInput& inpu
   }
   if (what == "explain") {
     std::string text;
-    for (const data::Node& node : input.plan.nodes) text += data::to_string(node) + "\n";
+    for (const data::Node& node : input.optimised.nodes) text += data::to_string(node) + "\n";
     return value_of(Json(text));
   }
   return arrow::Status::Invalid("\"", what, "\" is no question; there are schema, count, size, files, explain");

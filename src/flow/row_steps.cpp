@@ -1,6 +1,7 @@
 #include "flow/row_steps.hpp"
 
 #include "data/philox.hpp"
+#include "flow/expressions/evaluator.hpp"
 
 #include <arrow/array/builder_primitive.h>
 #include <arrow/compute/api_vector.h>
@@ -52,6 +53,55 @@ class DropStep : public UnitStep {
   const std::vector<std::string> columns_;
 };
 
+RowPlace row_place(const UnitPlace& place, std::int64_t first_row) {
+  return {place.seed, place.epoch, static_cast<std::uint64_t>(place.unit), first_row};
+}
+
+/// Makes columns.
+class ProjectStep : public UnitStep {
+ public:
+  ProjectStep(std::vector<NamedEvaluator> columns, bool keep, arrow::MemoryPool* pool)
+      : columns_(std::move(columns)), keep_(keep), pool_(pool) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto none, arrow::RecordBatch::MakeEmpty(input, pool_));
+    ARROW_ASSIGN_OR_RAISE(const auto made, project_rows(none, columns_, keep_, {}, pool_));
+    return made->schema();
+  }
+
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    ARROW_ASSIGN_OR_RAISE(auto made, project_rows(rows, columns_, keep_, row_place(place, first_row), pool_));
+    return sink(std::move(made));
+  }
+
+ private:
+  const std::vector<NamedEvaluator> columns_;
+  const bool keep_;
+  arrow::MemoryPool* const pool_;
+};
+
+/// Keeps the rows for which an expression is true.
+class FilterStep : public UnitStep {
+ public:
+  FilterStep(Evaluator where, arrow::MemoryPool* pool) : where_(std::move(where)), pool_(pool) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    ARROW_RETURN_NOT_OK(where_.type(*input).status());
+    return input;
+  }
+
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    ARROW_ASSIGN_OR_RAISE(auto kept, filter_rows(rows, where_, row_place(place, first_row), pool_));
+    return sink(std::move(kept));
+  }
+
+ private:
+  const Evaluator where_;
+  arrow::MemoryPool* const pool_;
+};
+
 /// Keeps rows by chance, as the seed, the unit and the row's number in it decide.
 class SampleStep : public UnitStep {
  public:
@@ -97,6 +147,14 @@ bool keeps_rows(const data::Node& node) {
 arrow::Result<std::shared_ptr<const UnitStep>> row_step(const data::Node& node, arrow::MemoryPool* pool) {
   if (const auto* drop = node.as<data::DropNode>()) return std::make_shared<DropStep>(drop->columns);
   if (const auto* sample = node.as<data::SampleNode>()) return std::make_shared<SampleStep>(*sample, pool);
+  if (const auto* project = node.as<data::ProjectNode>()) {
+    ARROW_ASSIGN_OR_RAISE(auto columns, compile_all(project->columns));
+    return std::make_shared<ProjectStep>(std::move(columns), project->keep, pool);
+  }
+  if (const auto* filter = node.as<data::FilterNode>()) {
+    ARROW_ASSIGN_OR_RAISE(auto where, Evaluator::compile(filter->where));
+    return std::make_shared<FilterStep>(std::move(where), pool);
+  }
   return nullptr;
 }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import headway
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from headway import _core
 
@@ -258,3 +259,94 @@ except KeyboardInterrupt:
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout == "interrupted\n"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Three Parquet files of four row groups: `id` counts from 0, `x` is half of it, `word` its text."""
+    for file in range(3):
+        ids = np.arange(file * 4000, (file + 1) * 4000)
+        table = pa.table({"id": ids, "x": (ids / 2).astype(np.float32), "word": [f"w{i}" for i in ids]})
+        pq.write_table(table, tmp_path / f"part-{file}.parquet", row_group_size=1000)
+    return tmp_path
+
+
+def read_parquet(folder, **options):
+    return node("read", format="parquet", paths=[str(folder)], options=options)
+
+
+def table_of(batch):
+    """The batch as a table of Arrow, of columns without children."""
+    schema = pa.ipc.read_schema(pa.py_buffer(batch.schema))
+    memory, buffers = pa.py_buffer(batch), iter(batch.buffers)
+    columns = []
+    for field, (length, nulls) in zip(schema, batch.nodes, strict=True):
+        parts = [next(buffers) for _ in range(field.type.num_buffers)]
+        columns.append(
+            pa.Array.from_buffers(
+                field.type, length, [memory.slice(offset, size) if offset else None for offset, size in parts], nulls
+            )
+        )
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def test_parquet_comes_in_file_order_with_exact_batches_across_row_groups(client, corpus):
+    found = list(batches(open_stream(client, [read_parquet(corpus)], batch_size=700)))
+    assert [batch.rows for batch in found] == [700] * 17 + [100]
+    table = pa.concat_tables([table_of(batch) for batch in found])
+    assert table.equals(pq.read_table(corpus))
+    assert ask(client, "count", [read_parquet(corpus)])[0] == 12_000
+    assert [Path(file).name for file in ask(client, "files", [read_parquet(corpus)])[0]] == [
+        "part-0.parquet",
+        "part-1.parquet",
+        "part-2.parquet",
+    ]
+
+
+def test_only_the_columns_that_a_plan_needs_are_read(client, corpus):
+    plan = [
+        read_parquet(corpus),
+        node("project", [0], columns=[["x", {"column": "x"}]], keep=False),
+    ]
+    (first, *_) = batches(open_stream(client, plan, batch_size=12_000))
+    assert table_of(first).column_names == ["x"]
+
+
+def test_expressions_make_and_filter_rows(client, corpus):
+    plan = [
+        read_parquet(corpus),
+        node("filter", [0], where={"call": "less", "args": [{"column": "id"}, {"literal": 10}]}),
+        node(
+            "project",
+            [1],
+            columns=[["twice", {"call": "multiply", "args": [{"column": "id"}, {"literal": 2}]}]],
+            keep=True,
+        ),
+        node("drop", [2], columns=["x"]),
+    ]
+    (batch,) = batches(open_stream(client, plan, batch_size=100))
+    assert table_of(batch).to_pydict() == {
+        "id": list(range(10)),
+        "word": [f"w{i}" for i in range(10)],
+        "twice": list(range(0, 20, 2)),
+    }
+    assert ask(client, "count", plan)[0] == 10
+
+
+def test_shuffled_rows_keep_their_columns_together(client, corpus):
+    plan = [read_parquet(corpus), node("shuffle", [0], kind="exact", seed=3)]
+    table = pa.concat_tables([table_of(batch) for batch in batches(open_stream(client, plan, batch_size=512))])
+    assert table["id"].to_pylist() != list(range(12_000))
+    ordered = table.sort_by("id")
+    assert ordered.equals(pq.read_table(corpus))
+
+
+def test_a_damaged_file_is_named(client, corpus):
+    (corpus / "part-1.parquet").write_bytes(b"PAR1 this is no Parquet file PAR1")
+    with pytest.raises((ValueError, OSError), match=r"part-1\.parquet"):
+        list(batches(open_stream(client, [read_parquet(corpus)], batch_size=700)))
+
+
+def test_a_missing_file_is_named(client, tmp_path):
+    with pytest.raises((ValueError, OSError), match="nowhere"):
+        open_stream(client, [read_parquet(tmp_path / "nowhere")], batch_size=700).next()
