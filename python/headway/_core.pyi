@@ -398,6 +398,9 @@ def text_width(text: bytes) -> int:
 def cut_to(text: bytes, columns: int) -> str:
     """The text, or as much of its beginning as that many columns hold."""
 
+def cut_parts(text: bytes, columns: int) -> str:
+    """The same for text of parts with " · " between: whole parts."""
+
 def without_escapes(text: bytes) -> str:
     """
     The text without colours, movements of the cursor and other control sequences.

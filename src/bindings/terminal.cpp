@@ -37,6 +37,9 @@ void bind_terminal(nb::module_& module) {
       "cut_to", [](nb::bytes text, std::size_t columns) { return cut_to({text.c_str(), text.size()}, columns); },
       nb::arg("text"), nb::arg("columns"), "The text, or as much of its beginning as that many columns hold.");
   module.def(
+      "cut_parts", [](nb::bytes text, std::size_t columns) { return cut_parts({text.c_str(), text.size()}, columns); },
+      nb::arg("text"), nb::arg("columns"), "The same for text of parts with \" · \" between: whole parts.");
+  module.def(
       "without_escapes", [](nb::bytes text) { return without_escapes({text.c_str(), text.size()}); }, nb::arg("text"),
       "The text without colours, movements of the cursor and other control sequences.");
   module.def(

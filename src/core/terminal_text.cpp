@@ -99,6 +99,16 @@ std::string cut_to(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, bytes));
 }
 
+std::string cut_parts(std::string_view text, std::size_t columns) {
+  constexpr std::string_view between = " · ";
+  std::string shown = cut_to(text, columns);
+  if (shown.size() == text.size() || text.substr(shown.size()).starts_with(between)) return shown;
+  // What was cut may have been in the middle of what stands between.
+  const std::size_t end = text.rfind(between, shown.size());
+  if (end != std::string_view::npos && end > 0) shown.resize(end);
+  return shown;
+}
+
 std::string without_escapes(std::string_view text) {
   std::string shown;
   while (!text.empty()) {

@@ -14,6 +14,10 @@ std::size_t text_width(std::string_view text);
 /// The text, or as much of its beginning as `columns` hold. A character stays with its marks.
 std::string cut_to(std::string_view text, std::size_t columns);
 
+/// The same for text of parts with " · " between: as many whole parts as `columns` hold, or the
+/// beginning of the first.
+std::string cut_parts(std::string_view text, std::size_t columns);
+
 /// The text as a part of one line: without colours, movements of the cursor, titles and other
 /// control sequences, whole or cut off at the end. Tabs and line ends become blanks.
 std::string without_escapes(std::string_view text);

@@ -46,7 +46,8 @@ void MovingLine::draw() {
   const std::string text = without_escapes(moves ? bar_ : status_);
   if (text.empty()) return;
   // The last column stays free: a terminal would go to the next line.
-  std::fputs(cut_to(text, terminal_columns() - 1).c_str(), stdout);
+  const std::size_t columns = terminal_columns() - 1;
+  std::fputs((moves ? cut_to(text, columns) : cut_parts(text, columns)).c_str(), stdout);
   drawn_ = true;
 }
 

@@ -48,6 +48,16 @@ BOOST_AUTO_TEST_CASE(text_is_cut_to_columns_and_a_character_stays_with_its_marks
   BOOST_TEST(cut_to("学", 0) == "");
 }
 
+BOOST_AUTO_TEST_CASE(text_of_parts_is_cut_between_them) {
+  BOOST_TEST(cut_parts("epoch 3 · 20 steps/s · 640 samples/s", 36) == "epoch 3 · 20 steps/s · 640 samples/s");
+  for (const std::size_t columns : {20U, 21U, 22U, 23U, 24U, 35U})
+    BOOST_TEST(cut_parts("epoch 3 · 20 steps/s · 640 samples/s", columns) == "epoch 3 · 20 steps/s");
+  BOOST_TEST(cut_parts("epoch 3 · 20 steps/s", 19) == "epoch 3");
+  BOOST_TEST(cut_parts("epoch 3 · 20 steps/s", 4) == "epoc");
+  BOOST_TEST(cut_parts("importing torch", 9) == "importing");
+  BOOST_TEST(cut_parts("", 9) == "");
+}
+
 BOOST_AUTO_TEST_CASE(colours_movements_and_titles_leave_nothing_behind) {
   BOOST_TEST(without_escapes("60%|\x1b[32m█████     \x1b[0m| 3/5") == "60%|█████     | 3/5");
   BOOST_TEST(without_escapes("\x1b[A\x1b[2Kinner\x1b[38;5;196m!\x1b"

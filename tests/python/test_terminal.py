@@ -132,6 +132,21 @@ for batch in loader:
     )
 
 
+def test_on_a_narrow_terminal_the_status_line_ends_with_a_whole_part(shown, gate):
+    terminal = shown(
+        """
+train.report({"loss": 0.5})
+if train.get_context().get_world_rank() == 0:
+    wait(config["gate"])
+train.report({"loss": 0.25})
+""",
+        columns=18,
+    )
+    assert terminal.wait_for("report 1") == "report 1"
+    let_through(gate)
+    assert terminal.finish() == 0
+
+
 METRICS = """
 for step in (33, 31, 32):
     train.report({**{f"metric_{i}": float(i) for i in range(14)}, "loss": float(step)})

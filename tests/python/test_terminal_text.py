@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from headway import _core
-from headway._values.terminal_text import cut, width, without_escapes
+from headway._values.terminal_text import cut, cut_parts, width, without_escapes
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,11 @@ def test_the_width_of_a_text(text, columns):
 )
 def test_a_text_is_cut_to_columns(text, columns, shown):
     assert cut(text, columns) == shown
+
+
+def test_a_text_of_parts_is_cut_between_them():
+    assert cut_parts("epoch 3 · 20 steps/s · 640 samples/s", 30) == "epoch 3 · 20 steps/s"
+    assert cut_parts("epoch 3", 3) == "epo"
 
 
 @pytest.mark.parametrize(

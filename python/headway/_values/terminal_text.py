@@ -17,6 +17,11 @@ def cut(text: str, columns: int) -> str:
     return _core.cut_to(_utf8(text), max(columns, 0))
 
 
+def cut_parts(text: str, columns: int) -> str:
+    """The same for text of parts with ``" · "`` between: as many whole parts as fit."""
+    return _core.cut_parts(_utf8(text), max(columns, 0))
+
+
 def without_escapes(text: str) -> str:
     """The text as a part of one line, without colours, movements of the cursor and other control
     characters.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway._values.log import is_terminal
-from headway._values.terminal_text import cut, without_escapes
+from headway._values.terminal_text import cut, cut_parts, without_escapes
 
 #: For how long a progress bar that does not move is shown in place of the status.
 BAR_SHOWN_S = 3.0
@@ -21,8 +21,10 @@ BAR_SHOWN_S = 3.0
 class Place(Protocol):
     """Where the line is shown."""
 
-    def show(self, text: str) -> None:
-        """Draws it, over what it was."""
+    def show(self, text: str, *, whole_parts: bool) -> None:
+        """Draws it, over what it was. ``whole_parts``: where it is too long, parts between ``" · "``
+        are left out.
+        """
 
     def hide(self) -> None:
         """Clears the line for what is printed next."""
@@ -69,7 +71,7 @@ class MovingLine:
         moves = self._bar and time.monotonic() - self._bar_at_s < BAR_SHOWN_S
         text = self._bar if moves else self._status
         if text:
-            self._place.show(without_escapes(text))
+            self._place.show(without_escapes(text), whole_parts=not moves)
 
     def end(self) -> None:
         """The run has ended."""
@@ -88,10 +90,10 @@ class TerminalLine:
         self._write = write
         self._drawn = ""
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, *, whole_parts: bool) -> None:
         """Draws it; cut, so that it is one line."""
         # The last column stays free: a terminal would go to the next line.
-        text = cut(text, shutil.get_terminal_size().columns - 1)
+        text = (cut_parts if whole_parts else cut)(text, shutil.get_terminal_size().columns - 1)
         if text != self._drawn:
             self._write(f"\r{text}\x1b[K")
             self._drawn = text
@@ -112,7 +114,7 @@ class NotebookLine:
         self._display = display
         self._handle: Any = None
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, *, whole_parts: bool) -> None:
         """Draws it in place."""
         content = {"text/plain": text}
         if self._handle is None:
