@@ -50,6 +50,23 @@ def test_the_trees_are_those_of_lightgbm_alone(program, fit_lightgbm, tmp_path):
     assert len(result.best_checkpoints) == 4
 
 
+def test_several_trainings_in_one_attempt(program, fit_lightgbm):
+    """Each at another port: the system refuses the first one's for a minute."""
+
+    def loop():
+        context = train.get_context()
+        place = context.get_world_rank(), context.get_world_size()
+        models = [program.train_share(*place, program.get_network_params(), 5) for _ in range(3)]
+        for _ in range(64 - 3):
+            program.get_network_params()
+        with pytest.raises(RuntimeError, match="for more than 64 trainings in one attempt; allowed: one call for each"):
+            program.get_network_params()
+        return [trees(model) for model in models]
+
+    first, second, third = fit_lightgbm(loop).return_value
+    assert first == second == third
+
+
 def test_metrics_are_means_over_the_ranks(program, fit_lightgbm):
     def loop():
         context = train.get_context()

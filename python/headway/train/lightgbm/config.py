@@ -12,6 +12,8 @@ from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
 # What LightGBM says when a peer is gone.
 _ECHO_WORDS = ("socket", "connection")
+# Of one attempt.
+_TRAININGS_MAX = 64
 
 
 @dataclass
@@ -39,64 +41,75 @@ class LightGBMConfig(BackendConfig):
 
 
 class LightGBMBackend(Backend):
-    """Has each rank hold a port, and hands the addresses of all to each."""
+    """Has each rank hold ports, and hands the addresses of all to each."""
 
     def on_start(self, worker_group: WorkerGroup, backend_config: LightGBMConfig) -> None:
         """A group of one rank needs no network."""
-        addresses = worker_group.execute(_hold_port) if len(worker_group) > 1 else []
+        addresses = worker_group.execute(_hold_ports) if len(worker_group) > 1 else []
         worker_group.execute(_keep, addresses)
 
 
-_held: socket.socket | None = None
-_network: dict[str, Any] = {}
+_held: list[socket.socket] = []
+_networks: list[dict[str, Any]] = []
+_taken = 0
 
 
-def _hold_port() -> tuple[str, int]:
-    """LightGBM listens at a port of a number that all ranks know beforehand. It is held until then,
-    so no other rank takes it.
+def _hold_ports() -> list[str]:
+    """LightGBM listens at a port that all ranks know beforehand, another one for each training: the
+    system refuses a port for a minute after its connections were closed. They are held until then,
+    so no other rank takes them.
     """
     global _held
     host = _ports.own_host("the lightgbm backend")
-    _held = _ports.hold_outside_of_the_systems()
-    return host, _held.getsockname()[1]
+    _held = [_ports.hold_outside_of_the_systems() for _ in range(_TRAININGS_MAX)]
+    return [f"{host}:{held.getsockname()[1]}" for held in _held]
 
 
-def _keep(addresses: list[tuple[str, int]]) -> None:
-    global _network
+def _keep(addresses: list[list[str]]) -> None:
+    """The addresses of each rank."""
+    global _networks, _taken
     rank = worker_session.current("the lightgbm backend").context["plan"]["rank"]
-    _network = {}
-    if addresses:
-        _network = {
-            "machines": ",".join(f"{host}:{port}" for host, port in addresses),
+    _taken = 0
+    _networks = [
+        {
+            "machines": ",".join(of_training),
             "num_machines": len(addresses),
-            "local_listen_port": addresses[rank][1],
+            "local_listen_port": int(of_training[rank].rpartition(":")[2]),
         }
+        for of_training in zip(*addresses, strict=True)
+    ]
     worker_session.add_echo_test(_is_echo)
 
 
 def get_network_params() -> dict[str, Any]:
-    """The parameters by which LightGBM's ranks find each other, for ``lightgbm.train``.
+    """The parameters by which LightGBM's ranks find each other, for one ``lightgbm.train``.
 
-    Call it right there: this rank's port is free from then on. One training for each attempt:
-    LightGBM would listen at the same port again, which the system may refuse for a minute.
+    Every rank calls it right there, once for each training: a port of this rank is free from then
+    on.
 
     Returns:
         ``machines``, ``num_machines`` and ``local_listen_port``; empty in a group of one rank.
 
     Raises:
-        RuntimeError: called outside of a training function.
+        RuntimeError: called outside of a training function, or for more than 64 trainings.
 
     Example:
         >>> from headway.train.lightgbm import get_network_params
         >>> def loop():
         ...     parameters = {"tree_learner": "data", "pre_partition": True, **get_network_params()}
     """
-    global _held
+    global _taken
     worker_session.current("get_network_params()")
-    if _held is not None:
-        _held.close()
-        _held = None
-    return dict(_network)
+    if not _networks:
+        return {}
+    if _taken == len(_networks):
+        raise RuntimeError(
+            f"get_network_params() was called for more than {_taken} trainings in one attempt; allowed: one call for "
+            f"each training, and up to {_taken} of them"
+        )
+    _held[_taken].close()
+    _taken += 1
+    return dict(_networks[_taken - 1])
 
 
 def _is_echo(error: BaseException) -> bool:
