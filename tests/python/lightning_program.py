@@ -10,7 +10,14 @@ import sys
 import lightning
 import torch
 from headway import train
-from headway.train.lightning import DDPStrategy, FSDPStrategy, LightningEnvironment, ReportCallback, prepare_trainer
+from headway.train.lightning import (
+    DDPStrategy,
+    DeepSpeedStrategy,
+    FSDPStrategy,
+    LightningEnvironment,
+    ReportCallback,
+    prepare_trainer,
+)
 
 EPOCHS = 3
 STEPS_PER_EPOCH = 8  # Of two ranks.
@@ -73,6 +80,8 @@ STRATEGIES = {
     "ddp": DDPStrategy,
     "fsdp sharded": lambda: FSDPStrategy(state_dict_type="sharded"),
     "fsdp full": lambda: FSDPStrategy(state_dict_type="full"),
+    "deepspeed": lambda: DeepSpeedStrategy(stage=2),
+    "deepspeed 3": lambda: DeepSpeedStrategy(stage=3),
 }
 
 

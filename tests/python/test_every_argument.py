@@ -28,8 +28,8 @@ WRITTEN = {
     "Backend", "UserCallback", "Callback", "LoggerCallback", "JsonLoggerCallback", "CSVLoggerCallback",
     "TBXLoggerCallback", "ProgressReporter", "CLIReporter", "JupyterNotebookReporter", "Stopper", "CombinedStopper",
     "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
-    "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "FSDPStrategy", "LightningEnvironment",
-    "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
+    "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "DeepSpeedStrategy", "FSDPStrategy",
+    "LightningEnvironment", "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
     "AimLoggerCallback", "ReportCheckpointCallback",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.

@@ -101,14 +101,15 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
         ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
         ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
-        ("import headway.train.horovod", "headway.train.horovod: Headway has no integration of Horovod yet"),
-        ("from headway.train import horovod", "headway.train.horovod: Headway has no integration of Horovod yet"),
-        ("from headway.train.horovod import HorovodTrainer", "headway.train.horovod: Headway has no integration of"),
+        ("import headway.train.horovod", "headway.train.horovod: Headway has no integration of Horovod: its last"),
+        ("from headway.train import horovod", "headway.train.horovod: Headway has no integration of Horovod: its last"),
+        ("from headway.train.horovod import HorovodTrainer", "does not build against PyTorch 2.1 and newer, because"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
-        (
-            "from headway.train.lightning import RayDeepSpeedStrategy",
-            "headway.train.lightning.RayDeepSpeedStrategy: Headway has no integration of Lightning's DeepSpeed",
-        ),
+        ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
+        ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),
+        ("from headway.train.batch_predictor import BatchPredictor", "either; use the model of a checkpoint"),
+        ("from headway.train.torch import TorchPredictor", "either; use the model of a checkpoint"),
+        ("from headway.train.lightning import LightningCheckpoint", "use Checkpoint, which ReportCallback reports"),
         ("from headway.train.lightning import LightningTrainer", "it is not in newer versions of Ray either; use"),
         ("from headway.train.huggingface import TransformersTrainer", "use transformers.Trainer with ReportCallback"),
         ("from headway.train.huggingface.transformers import TransformersTrainer", "use transformers.Trainer with"),
@@ -126,7 +127,7 @@ def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words
 def test_whether_a_missing_name_is_there_may_be_asked():
     assert not hasattr(headway.tune, "Tuner")
     assert not hasattr(train, "horovod")
-    with pytest.raises(AttributeError, match=r"headway\.train\.horovod: Headway has no integration of Horovod yet"):
+    with pytest.raises(AttributeError, match=r"headway\.train\.horovod: Headway has no integration of Horovod: its"):
         train.horovod  # noqa: B018
 
 

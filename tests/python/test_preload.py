@@ -51,6 +51,13 @@ def test_what_a_function_needs_of_installed_packages(function, expected):
     assert set(needed_modules(function)) == expected
 
 
+def test_what_a_package_imports_later_is_needed_too(monkeypatch):
+    from headway._runtime import needed_modules as needed
+
+    monkeypatch.setattr(needed, "_LATER", {"numpy": "numpy.polynomial"})
+    assert set(needed_modules(uses_a_global)) == {"numpy", "numpy.linalg", "numpy.polynomial"}
+
+
 def test_an_integration_says_what_workers_need(monkeypatch):
     """Whether or not the driver has imported the framework."""
     from headway.train import lightning

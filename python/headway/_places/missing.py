@@ -9,7 +9,11 @@ _TUNING = (
     "Callback, CLIReporter, logger, stopper"
 )
 _DATA = "Headway has no data engine yet; read the data in the training function, for example with a torch DataLoader"
-_OTHER = "Headway has no integration of {0} yet; a Backend for DataParallelTrainer can set {0} up in the ranks"
+_HOROVOD = (
+    "Headway has no integration of Horovod: its last release, 0.28.1 of 2023, does not build against PyTorch 2.1 and "
+    "newer, because it names C++14. Newer versions of Ray have none either. Use TorchTrainer: DistributedDataParallel "
+    "(prepare_model) in place of hvd.DistributedOptimizer, and torch.distributed for hvd.allreduce"
+)
 
 _REMOVED = "it is not in newer versions of Ray either; use {0}"
 _LIGHTNING_TRAINER = _REMOVED.format(
@@ -21,26 +25,37 @@ _TRANSFORMERS = _REMOVED.format(
     "transformers.Trainer with ReportCallback of headway.train.huggingface.transformers, in the training function of a "
     "TorchTrainer"
 )
-_DEEPSPEED = "Headway has no integration of Lightning's DeepSpeed strategy yet; FSDPStrategy shards a model too"
 _MODEL = "ReportCallback.get_model(checkpoint) gives the model of a checkpoint"
 _TENSORFLOW_MODEL = "TensorflowCheckpoint.get_model() gives the model of a checkpoint"
+_PREDICTOR = _REMOVED.format("the model of a checkpoint, for example of TorchCheckpoint.get_model()")
+_FILES = _REMOVED.format("Checkpoint, which ReportCallback reports with the framework's own files")
+_SKLEARN = _REMOVED.format("fit() of the estimator in the training function of a DataParallelTrainer")
+_MOSAIC = _REMOVED.format("a loop of PyTorch, or lightning.Trainer, in the training function of a TorchTrainer")
 
 # A name stands for all that is below it.
 _WORDS = {
     "headway.data": _DATA,
-    "headway.train.horovod": _OTHER.format("Horovod"),
+    "headway.train.BatchPredictor": _PREDICTOR,
+    "headway.train.Predictor": _PREDICTOR,
+    "headway.train.batch_predictor": _PREDICTOR,
+    "headway.train.horovod": _HOROVOD,
     "headway.train.huggingface.AccelerateTrainer": _ACCELERATE,
     "headway.train.huggingface.HuggingFaceTrainer": _TRANSFORMERS,
+    "headway.train.huggingface.TransformersCheckpoint": _FILES,
+    "headway.train.huggingface.TransformersPredictor": _PREDICTOR,
     "headway.train.huggingface.TransformersTrainer": _TRANSFORMERS,
     "headway.train.huggingface.accelerate": _ACCELERATE,
     "headway.train.huggingface.transformers.TransformersTrainer": _TRANSFORMERS,
     "headway.train.lightgbm.LightGBMCheckpoint": _MODEL,
     "headway.train.lightgbm.LightGBMPredictor": _MODEL,
-    "headway.train.lightning.DeepSpeedStrategy": _DEEPSPEED,
+    "headway.train.lightning.LightningCheckpoint": _FILES,
     "headway.train.lightning.LightningConfigBuilder": _LIGHTNING_TRAINER,
     "headway.train.lightning.LightningTrainer": _LIGHTNING_TRAINER,
-    "headway.train.lightning.RayDeepSpeedStrategy": _DEEPSPEED,
+    "headway.train.mosaic": _MOSAIC,
+    "headway.train.predictor": _PREDICTOR,
+    "headway.train.sklearn": _SKLEARN,
     "headway.train.tensorflow.TensorflowPredictor": _TENSORFLOW_MODEL,
+    "headway.train.torch.TorchPredictor": _PREDICTOR,
     "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
     "headway.train.xgboost.XGBoostPredictor": _MODEL,
     "headway.tune": _TUNING,

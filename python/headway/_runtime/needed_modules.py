@@ -16,6 +16,8 @@ from typing import Any
 
 # Headway's own, and what starts a thread when it is imported.
 _LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
+# What a package imports when it is used, for seconds.
+_LATER = {"deepspeed": "deepspeed.runtime.zero.muon.muon_optimizer"}
 _DEFINED = (types.FunctionType, types.MethodType, type, functools.partial)
 # A function that reaches more than this is not looked at to its end.
 _LOOKED_AT_MAX = 2000
@@ -42,6 +44,9 @@ def needed_modules(function: object) -> list[str]:
                 module = value.__name__
             if isinstance(module, str) and _is_installed(module):
                 found[module] = None
+                later = _LATER.get(module.partition(".")[0])
+                if later is not None:
+                    found[later] = None
                 continue
             if isinstance(module, str) and module.startswith("headway.train."):
                 found.update(dict.fromkeys(_needed_by_integration(module)))

@@ -13,14 +13,16 @@ from headway._values.named_arguments import offer
 from headway.train.lightning._package import needed_in_workers as needed_in_workers
 from headway.train.lightning.environment import LightningEnvironment
 from headway.train.lightning.report_callback import ReportCallback
-from headway.train.lightning.strategies import DDPStrategy, FSDPStrategy
+from headway.train.lightning.strategies import DDPStrategy, DeepSpeedStrategy, FSDPStrategy
 from headway.train.lightning.trainer import prepare_trainer
 
 __all__ = [
     "DDPStrategy",
+    "DeepSpeedStrategy",
     "FSDPStrategy",
     "LightningEnvironment",
     "RayDDPStrategy",
+    "RayDeepSpeedStrategy",
     "RayFSDPStrategy",
     "RayLightningEnvironment",
     "RayTrainReportCallback",
@@ -31,6 +33,7 @@ __all__ = [
 offer(globals(), [name for name in __all__ if not name.startswith("Ray")])
 
 RayDDPStrategy = DDPStrategy
+RayDeepSpeedStrategy = DeepSpeedStrategy
 RayFSDPStrategy = FSDPStrategy
 RayLightningEnvironment = LightningEnvironment
 RayTrainReportCallback = ReportCallback

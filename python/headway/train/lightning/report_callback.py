@@ -83,8 +83,8 @@ class ReportCallback(LateBase):
         if trainer.world_size != ranks:
             raise RuntimeError(
                 f"this Trainer trains with {trainer.world_size} ranks, and the run has {ranks}; allowed: a Trainer "
-                "with strategy=DDPStrategy() or FSDPStrategy() and plugins=[LightningEnvironment()] of "
-                "headway.train.lightning"
+                "with strategy=DDPStrategy(), FSDPStrategy() or DeepSpeedStrategy() and "
+                "plugins=[LightningEnvironment()] of headway.train.lightning"
             )
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:

@@ -58,32 +58,10 @@ class DDPStrategy(_OnRanks):
         return lightning("strategies").DDPStrategy
 
 
-class FSDPStrategy(_OnRanks):
-    """Lightning's ``FSDPStrategy`` for a ``Trainer`` in a training function, on GPUs and CPUs.
-    Ray's name for it is ``RayFSDPStrategy``.
-
-    With ``state_dict_type="sharded"`` each rank writes its own shards, and a report of
-    :class:`ReportCallback` has those of all ranks, on any number of nodes.
-
-    Args:
-        *args, **kwargs: Those of Lightning's class.
-
-    Raises:
-        ImportError: Lightning is not installed.
-
-    Example:
-        >>> from headway.train.lightning import FSDPStrategy, LightningEnvironment
-        >>> def loop():
-        ...     import lightning
-        ...     strategy = FSDPStrategy(state_dict_type="sharded")
-        ...     trainer = lightning.Trainer(strategy=strategy, plugins=[LightningEnvironment()])
-    """
+class _Sharded(_OnRanks):
+    """What strategies have in common that write a directory with files of all ranks."""
 
     _names_own_paths = False
-
-    @classmethod
-    def _late_base(cls) -> type:
-        return lightning("strategies").FSDPStrategy
 
     @contextlib.contextmanager
     def own_paths(self) -> Iterator[None]:
@@ -104,6 +82,32 @@ class FSDPStrategy(_OnRanks):
         """
         with self.own_paths():
             return super().load_checkpoint(*args, **kwargs)
+
+
+class FSDPStrategy(_Sharded):
+    """Lightning's ``FSDPStrategy`` for a ``Trainer`` in a training function, on GPUs and CPUs.
+    Ray's name for it is ``RayFSDPStrategy``.
+
+    With ``state_dict_type="sharded"`` each rank writes its own shards, and a report of
+    :class:`ReportCallback` has those of all ranks, on any number of nodes.
+
+    Args:
+        *args, **kwargs: Those of Lightning's class.
+
+    Raises:
+        ImportError: Lightning is not installed.
+
+    Example:
+        >>> from headway.train.lightning import FSDPStrategy, LightningEnvironment
+        >>> def loop():
+        ...     import lightning
+        ...     strategy = FSDPStrategy(state_dict_type="sharded")
+        ...     trainer = lightning.Trainer(strategy=strategy, plugins=[LightningEnvironment()])
+    """
+
+    @classmethod
+    def _late_base(cls) -> type:
+        return lightning("strategies").FSDPStrategy
 
     def lightning_module_state_dict(self) -> dict[str, Any]:
         """As Lightning's. On CPUs a whole state stays where it is gathered: torch crashes when it
@@ -153,3 +157,54 @@ class FSDPStrategy(_OnRanks):
             )
             self.kwargs.pop("auto_wrap_policy", None)
         return super()._setup_model(model)
+
+
+class DeepSpeedStrategy(_Sharded):
+    """Lightning's ``DeepSpeedStrategy`` for a ``Trainer`` in a training function, on GPUs and CPUs.
+    Ray's name for it is ``RayDeepSpeedStrategy``.
+
+    Each rank writes its own shards, and a report of :class:`ReportCallback` has those of all ranks,
+    on any number of nodes. Training resumes with any number of ranks.
+
+    Args:
+        *args, **kwargs: Those of Lightning's class.
+
+    Raises:
+        ImportError: Lightning or DeepSpeed is not installed.
+
+    Example:
+        >>> from headway.train.lightning import DeepSpeedStrategy, LightningEnvironment
+        >>> def loop():
+        ...     import lightning
+        ...     strategy = DeepSpeedStrategy(stage=3)
+        ...     trainer = lightning.Trainer(strategy=strategy, plugins=[LightningEnvironment()])
+    """
+
+    @classmethod
+    def _late_base(cls) -> type:
+        return lightning("strategies").DeepSpeedStrategy
+
+    @property
+    def root_device(self) -> torch.device:
+        """As the others', with a number: Lightning gives DeepSpeed the number alone."""
+        import torch
+
+        device = get_device()
+        return device if device.index is not None else torch.device(device.type, 0)
+
+    def setup_environment(self) -> None:
+        """As Lightning's, without its refusal of CPUs."""
+        if self.root_device.type != "cpu":
+            super().setup_environment()
+        else:
+            # What Lightning's class calls once it has found a GPU.
+            late: Any = self._late_base()
+            super(late, self).setup_environment()
+
+    def setup_distributed(self) -> None:
+        """As Lightning's, without its check of the numbers of GPUs where there are none."""
+        if self.root_device.type != "cpu":
+            super().setup_distributed()
+            return
+        self.set_world_ranks()
+        self._init_deepspeed_distributed()

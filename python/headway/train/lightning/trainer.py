@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from headway._values.arguments import refuse
 from headway.train.lightning._package import lightning
 from headway.train.lightning.environment import LightningEnvironment
-from headway.train.lightning.strategies import DDPStrategy, FSDPStrategy
+from headway.train.lightning.strategies import DDPStrategy, DeepSpeedStrategy, FSDPStrategy
 
 _Trainer = TypeVar("_Trainer")
 
@@ -36,10 +36,10 @@ def prepare_trainer(trainer: _Trainer) -> _Trainer:
     made: Any = trainer
     if not isinstance(made, lightning().Trainer):
         refuse("trainer", trainer, f"a Trainer of {lightning().__name__}")
-    if not isinstance(made.strategy, (DDPStrategy, FSDPStrategy)):
+    if not isinstance(made.strategy, (DDPStrategy, DeepSpeedStrategy, FSDPStrategy)):
         raise RuntimeError(
-            f"Invalid strategy class: {type(made.strategy).__name__}; allowed: strategy=DDPStrategy() or "
-            "FSDPStrategy() of headway.train.lightning"
+            f"Invalid strategy class: {type(made.strategy).__name__}; allowed: strategy=DDPStrategy(), "
+            "FSDPStrategy() or DeepSpeedStrategy() of headway.train.lightning"
         )
     environment = made.strategy.cluster_environment
     if not isinstance(environment, LightningEnvironment):

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from headway import _session as worker_session
+from headway.train.torch import _deepspeed
 
 
 def describe_rank(device: str) -> None:
@@ -28,6 +29,7 @@ def describe_rank(device: str) -> None:
         # It reads the rank from the environment when it is imported, and the factory has none.
         context = worker_session.current("the torch backend").context
         rank_zero.rank_zero_only.rank = context["plan"]["rank"]
+    _deepspeed.describe_rank(device)
     worker_session.add_rank_check(_check_accelerate)
 
 
