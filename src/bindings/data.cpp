@@ -162,7 +162,9 @@ void bind_data(nb::module_& module) {
       .def(nb::new_(&start_process), nb::arg("program"), nb::arg("folder"),
            "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
       // Keeps the GIL: a field.
-      .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.");
+      .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
+      .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
+           "This process needs it no more; the last client's close ends it.");
   nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")
       // Keeps the GIL: nothing is sent yet.
       .def(nb::init<std::string, std::string>(), nb::arg("address"), nb::arg("hello") = "{}",

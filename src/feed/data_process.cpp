@@ -77,7 +77,9 @@ Result<DataProcess> DataProcess::launch(const std::string& program) {
   return DataProcess(listening->address, std::move(*life), *child);
 }
 
-DataProcess::~DataProcess() {
+DataProcess::~DataProcess() { close(); }
+
+void DataProcess::close() {
   if (!life_.is_open()) return;
   wire::keep_in_children(life_.get());
   life_.close();

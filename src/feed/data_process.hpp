@@ -23,6 +23,9 @@ class DataProcess {
   DataProcess& operator=(DataProcess&&) noexcept = default;
   ~DataProcess();
 
+  /// The same as the end of this object. Waits a moment for the process, if it has no other client.
+  void close();
+
   const std::string& address() const { return address_; }
 
  private:

@@ -97,9 +97,6 @@ RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_ex
     column.at = stride_;
     stride_ += column.width;
   }
-  for (Fixed& column : fixed_) {
-    if (schema_->field(column.column)->nullable()) column.valid_at = stride_++;
-  }
   stride_ = arrow::bit_util::RoundUpToMultipleOf8(stride_);
   if (rows_expected > 0) (void)reserve(rows_expected);
 }
@@ -121,8 +118,8 @@ arrow::Status RowWindow::add(const arrow::RecordBatch& batch) {
       return arrow::Status::Invalid("column \"", schema_->field(column.column)->name(),
                                     "\" has nulls within tensors: such rows cannot be shuffled");
     }
-    column.has_nulls = column.has_nulls || data.GetNullCount() > 0;
   }
+  for (Fixed& column : fixed_) add_validity(column, *batch.column_data(column.column));
   place(batch);
   for (Other& other : others_) other.pieces.push_back(batch.column(other.column));
   rows_ += batch.num_rows();
@@ -136,7 +133,6 @@ void RowWindow::place(const arrow::RecordBatch& batch) {
     for (const Fixed& column : fixed_) {
       const arrow::ArrayData& data = *batch.column_data(column.column);
       place_values(column, data, first, count, to);
-      if (column.valid_at > 0) place_validity(column, data, first, count, to);
     }
     to += count * stride_;
   }
@@ -163,12 +159,22 @@ void RowWindow::place_values(const Fixed& column, const arrow::ArrayData& data, 
   scatter(column.width, values->buffers[1]->data() + begin * column.width, count, to + column.at, stride_);
 }
 
-void RowWindow::place_validity(const Fixed& column, const arrow::ArrayData& data, std::int64_t first,
-                               std::int64_t count, std::uint8_t* to) const {
-  const std::uint8_t* bits = data.buffers[0] ? data.buffers[0]->data() : nullptr;
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i * stride_ + column.valid_at] =
-        bits == nullptr || arrow::bit_util::GetBit(bits, data.offset + first + i) ? 1 : 0;
+void RowWindow::add_validity(Fixed& column, const arrow::ArrayData& data) const {
+  if (column.valid.empty() && data.GetNullCount() == 0) return;
+  column.valid.resize(static_cast<std::size_t>(rows_ + data.length), 1);
+  if (data.GetNullCount() == 0) return;
+  const std::uint8_t* bits = data.buffers[0]->data();
+  for (std::int64_t i = 0; i < data.length; ++i) {
+    if (!arrow::bit_util::GetBit(bits, data.offset + i)) column.valid[static_cast<std::size_t>(rows_ + i)] = 0;
+  }
+}
+
+void RowWindow::clear() {
+  rows_ = 0;
+  for (Fixed& column : fixed_) column.valid.clear();
+  for (Other& other : others_) {
+    other.pieces.clear();
+    other.whole = nullptr;
   }
 }
 
@@ -205,11 +211,12 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> RowWindow::fixed_data(const Fix
                                                                        std::shared_ptr<arrow::Buffer> values,
                                                                        std::span<const std::uint32_t> numbers) const {
   std::shared_ptr<arrow::Buffer> validity;
-  if (column.has_nulls) {
+  if (!column.valid.empty()) {
     ARROW_ASSIGN_OR_RAISE(validity, arrow::AllocateEmptyBitmap(rows, pool_));
     for (std::int64_t i = 0; i < rows; ++i) {
-      const std::uint8_t* row = rows_memory_->data() + numbers[static_cast<std::size_t>(i)] * stride_;
-      if (row[column.valid_at] != 0) arrow::bit_util::SetBit(validity->mutable_data(), i);
+      if (column.valid[numbers[static_cast<std::size_t>(i)]] != 0) {
+        arrow::bit_util::SetBit(validity->mutable_data(), i);
+      }
     }
   }
   if (column.is_bits) {

@@ -23,7 +23,10 @@ class RowWindow {
   RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool);
 
   arrow::Status add(const arrow::RecordBatch& batch);
+  /// No rows; the memory stays, whose pages are there already.
+  void clear();
   std::int64_t rows() const { return rows_; }
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   /// Bytes of a row's columns of fixed width.
   std::int64_t row_bytes() const { return stride_; }
 
@@ -36,11 +39,11 @@ class RowWindow {
     int column = 0;
     std::int64_t width = 0;       ///< Bytes of a value.
     std::int64_t at = 0;          ///< Of the value within a row.
-    std::int64_t valid_at = 0;    ///< Of the byte that says whether it is null.
     std::int64_t list_size = -1;  ///< Values of a fixed-size list; -1: it is none.
     bool is_bits = false;
     std::shared_ptr<arrow::DataType> child;
-    bool has_nulls = false;
+    /// A byte for each row, 0: null. Empty while there is no null.
+    std::vector<std::uint8_t> valid;
   };
   /// A column that is taken by Arrow's kernel.
   struct Other {
@@ -53,8 +56,7 @@ class RowWindow {
   void place(const arrow::RecordBatch& batch);
   void place_values(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
                     std::uint8_t* to) const;
-  void place_validity(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
-                      std::uint8_t* to) const;
+  void add_validity(Fixed& column, const arrow::ArrayData& data) const;
   arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> gather(std::span<const std::uint32_t> numbers) const;
   arrow::Result<std::shared_ptr<arrow::ArrayData>> fixed_data(const Fixed& column, std::int64_t rows,
                                                               std::shared_ptr<arrow::Buffer> values,

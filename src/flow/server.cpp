@@ -65,7 +65,7 @@ Result<void> Server::greet(const feed::Hello& hello) {
 
 void Server::open(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input,
                   feed::Consumption consumption) {
-  const Result<std::shared_ptr<Outlet>> outlet = session->make_outlet(consumption.prefetch);
+  const Result<std::shared_ptr<Outlet>> outlet = session->make_outlet(engine_->budget(), consumption.prefetch);
   if (!outlet) return session->send(failure_frame(outlet.error()));
   const int rank = consumption.rank;
   if (consumption.group.empty() || consumption.world_size == 1)

@@ -49,8 +49,8 @@ void Session::start() {
       });
 }
 
-Result<std::shared_ptr<Outlet>> Session::make_outlet(int prefetch) {
-  Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make();
+Result<std::shared_ptr<Outlet>> Session::make_outlet(Budget& budget, int prefetch) {
+  Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make(budget);
   if (!memory) return memory.error();
   auto notify = [weak = weak_from_this(), &loop = loop_] {
     boost::asio::post(loop, [weak] {

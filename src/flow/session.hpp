@@ -41,7 +41,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void send(wire::Frame frame) { channel_->send(std::move(frame)); }
 
   /// Makes the memory that this client's batches lie in. Errors: `unavailable`.
-  Result<std::shared_ptr<Outlet>> make_outlet(int prefetch);
+  Result<std::shared_ptr<Outlet>> make_outlet(Budget& budget, int prefetch);
   const std::shared_ptr<Outlet>& outlet() const { return outlet_; }
 
  private:

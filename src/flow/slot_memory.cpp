@@ -17,12 +17,12 @@ std::uint64_t with_reserve(std::uint64_t size) { return (size + size / 8 + page 
 
 }  // namespace
 
-Result<std::unique_ptr<SlotMemory>> SlotMemory::make() {
+Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget) {
   wire::Fd memory(memfd_create("headway-batches", MFD_CLOEXEC));
   if (!memory.is_open()) {
     return Error{ErrorKind::unavailable, "cannot make memory for batches: " + wire::reason_of(errno)};
   }
-  return std::unique_ptr<SlotMemory>(new SlotMemory(std::move(memory)));
+  return std::unique_ptr<SlotMemory>(new SlotMemory(std::move(memory), budget));
 }
 
 SlotMemory::~SlotMemory() {
@@ -74,7 +74,7 @@ Result<Slot> SlotMemory::take(std::uint64_t size) {
   slot.memory = {static_cast<std::byte*>(mapped), slot.size};
   end_ += slot.size;
   bytes_ += slot.size;
-  slots_[slot.id] = {slot, true};
+  slots_[slot.id] = {slot, true, budget_.take(static_cast<std::int64_t>(slot.size))};
   return slot;
 }
 

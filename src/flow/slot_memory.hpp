@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow/budget.hpp"
 #include "wire/fd.hpp"
 
 #include <headway/result.hpp>
@@ -27,8 +28,8 @@ struct Slot {
 /// thread may call it.
 class SlotMemory {
  public:
-  /// Errors: `unavailable`.
-  static Result<std::unique_ptr<SlotMemory>> make();
+  /// Slots are counted in `budget`, which outlives this. Errors: `unavailable`.
+  static Result<std::unique_ptr<SlotMemory>> make(Budget& budget);
   ~SlotMemory();
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
@@ -45,17 +46,19 @@ class SlotMemory {
   std::uint64_t bytes() const;
 
  private:
-  explicit SlotMemory(wire::Fd memory) : memory_(std::move(memory)) {}
+  SlotMemory(wire::Fd memory, Budget& budget) : memory_(std::move(memory)), budget_(budget) {}
 
   struct Known {
     Slot slot;
     bool in_use = false;
+    Credit credit;
   };
   Known* fitting(std::uint64_t size);
   void drop_free_ones();
 
   mutable std::mutex mutex_;
   const wire::Fd memory_;
+  Budget& budget_;
   std::uint64_t end_ = 0;  ///< Of the file. What is punched out of it is never used again.
   std::uint64_t bytes_ = 0;
   std::int64_t last_id_ = 0;

@@ -5,8 +5,8 @@
 namespace headway::flow {
 namespace {
 
-/// Memory that decoding takes beside its result: levels, and buffers that double.
-constexpr double decoding_factor = 1.5;
+/// What reading takes: levels and buffers that double beside the rows, and the file's own bytes.
+constexpr double decoding_factor = 2;
 
 struct LeafUnit {
   std::shared_ptr<const Leaf> leaf;

@@ -19,11 +19,10 @@ arrow::Status WindowStage::add(Chunk chunk) {
   if (chunk.window != number_) {
     number_ = chunk.window;
     units_ = 0;
-    window_.reset();
     credits_.clear();
   }
   if (chunk.rows != nullptr) {
-    if (window_ == nullptr) {
+    if (window_ == nullptr || !window_->schema()->Equals(*chunk.rows->schema(), false)) {
       const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
       window_ = std::make_unique<RowWindow>(chunk.rows->schema(), window.rows, pool_);
     }
@@ -36,7 +35,7 @@ arrow::Status WindowStage::add(Chunk chunk) {
 
 /// The next window that has rows; false at the end.
 arrow::Result<bool> WindowStage::fill() {
-  window_.reset();
+  if (window_ != nullptr) window_->clear();
   credits_.clear();
   given_ = 0;
   numbers_.clear();
@@ -45,7 +44,7 @@ arrow::Result<bool> WindowStage::fill() {
     if (!chunk) return false;
     ARROW_RETURN_NOT_OK(add(std::move(*chunk)));
     if (units_ < order_->windows()[static_cast<std::size_t>(number_)].part_count) continue;
-    if (window_ == nullptr) continue;
+    if (window_ == nullptr || window_->rows() == 0) continue;
     order_->row_order(static_cast<std::uint32_t>(number_), window_->rows(), numbers_);
     return true;
   }

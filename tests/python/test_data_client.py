@@ -23,7 +23,9 @@ PROGRAM = str(Path(headway.__file__).parent / "bin" / "headway-data")
 
 @pytest.fixture
 def process():
-    return _core.DataProcess(PROGRAM, "")
+    started = _core.DataProcess(PROGRAM, "")
+    yield started
+    started.close()
 
 
 @pytest.fixture
@@ -350,3 +352,101 @@ def test_a_damaged_file_is_named(client, corpus):
 def test_a_missing_file_is_named(client, tmp_path):
     with pytest.raises((ValueError, OSError), match="nowhere"):
         open_stream(client, [read_parquet(tmp_path / "nowhere")], batch_size=700).next()
+
+
+def deal(client, plan, ranks, **consumption):
+    """The batches of each rank, read at the same time."""
+    streams = [
+        open_stream(client, plan, group="train", world_size=ranks, rank=rank, **consumption) for rank in range(ranks)
+    ]
+    found = [[] for _ in range(ranks)]
+
+    def read(rank):
+        found[rank] = [numbers(batch).tolist() for batch in batches(streams[rank])]
+
+    threads = [threading.Thread(target=read, args=[rank]) for rank in range(ranks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_drop_last_leaves_the_short_batches_out(client):
+    found = deal(client, [node("range", rows=1003)], 2, batch_size=100, drop_last=True)
+    assert [[len(batch) for batch in rank] for rank in found] == [[100] * 5, [100] * 5]
+
+
+def test_unequal_shares_lose_no_row(client):
+    found = deal(client, [node("range", rows=1003)], 2, batch_size=100, equal=False)
+    assert sorted(value for rank in found for batch in rank for value in batch) == list(range(1003))
+    assert [[len(batch) for batch in rank] for rank in found] == [[100] * 5 + [3], [100] * 5]
+
+
+def test_without_a_batch_size_pieces_come_as_they_are(client, corpus):
+    # Small row groups are read together.
+    assert sum(batch.rows for batch in batches(open_stream(client, [read_parquet(corpus)]))) == 12_000
+    plan = [node("range", rows=10), node("repartition", [0], rows=4)]
+    assert [batch.rows for batch in batches(open_stream(client, plan))] == [4, 4, 2]
+
+
+def test_a_rank_that_leaves_does_not_stop_the_others(client):
+    streams = [
+        open_stream(client, [node("range", rows=1000)], batch_size=10, group="train", world_size=2, rank=rank)
+        for rank in range(2)
+    ]
+    assert streams[0].next().rows == 10
+    streams[0].close()
+    assert [value for value in all_numbers(streams[1]) if value < 40] == [*range(10, 20), *range(30, 40)]
+
+
+def test_ranks_with_different_data_sets_are_refused(client):
+    first = open_stream(client, [node("range", rows=10)], batch_size=1, group="train", world_size=2, rank=0)
+    second = open_stream(client, [node("range", rows=11)], batch_size=1, group="train", world_size=2, rank=1)
+    with pytest.raises(ValueError, match=r'ranks do not read "train" in the same way'):
+        second.next()
+    first.close()
+
+
+def test_a_local_shuffle_keeps_rows_within_its_window(client):
+    rows = 1_000_000
+    stream = open_stream(client, [node("range", rows=rows)], batch_size=1000, shuffle_window_rows=262_144, seed=1)
+    found = np.array(all_numbers(stream))
+    assert sorted(found.tolist()) == list(range(rows))
+    assert found.tolist() != list(range(rows))
+    assert np.abs(found - np.arange(rows)).max() < 2 * 262_144
+
+
+def test_a_sample_is_the_same_each_time(client):
+    plan = [node("range", rows=10_000), node("sample", [0], fraction=0.1, seed=4)]
+    first = all_numbers(open_stream(client, plan, batch_size=100))
+    assert 800 < len(first) < 1200
+    assert all_numbers(open_stream(client, plan, batch_size=7)) == first
+
+
+def test_epochs_of_a_group_wait_for_all_ranks(client):
+    found = [deal(client, [node("range", rows=8)], 2, batch_size=2, epoch=epoch) for epoch in range(2)]
+    assert found == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]] * 2
+
+
+def resident(pid):
+    """Bytes of memory of a process, without what it maps of files."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return (int(fields["RssAnon"].split()[0]) + int(fields["RssShmem"].split()[0])) * 1024
+
+
+def test_memory_stays_within_the_budget(process, tmp_path):
+    budget = 96 << 20
+    values = np.random.default_rng(0).random(500_000)
+    for file in range(4):
+        table = pa.table({f"c{i}": values for i in range(16)})
+        pq.write_table(table, tmp_path / f"{file}.parquet", row_group_size=100_000, compression="none")
+    client = _core.DataClient(process.address, json.dumps({"budget": budget}))
+    stream = open_stream(client, [read_parquet(tmp_path)], batch_size=4096)
+    (pid,) = data_processes()
+    most, rows = 0, 0
+    for batch in batches(stream):
+        rows += batch.rows
+        most = max(most, resident(pid))
+    assert rows == 2_000_000
+    assert most <= budget + (64 << 20)
