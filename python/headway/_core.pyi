@@ -775,6 +775,9 @@ class DataProcess:
     def address(self) -> str:
         """Where clients find it."""
 
+    def close(self) -> None:
+        """This process needs it no more; the last client's close ends it."""
+
 class DataClient:
     """Asks a data process, and opens streams of batches."""
 

@@ -14,6 +14,15 @@ std::int64_t quarter_of_memory() {
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
 }
 
+/// What is freed stays with the allocator for a while, and the process itself takes some:
+/// a part of the budget, but never more than this.
+constexpr std::int64_t kept_max = 256 << 20;
+
+std::int64_t budget_of(const feed::Hello& hello) {
+  const std::int64_t bytes = std::max(hello.budget > 0 ? hello.budget : quarter_of_memory(), budget_min);
+  return bytes - std::min(bytes / 4, kept_max);
+}
+
 std::size_t threads_of(const feed::Hello& hello) {
   const unsigned int wanted =
       hello.threads > 0 ? static_cast<unsigned int>(hello.threads) : std::thread::hardware_concurrency();
@@ -22,9 +31,6 @@ std::size_t threads_of(const feed::Hello& hello) {
 
 }  // namespace
 
-Engine::Engine(const feed::Hello& hello)
-    : hello_(hello),
-      threads_(threads_of(hello)),
-      budget_(hello.budget > 0 ? std::max(hello.budget, budget_min) : std::max(quarter_of_memory(), budget_min)) {}
+Engine::Engine(const feed::Hello& hello) : hello_(hello), threads_(threads_of(hello)), budget_(budget_of(hello)) {}
 
 }  // namespace headway::flow

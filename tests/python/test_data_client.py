@@ -9,16 +9,12 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
-import headway
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from data_streams import PROGRAM, all_numbers, ask, batches, data_processes, deal, node, numbers, open_stream
 from headway import _core
-
-PROGRAM = str(Path(headway.__file__).parent / "bin" / "headway-data")
 
 
 @pytest.fixture
@@ -31,40 +27,6 @@ def process():
 @pytest.fixture
 def client(process):
     return _core.DataClient(process.address)
-
-
-def data_processes():
-    """The data processes that this process has started."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "headway-data\n"]
-
-
-def node(op, inputs=(), **args):
-    return {"op": op, "inputs": list(inputs), "args": args}
-
-
-def open_stream(client, plan, **consumption):
-    return client.open(json.dumps({"plan": plan, "consumption": consumption}), [])
-
-
-def ask(client, what, plan):
-    answer, raw = client.ask(json.dumps({"what": what, "plan": plan}), [])
-    return json.loads(answer), raw
-
-
-def numbers(batch):
-    """The values of the first column, a view of the batch's memory."""
-    (offset, size) = batch.buffers[1]
-    return np.frombuffer(batch, dtype=np.int64, count=size // 8, offset=offset)
-
-
-def batches(stream):
-    while (batch := stream.next()) is not None:
-        yield batch
-
-
-def all_numbers(stream):
-    return [value for batch in batches(stream) for value in numbers(batch).tolist()]
 
 
 def test_batches_are_views_of_shared_memory_and_have_exact_sizes(client):
@@ -263,115 +225,6 @@ except KeyboardInterrupt:
     assert ended.stdout == "interrupted\n"
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """Three Parquet files of four row groups: `id` counts from 0, `x` is half of it, `word` its text."""
-    for file in range(3):
-        ids = np.arange(file * 4000, (file + 1) * 4000)
-        table = pa.table({"id": ids, "x": (ids / 2).astype(np.float32), "word": [f"w{i}" for i in ids]})
-        pq.write_table(table, tmp_path / f"part-{file}.parquet", row_group_size=1000)
-    return tmp_path
-
-
-def read_parquet(folder, **options):
-    return node("read", format="parquet", paths=[str(folder)], options=options)
-
-
-def table_of(batch):
-    """The batch as a table of Arrow, of columns without children."""
-    schema = pa.ipc.read_schema(pa.py_buffer(batch.schema))
-    memory, buffers = pa.py_buffer(batch), iter(batch.buffers)
-    columns = []
-    for field, (length, nulls) in zip(schema, batch.nodes, strict=True):
-        parts = [next(buffers) for _ in range(field.type.num_buffers)]
-        columns.append(
-            pa.Array.from_buffers(
-                field.type, length, [memory.slice(offset, size) if offset else None for offset, size in parts], nulls
-            )
-        )
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def test_parquet_comes_in_file_order_with_exact_batches_across_row_groups(client, corpus):
-    found = list(batches(open_stream(client, [read_parquet(corpus)], batch_size=700)))
-    assert [batch.rows for batch in found] == [700] * 17 + [100]
-    table = pa.concat_tables([table_of(batch) for batch in found])
-    assert table.equals(pq.read_table(corpus))
-    assert ask(client, "count", [read_parquet(corpus)])[0] == 12_000
-    assert [Path(file).name for file in ask(client, "files", [read_parquet(corpus)])[0]] == [
-        "part-0.parquet",
-        "part-1.parquet",
-        "part-2.parquet",
-    ]
-
-
-def test_only_the_columns_that_a_plan_needs_are_read(client, corpus):
-    plan = [
-        read_parquet(corpus),
-        node("project", [0], columns=[["x", {"column": "x"}]], keep=False),
-    ]
-    (first, *_) = batches(open_stream(client, plan, batch_size=12_000))
-    assert table_of(first).column_names == ["x"]
-
-
-def test_expressions_make_and_filter_rows(client, corpus):
-    plan = [
-        read_parquet(corpus),
-        node("filter", [0], where={"call": "less", "args": [{"column": "id"}, {"literal": 10}]}),
-        node(
-            "project",
-            [1],
-            columns=[["twice", {"call": "multiply", "args": [{"column": "id"}, {"literal": 2}]}]],
-            keep=True,
-        ),
-        node("drop", [2], columns=["x"]),
-    ]
-    (batch,) = batches(open_stream(client, plan, batch_size=100))
-    assert table_of(batch).to_pydict() == {
-        "id": list(range(10)),
-        "word": [f"w{i}" for i in range(10)],
-        "twice": list(range(0, 20, 2)),
-    }
-    assert ask(client, "count", plan)[0] == 10
-
-
-def test_shuffled_rows_keep_their_columns_together(client, corpus):
-    plan = [read_parquet(corpus), node("shuffle", [0], kind="exact", seed=3)]
-    table = pa.concat_tables([table_of(batch) for batch in batches(open_stream(client, plan, batch_size=512))])
-    assert table["id"].to_pylist() != list(range(12_000))
-    ordered = table.sort_by("id")
-    assert ordered.equals(pq.read_table(corpus))
-
-
-def test_a_damaged_file_is_named(client, corpus):
-    (corpus / "part-1.parquet").write_bytes(b"PAR1 this is no Parquet file PAR1")
-    with pytest.raises((ValueError, OSError), match=r"part-1\.parquet"):
-        list(batches(open_stream(client, [read_parquet(corpus)], batch_size=700)))
-
-
-def test_a_missing_file_is_named(client, tmp_path):
-    with pytest.raises((ValueError, OSError), match="nowhere"):
-        open_stream(client, [read_parquet(tmp_path / "nowhere")], batch_size=700).next()
-
-
-def deal(client, plan, ranks, **consumption):
-    """The batches of each rank, read at the same time."""
-    streams = [
-        open_stream(client, plan, group="train", world_size=ranks, rank=rank, **consumption) for rank in range(ranks)
-    ]
-    found = [[] for _ in range(ranks)]
-
-    def read(rank):
-        found[rank] = [numbers(batch).tolist() for batch in batches(streams[rank])]
-
-    threads = [threading.Thread(target=read, args=[rank]) for rank in range(ranks)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
-
-
 def test_drop_last_leaves_the_short_batches_out(client):
     found = deal(client, [node("range", rows=1003)], 2, batch_size=100, drop_last=True)
     assert [[len(batch) for batch in rank] for rank in found] == [[100] * 5, [100] * 5]
@@ -381,13 +234,6 @@ def test_unequal_shares_lose_no_row(client):
     found = deal(client, [node("range", rows=1003)], 2, batch_size=100, equal=False)
     assert sorted(value for rank in found for batch in rank for value in batch) == list(range(1003))
     assert [[len(batch) for batch in rank] for rank in found] == [[100] * 5 + [3], [100] * 5]
-
-
-def test_without_a_batch_size_pieces_come_as_they_are(client, corpus):
-    # Small row groups are read together.
-    assert sum(batch.rows for batch in batches(open_stream(client, [read_parquet(corpus)]))) == 12_000
-    plan = [node("range", rows=10), node("repartition", [0], rows=4)]
-    assert [batch.rows for batch in batches(open_stream(client, plan))] == [4, 4, 2]
 
 
 def test_a_rank_that_leaves_does_not_stop_the_others(client):
@@ -427,26 +273,3 @@ def test_a_sample_is_the_same_each_time(client):
 def test_epochs_of_a_group_wait_for_all_ranks(client):
     found = [deal(client, [node("range", rows=8)], 2, batch_size=2, epoch=epoch) for epoch in range(2)]
     assert found == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]] * 2
-
-
-def resident(pid):
-    """Bytes of memory of a process, without what it maps of files."""
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return (int(fields["RssAnon"].split()[0]) + int(fields["RssShmem"].split()[0])) * 1024
-
-
-def test_memory_stays_within_the_budget(process, tmp_path):
-    budget = 96 << 20
-    values = np.random.default_rng(0).random(500_000)
-    for file in range(4):
-        table = pa.table({f"c{i}": values for i in range(16)})
-        pq.write_table(table, tmp_path / f"{file}.parquet", row_group_size=100_000, compression="none")
-    client = _core.DataClient(process.address, json.dumps({"budget": budget}))
-    stream = open_stream(client, [read_parquet(tmp_path)], batch_size=4096)
-    (pid,) = data_processes()
-    most, rows = 0, 0
-    for batch in batches(stream):
-        rows += batch.rows
-        most = max(most, resident(pid))
-    assert rows == 2_000_000
-    assert most <= budget + (64 << 20)
