@@ -22,8 +22,11 @@ class Place(Protocol):
     """Where the line is shown."""
 
     def show(self, text: str, *, whole_parts: bool) -> None:
-        """Draws it, over what it was. ``whole_parts``: where it is too long, parts between ``" · "``
-        are left out.
+        """Draws it, over what it was.
+
+        Args:
+            text: What is drawn.
+            whole_parts: Whether parts that do not fit are left out whole.
         """
 
     def hide(self) -> None:
