@@ -69,6 +69,8 @@ std::size_t sequence_length(std::string_view text) {
   return at < text.size() && is_between(text[at], '0', '~') ? whole() : at;
 }
 
+bool is_control(char32_t character) { return character < ' ' || (character >= 0x7F && character < 0xA0); }
+
 /// Those that turn the direction of text, or end a line.
 bool moves_text(char32_t character) {
   return character == 0x200E || character == 0x200F || (character >= 0x2028 && character <= 0x202E) ||
@@ -122,7 +124,7 @@ std::string without_escapes(std::string_view text) {
       shown += replacement;
     } else if (text.front() == '\t' || text.front() == '\n') {
       shown += ' ';
-    } else if (character >= ' ' && !(character >= 0x7F && character < 0xA0) && !moves_text(character)) {
+    } else if (!is_control(character) && !moves_text(character)) {
       shown += text.substr(0, length);
     }
     text.remove_prefix(std::max<std::size_t>(length, 1));
