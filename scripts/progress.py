@@ -29,7 +29,8 @@ PIP = re.compile(r"\s*(Collecting|Downloading|Installing|Building|Preparing|Proc
 def status_of(line: str) -> str | None:
     """How far the command is, as one of its lines says; None when it says something else."""
     if step := NINJA.match(line):
-        return f"{step[1]} of {step[2]}"
+        # Before it compiles, ninja looks whether cmake is to run again, and counts that apart.
+        return "" if step[3].startswith("Re-") else f"{step[1]} of {step[2]}"
     if step := PIP.match(line):
         name = step[2].rstrip(":").rsplit("/", 1)[-1]
         return f"{step[1].lower()} {'' if name == 'collected' else name.split('-')[0]}".strip()

@@ -54,6 +54,14 @@ def test_how_far_ninja_is_is_said_while_it_says_nothing(follow, tmp_path: Path) 
     assert process.wait() == 0
 
 
+def test_what_ninja_does_before_it_compiles_is_not_counted(follow, tmp_path: Path) -> None:
+    process = follow("echo '[0/2] Re-checking globbed directories...'; cat go; echo '[1/68] Building a.o'; cat go")
+    assert " of " not in wait_for(process, "compiling: ")
+    (tmp_path / "go").write_text("")
+    wait_for(process, "compiling: 1 of 68, ")
+    (tmp_path / "go").write_text("")
+
+
 def test_what_pip_works_at_is_said_and_its_lines_are_not_shown(follow, tmp_path: Path) -> None:
     process = follow("echo 'WARNING: an index is gone'; echo 'Collecting torch==2.13'; cat go")
     first = process.stdout.readline()
