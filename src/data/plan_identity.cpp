@@ -49,8 +49,20 @@ void name_function(JsonObject& step, std::span<const std::string_view> blobs) {
   }
 }
 
+/// Of a file that is named after its content, such as what data sets from memory are written to,
+/// the name: it may lie elsewhere the next time. Else the whole path.
+std::string_view lasting_path(std::string_view path) {
+  constexpr std::string_view suffix = ".arrow";
+  constexpr std::size_t digits = 32;
+  const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
+  const bool is_digest = name.size() == digits + suffix.size() && name.ends_with(suffix) &&
+                         name.find_first_not_of("0123456789abcdef") == digits;
+  return is_digest ? name : path;
+}
+
 void shorten_paths(JsonObject& args) {
   JsonArray& paths = args.at("paths").get_array();
+  for (Json& path : paths) path = std::string(lasting_path(path.get_string()));
   if (paths.size() <= paths_max) return;
   const std::string rest = std::to_string(paths.size()) + " paths, " + digest_of(json_text(paths));
   paths = {paths.front(), rest, paths.back()};

@@ -55,8 +55,7 @@ class Rewriter {
 
   bool lower_filter(std::size_t above, std::size_t below) {
     auto* filter = plan_.nodes[above].as<FilterNode>();
-    // A value that depends on the row's place is another one among other rows.
-    if (filter == nullptr || !is_pure(filter->where)) return false;
+    if (filter == nullptr) return false;
     const Node& node = plan_.nodes[below];
     if (const auto* project = node.as<ProjectNode>()) {
       const auto where = below_project(filter->where, *project);
@@ -94,6 +93,7 @@ class Rewriter {
 
   bool lower_filter_into_union(std::size_t above, std::size_t below) {
     const auto* filter = plan_.nodes[above].as<FilterNode>();
+    // A value that depends on the row's place is another one before the union.
     if (filter == nullptr || !is_pure(filter->where) || !plan_.nodes[below].as<UnionNode>()) return false;
     const FilterNode copied = *filter;
     // The copies of the filter come where the union was; it takes the filter's place.

@@ -88,6 +88,16 @@ BOOST_AUTO_TEST_CASE(the_hash_is_that_of_what_makes_rows) {
       {"op": "union", "inputs": [0, 1]}])")));
 }
 
+BOOST_AUTO_TEST_CASE(a_file_that_is_named_after_its_content_may_lie_elsewhere) {
+  const auto hash_of = [](const std::string& path) {
+    return plan_hash(identity_of_text(R"([{"op": "read", "args": {"format": "arrow", "paths": [")" + path + "\"]}}]"));
+  };
+  const std::string name = "0123456789abcdef0123456789abcdef.arrow";
+  BOOST_TEST(hash_of("/tmp/" + name) == hash_of("/scratch/" + name));
+  BOOST_TEST(hash_of("/tmp/" + name) != hash_of("/tmp/1" + name.substr(1)));
+  BOOST_TEST(hash_of("/tmp/rows.arrow") != hash_of("/scratch/rows.arrow"));
+}
+
 BOOST_AUTO_TEST_CASE(a_changed_plan_is_said_in_words) {
   BOOST_TEST(difference_after("\"rows\": 10", "\"rows\": 20") == "limit: rows was 10, is 20");
   BOOST_TEST(difference_after("\"blob\": 0", "\"blob\": 1") == "function scale: its function is another one");
