@@ -1,0 +1,116 @@
+#include "flow/parallel_stage.hpp"
+
+#include <arrow/api.h>
+#include <arrow/json/from_string.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <future>
+
+namespace headway::flow {
+namespace {
+
+constexpr ParallelLimits three_threads{3, 6};
+
+std::shared_ptr<arrow::RecordBatch> row_of(int value) {
+  const auto column = arrow::json::ArrayFromJSONString(arrow::int32(), "[" + std::to_string(value) + "]").ValueOrDie();
+  return arrow::RecordBatch::Make(arrow::schema({arrow::field("v", arrow::int32())}), 1, {column});
+}
+
+int value_of(const arrow::RecordBatch& rows) { return static_cast<const arrow::Int32Array&>(*rows.column(0)).Value(0); }
+
+/// `count` items; `work` gets the number of each.
+NextItem items(int count, std::function<arrow::Status(int, const ItemSink&)> work) {
+  return [count, next = 0, work = std::move(work)]() mutable -> arrow::Result<std::optional<Item>> {
+    if (next == count) return std::nullopt;
+    Item item;
+    item.where = "item " + std::to_string(next);
+    item.bytes = 100;
+    item.unit = next;
+    item.work = [number = next, work](const ItemSink& sink) { return work(number, sink); };
+    ++next;
+    return item;
+  };
+}
+
+std::vector<int> values_of(Stage& stage) {
+  std::vector<int> values;
+  while (true) {
+    const auto chunk = stage.next().ValueOrDie();
+    if (!chunk) return values;
+    if (chunk->rows) values.push_back(value_of(*chunk->rows));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(parallel_stages)
+
+BOOST_AUTO_TEST_CASE(rows_come_in_the_order_of_items_though_later_ones_are_ready_first) {
+  Budget budget(1000);
+  std::promise<void> second_done;
+  const auto waits = second_done.get_future().share();
+  ParallelStage stage(budget, three_threads, nullptr, items(5, [&](int number, const ItemSink& sink) {
+                        if (number == 0) waits.wait();
+                        ARROW_RETURN_NOT_OK(sink(row_of(number)));
+                        if (number == 1) second_done.set_value();
+                        return arrow::Status::OK();
+                      }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 2, 3, 4}), boost::test_tools::per_element());
+  BOOST_TEST(budget.taken() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
+  Budget budget(50);
+  ParallelStage stage(budget, three_threads, nullptr,
+                      items(4, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 2, 3}), boost::test_tools::per_element());
+  // Never two of them.
+  BOOST_TEST(budget.peak() == 100);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_comes_after_the_rows_before_it_and_names_its_item) {
+  Budget budget(1000);
+  ParallelStage stage(budget, three_threads, nullptr, items(3, [](int number, const ItemSink& sink) {
+                        return number == 1 ? arrow::Status::Invalid("bad") : sink(row_of(number));
+                      }));
+  arrow::Result<std::optional<Chunk>> chunk = stage.next();
+  int rows = 0;
+  while (chunk.ok()) {
+    if ((*chunk)->rows) ++rows;
+    chunk = stage.next();
+  }
+  BOOST_TEST(rows == 1);
+  BOOST_TEST(chunk.status().message() == "item 1: bad");
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_is_a_failure) {
+  Budget budget(1000);
+  ParallelStage stage(budget, three_threads, nullptr,
+                      items(1, [](int, const ItemSink&) -> arrow::Status { throw std::runtime_error("thrown"); }));
+  BOOST_TEST(stage.next().status().message() == "item 0: thrown");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_ends_a_wait) {
+  Budget budget(1000);
+  std::promise<void> begun;
+  std::promise<void> stopped;
+  const auto ends = stopped.get_future().share();
+  ParallelStage stage(budget, three_threads, nullptr,
+                      items(1,
+                            [&](int, const ItemSink&) {
+                              begun.set_value();
+                              ends.wait();
+                              return arrow::Status::OK();
+                            }),
+                      [&, told = false]() mutable {
+                        if (!std::exchange(told, true)) stopped.set_value();
+                      });
+  auto next = std::async(std::launch::async, [&] { return stage.next().status().IsCancelled(); });
+  begun.get_future().wait();
+  stage.stop();
+  BOOST_TEST(next.get());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace headway::flow

@@ -1,0 +1,79 @@
+#include "flow/row_window.hpp"
+
+#include <arrow/api.h>
+#include <arrow/json/from_string.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <numeric>
+
+namespace headway::flow {
+namespace {
+
+std::shared_ptr<arrow::RecordBatch> mixed_rows() {
+  const std::vector<std::pair<std::shared_ptr<arrow::DataType>, std::string>> columns{
+      {arrow::int64(), "[1, 2, 3, 4, 5, 6]"},
+      {arrow::int8(), "[null, 2, null, 4, 5, 6]"},
+      {arrow::boolean(), "[true, null, false, true, false, true]"},
+      {arrow::utf8(), R"(["a", "bb", null, "d", "", "f"])"},
+      {arrow::fixed_size_list(arrow::float32(), 3),
+       "[[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 1], [2, 2, 2], [3, 3, 3]]"},
+      {arrow::fixed_size_binary(5), R"(["abcde", "bcdef", "cdefg", null, "efghi", "fghij"])"},
+  };
+  arrow::FieldVector fields;
+  arrow::ArrayVector arrays;
+  for (const auto& [type, json] : columns) {
+    fields.push_back(arrow::field("c" + std::to_string(fields.size()), type));
+    arrays.push_back(arrow::json::ArrayFromJSONString(type, json).ValueOrDie());
+  }
+  return arrow::RecordBatch::Make(arrow::schema(fields), 6, arrays);
+}
+
+BOOST_AUTO_TEST_SUITE(row_windows)
+
+BOOST_AUTO_TEST_CASE(rows_are_taken_in_any_order_with_all_their_columns) {
+  const auto rows = mixed_rows();
+  RowWindow window(rows->schema(), -1, arrow::default_memory_pool());
+  // In pieces, of which one begins within its arrays; the first has no null in some columns.
+  BOOST_TEST(window.add(*rows->Slice(4, 2)).ok());
+  BOOST_TEST(window.add(*rows->Slice(0, 4)).ok());
+  BOOST_TEST(window.rows() == 6);
+  const std::vector<std::uint32_t> numbers{5, 0, 2, 2, 4};
+  const auto taken = window.take(numbers).ValueOrDie();
+  BOOST_TEST(taken->ValidateFull().ok());
+  const auto expected = arrow::ConcatenateRecordBatches({rows->Slice(3, 1), rows->Slice(4, 1), rows->Slice(0, 1),
+                                                         rows->Slice(0, 1), rows->Slice(2, 1)})
+                            .ValueOrDie();
+  BOOST_TEST(taken->Equals(*expected));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_is_used_again) {
+  const auto rows = mixed_rows();
+  RowWindow window(rows->schema(), 6, arrow::default_memory_pool());
+  BOOST_TEST(window.add(*rows).ok());
+  window.clear();
+  BOOST_TEST(window.rows() == 0);
+  BOOST_TEST(window.add(*rows->Slice(4, 2)).ok());
+  const std::vector<std::uint32_t> numbers{1, 0};
+  const auto expected = arrow::ConcatenateRecordBatches({rows->Slice(5, 1), rows->Slice(4, 1)}).ValueOrDie();
+  BOOST_TEST(window.take(numbers).ValueOrDie()->Equals(*expected));
+}
+
+BOOST_AUTO_TEST_CASE(more_rows_than_are_copied_at_a_time) {
+  arrow::Int32Builder builder;
+  for (int i = 0; i < 1000; ++i) BOOST_TEST_REQUIRE(builder.Append(i).ok());
+  const auto rows = arrow::RecordBatch::Make(arrow::schema({arrow::field("v", arrow::int32())}), 1000,
+                                             {builder.Finish().ValueOrDie()});
+  RowWindow window(rows->schema(), 1000, arrow::default_memory_pool());
+  BOOST_TEST(window.add(*rows).ok());
+  std::vector<std::uint32_t> numbers(1000);
+  std::iota(numbers.rbegin(), numbers.rend(), 0U);
+  const auto taken = window.take(numbers).ValueOrDie();
+  const auto& values = static_cast<const arrow::Int32Array&>(*taken->column(0));
+  for (int i = 0; i < 1000; ++i) BOOST_TEST_REQUIRE(values.Value(i) == 999 - i);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace headway::flow
