@@ -21,7 +21,7 @@ from typing import Any
 
 FILE_SECONDS_MAX = 180
 PRECOMPILED_HEADER = re.compile(r"\s-include\s+\S*cmake_pch\.hxx(?=\s|$)")
-BATCH = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+BATCH = re.compile(r"/Unity/unity_\w+_cxx\.cxx$")
 INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 # GCC's own options, which clang does not know; and -Werror, as the compiler's warnings are the
 # build's business.

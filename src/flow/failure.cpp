@@ -16,6 +16,7 @@ ErrorKind kind_of(const arrow::Status& status) {
     case arrow::StatusCode::KeyError:
     case arrow::StatusCode::IndexError:
     case arrow::StatusCode::NotImplemented: return ErrorKind::invalid_argument;
+    case arrow::StatusCode::AlreadyExists: return ErrorKind::already_exists;
     case arrow::StatusCode::IOError:
     case arrow::StatusCode::OutOfMemory:
     case arrow::StatusCode::CapacityError: return ErrorKind::unavailable;

@@ -2,6 +2,7 @@
 
 #include "feed/address.hpp"
 #include "flow/questions.hpp"
+#include "flow/write_plan.hpp"
 
 #include <algorithm>
 
@@ -114,19 +115,29 @@ void Server::begin(const feed::Consumption& consumption, std::shared_ptr<const P
 }
 
 void Server::ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) {
+  answer_later(session,
+               [this, what = std::move(what), input = std::move(input)] { return answer(*engine_, what, *input); });
+}
+
+void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) {
+  auto wanted = [seen = std::weak_ptr(session)] { return !seen.expired(); };
+  answer_later(session, [this, input = std::move(input), wanted = std::move(wanted)] {
+    return write_plan(*engine_, *input, wanted);
+  });
+}
+
+void Server::answer_later(const std::shared_ptr<Session>& session, std::function<wire::Frame()> make) {
   if (!answering_) {
     Result<std::unique_ptr<wire::ThreadPool>> pool = wire::ThreadPool::start(answering_threads);
     if (!pool) return session->send(failure_frame(pool.error()));
     answering_ = std::move(*pool);
   }
-  asio::post(*answering_, [this, session, what = std::move(what), input = std::move(input)]() mutable {
-    auto frame = std::make_shared<wire::Frame>(answer(*engine_, what, *input));
-    asio::post(loop_, [session = std::move(session), frame] { session->send(std::move(*frame)); });
+  asio::post(*answering_, [this, seen = std::weak_ptr(session), make = std::move(make)] {
+    auto frame = std::make_shared<wire::Frame>(make());
+    asio::post(loop_, [seen, frame] {
+      if (const auto client = seen.lock()) client->send(std::move(*frame));
+    });
   });
-}
-
-void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput>) {
-  session->send(failure_frame(Error{ErrorKind::invalid_argument, "this data process cannot run such a plan"}));
 }
 
 void Server::leave(const std::shared_ptr<Session>& session) {

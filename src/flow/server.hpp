@@ -7,6 +7,7 @@
 
 #include <boost/asio.hpp>
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -50,6 +51,8 @@ class Server : public SessionHost {
   void accept();
   void begin(const feed::Consumption& consumption, std::shared_ptr<const PlanInput> input,
              const std::map<int, std::shared_ptr<Session>>& sessions);
+  /// Has `make` called where it may block, and sends what it returns.
+  void answer_later(const std::shared_ptr<Session>& session, std::function<wire::Frame()> make);
   void end_if_alone();
 
   boost::asio::io_context loop_;
@@ -58,7 +61,7 @@ class Server : public SessionHost {
   std::set<std::shared_ptr<Session>> sessions_;
   std::map<std::string, Gathering> gathering_;  ///< By group and epoch.
   std::list<Running> running_;
-  std::unique_ptr<wire::ThreadPool> answering_;  ///< Questions, which wait for files.
+  std::unique_ptr<wire::ThreadPool> answering_;  ///< Questions and writes, which wait for files.
 };
 
 }  // namespace headway::flow

@@ -18,6 +18,7 @@ class FileSource : public Source {
  public:
   FileSource(std::shared_ptr<const OpenedFiles> opened, std::vector<Piece> pieces, std::int64_t packed_bytes)
       : opened_(std::move(opened)), pieces_(std::move(pieces)) {
+    count_rows();
     pack(packed_bytes);
   }
 
@@ -68,27 +69,39 @@ class FileSource : public Source {
       unit.bytes += pieces_[i].bytes;
       unit.rows = unit.rows < 0 || pieces_[i].rows < 0 ? -1 : unit.rows + pieces_[i].rows;
     }
-    unit.where = shown_location(file(pieces_[begin]).location);
-    const std::size_t last = pieces_[end - 1].file;
-    if (last != unit.file) {
-      unit.where += " and " + std::to_string(last - unit.file) + " more files";
-    } else if (begin > 0 && pieces_[begin - 1].file == unit.file) {
-      unit.where += ", part " + std::to_string(part_of(begin));
-    } else if (end < pieces_.size() && pieces_[end].file == unit.file) {
-      unit.where += ", part 0";
-    }
+    unit.where = where(begin, end);
     return unit;
   }
 
-  /// Which part of its file a piece is.
-  std::size_t part_of(std::size_t piece) const {
-    std::size_t first = piece;
-    while (first > 0 && pieces_[first - 1].file == pieces_[piece].file) --first;
-    return piece - first;
+  /// The file, and which rows or else bytes of it.
+  std::string where(std::size_t begin, std::size_t end) const {
+    const Piece& first = pieces_[begin];
+    const Piece& last = pieces_[end - 1];
+    std::string words = shown_location(file(first).location);
+    if (last.file != first.file) return words + " and " + std::to_string(last.file - first.file) + " more files";
+    const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
+    const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
+    if (from_begin && to_end) return words;
+    const std::int64_t rows = row_begins_[begin];
+    if (rows < 0 || row_begins_[end - 1] < 0 || last.rows < 0) {
+      return words + ", bytes " + std::to_string(first.begin) + " to " + std::to_string(last.end - 1);
+    }
+    return words + ", rows " + std::to_string(rows) + " to " + std::to_string(row_begins_[end - 1] + last.rows - 1);
+  }
+
+  /// The row of its file that each piece begins with; -1 where that is unknown.
+  void count_rows() {
+    std::int64_t row = 0;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (i == 0 || pieces_[i - 1].file != pieces_[i].file) row = 0;
+      row_begins_.push_back(row);
+      row = row < 0 || pieces_[i].rows < 0 ? -1 : row + pieces_[i].rows;
+    }
   }
 
   std::shared_ptr<const OpenedFiles> opened_;
   std::vector<Piece> pieces_;
+  std::vector<std::int64_t> row_begins_;
   std::vector<Unit> units_;
 };
 

@@ -6,8 +6,10 @@
 #include "storage/remote/remote.hpp"
 
 #include <arrow/status.h>
+#include <arrow/util/io_util.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fnmatch.h>
 
@@ -58,7 +60,8 @@ bool fits(std::string_view pattern, std::string_view path) {
 }
 
 arrow::Status missing(const std::string& location) {
-  return arrow::Status::IOError("cannot read ", shown_location(location), ": there is nothing");
+  return arrow::internal::StatusFromErrno(ENOENT, arrow::StatusCode::IOError, "cannot read ", shown_location(location),
+                                          ": there is nothing");
 }
 
 Listed list_local_directory(const fs::path& directory) {

@@ -15,14 +15,17 @@ struct KnownFormat {
   FormatResult (*make)(const data::ReadNode&);
 };
 
-constexpr std::array<KnownFormat, 8> formats = {{{"arrow", arrow_format},
-                                                 {"binary", binary_format},
-                                                 {"csv", csv_format},
-                                                 {"json", json_format},
-                                                 {"numpy", numpy_format},
-                                                 {"orc", orc_format},
-                                                 {"parquet", parquet_format},
-                                                 {"text", text_format}}};
+constexpr std::array<KnownFormat, 11> formats = {{{"arrow", arrow_format},
+                                                  {"binary", binary_format},
+                                                  {"csv", csv_format},
+                                                  {"images", image_format},
+                                                  {"json", json_format},
+                                                  {"numpy", numpy_format},
+                                                  {"orc", orc_format},
+                                                  {"parquet", parquet_format},
+                                                  {"text", text_format},
+                                                  {"tfrecord", tfrecord_format},
+                                                  {"webdataset", webdataset_format}}};
 
 }  // namespace
 

@@ -18,8 +18,8 @@ namespace {
 
 using BatchPointer = std::shared_ptr<arrow::RecordBatch>;
 
-/// Batches that are smaller are joined with the next ones.
-constexpr std::int64_t joined_bytes = packed_bytes_min;
+/// Batches that are smaller are joined with the next ones: joining copies.
+constexpr std::int64_t joined_bytes = std::int64_t{256} << 10;
 
 /// The first row whose value cannot be cast; found by halves.
 std::int64_t bad_row(const arrow::Array& values, const std::shared_ptr<arrow::DataType>& type,

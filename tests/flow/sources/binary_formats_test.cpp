@@ -126,6 +126,7 @@ BOOST_AUTO_TEST_CASE(are_cut_within_large_batches) {
   std::int64_t counted = 0;
   for (const Unit& unit : source->units()) counted += unit.rows;
   BOOST_TEST(counted == 5000);
+  BOOST_TEST(contains(source->units()[1].where, "a.arrow, rows "), source->units()[1].where);
   BOOST_TEST(combined(rows_of(*source))->Equals(*must(rows->CombineChunks())));
   const std::vector<int> two = {1, 0};
   BOOST_TEST(column_of(*must(rows_of(*source, &two)), "name")->Equals(*column_of(*rows, "name")));

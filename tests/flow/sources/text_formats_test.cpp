@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(in_parts_give_the_rows_of_the_whole) {
   const std::string path = disk.write("t.jsonl", text);
   const auto source = opened(read_node("json", {path}, R"({"unit_bytes": 5000})"));
   BOOST_TEST(source->units().size() > 10U);
+  BOOST_TEST(contains(source->units()[1].where, "t.jsonl, bytes 5000 to 9999"), source->units()[1].where);
   BOOST_TEST(combined(rows_of(*source))->Equals(*combined(rows_of(read_node("json", {path})))));
 }
 

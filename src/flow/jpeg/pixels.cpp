@@ -1,0 +1,187 @@
+#include "flow/jpeg/pixels.hpp"
+
+#include <arrow/status.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace headway::flow {
+namespace {
+
+/// Weights are whole numbers of so many bits, as Pillow has them for 8-bit images
+/// (src/libImaging/Resample.c of Pillow).
+constexpr int weight_bits = 32 - 8 - 2;
+
+/// Which inputs make an output, with which weights.
+struct Weights {
+  std::int32_t begin = 0;
+  std::vector<std::int32_t> values;
+};
+
+std::vector<Weights> weights_of(std::int32_t in, std::int32_t out) {
+  const double scale = static_cast<double>(in) / out;
+  const double support = std::max(scale, 1.0);
+  std::vector<Weights> all(static_cast<std::size_t>(out));
+  for (std::int32_t i = 0; i < out; ++i) {
+    const double center = (i + 0.5) * scale;
+    const std::int32_t begin = std::max(static_cast<std::int32_t>(center - support + 0.5), 0);
+    const std::int32_t end = std::min(static_cast<std::int32_t>(center + support + 0.5), in);
+    std::vector<double> exact;
+    double sum = 0;
+    for (std::int32_t x = begin; x < end; ++x) {
+      const double distance = std::abs((x - center + 0.5) * (1.0 / support));
+      exact.push_back(distance < 1.0 ? 1.0 - distance : 0.0);
+      sum += exact.back();
+    }
+    Weights& weights = all[static_cast<std::size_t>(i)];
+    weights.begin = begin;
+    for (double value : exact) {
+      if (sum != 0.0) value /= sum;
+      weights.values.push_back(static_cast<std::int32_t>(0.5 + value * (1 << weight_bits)));
+    }
+  }
+  return all;
+}
+
+std::uint8_t clipped(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> weight_bits, 0, 255)); }
+
+template <std::int32_t channels>
+void resize_rows(const Pixels& image, const std::vector<Weights>& weights, Pixels& out) {
+  for (std::int32_t row = 0; row < image.height; ++row) {
+    const std::uint8_t* from = image.data() + static_cast<std::size_t>(row) * image.row_bytes();
+    std::uint8_t* to = out.data() + static_cast<std::size_t>(row) * out.row_bytes();
+    for (const Weights& one : weights) {
+      std::int32_t sums[channels];
+      std::fill_n(sums, channels, 1 << (weight_bits - 1));
+      const std::uint8_t* pixel = from + one.begin * channels;
+      for (const std::int32_t weight : one.values) {
+        for (std::int32_t c = 0; c < channels; ++c) sums[c] += *pixel++ * weight;
+      }
+      for (std::int32_t c = 0; c < channels; ++c) *to++ = clipped(sums[c]);
+    }
+  }
+}
+
+arrow::Result<Pixels> narrowed(const Pixels& image, std::int32_t width, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, width, image.channels, image.cmyk, pool));
+  const std::vector<Weights> weights = weights_of(image.width, width);
+  if (image.channels == 1)
+    resize_rows<1>(image, weights, out);
+  else if (image.channels == 3)
+    resize_rows<3>(image, weights, out);
+  else
+    resize_rows<4>(image, weights, out);
+  return out;
+}
+
+/// Whole rows at a time: sums of a row's bytes lie side by side.
+arrow::Result<Pixels> shortened(const Pixels& image, std::int32_t height, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(height, image.width, image.channels, image.cmyk, pool));
+  const std::size_t row_bytes = out.row_bytes();
+  std::vector<std::int32_t> sums(row_bytes);
+  std::uint8_t* to = out.data();
+  for (const Weights& one : weights_of(image.height, height)) {
+    std::fill(sums.begin(), sums.end(), 1 << (weight_bits - 1));
+    const std::uint8_t* from = image.data() + static_cast<std::size_t>(one.begin) * row_bytes;
+    for (const std::int32_t weight : one.values) {
+      for (std::size_t i = 0; i < row_bytes; ++i) sums[i] += from[i] * weight;
+      from += row_bytes;
+    }
+    for (const std::int32_t sum : sums) *to++ = clipped(sum);
+  }
+  return out;
+}
+
+/// a * b / 255, rounded, as Pillow does it.
+std::uint8_t scaled(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t product = a * b + 128;
+  return static_cast<std::uint8_t>(((product >> 8U) + product) >> 8U);
+}
+
+/// Colours of transparent pixels must not show in their neighbours.
+void premultiply(Pixels& image) {
+  for (std::size_t i = 0; i + 3 < image.size(); i += 4) {
+    std::uint8_t* pixel = image.data() + i;
+    for (int c = 0; c < 3; ++c) pixel[c] = scaled(pixel[c], pixel[3]);
+  }
+}
+
+void divide_by_alpha(Pixels& image) {
+  for (std::size_t i = 0; i + 3 < image.size(); i += 4) {
+    std::uint8_t* pixel = image.data() + i;
+    if (pixel[3] == 0 || pixel[3] == 255) continue;
+    for (int c = 0; c < 3; ++c) pixel[c] = static_cast<std::uint8_t>(std::min(255 * pixel[c] / pixel[3], 255));
+  }
+}
+
+using Colour = std::array<std::uint8_t, 4>;
+
+Colour colour_at(const Pixels& image, std::size_t pixel) {
+  const std::uint8_t* at = image.data() + pixel * static_cast<std::size_t>(image.channels);
+  if (image.channels == 1) return {at[0], at[0], at[0], 255};
+  if (image.channels == 3) return {at[0], at[1], at[2], 255};
+  if (!image.cmyk) return {at[0], at[1], at[2], at[3]};
+  const auto with_black = [&](std::uint8_t ink) {
+    const int light = 255 - at[3];
+    return static_cast<std::uint8_t>(std::max(light - scaled(ink, static_cast<std::uint32_t>(light)), 0));
+  };
+  return {with_black(at[0]), with_black(at[1]), with_black(at[2]), 255};
+}
+
+}  // namespace
+
+arrow::Result<Pixels> Pixels::make(std::int32_t height, std::int32_t width, std::int32_t channels, bool cmyk,
+                                   arrow::MemoryPool* pool) {
+  Pixels made{.height = height, .width = width, .channels = channels, .cmyk = cmyk, .bytes = {}};
+  ARROW_ASSIGN_OR_RAISE(made.bytes, arrow::AllocateBuffer(static_cast<std::int64_t>(made.size()), pool));
+  return made;
+}
+
+arrow::Result<Pixels> decode_image(std::string_view bytes, arrow::MemoryPool* pool) {
+  if (is_jpeg(bytes)) return decode_jpeg(bytes, pool);
+  if (is_png(bytes)) return decode_png(bytes, pool);
+  return arrow::Status::Invalid(
+      "it is neither a JPEG nor a PNG; read_binary_files and a function with Pillow read others");
+}
+
+arrow::Result<Pixels> resized(const Pixels& image, std::int32_t height, std::int32_t width, arrow::MemoryPool* pool) {
+  if (height == image.height && width == image.width) return image;
+  Pixels made = image;
+  const bool transparent = image.channels == 4 && !image.cmyk;
+  if (transparent) {
+    ARROW_ASSIGN_OR_RAISE(made.bytes, image.bytes->CopySlice(0, image.bytes->size(), pool));
+    premultiply(made);
+  }
+  if (width != image.width) {
+    ARROW_ASSIGN_OR_RAISE(made, narrowed(made, width, pool));
+  }
+  if (height != image.height) {
+    ARROW_ASSIGN_OR_RAISE(made, shortened(made, height, pool));
+  }
+  if (transparent) divide_by_alpha(made);
+  return made;
+}
+
+arrow::Result<Pixels> converted(Pixels image, std::int32_t channels, arrow::MemoryPool* pool) {
+  if (image.channels == channels && !image.cmyk) return image;
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, image.width, channels, false, pool));
+  const std::size_t pixels = static_cast<std::size_t>(image.height) * static_cast<std::size_t>(image.width);
+  std::uint8_t* to = out.data();
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const Colour colour = colour_at(image, i);
+    if (channels == 1) {
+      // ITU-R BT.601, as Pillow rounds it.
+      *to++ = image.channels == 1 ? colour[0]
+                                  : static_cast<std::uint8_t>(
+                                        (colour[0] * 19595U + colour[1] * 38470U + colour[2] * 7471U + 0x8000U) >> 16U);
+    } else {
+      to = std::copy_n(colour.begin(), channels, to);
+    }
+  }
+  return out;
+}
+
+}  // namespace headway::flow

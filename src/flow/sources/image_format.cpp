@@ -1,0 +1,136 @@
+#include "core/location.hpp"
+#include "flow/jpeg/pixels.hpp"
+#include "flow/sources/formats.hpp"
+#include "flow/sources/one_batch.hpp"
+#include "flow/sources/read_options.hpp"
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/extension/fixed_shape_tensor.h>
+#include <arrow/extension/variable_shape_tensor.h>
+#include <arrow/extension_type.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <optional>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+/// How much larger pixels are than the file, as far as nobody knows better.
+constexpr std::int64_t pixels_per_byte = 10;
+
+struct ImageSize {
+  std::int32_t height;
+  std::int32_t width;
+};
+
+struct ImageOptions {
+  std::optional<ImageSize> size;
+  std::int32_t channels = 0;  ///< 0: as the first file has it.
+};
+
+class ImageFormat : public FileFormat {
+ public:
+  explicit ImageFormat(ImageOptions options) : options_(options) {}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
+                                                     arrow::MemoryPool* pool) override {
+    if (options_.channels == 0) {
+      const SourceFile& first = files.front();
+      ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(first.location, 0, first.bytes, pool));
+      const auto image = decode_image(std::string_view(*bytes), pool);
+      if (!image.ok()) {
+        return image.status().WithMessage(shown_location(first.location), ": ", image.status().message());
+      }
+      options_.channels = image->cmyk ? 3 : image->channels;
+    }
+    schema_ = arrow::schema({arrow::field("image", image_type())});
+    return schema_;
+  }
+
+  arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
+    const std::int64_t bytes = options_.size
+                                   ? std::int64_t{options_.size->height} * options_.size->width * options_.channels
+                                   : file.bytes * pixels_per_byte;
+    return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = bytes}};
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece&,
+                                                                const std::vector<int>& columns,
+                                                                arrow::MemoryPool* pool) const override {
+    if (columns.empty()) return one_batch(arrow::RecordBatch::Make(arrow::schema({}), 1, arrow::ArrayVector()));
+    ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(file.location, 0, file.bytes, arrow::default_memory_pool()));
+    ARROW_ASSIGN_OR_RAISE(Pixels image, decode_image(std::string_view(*bytes), pool));
+    if (options_.size) {
+      ARROW_ASSIGN_OR_RAISE(image, resized(image, options_.size->height, options_.size->width, pool));
+    }
+    ARROW_ASSIGN_OR_RAISE(image, converted(std::move(image), options_.channels, pool));
+    auto values = std::make_shared<arrow::UInt8Array>(image.bytes->size(), image.bytes);
+    auto array = options_.size ? fixed_shape(values) : variable_shape(image, values);
+    return one_batch(arrow::RecordBatch::Make(schema_, 1, {std::move(array)}));
+  }
+
+ private:
+  /// Grey images have two dimensions.
+  std::int32_t dimensions() const { return options_.channels == 1 ? 2 : 3; }
+
+  std::shared_ptr<arrow::DataType> image_type() const {
+    if (!options_.size) return arrow::extension::variable_shape_tensor(arrow::uint8(), dimensions());
+    std::vector<std::int64_t> shape = {options_.size->height, options_.size->width};
+    if (dimensions() == 3) shape.push_back(options_.channels);
+    return arrow::extension::fixed_shape_tensor(arrow::uint8(), shape);
+  }
+
+  std::shared_ptr<arrow::Array> fixed_shape(const std::shared_ptr<arrow::Array>& values) const {
+    const auto type = arrow::fixed_size_list(arrow::uint8(), static_cast<std::int32_t>(values->length()));
+    return arrow::ExtensionType::WrapArray(schema_->field(0)->type(),
+                                           std::make_shared<arrow::FixedSizeListArray>(type, 1, values));
+  }
+
+  std::shared_ptr<arrow::Array> variable_shape(const Pixels& image, const std::shared_ptr<arrow::Array>& values) const {
+    const auto& extension = static_cast<const arrow::ExtensionType&>(*schema_->field(0)->type());
+    const auto storage = extension.storage_type();
+    const std::vector<std::int32_t> offsets = {0, static_cast<std::int32_t>(values->length())};
+    auto data =
+        std::make_shared<arrow::ListArray>(storage->field(0)->type(), 1, arrow::Buffer::FromVector(offsets), values);
+    std::vector<std::int32_t> sizes = {image.height, image.width};
+    if (dimensions() == 3) sizes.push_back(image.channels);
+    auto flat = std::make_shared<arrow::Int32Array>(dimensions(), arrow::Buffer::FromVector(sizes));
+    auto shape = std::make_shared<arrow::FixedSizeListArray>(storage->field(1)->type(), 1, flat);
+    return arrow::ExtensionType::WrapArray(
+        schema_->field(0)->type(), std::make_shared<arrow::StructArray>(storage, 1, arrow::ArrayVector{data, shape}));
+  }
+
+  ImageOptions options_;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+}  // namespace
+
+FormatResult image_format(const data::ReadNode& read) {
+  const OptionView options(read.options, read.format);
+  ImageOptions made;
+  ARROW_ASSIGN_OR_RAISE(const auto size, options.integers("size"));
+  if (size) {
+    constexpr std::int64_t side_max = 1 << 15;
+    const auto fits = [](std::int64_t side) { return side >= 1 && side <= side_max; };
+    if (size->size() != 2 || !fits(size->front()) || !fits(size->back())) {
+      return options.misfit("size", "a height and a width from 1 to 32768");
+    }
+    made.size = {static_cast<std::int32_t>(size->front()), static_cast<std::int32_t>(size->back())};
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::string mode, options.text("mode", ""));
+  if (mode == "L")
+    made.channels = 1;
+  else if (mode == "RGB")
+    made.channels = 3;
+  else if (mode == "RGBA")
+    made.channels = 4;
+  else if (!mode.empty())
+    return options.misfit("mode", "L, RGB or RGBA");
+  return std::make_unique<ImageFormat>(made);
+}
+
+}  // namespace headway::flow

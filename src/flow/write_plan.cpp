@@ -1,0 +1,94 @@
+#include "flow/write_plan.hpp"
+
+#include "core/json.hpp"
+#include "flow/flow.hpp"
+#include "flow/writers/writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+/// Without its last node; the node that this one reads is the last one then.
+data::Plan without_write(const data::Plan& plan) {
+  data::Plan rest = data::in_order(plan);
+  rest.nodes.pop_back();
+  return rest;
+}
+
+class PlanWrite {
+ public:
+  PlanWrite(Engine& engine, const data::WriteNode& node, const std::function<bool()>& wanted)
+      : engine_(engine), node_(node), wanted_(wanted) {}
+
+  arrow::Status run(BuiltPlan built) {
+    std::int64_t rest = built.rows_max;
+    if (auto schema = built.stage->schema()) ARROW_RETURN_NOT_OK(open(schema));
+    while (rest != 0 && !done_) {
+      ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
+      if (!chunk) break;
+      if (!wanted_()) return arrow::Status::Cancelled("the client has gone");
+      if (chunk->rows == nullptr || chunk->rows->num_rows() == 0) continue;
+      const std::int64_t count = rest < 0 ? chunk->rows->num_rows() : std::min(rest, chunk->rows->num_rows());
+      ARROW_RETURN_NOT_OK(add(chunk->rows->Slice(0, count)));
+      if (rest > 0) rest -= count;
+    }
+    built.stage->stop();
+    if (writer_ != nullptr) ARROW_RETURN_NOT_OK(writer_->finish().Value(&files_));
+    return arrow::Status::OK();
+  }
+
+  Json answer() const {
+    JsonObject value;
+    value["files"] = to_json(files_);
+    value["rows"] = rows_;
+    return value;
+  }
+
+ private:
+  arrow::Status open(const std::shared_ptr<arrow::Schema>& schema) {
+    ARROW_ASSIGN_OR_RAISE(writer_, open_writer(node_, schema, engine_.budget().pool()));
+    done_ = writer_ == nullptr;
+    return arrow::Status::OK();
+  }
+
+  arrow::Status add(const std::shared_ptr<arrow::RecordBatch>& rows) {
+    if (writer_ == nullptr) ARROW_RETURN_NOT_OK(open(rows->schema()));
+    if (done_) return arrow::Status::OK();
+    rows_ += rows->num_rows();
+    return writer_->write(rows);
+  }
+
+  Engine& engine_;
+  const data::WriteNode& node_;
+  const std::function<bool()>& wanted_;
+  std::unique_ptr<Writer> writer_;
+  bool done_ = false;  ///< There are files already, and the mode says to leave them.
+  std::vector<std::string> files_;
+  std::int64_t rows_ = 0;
+};
+
+arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted) {
+  const auto* node = input.plan.nodes.back().as<data::WriteNode>();
+  if (node == nullptr) return arrow::Status::Invalid("a plan that is run ends in a write; this one only makes rows");
+  const PlanInput rows{
+      .plan = without_write(input.plan), .optimised = without_write(input.optimised), .blobs = input.blobs};
+  PlanWrite write(engine, *node, wanted);
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}).build());
+  ARROW_RETURN_NOT_OK(write.run(std::move(built)));
+  return write.answer();
+}
+
+}  // namespace
+
+wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted) {
+  try {
+    auto made = written(engine, input, wanted);
+    return made.ok() ? wire::to_frame(feed::Answer{std::move(*made)}) : failure_frame(made.status());
+  } catch (const std::exception& failure) {
+    return failure_frame(Error{ErrorKind::internal, failure.what()});
+  }
+}
+
+}  // namespace headway::flow

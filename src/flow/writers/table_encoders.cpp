@@ -1,0 +1,169 @@
+#include "flow/sources/read_options.hpp"
+#include "flow/writers/file_encoder.hpp"
+
+#include <arrow/adapters/orc/adapter.h>
+#include <arrow/csv/writer.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+#include <arrow/type_traits.h>
+#include <arrow/util/byte_size.h>
+#include <arrow/util/compression.h>
+
+#include <parquet/arrow/writer.h>
+#include <parquet/properties.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace headway::flow {
+namespace {
+
+using EncoderResult = arrow::Result<std::unique_ptr<FileEncoder>>;
+using OutputFile = std::shared_ptr<arrow::io::FileOutputStream>;
+
+/// Rows wait for so many bytes, as a row group is what is read at once.
+constexpr std::int64_t group_bytes = std::int64_t{32} << 20;
+
+class ParquetEncoder : public FileEncoder {
+ public:
+  ParquetEncoder(std::shared_ptr<arrow::Schema> schema, OutputFile out,
+                 std::unique_ptr<parquet::arrow::FileWriter> writer)
+      : schema_(std::move(schema)), out_(std::move(out)), writer_(std::move(writer)) {}
+
+  arrow::Status write(const arrow::RecordBatch& rows) override {
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(rows));
+    waiting_.push_back(rows.Slice(0));
+    bytes_ += bytes;
+    return bytes_ < group_bytes ? arrow::Status::OK() : write_group();
+  }
+
+  arrow::Status finish() override {
+    ARROW_RETURN_NOT_OK(write_group());
+    ARROW_RETURN_NOT_OK(writer_->Close());
+    return out_->Close();
+  }
+
+ private:
+  arrow::Status write_group() {
+    if (waiting_.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto table, arrow::Table::FromRecordBatches(schema_, std::exchange(waiting_, {})));
+    bytes_ = 0;
+    return writer_->WriteTable(*table, std::max<std::int64_t>(table->num_rows(), 1));
+  }
+
+  std::shared_ptr<arrow::Schema> schema_;
+  OutputFile out_;
+  std::unique_ptr<parquet::arrow::FileWriter> writer_;
+  std::vector<std::shared_ptr<arrow::RecordBatch>> waiting_;
+  std::int64_t bytes_ = 0;
+};
+
+class ParquetWriting : public FileWriting {
+ public:
+  ParquetWriting(arrow::Compression::type compression, arrow::MemoryPool* pool)
+      : compression_(compression), pool_(pool) {}
+
+  const char* extension() const override { return ".parquet"; }
+
+  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
+    ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
+    const auto properties = parquet::WriterProperties::Builder().compression(compression_)->memory_pool(pool_)->build();
+    const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
+    ARROW_ASSIGN_OR_RAISE(auto writer,
+                          parquet::arrow::FileWriter::Open(*schema, pool_, out, properties, arrow_properties));
+    return std::make_unique<ParquetEncoder>(schema, out, std::move(writer));
+  }
+
+ private:
+  arrow::Compression::type compression_;
+  arrow::MemoryPool* pool_;
+};
+
+class CsvEncoder : public FileEncoder {
+ public:
+  CsvEncoder(OutputFile out, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer)
+      : out_(std::move(out)), writer_(std::move(writer)) {}
+
+  arrow::Status write(const arrow::RecordBatch& rows) override { return writer_->WriteRecordBatch(rows); }
+  arrow::Status finish() override {
+    ARROW_RETURN_NOT_OK(writer_->Close());
+    return out_->Close();
+  }
+
+ private:
+  OutputFile out_;
+  std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;
+};
+
+class CsvWriting : public FileWriting {
+ public:
+  explicit CsvWriting(arrow::MemoryPool* pool) : pool_(pool) {}
+  const char* extension() const override { return ".csv"; }
+
+  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
+    for (const auto& field : schema->fields()) {
+      const arrow::Type::type id = field->type()->id();
+      if (!arrow::is_nested(id) && id != arrow::Type::EXTENSION) continue;
+      return arrow::Status::Invalid("CSV has no place for the column ", field->name(), " of type ",
+                                    field->type()->ToString(), "; drop it, or write Parquet");
+    }
+    ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
+    arrow::csv::WriteOptions options = arrow::csv::WriteOptions::Defaults();
+    options.io_context = arrow::io::IOContext(pool_);
+    ARROW_ASSIGN_OR_RAISE(auto writer, arrow::csv::MakeCSVWriter(out, schema, options));
+    return std::make_unique<CsvEncoder>(out, std::move(writer));
+  }
+
+ private:
+  arrow::MemoryPool* pool_;
+};
+
+class OrcEncoder : public FileEncoder {
+ public:
+  OrcEncoder(OutputFile out, std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer)
+      : out_(std::move(out)), writer_(std::move(writer)) {}
+
+  arrow::Status write(const arrow::RecordBatch& rows) override { return writer_->Write(rows); }
+  arrow::Status finish() override {
+    ARROW_RETURN_NOT_OK(writer_->Close());
+    return out_->Close();
+  }
+
+ private:
+  OutputFile out_;
+  std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer_;
+};
+
+class OrcWriting : public FileWriting {
+ public:
+  const char* extension() const override { return ".orc"; }
+
+  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>&) const override {
+    ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
+    ARROW_ASSIGN_OR_RAISE(auto writer, arrow::adapters::orc::ORCFileWriter::Open(out.get()));
+    return std::make_unique<OrcEncoder>(out, std::move(writer));
+  }
+};
+
+}  // namespace
+
+WritingResult parquet_writing(const data::WriteNode& node, arrow::MemoryPool* pool) {
+  const OptionView options(node.options, node.format);
+  ARROW_ASSIGN_OR_RAISE(const std::string name, options.text("compression", "snappy"));
+  if (name == "none") return std::make_unique<ParquetWriting>(arrow::Compression::UNCOMPRESSED, pool);
+  const auto compression = arrow::util::Codec::GetCompressionType(name);
+  const bool known = compression.ok() && parquet::IsCodecSupported(*compression);
+  if (!known) return options.misfit("compression", "snappy, zstd, gzip, brotli, lz4 or none");
+  return std::make_unique<ParquetWriting>(*compression, pool);
+}
+
+WritingResult csv_writing(const data::WriteNode&, arrow::MemoryPool* pool) {
+  return std::make_unique<CsvWriting>(pool);
+}
+
+WritingResult orc_writing(const data::WriteNode&, arrow::MemoryPool*) { return std::make_unique<OrcWriting>(); }
+
+}  // namespace headway::flow

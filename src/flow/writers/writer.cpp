@@ -1,0 +1,180 @@
+#include "flow/writers/writer.hpp"
+
+#include "flow/sources/read_options.hpp"
+#include "flow/writers/file_encoder.hpp"
+#include "flow/writers/partitioned_rows.hpp"
+#include "flow/writers/staged_folder.hpp"
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+#include <arrow/util/byte_size.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace headway::flow {
+namespace {
+
+/// A file of the default size is written and read in one go, and is large enough for object stores.
+constexpr std::int64_t file_bytes_default = std::int64_t{128} << 20;
+/// Files that are open at a time, for different partitions.
+constexpr std::size_t open_files_max = 64;
+
+struct FileRows {
+  std::int64_t least = 0;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  bool by_bytes = true;  ///< Neither was given.
+};
+
+struct KnownWriting {
+  std::string_view name;
+  WritingResult (*make)(const data::WriteNode&, arrow::MemoryPool*);
+};
+
+constexpr std::array<KnownWriting, 7> writings = {{{"csv", csv_writing},
+                                                   {"json", json_writing},
+                                                   {"numpy", numpy_writing},
+                                                   {"orc", orc_writing},
+                                                   {"parquet", parquet_writing},
+                                                   {"tfrecord", tfrecord_writing},
+                                                   {"webdataset", webdataset_writing}}};
+
+/// One file after the other, for rows that belong together.
+struct OpenFile {
+  std::unique_ptr<FileEncoder> encoder;
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t used = 0;  ///< When rows came last.
+};
+
+class FolderWriter : public Writer {
+ public:
+  FolderWriter(std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileWriting> writing, PartitionedRows partitions,
+               FileRows file_rows)
+      : folder_(std::move(folder)),
+        writing_(std::move(writing)),
+        partitions_(std::move(partitions)),
+        file_rows_(file_rows) {}
+
+  arrow::Status write(const std::shared_ptr<arrow::RecordBatch>& rows) override {
+    ARROW_ASSIGN_OR_RAISE(const auto parts, partitions_.split(rows));
+    for (const PartitionedRows::Part& part : parts) ARROW_RETURN_NOT_OK(write_to(part.folder, *part.rows));
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<std::vector<std::string>> finish() override {
+    for (auto& [folder, file] : files_) {
+      if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(file.encoder->finish());
+    }
+    files_.clear();
+    return folder_->commit();
+  }
+
+ private:
+  arrow::Status write_to(const std::string& folder, const arrow::RecordBatch& rows) {
+    OpenFile& file = files_[folder];
+    file.used = ++uses_;
+    std::int64_t at = 0;
+    while (at < rows.num_rows()) {
+      if (file.encoder == nullptr) ARROW_RETURN_NOT_OK(begin(folder, rows.schema(), file));
+      const std::int64_t count = std::min(rows.num_rows() - at, file_rows_.most - file.rows);
+      const auto part = rows.Slice(at, count);
+      ARROW_RETURN_NOT_OK(file.encoder->write(*part));
+      ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*part));
+      file.rows += count;
+      file.bytes += bytes;
+      at += count;
+      if (is_full(file)) ARROW_RETURN_NOT_OK(end(file));
+    }
+    return arrow::Status::OK();
+  }
+
+  bool is_full(const OpenFile& file) const {
+    if (file.rows >= file_rows_.most) return true;
+    if (file_rows_.by_bytes) return file.bytes >= file_bytes_default;
+    return file_rows_.least > 0 && file.rows >= file_rows_.least && file.bytes >= file_bytes_default;
+  }
+
+  arrow::Status begin(const std::string& folder, const std::shared_ptr<arrow::Schema>& schema, OpenFile& file) {
+    ARROW_RETURN_NOT_OK(make_room());
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), "_%06zu", next_file_++);
+    const std::string name = folder + folder_->id() + number.data() + writing_->extension();
+    ARROW_ASSIGN_OR_RAISE(const std::string path, folder_->add(name));
+    ARROW_ASSIGN_OR_RAISE(file.encoder, writing_->begin(path, schema));
+    return arrow::Status::OK();
+  }
+
+  static arrow::Status end(OpenFile& file) {
+    ARROW_RETURN_NOT_OK(file.encoder->finish());
+    file = {.encoder = nullptr, .rows = 0, .bytes = 0, .used = file.used};
+    return arrow::Status::OK();
+  }
+
+  /// Ends the file that has waited longest where too many are open.
+  arrow::Status make_room() {
+    OpenFile* oldest = nullptr;
+    std::size_t open = 0;
+    for (auto& [folder, file] : files_) {
+      if (file.encoder == nullptr) continue;
+      ++open;
+      if (oldest == nullptr || file.used < oldest->used) oldest = &file;
+    }
+    return open < open_files_max ? arrow::Status::OK() : end(*oldest);
+  }
+
+  std::unique_ptr<StagedFolder> folder_;
+  std::unique_ptr<FileWriting> writing_;
+  PartitionedRows partitions_;
+  FileRows file_rows_;
+  std::map<std::string, OpenFile> files_;
+  std::size_t next_file_ = 0;
+  std::uint64_t uses_ = 0;
+};
+
+arrow::Result<FileRows> file_rows_of(const OptionView& options) {
+  FileRows rows;
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t least, options.integer("min_rows_per_file", 0));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t most, options.integer("max_rows_per_file", rows.most));
+  if (least < 0) return options.misfit("min_rows_per_file", "an integer above 0");
+  if (most < 1) return options.misfit("max_rows_per_file", "an integer above 0");
+  if (least > most) return options.misfit("min_rows_per_file", "at most max_rows_per_file");
+  rows.by_bytes = least == 0 && most == rows.most;
+  rows.least = least;
+  rows.most = most;
+  return rows;
+}
+
+/// Nothing is written before it is known that the format has a place for each column.
+arrow::Status try_schema(const FileWriting& writing, const std::shared_ptr<arrow::Schema>& schema,
+                         StagedFolder& folder) {
+  ARROW_ASSIGN_OR_RAISE(const std::string path, folder.trial());
+  return writing.begin(path, schema).status();
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
+                                                   const std::shared_ptr<arrow::Schema>& schema,
+                                                   arrow::MemoryPool* pool) {
+  const auto* known =
+      std::find_if(writings.begin(), writings.end(), [&](const KnownWriting& one) { return one.name == node.format; });
+  if (known == writings.end()) return arrow::Status::NotImplemented("nothing writes the format ", node.format);
+  const OptionView options(node.options, node.format);
+  ARROW_ASSIGN_OR_RAISE(const FileRows file_rows, file_rows_of(options));
+  ARROW_ASSIGN_OR_RAISE(auto writing, known->make(node, pool));
+  ARROW_ASSIGN_OR_RAISE(const auto columns, options.texts("partition_cols"));
+  ARROW_ASSIGN_OR_RAISE(PartitionedRows partitions,
+                        PartitionedRows::of(schema, columns.value_or(std::vector<std::string>()), pool));
+  ARROW_ASSIGN_OR_RAISE(auto folder, StagedFolder::open(node.path, node.mode));
+  if (folder == nullptr) return nullptr;
+  ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
+  return std::make_unique<FolderWriter>(std::move(folder), std::move(writing), std::move(partitions), file_rows);
+}
+
+}  // namespace headway::flow
