@@ -43,6 +43,8 @@ class WorkerSession:
     validates: bool = False
     local: bool = False
     store: Any = None
+    #: This rank's shares of the trainer's data sets, by name.
+    shards: dict[str, Any] = field(default_factory=dict)
     #: The one that has become the worker.
     thread: int = field(default_factory=threading.get_ident)
 

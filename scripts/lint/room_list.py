@@ -170,6 +170,11 @@ PYTHON: dict[str, Room] = {
     "_ray": _room("python/headway/_ray/", "`import ray` that means Headway", "_places _runtime _values"),
     "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage _values"),
     "agent": _room("python/headway/agent.py", "the command `headway-agent`", "_core _runtime _values"),
+    "data": _room(
+        "python/headway/data/",
+        "data sets: readers, transforms, expressions, iterators, preprocessors, as plans for the data engine",
+        "_core _places _session _storage _values _worker",
+    ),
     "train.backend": _room("python/headway/train/backend.py", "what a framework's integration implements"),
     "train._errors": _room("python/headway/train/_errors/", "what `fit()` raises", "_core"),
     "train._config": _room(
@@ -185,7 +190,7 @@ PYTHON: dict[str, Room] = {
     "train._training_function": _room(
         "python/headway/train/_training_function/",
         "what a training function may call, and how it is called",
-        "_checkpoint _session _storage _values train._errors train._validation",
+        "_checkpoint _session _storage _values _worker data train._errors train._validation",
     ),
     "train._run": _room(
         "python/headway/train/_run/",
@@ -204,8 +209,8 @@ PYTHON: dict[str, Room] = {
     "train": _room(
         "python/headway/train/",
         "the trainers, and the names that users import",
-        "_callbacks _checkpoint _core _places _runtime _session _storage _values _worker train._config train._errors "
-        "train._local train._run train._training_function train._validation train.backend",
+        "_callbacks _checkpoint _core _places _runtime _session _storage _values _worker data train._config "
+        "train._errors train._local train._run train._training_function train._validation train.backend",
     ),
     "train._ports": _room(
         "python/headway/train/_ports.py",
@@ -225,7 +230,7 @@ PYTHON: dict[str, Room] = {
     "train.huggingface": _room(
         "python/headway/train/huggingface/",
         "Transformers: reports of its Trainer",
-        "_places _session _values train train.collective",
+        "_places _session _values data train train.collective",
     ),
     "train._boosting": _room(
         "python/headway/train/_boosting/",

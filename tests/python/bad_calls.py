@@ -204,7 +204,8 @@ ROWS = [
 
 def in_a_training_function():
     """Rows for what works there alone; made there, since they have torch's objects."""
-    return [*of_reports(), *of_torch()]
+    shard = (train.get_dataset_shard, {"dataset_name": 3}, TypeError, "dataset_name", "3 (int)", "None or a name")
+    return [*of_reports(), *of_torch(), shard]
 
 
 def of_reports():

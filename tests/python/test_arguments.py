@@ -262,6 +262,9 @@ TRAINER_CASES = [
     ({"scaling_config": 2}, TypeError, "scaling_config", "2 (int)", "a ScalingConfig"),
     ({"scaling_config": ScalingConfig}, TypeError, "scaling_config", "ScalingConfig", "a ScalingConfig"),
     ({"run_config": {"name": "x"}}, TypeError, "run_config", "dict", "a RunConfig"),
+    ({"datasets": {"train": [1]}}, TypeError, "datasets['train']", "[1] (list)", "a headway.data.Dataset"),
+    ({"datasets": [1]}, TypeError, "datasets", "[1] (list)", "a dict from names to data sets"),
+    ({"dataset_config": {"train": 1}}, TypeError, "dataset_config", "dict", "a DataConfig or None"),
     ({"validation_config": loop}, TypeError, "validation_config", "function loop", "a ValidationConfig or None"),
     ({"resume_from_checkpoint": "/tmp"}, TypeError, "resume_from_checkpoint", "'/tmp' (str)", "Checkpoint or None"),
     ({"train_loop_per_worker": yields}, TypeError, "train_loop_per_worker", "function yields", "generator function"),
@@ -338,12 +341,6 @@ def test_the_frameworks_settings_have_one_type(trainer, name):
     with pytest.raises(TypeError) as caught:
         trainer(loop, **{name: {"backend": "gloo"}})
     assert_refused(caught, name, "dict", "Config or None")
-
-
-@pytest.mark.parametrize("arguments", [{"datasets": {"train": [1]}}, {"dataset_config": object()}])
-def test_data_sets_are_refused_with_a_way_out(arguments):
-    with pytest.raises(NotImplementedError, match="read the data in the training function"):
-        DataParallelTrainer(loop, **arguments)
 
 
 def test_a_changed_configuration_is_checked_again_before_the_run_starts(storage):

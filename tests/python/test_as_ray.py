@@ -138,7 +138,7 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("from ray import serve", "ModuleNotFoundError: ray.serve is not part of Headway. Headway has what ray.train"),
         ("ray.rllib.algorithms", "AttributeError: ray.rllib is not part of Headway. Headway has what ray.train"),
         ("ray.init(local_mode=True)", "ValueError: local_mode is True; allowed: False (ScalingConfig(num_workers=0)"),
-        ("import ray.data", "ModuleNotFoundError: ray.data: Headway has no data engine yet; read the data in"),
+        ("import ray.data.no_such", "ModuleNotFoundError: ray.data.no_such: Headway has no such module"),
         (
             "from ray import tune\ntune.Tuner",
             "AttributeError: headway.tune.Tuner: Headway has no tuning yet; call fit()",
@@ -147,7 +147,7 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
             "import ray.tune.search",
             "ModuleNotFoundError: ray.tune.search: Headway has no tuning yet; call fit() for each",
         ),
-        ("ray.data.range(3)", "AttributeError: ray.data: Headway has no data engine yet"),
+        ("ray.data.read_delta('x')", "AttributeError: headway.data.read_delta: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
         ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),
         ("ray.init('ray://head:10001')", "ValueError: address is 'ray://head:10001'; allowed: None or"),

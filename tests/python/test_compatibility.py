@@ -9,6 +9,10 @@ import re
 from pathlib import Path
 
 import headway
+import headway.data.aggregate
+import headway.data.collate_fn
+import headway.data.expressions
+import headway.data.preprocessors
 import headway.train.huggingface.transformers
 import headway.train.jax
 import headway.train.lightgbm
@@ -51,11 +55,6 @@ def parameters_of(name):
 
 
 CALLS = {
-    "headway.train.DataParallelTrainer(datasets)": lambda: train.DataParallelTrainer(print, datasets={"train": [1]}),
-    "headway.train.DataParallelTrainer(dataset_config)": lambda: train.DataParallelTrainer(print, dataset_config=1),
-    "headway.train.DataParallelTrainer.restore(datasets)": lambda: train.DataParallelTrainer.restore(
-        "/nowhere", datasets={"train": [1]}
-    ),
     "headway.train.base_trainer.BaseTrainer.as_trainable": lambda: train.DataParallelTrainer(print).as_trainable(),
 }
 
@@ -99,6 +98,11 @@ def test_every_public_name_has_a_row():
         headway.train.xgboost,
         headway.train.lightgbm,
         headway.train.jax,
+        headway.data,
+        headway.data.aggregate,
+        headway.data.collate_fn,
+        headway.data.expressions,
+        headway.data.preprocessors,
     )
     public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()

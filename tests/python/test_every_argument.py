@@ -5,6 +5,7 @@ argument is left out.
 import inspect
 
 import bad_calls
+import bad_data_calls
 import headway
 import pytest
 import test_arguments
@@ -22,6 +23,9 @@ GOT = {
     "WorkerFailure", "WorkerRaised", "WorkerDied", "WorkerNotStarted", "WorkerHung", "NodeLost", "NodePreempted",
     "UnmatchedCall",
     "CheckpointUploadMode", "CheckpointConsistencyMode", "ReportedCheckpointStatus",
+    # Their methods: test_data_arguments.py.
+    "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "AggregateFn", "CollateFn",
+    "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
 }  # fmt: skip
 # Whose methods a user writes, and Headway calls.
 WRITTEN = {
@@ -31,17 +35,13 @@ WRITTEN = {
     "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "DeepSpeedStrategy", "FSDPStrategy",
     "LightningEnvironment", "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
     "AimLoggerCallback", "ReportCheckpointCallback",
+    "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
+    "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
-    ("get_dataset_shard", None): "raises NotImplementedError, whatever it is given: test_names.py",
-    ("DataConfig", None): "the same",
-    ("DataParallelTrainer", "datasets"): "raises NotImplementedError: test_arguments.py",
-    ("DataParallelTrainer", "dataset_config"): "the same",
-    ("TorchTrainer", "datasets"): "the same",
-    ("TorchTrainer", "dataset_config"): "the same",
-    ("DataParallelTrainer.restore", "datasets"): "the same",
-    ("DataParallelTrainer.restore", "dataset_config"): "the same",
+    ("DataConfig.configure", None): "called by Headway",
+    ("from_huggingface", "override_num_blocks"): "the same code as from_arrow's",
     ("DataParallelTrainer", "backend_config"): "test_the_frameworks_settings_have_one_type",
     ("TorchTrainer", "torch_config"): "the same",
     ("DataParallelTrainer.restore", "backend_config"): "the same",
@@ -95,7 +95,7 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm(),
+              bad_data_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm(),
               bad_calls.of_tensorflow())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)

@@ -114,8 +114,8 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.train.huggingface import TransformersTrainer", "use transformers.Trainer with ReportCallback"),
         ("from headway.train.huggingface.transformers import TransformersTrainer", "use transformers.Trainer with"),
         ("from headway.train.huggingface.accelerate import AccelerateTrainer", "either; use Accelerator() in the"),
-        ("import headway.data", "headway.data: Headway has no data engine yet; read the data in the training function"),
-        ("from headway import data", "headway.data: Headway has no data engine yet"),
+        ("from headway.data import from_spark", "headway.data.from_spark: give frame.toArrow() to headway.data"),
+        ("from headway.data import read_lance", "read it with its own client, as a pyarrow.Table or anything that"),
     ],
 )
 def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words):
@@ -178,18 +178,9 @@ def test_whether_a_run_can_be_restored_may_be_asked_of_the_base_class(fit, stora
         BaseTrainer.restore(f"{storage}/there")
 
 
-@pytest.mark.parametrize(
-    ("call", "what"),
-    [
-        (train.get_dataset_shard, r"get_dataset_shard\(\)"),
-        (lambda: train.get_dataset_shard("evaluation"), r"get_dataset_shard\(\)"),
-        (train.DataConfig, "DataConfig"),
-        (lambda: train.DataParallelTrainer(print, datasets={train.TRAIN_DATASET_KEY: [1]}), "datasets"),
-    ],
-)
-def test_data_sets_raise_one_error_until_there_is_an_engine(call, what):
-    with pytest.raises(NotImplementedError, match=what + r".* needs? Headway's data engine, which this version"):
-        call()
+def test_a_rank_s_share_is_there_in_a_training_function_only():
+    with pytest.raises(train.SessionMisuseError, match=r"get_dataset_shard\(\) was called outside of a training func"):
+        train.get_dataset_shard()
 
 
 def test_the_nodes_are_this_machine():

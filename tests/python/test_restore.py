@@ -161,7 +161,7 @@ def test_what_cannot_be_restored_is_named(failed, tmp_path):
         TorchTrainer.restore(failed)
     with pytest.raises(ValueError, match=r"run_config\.name is 'other'"):
         train.DataParallelTrainer.restore(failed, run_config=train.RunConfig(name="other"))
-    with pytest.raises(NotImplementedError, match="datasets"):
+    with pytest.raises(TypeError, match=r"datasets\['train'\] is <object .*; allowed: a headway.data.Dataset"):
         train.DataParallelTrainer.restore(failed, datasets={"train": object()})
     with pytest.raises(TypeError, match="path is 7"):
         train.DataParallelTrainer.restore(7)

@@ -10,7 +10,7 @@ import sys
 import headway
 import pytest
 from conftest import PACKAGES
-from headway import train
+from headway import data, train
 
 pytestmark = pytest.mark.heavy
 
@@ -111,3 +111,11 @@ def test_a_trainer_that_trains_alone_is_refused(program, fit_torch):
 
     with pytest.raises(train.WorkerGroupError, match="Accelerate trains with 1 of the run's 2 ranks"):
         fit_torch(loop)
+
+
+def test_it_trains_on_a_rank_s_share_of_a_data_set(program, fit_torch):
+    rows = data.from_huggingface(program.reviews())
+    datasets = {"train": rows, "evaluation": rows.limit(16)}
+    metrics = fit_torch(program.loop_over_shards, datasets=datasets).metrics
+    assert metrics["eval_loss"] > 0
+    assert metrics["step"] == 2 * program.STEPS_PER_EPOCH

@@ -8,7 +8,26 @@ _TUNING = (
     "Headway has no tuning yet; call fit() for each configuration. Of headway.tune there is what RunConfig takes: "
     "Callback, CLIReporter, logger, stopper"
 )
-_DATA = "Headway has no data engine yet; read the data in the training function, for example with a torch DataLoader"
+_THROUGH_ARROW = "read it with {0} and give the table to headway.data.from_arrow"
+_OWN_CLIENT = _THROUGH_ARROW.format("its own client, as a pyarrow.Table or anything that has __arrow_c_stream__,")
+_OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy take the data itself"
+_DATA = {
+    **dict.fromkeys(
+        (
+            *("audio", "bigquery", "clickhouse", "databricks_tables", "datasource", "delta", "hudi", "iceberg"),
+            *("kafka", "lance", "lerobot", "mcap", "mongo", "snowflake", "videos", "zarr"),
+        ),
+        _OWN_CLIENT,
+    )
+}
+_FRAMES = {
+    "blocks": "give the list of tables to headway.data.from_arrow",
+    "daft": "give the data frame itself to headway.data.from_arrow",
+    "dask": "give frame.compute() to headway.data.from_pandas, or write it as Parquet and read that",
+    "modin": "give frame._to_pandas() to headway.data.from_pandas",
+    "spark": "give frame.toArrow() to headway.data.from_arrow, or write it as Parquet and read that",
+    **dict.fromkeys(("arrow_refs", "numpy_refs", "pandas_refs"), _OBJECTS),
+}
 _HOROVOD = (
     "Headway has no integration of Horovod: its last release, 0.28.1 of 2023, does not build against PyTorch 2.1 and "
     "newer, because it names C++14. Newer versions of Ray have none either. Use TorchTrainer: DistributedDataParallel "
@@ -34,7 +53,9 @@ _MOSAIC = _REMOVED.format("a loop of PyTorch, or lightning.Trainer, in the train
 
 # A name stands for all that is below it.
 _WORDS = {
-    "headway.data": _DATA,
+    **{f"headway.data.read_{name}": words for name, words in _DATA.items()},
+    **{f"headway.data.from_{name}": words for name, words in _FRAMES.items()},
+    "headway.data.llm": "Headway has no batch inference; call the model in map_batches",
     "headway.train.BatchPredictor": _PREDICTOR,
     "headway.train.Predictor": _PREDICTOR,
     "headway.train.batch_predictor": _PREDICTOR,

@@ -53,6 +53,7 @@ _LOGGERS = {
 
 #: Where older code, and code for newer versions of Ray, imports names from.
 _OF_RAY: dict[str, Place] = {
+    "headway.actor": Place("A type that code for Ray names in annotations", {"headway._ray.actor": "ActorHandle"}),
     "headway.air": Place(
         "Names of headway.train where older code imports them from",
         {"headway.train": f"Checkpoint Result {_CONFIGS}", "headway.air": "session"},
@@ -74,6 +75,19 @@ _OF_RAY: dict[str, Place] = {
     ),
     "headway.air.result": Place("The result of a run", {"headway.train": "Result"}),
     "headway.air.session": Place("The training function's functions", {"headway.train.session": _OF_SESSION}),
+    "headway.data.block": Place("The aggregates' base", {"headway.data.aggregate": "AggregateFn"}),
+    "headway.data.context": Place("Settings of data sets", {"headway.data": "DataContext"}),
+    "headway.data.dataset": Place("Data sets", {"headway.data": "Dataset MaterializedDataset Schema"}),
+    "headway.data.datasource": Place(
+        "How files are found and written", {"headway.data": "FileShuffleConfig Partitioning SaveMode"}
+    ),
+    "headway.data.datasource.partitioning": Place("Folders as columns", {"headway.data": "Partitioning"}),
+    "headway.data.grouped_data": Place("Groups of rows", {"headway.data": "GroupedData"}),
+    "headway.data.iterator": Place("What gives rows, epoch after epoch", {"headway.data": "DataIterator"}),
+    "headway.data.preprocessor": Place(
+        "What preprocessors have in common",
+        {"headway.data.preprocessors": "Preprocessor PreprocessorNotFittedException"},
+    ),
     "headway.train.collective.collectives": Place(
         "What all ranks do together", {"headway.train.collective": "barrier broadcast_from_rank_zero"}
     ),

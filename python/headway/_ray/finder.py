@@ -10,7 +10,7 @@ from headway._places.finder import PlacesFinder
 from headway._places.missing import explanation
 from headway._ray import core_names
 
-_SHARED = ("air", "train")
+_SHARED = ("air", "data", "train")
 """What Headway has of Ray. All else is Ray Core's, or of other libraries of Ray's."""
 
 

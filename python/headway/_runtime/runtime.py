@@ -16,6 +16,7 @@ from headway import _session as worker_session
 from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
 from headway._runtime.needed_modules import needed_modules
 from headway._runtime.token import default_token_file, make_token
+from headway._values import ending
 from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
 from headway._values.ending import RUNS, at_end
 from headway._values.preload import OPTIONAL, of_this_factory
@@ -145,6 +146,7 @@ def shutdown() -> None:
         runtime.shutdown()
         # What workers had downloaded and were killed with.
         _core.sweep_downloads()
+    ending.shut_down()
 
 
 def is_initialized() -> bool:

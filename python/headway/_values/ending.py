@@ -11,6 +11,19 @@ RUNS = 0
 STORAGE = 1
 
 _steps: dict[int, Callable[[], None]] = {}
+_at_shutdown: list[Callable[[], None]] = []
+
+
+def at_shutdown(step: Callable[[], None]) -> None:
+    """Has ``step`` called by each ``headway.shutdown()``, once the runs have ended."""
+    if step not in _at_shutdown:
+        _at_shutdown.append(step)
+
+
+def shut_down() -> None:
+    """Takes the steps of :func:`at_shutdown`."""
+    for step in _at_shutdown:
+        step()
 
 
 def at_end(order: int, step: Callable[[], None]) -> None:

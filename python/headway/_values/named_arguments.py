@@ -32,6 +32,18 @@ def offer(module: dict[str, Any], names: Collection[str], *, place: str | None =
             thing.__module__ = shown
 
 
+def offer_methods(kind: type) -> None:
+    """Has public methods of a class, with those of its base classes, answer a misspelled argument.
+
+    Args:
+        kind: The class.
+    """
+    for base in kind.__mro__:
+        for name, member in list(vars(base).items()):
+            if base is not object and not name.startswith("_") and inspect.isfunction(member):
+                setattr(base, name, _watched_later(member, f"{kind.__name__}.{name}"))
+
+
 def _watch_constructors(kind: type) -> None:
     for name, member in list(vars(kind).items()):
         # Protocols and exceptions take what they are given.
@@ -57,6 +69,27 @@ def _watched(function: Callable[..., Any], shown_name: str) -> Callable[..., Any
     def call(*args: Any, **kwargs: Any) -> Any:
         if not known.issuperset(kwargs):
             raise TypeError(_unknown(shown_name, next(name for name in kwargs if name not in known), names))
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _watched_later(function: Callable[..., Any], shown_name: str) -> Callable[..., Any]:
+    """As :func:`_watched`, but looks at the arguments' names when it is called: there may be a
+    hundred methods in a process that calls three.
+    """
+    if hasattr(function, "__wrapped__"):
+        return function
+
+    @functools.cache
+    def names() -> list[str]:
+        parameters = inspect.signature(function).parameters.values()
+        return [each.name for each in parameters if each.kind in _KEYWORDS and each.name != "self"]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not kwargs.keys() <= set(names()):
+            raise TypeError(_unknown(shown_name, next(name for name in kwargs if name not in names()), names()))
         return function(*args, **kwargs)
 
     return call

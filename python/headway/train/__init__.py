@@ -36,7 +36,8 @@ from headway.train._run.handle import RunHandle
 from headway.train._run.result import Result
 from headway.train._run.user_callback import UserCallback
 from headway.train._training_function.context import TrainContext, get_checkpoint, get_context
-from headway.train._training_function.datasets import TRAIN_DATASET_KEY, DataConfig, get_dataset_shard
+from headway.train._training_function.data_config import DataConfig
+from headway.train._training_function.datasets import TRAIN_DATASET_KEY, get_dataset_shard
 from headway.train._training_function.preemption import get_preemption_info
 from headway.train._training_function.report import CheckpointUploadMode, report
 from headway.train._training_function.reported_checkpoints import (

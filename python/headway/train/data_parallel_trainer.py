@@ -33,8 +33,9 @@ from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
 from headway.train._run.user_callback import TrainRunContext
-from headway.train._training_function.datasets import refuse_datasets
+from headway.train._training_function.data_config import check_datasets
 from headway.train._training_function.signature import check_loop_config, loop_arguments
+from headway.train._training_function.with_datasets import with_datasets
 from headway.train._validation.config import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
@@ -64,8 +65,9 @@ class DataParallelTrainer(BaseTrainer):
         backend_config: A framework's set-up; see :class:`headway.train.backend.BackendConfig`.
         scaling_config: How many workers with what; default: one worker.
         run_config: Where results go, failures, checkpoints.
-        datasets, dataset_config: Streaming data sets; they raise one error until the data engine is
-        there.
+        datasets: By name; each rank gets its share by ``get_dataset_shard(name)``. A function
+            without arguments that returns a data set is called by ``fit()``.
+        dataset_config: How they are split over ranks; default: all are split.
         metadata: A dict that JSON has, such as how a preprocessor was fitted. It is what
             ``get_context().get_metadata()`` gives, and stands in every checkpoint's manifest and in
             ``run.json``.
@@ -99,8 +101,7 @@ class DataParallelTrainer(BaseTrainer):
         resume_from_checkpoint: Checkpoint | None = None,
         validation_config: ValidationConfig | None = None,
     ):
-        if datasets or dataset_config is not None:
-            refuse_datasets("datasets" if datasets else "dataset_config")
+        self.datasets, self.dataset_config = check_datasets(datasets, dataset_config)
         self.train_loop_per_worker = train_loop_per_worker
         self.train_loop_config = check_loop_config(train_loop_config)
         self._args = loop_arguments(train_loop_per_worker, self.train_loop_config)
@@ -157,7 +158,7 @@ class DataParallelTrainer(BaseTrainer):
             backend_config: Instead of the framework's set-up.
             scaling_config: Instead of how many workers there were.
             run_config: Instead of the run's; but the name and the storage path are the folder's.
-            datasets: As for the constructor.
+            datasets: Those of the run, which are not stored: given again.
             dataset_config: As for the constructor.
             metadata: Instead of the trainer's.
             storage_filesystem: A ``pyarrow.fs`` filesystem that ``path`` is on.
@@ -177,8 +178,6 @@ class DataParallelTrainer(BaseTrainer):
             >>> if DataParallelTrainer.can_restore(path):  # doctest: +SKIP
             ...     trainer = DataParallelTrainer.restore(path)
         """
-        if datasets or dataset_config is not None:
-            refuse_datasets("datasets" if datasets else "dataset_config")
         location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
         saved = saved_trainer.SavedTrainer(location, cls.__name__)
         given: dict[str, Any] = {
@@ -201,7 +200,12 @@ class DataParallelTrainer(BaseTrainer):
             storage_path=locations.parent(location),
             storage_filesystem=None,  # It is part of the location.
         )
-        return cls(**arguments, run_config=in_folder)
+        return cls(
+            **arguments,
+            run_config=in_folder,
+            datasets=saved.checked_datasets(datasets),
+            dataset_config=dataset_config,
+        )
 
     def _parts(self) -> dict[str, Any]:
         """What :meth:`restore` makes a trainer of."""
@@ -221,6 +225,7 @@ class DataParallelTrainer(BaseTrainer):
             "metadata": self.metadata,
             "resume_from_checkpoint": self.resume_from_checkpoint,
             "validation_config": self.validation_config,
+            "datasets": list(self.datasets),
         }
 
     def fit(self) -> Result:
@@ -305,11 +310,12 @@ class DataParallelTrainer(BaseTrainer):
         return GroupRun(run, loop, lambda end: self._result(end, loop, run.path), raises_cause=raises_cause)
 
     def _function(self) -> Callable[..., Any]:
-        """What each rank calls: the training function, within the framework's context if it has
-        one.
+        """What each rank calls: the training function, with its data sets, and within the
+        framework's context if it has one.
         """
         context = self.backend_config.train_func_context
-        return self.train_loop_per_worker if context is nullcontext else InContext(self.train_loop_per_worker, context)
+        function = with_datasets(self.train_loop_per_worker, self.datasets, self.dataset_config)
+        return function if context is nullcontext else InContext(function, context)
 
     def _spec(self) -> dict[str, Any]:
         trial_id = _core.new_trial_id()

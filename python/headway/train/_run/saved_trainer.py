@@ -5,6 +5,7 @@ nothing else.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from typing import Any
 
 import cloudpickle
@@ -81,6 +82,25 @@ class SavedTrainer:
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             raise RuntimeError(f"{name} of the run in {self._folder} cannot be loaded here ({why}); {anew}") from error
+
+    def checked_datasets(self, given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """The data sets that a user gives again.
+
+        Raises:
+            ValueError: one that the run has is missing.
+        """
+        there = "datasets" in self._saved["parts"]
+        return _checked(self.part("datasets") if there else [], given, self._folder)
+
+
+def _checked(names: list[str], given: Mapping[str, Any] | None, where: str) -> Mapping[str, Any] | None:
+    missing = [name for name in names if name not in (given or {})]
+    if missing:
+        raise ValueError(
+            f"datasets has no {', '.join(map(repr, missing))}, which the run in {where} trains with; data sets are not "
+            "stored: give them again"
+        )
+    return given
 
 
 def is_restorable(location: str) -> bool:

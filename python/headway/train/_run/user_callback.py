@@ -21,7 +21,7 @@ class TrainRunContext:
         train_loop_config: The training function's configuration.
         scaling_config: The trainer's.
         backend_config: The framework's.
-        dataset_config: None: there is no data engine yet.
+        dataset_config: None; the trainer has it.
         run_id: The run's own; another one in each ``fit()``.
     """
 

@@ -1,8 +1,14 @@
-"""Streaming data sets: their names are settled, the engine behind them is not there yet."""
+"""The data sets of a run: names, and what a rank gets of them."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING
+
+from headway import _session as worker_session
+from headway._values.arguments import check_str
+
+if TYPE_CHECKING:
+    from headway.data import DataIterator
 
 TRAIN_DATASET_KEY = "train"
 """The name of the data set that is trained on, in ``datasets=``."""
@@ -14,57 +20,36 @@ PREPROCESSOR_KEY = "_preprocessor"
 """Under what older code keeps a preprocessor in a checkpoint of a dict."""
 
 
-def refuse_datasets(what: str) -> NoReturn:
-    """Raises the one error of all that has to do with data sets.
-
-    Args:
-        what: Names the argument or function that was used.
-    """
-    raise NotImplementedError(
-        f"{what} needs Headway's data engine, which this version does not have; "
-        "read the data in the training function, for example with a torch DataLoader"
-    )
-
-
-def get_dataset_shard(dataset_name: str | None = None) -> Any:
-    """This rank's part of a data set that was given to the trainer. There are none yet.
+def get_dataset_shard(dataset_name: str | None = None) -> DataIterator:
+    """This rank's share of a data set that was given to the trainer as ``datasets=``.
 
     Args:
         dataset_name: The data set's name; default ``"train"``.
 
     Raises:
-        NotImplementedError: always; it says what to do instead.
+        RuntimeError: called outside of a training function.
+        KeyError: the trainer has no data set of this name; those that it has are named.
 
     Example:
+        >>> import headway.data
         >>> from headway import train
-        >>> train.get_dataset_shard("train")
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: get_dataset_shard() needs Headway's data engine, which this version does not have; ...
+        >>> def loop():
+        ...     rows = 0
+        ...     for batch in train.get_dataset_shard("train").iter_batches(batch_size=10):
+        ...         rows += len(batch["id"])
+        ...     train.report({"rows": rows})
+        >>> trainer = train.DataParallelTrainer(
+        ...     loop,
+        ...     datasets={"train": headway.data.range(100)},
+        ...     scaling_config=train.ScalingConfig(num_workers=2),
+        ...     run_config=train.RunConfig(verbose=0),
+        ... )
+        >>> trainer.fit().metrics["rows"]
+        50
     """
-    refuse_datasets("get_dataset_shard()")
-
-
-class DataConfig:
-    """How data sets are split over ranks. There are none yet.
-
-    Args:
-        datasets_to_split: ``"all"``, or the names of those that are split.
-        execution_options: Of the data engine.
-        enable_shard_locality: Whether ranks prefer what lies on their node.
-
-    Raises:
-        NotImplementedError: always; it says what to do instead.
-
-    Example:
-        >>> from headway import train
-        >>> train.DataConfig()
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: DataConfig needs Headway's data engine, which this version does not have; ...
-    """
-
-    def __init__(
-        self, datasets_to_split: Any = "all", execution_options: Any = None, enable_shard_locality: bool = True
-    ):
-        refuse_datasets("DataConfig")
+    shards = worker_session.current("get_dataset_shard()").shards
+    name = TRAIN_DATASET_KEY if dataset_name is None else check_str("dataset_name", dataset_name, "None or a name")
+    if name not in shards:
+        there = f"the trainer has {', '.join(map(repr, shards))}" if shards else "the trainer was given no datasets"
+        raise KeyError(f"there is no data set {name!r}: {there}")
+    return shards[name]

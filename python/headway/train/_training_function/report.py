@@ -14,6 +14,7 @@ from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, check_str, is_utf8, refuse
 from headway._values.metrics import to_json
+from headway.data._iterator import position_of
 from headway.train._validation import request
 from headway.train._validation.config import ValidationTaskConfig
 
@@ -137,6 +138,7 @@ def report(
     store = None
     if checkpoint is not None and checkpoint_upload_fn is not None:
         store = _storing(checkpoint_upload_fn, checkpoint)
+    _keep_positions()
     try:
         core.report(
             to_json(metrics),
@@ -153,6 +155,14 @@ def report(
         if core.over:
             worker_session.leave()
         raise
+
+
+def _keep_positions() -> None:
+    """Has the report's checkpoint keep where the data sets stand."""
+    session = worker_session.current("report()")
+    positions = position_of(session.shards)
+    if positions is not None:
+        session.core.set_data_cursors(positions)
 
 
 def _reduction(reduce: str | Mapping[str, str] | None) -> str | None:

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 from headway import _session as worker_session
 from headway._values.arguments import refuse
 from headway.train.huggingface.transformers._package import transformers
+from headway.train.huggingface.transformers._shard_loader import with_shards
 
 _Trainer = TypeVar("_Trainer")
 
 
 def prepare_trainer(trainer: _Trainer) -> _Trainer:
-    """Checks that a Transformers ``Trainer`` trains with the ranks of the run.
+    """Checks that a Transformers ``Trainer`` trains with the ranks of the run, and has it take the
+    batches of a data set's share, if it was given what ``iter_torch_batches`` returns.
 
     Args:
         trainer: The Trainer, before ``train``.
@@ -43,4 +45,5 @@ def prepare_trainer(trainer: _Trainer) -> _Trainer:
             f"this Trainer trains with {made.args.world_size} ranks, and the run has {ranks}; allowed: "
             "TrainingArguments that are made in the training function of a TorchTrainer"
         )
+    with_shards(made)
     return trainer

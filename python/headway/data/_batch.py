@@ -1,0 +1,292 @@
+"""A batch as it lies in shared memory, and what users get of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+#: Arrow's names of types whose values numpy can view as they lie.
+_PLAIN = {
+    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "halffloat": "float16",
+    "float": "float32",
+    "double": "float64",
+    **{f"timestamp[{unit}]": f"datetime64[{unit}]" for unit in ("s", "ms", "us", "ns")},
+    **{f"duration[{unit}]": f"timedelta64[{unit}]" for unit in ("s", "ms", "us", "ns")},
+}
+
+
+class Layout:
+    """The columns of batches, and where each one's values begin.
+
+    Attributes:
+        names: The columns' names.
+        columns: Name, type and shape of each column.
+        places: For each column its first node, and its first buffer.
+    """
+
+    def __init__(self, core: Any):
+        self.columns: list[dict[str, Any]] = json.loads(core.layout)["columns"]
+        self.names: list[str] = [column["name"] for column in self.columns]
+        self._schema_bytes: bytes = core.schema
+        self._schema: pa.Schema | None = None
+        self.places: list[tuple[int, int]] = []
+        node = buffer = 0
+        for index, column in enumerate(self.columns):
+            self.places.append((node, buffer))
+            nodes, buffers = self._size(index, column)
+            node, buffer = node + nodes, buffer + buffers
+
+    @property
+    def schema(self) -> pa.Schema:
+        """As Arrow's."""
+        import pyarrow as pa
+
+        if self._schema is None:
+            self._schema = pa.ipc.read_schema(pa.py_buffer(self._schema_bytes))
+        return self._schema
+
+    def is_plain(self, index: int) -> bool:
+        """Whether numpy can view a column's values as they lie."""
+        kind = self.columns[index]["type"]
+        return kind == "bool" or kind in _PLAIN
+
+    def _size(self, index: int, column: dict[str, Any]) -> tuple[int, int]:
+        """How many nodes and buffers a column has."""
+        if self.is_plain(index):
+            return (2, 3) if column["shape"] else (1, 2)
+        return _size_of(self.schema.field(index).type)
+
+
+class Layouts:
+    """The layouts of a stream's batches, each parsed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Layout] = {}
+
+    def of(self, core: Any) -> Layout:
+        """A batch's layout."""
+        text = core.layout
+        if text not in self._known:
+            self._known[text] = Layout(core)
+        return self._known[text]
+
+
+class Batch:
+    """Rows of a stream. Arrays are views of memory that is shared with the data engine; it is used
+    again when the last view is gone.
+
+    Args:
+        core: The slot.
+        layouts: What is known of the stream's columns.
+    """
+
+    def __init__(self, core: Any, layouts: Layouts):
+        self._core = core
+        self.rows: int = core.rows
+        self._layout = layouts.of(core)
+        self._arrow: pa.RecordBatch | None = None
+
+    @property
+    def cursor(self) -> str:
+        """The position after this batch, as JSON."""
+        return self._core.cursor
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        return self._layout.names
+
+    def to_numpy(self) -> dict[str, np.ndarray]:
+        """Arrays by column. A tensor's, and a list's whose rows are equally long, have more
+        dimensions.
+        """
+        nodes, buffers = self._core.nodes, self._core.buffers
+        return {name: self._column(index, nodes, buffers) for index, name in enumerate(self._layout.names)}
+
+    def _column(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray:
+        import numpy as np
+
+        column = self._layout.columns[index]
+        node, buffer = self._layout.places[index]
+        tensor = bool(column["shape"])
+        if not self._layout.is_plain(index) or nodes[node][1] or (tensor and nodes[node + 1][1]):
+            return as_numpy(self.to_arrow().column(index))
+        offset, _ = buffers[buffer + (2 if tensor else 1)]
+        shape = (self.rows, *column["shape"])
+        if column["type"] == "bool":
+            return self._bits(offset, shape)
+        dtype = np.dtype(_PLAIN[column["type"]])
+        count = 1
+        for length in shape:
+            count *= length
+        if count == 0 or offset == 0:
+            return np.empty(shape, dtype)
+        return np.frombuffer(self._core, dtype, count, offset).reshape(shape)
+
+    def _bits(self, offset: int, shape: tuple[int, ...]) -> np.ndarray:
+        import numpy as np
+
+        count = int(np.prod(shape))
+        if count == 0:
+            return np.empty(shape, np.bool_)
+        packed = np.frombuffer(self._core, np.uint8, (count + 7) // 8, offset)
+        return np.unpackbits(packed, count=count, bitorder="little").view(np.bool_).reshape(shape)
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """As Arrow's; its buffers are the slot's."""
+        if self._arrow is None:
+            self._arrow = _record_batch(self._core, self._layout.schema)
+        return self._arrow
+
+    def to_table(self) -> pa.Table:
+        """As a table of Arrow's."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches([self.to_arrow()])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """As a data frame."""
+        return frame(self.to_table())
+
+    def as_format(self, batch_format: str | None) -> Any:
+        """In the format of this name."""
+        if batch_format == "numpy":
+            return self.to_numpy()
+        return self.to_pandas() if batch_format == "pandas" else self.to_table()
+
+    def to_rows(self) -> Iterator[dict[str, Any]]:
+        """Each row as a dict of Python's values; tensors are arrays."""
+        plain = all(self._layout.is_plain(index) for index in range(len(self.names)))
+        if plain and not any(nulls for _, nulls in self._core.nodes):
+            arrays = self.to_numpy().values()
+            columns = [list(array) if array.ndim > 1 else array.tolist() for array in arrays]
+        else:
+            columns = [_values(column) for column in self.to_arrow().columns]
+        names = self.names
+        for values in zip(*columns, strict=True):
+            yield dict(zip(names, values, strict=True))
+
+
+def _size_of(kind: Any) -> tuple[int, int]:
+    """How many nodes and buffers an array of a type has, with its children."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return _size_of(kind.storage_type)
+    if pa.types.is_null(kind):
+        return 1, 0
+    children = [_size_of(kind.field(index).type) for index in range(kind.num_fields)]
+    return 1 + sum(nodes for nodes, _ in children), _own_buffers(kind) + sum(buffers for _, buffers in children)
+
+
+def _record_batch(core: Any, schema: pa.Schema) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    whole = pa.py_buffer(memoryview(core))
+    nodes = iter(core.nodes)
+    buffers = (whole.slice(offset, size) if offset else None for offset, size in core.buffers)
+    return pa.RecordBatch.from_arrays([_array(field.type, nodes, buffers) for field in schema], schema=schema)
+
+
+def _array(kind: Any, nodes: Iterator[tuple[int, int]], buffers: Iterator[Any]) -> Any:
+    """The next array, depth first."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _array(kind.storage_type, nodes, buffers))
+    length, nulls = next(nodes)
+    if pa.types.is_null(kind):
+        return pa.nulls(length)
+    own = [next(buffers) for _ in range(_own_buffers(kind))]
+    children = [_array(kind.field(index).type, nodes, buffers) for index in range(kind.num_fields)]
+    if pa.types.is_dictionary(kind):
+        raise TypeError(f"a column of type {kind} came undecoded")
+    return pa.Array.from_buffers(kind, length, own, null_count=nulls, offset=0, children=children)
+
+
+def _own_buffers(kind: Any) -> int:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_struct(kind) or types.is_fixed_size_list(kind):
+        return 1
+    variable = (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary)
+    return 3 if any(test(kind) for test in variable) else 2
+
+
+def as_numpy(column: Any) -> np.ndarray:
+    """An array of Arrow's as numpy has it."""
+    import numpy as np
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        shaped = getattr(column, "to_numpy_ndarray", None)
+        return shaped() if shaped is not None else as_numpy(column.storage)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _lists(column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return np.array(column.to_pylist(), dtype=object) if column.null_count else _texts(column)
+    if pa.types.is_struct(kind) or pa.types.is_map(kind):
+        made: Any = np.empty(len(column), dtype=object)
+        made[:] = column.to_pylist()
+        return made
+    made = column.to_numpy(zero_copy_only=False)
+    return made if made.flags.writeable else made.copy()
+
+
+def _texts(column: Any) -> np.ndarray:
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _lists(column: Any) -> np.ndarray:
+    """One array where all rows are equally long, else an array of arrays."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    rows = len(column)
+    lengths = pc.list_value_length(column)
+    if rows and not column.null_count:
+        least_and_most = pc.min_max(lengths)
+        if least_and_most["min"] == least_and_most["max"]:
+            values = as_numpy(column.flatten())
+            return values.reshape(rows, least_and_most["min"].as_py(), *values.shape[1:])
+    made: Any = np.empty(rows, dtype=object)
+    for index in range(rows):
+        row = column[index]
+        made[index] = as_numpy(row.values) if row.is_valid else None
+    return made
+
+
+def _values(column: Any) -> list[Any]:
+    """A column's values for rows: Python's, and arrays for tensors."""
+    import pyarrow as pa
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        return list(as_numpy(column))
+    return column.to_pylist()
+
+
+def frame(table: pa.Table) -> pd.DataFrame:
+    """A table as a data frame; tensors become arrays, one a row."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if not any(isinstance(kind, pa.BaseExtensionType) for kind in table.schema.types):
+        return table.to_pandas()
+    columns: dict[str, Any] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if isinstance(column.type, pa.BaseExtensionType):
+            columns[name] = list(as_numpy(column))
+        else:
+            columns[name] = column.to_pandas()
+    return pd.DataFrame(columns)

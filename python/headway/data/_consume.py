@@ -1,0 +1,280 @@
+"""What takes rows out of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from headway._values.arguments import check_bool, check_int
+from headway.data import _client
+from headway.data._base import DatasetPart
+from headway.data._iterator import DataIterator
+from headway.data._schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from typing_extensions import Self
+
+    from headway.data._batch import Batch
+
+_ROWS = "0 or more"
+
+
+class Consume(DatasetPart):
+    """What takes rows out of a data set."""
+
+    def take(self, limit: int = 20) -> list[dict[str, Any]]:
+        """The first rows, each a dict.
+
+        Args:
+            limit: How many at most.
+        """
+        return list(self._first(limit).iterator().iter_rows())
+
+    def take_all(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """All rows, each a dict.
+
+        Args:
+            limit: More rows than this are an error.
+
+        Raises:
+            ValueError: there are more rows than ``limit``.
+        """
+        if limit is None:
+            return list(self.iterator().iter_rows())
+        rows = list(self._first(_rows("limit", limit) + 1).iterator().iter_rows())
+        if len(rows) > limit:
+            raise ValueError(f"limit is {limit}, and the data set has more rows; allowed: its number of rows, or None")
+        return rows
+
+    def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
+        """The first rows as one batch.
+
+        Args:
+            batch_size: How many rows at most.
+            batch_format: As for :meth:`iter_batches`.
+
+        Raises:
+            ValueError: the data set has no rows.
+        """
+        if check_int("batch_size", batch_size, "an integer above 0") < 1:
+            raise ValueError(f"batch_size is {batch_size}; allowed: an integer above 0")
+        for batch in self._first(batch_size).iterator().iter_batches(batch_size=batch_size, batch_format=batch_format):
+            return batch
+        raise ValueError("take_batch() found no rows in the data set")
+
+    def show(self, limit: int = 20) -> None:
+        """Prints the first rows.
+
+        Args:
+            limit: How many at most.
+        """
+        for row in self.take(limit):
+            print(row)
+
+    def _first(self, limit: int) -> Self:
+        return self._then("limit", {"rows": _rows("limit", limit)})
+
+    def count(self) -> int:
+        """How many rows there are. Files that know it, such as Parquet, are not read for it."""
+        return int(_client.ask(self._plan, "count", self.context))
+
+    def schema(self, fetch_if_missing: bool = True) -> Schema | None:
+        """The columns with their types.
+
+        Args:
+            fetch_if_missing: False: None where a function would have to run for it.
+        """
+        if not check_bool("fetch_if_missing", fetch_if_missing) and self._plan.uses("function", "python_source"):
+            return None
+        return Schema(_client.schema(self._plan, self.context))
+
+    def columns(self, fetch_if_missing: bool = True) -> list[str] | None:
+        """The columns' names.
+
+        Args:
+            fetch_if_missing: As for :meth:`schema`.
+        """
+        schema = self.schema(fetch_if_missing)
+        return None if schema is None else schema.names
+
+    def _columns(self) -> list[str]:
+        return self.columns() or []
+
+    def size_bytes(self) -> int:
+        """About how many bytes the data has in memory, as far as its files say."""
+        return int(_client.ask(self._plan, "size", self.context))
+
+    def input_files(self) -> list[str]:
+        """The files that are read."""
+        return [str(each) for each in _client.ask(self._plan, "files", self.context)]
+
+    def explain(self) -> str:
+        """Prints, and returns, how the data set is computed."""
+        text = str(_client.ask(self._plan, "explain", self.context))
+        print(text)
+        return text
+
+    def iterator(self) -> DataIterator:
+        """What gives the rows, again and again; each time is an epoch."""
+        return DataIterator(self._plan, self.context)
+
+    def iter_rows(self, *, prefetch_batches: int = 1) -> Iterator[dict[str, Any]]:
+        """Each row as a dict.
+
+        Args:
+            prefetch_batches: Batches that are made ahead.
+        """
+        return iter(self.iterator().iter_rows(prefetch_batches=prefetch_batches))
+
+    def iter_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        batch_format: str | None = "default",
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+    ) -> Any:
+        """Batches of rows; only the last one may be shorter.
+
+        Args:
+            prefetch_batches, batch_size, batch_format, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed: As for :meth:`DataIterator.iter_batches`.
+        """
+        return self.iterator().iter_batches(
+            prefetch_batches=prefetch_batches,
+            batch_size=batch_size,
+            batch_format=batch_format,
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+        )
+
+    def iter_torch_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        dtypes: Any = None,
+        device: Any = "auto",
+        collate_fn: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        pin_memory: bool = False,
+    ) -> Any:
+        """Batches as tensors of PyTorch.
+
+        Args:
+            prefetch_batches, batch_size, dtypes, device, collate_fn, drop_last,
+            local_shuffle_buffer_size, local_shuffle_seed, pin_memory: As for
+            :meth:`DataIterator.iter_torch_batches`.
+        """
+        return self.iterator().iter_torch_batches(
+            prefetch_batches=prefetch_batches,
+            batch_size=batch_size,
+            dtypes=dtypes,
+            device=device,
+            collate_fn=collate_fn,
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+            pin_memory=pin_memory,
+        )
+
+    def iter_tf_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        dtypes: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+    ) -> Any:
+        """Batches as tensors of TensorFlow.
+
+        Args:
+            prefetch_batches, batch_size, dtypes, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed: As for :meth:`DataIterator.iter_tf_batches`.
+        """
+        return self.iterator().iter_tf_batches(
+            prefetch_batches=prefetch_batches,
+            batch_size=batch_size,
+            dtypes=dtypes,
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+        )
+
+    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
+        """A ``tf.data.Dataset`` of features and labels.
+
+        Args:
+            feature_columns, label_columns, batch_size, drop_last: As for
+                :meth:`DataIterator.to_tf`.
+        """
+        return self.iterator().to_tf(feature_columns, label_columns, batch_size=batch_size, drop_last=drop_last)
+
+    def to_pandas(self, limit: int | None = None) -> pd.DataFrame:
+        """All rows as a data frame.
+
+        Args:
+            limit: More rows than this are an error.
+        """
+        from headway.data._batch import frame
+
+        return frame(self._limited(limit))
+
+    def to_arrow(self, limit: int | None = None) -> pa.Table:
+        """All rows as a ``pyarrow.Table``.
+
+        Args:
+            limit: More rows than this are an error.
+        """
+        return self._limited(limit)
+
+    def _limited(self, limit: int | None) -> pa.Table:
+        if limit is None:
+            return self._table()
+        table = self._first(_rows("limit", limit) + 1)._table()
+        if table.num_rows > limit:
+            raise ValueError(f"limit is {limit}, and the data set has more rows; allowed: its number of rows, or None")
+        return table
+
+    def _table(self) -> pa.Table:
+        import pyarrow as pa
+
+        # Copies: shared memory has few slots.
+        sink = pa.BufferOutputStream()
+        writer: Any = None
+        for batch in self._batches():
+            writer = writer or pa.ipc.new_stream(sink, batch.to_arrow().schema)
+            writer.write_batch(batch.to_arrow())
+        if writer is None:
+            return _client.schema(self._plan, self.context).empty_table()
+        writer.close()
+        return pa.ipc.open_stream(sink.getvalue()).read_all()
+
+    def _batches(self) -> Iterator[Batch]:
+        """The data in pieces as they are."""
+        return _client.stream(self._plan, {"batch_size": None}, self.context)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """For libraries that take Arrow's streams."""
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        raise AttributeError("a data set has no len(); use count(), which may have to read it")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a data set is not iterated by itself; use iter_rows() or iter_batches()")
+
+
+def _rows(argument: str, value: Any) -> int:
+    if check_int(argument, value, _ROWS) < 0:
+        raise ValueError(f"{argument} is {value}; allowed: {_ROWS}")
+    return int(value)

@@ -1,0 +1,149 @@
+"""What all readers of files have in common: their paths and the arguments about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headway._values.arguments import check_bool, check_instance, check_int, check_str, check_texts, refuse
+from headway.data import _locations
+from headway.data._dataset import Dataset
+from headway.data._plan import Plan
+from headway.data._seeds import check_seed
+
+PartitionFilter = Callable[[list[str]], list[str]]
+
+
+class FileShuffleConfig:
+    """The order of files is shuffled: ``shuffle=FileShuffleConfig(seed=1)`` of a reader.
+
+    Args:
+        seed: Of the order; None: one is drawn for each run.
+        reseed_after_execution: Whether each epoch has another order.
+
+    Example:
+        >>> from headway.data import FileShuffleConfig
+        >>> FileShuffleConfig(seed=1)
+        FileShuffleConfig(seed=1, reseed_after_execution=True)
+    """
+
+    def __init__(self, seed: int | None = None, reseed_after_execution: bool = True):
+        self.seed = check_seed("FileShuffleConfig.seed", seed)
+        self.reseed_after_execution = check_bool("FileShuffleConfig.reseed_after_execution", reseed_after_execution)
+
+    def __repr__(self) -> str:
+        return f"FileShuffleConfig(seed={self.seed}, reseed_after_execution={self.reseed_after_execution})"
+
+
+class Partitioning:
+    """How the names of folders stand for columns.
+
+    Args:
+        style: ``"hive"`` for folders such as ``year=2026``, ``"dir"`` for values alone.
+        base_dir: The folder in which partitions begin; None: the one that is read.
+        field_names: The columns' names; needed for ``"dir"``.
+        field_types: The columns' types; text otherwise.
+
+    Example:
+        >>> from headway.data import Partitioning
+        >>> Partitioning("dir", field_names=["year", "month"])
+        Partitioning('dir', field_names=['year', 'month'])
+    """
+
+    def __init__(
+        self,
+        style: str = "hive",
+        base_dir: str | None = None,
+        field_names: Sequence[str] | None = None,
+        field_types: Any = None,
+    ):
+        self.style = check_str("Partitioning.style", getattr(style, "value", style), '"hive" or "dir"')
+        if self.style not in ("hive", "dir"):
+            raise ValueError(f'Partitioning.style is {style!r}; allowed: "hive" or "dir"')
+        self.base_dir = check_instance("Partitioning.base_dir", base_dir, str, "None or a folder")
+        self.field_names = (
+            None if field_names is None else check_texts("Partitioning.field_names", field_names, "names")
+        )
+        if self.style == "dir" and not self.field_names:
+            raise ValueError('Partitioning.field_names is not given; style "dir" needs the names of its columns')
+        if field_types:
+            raise ValueError("Partitioning.field_types is given; allowed: None (cast with with_column instead)")
+
+    def for_plan(self) -> dict[str, Any]:
+        """As the plan has it."""
+        return {"style": self.style, "base_dir": self.base_dir, "field_names": self.field_names}
+
+    def __repr__(self) -> str:
+        return f"Partitioning({self.style!r}, field_names={self.field_names})"
+
+
+@dataclass(frozen=True)
+class FileArguments:
+    """The arguments that all readers of files have."""
+
+    filesystem: Any = None
+    partition_filter: PartitionFilter | None = None
+    partitioning: Partitioning | str | None = None
+    include_paths: bool = False
+    ignore_missing_paths: bool = False
+    shuffle: Any = None
+    file_extensions: Sequence[str] | None = None
+    concurrency: int | None = None
+    override_num_blocks: int | None = None
+
+
+def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset:
+    """A data set of files.
+
+    Args:
+        kind: The plan's name of their format.
+        paths: What the user gave.
+        given: The arguments that all readers have.
+        options: Those of the format; what is None has its default.
+
+    Raises:
+        TypeError, ValueError: a bad argument.
+        FileNotFoundError: a local path is not there.
+    """
+    places = _locations.all_of(paths, given.filesystem)
+    if not check_bool("ignore_missing_paths", given.ignore_missing_paths):
+        _locations.check_there(places)
+    if given.partition_filter is not None:
+        places = _locations.filtered(places, given.partition_filter)
+    for name in ("concurrency", "override_num_blocks"):
+        value = getattr(given, name)
+        if value is not None and check_int(name, value, "None or an integer above 0") < 1:
+            raise ValueError(f"{name} is {value}; allowed: None or an integer above 0")
+    extensions = given.file_extensions
+    common = {
+        "partitioning": _partitioning(given.partitioning),
+        "include_paths": check_bool("include_paths", given.include_paths) or None,
+        "ignore_missing_paths": given.ignore_missing_paths or None,
+        "file_extensions": None if extensions is None else check_texts("file_extensions", extensions, "a list of text"),
+    }
+    chosen = {name: value for name, value in {**common, **options}.items() if value is not None}
+    arguments = {"format": kind, "paths": places, "options": chosen, "shuffle_files": _shuffle(given.shuffle)}
+    plan = Plan.source("read", arguments)
+    made = Dataset._of(plan)
+    return made if given.override_num_blocks is None else made.repartition(given.override_num_blocks)
+
+
+def _partitioning(given: Any) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        given = Partitioning(given)
+    if not isinstance(given, Partitioning):
+        refuse("partitioning", given, 'None, "hive" or a Partitioning')
+    return given.for_plan()
+
+
+def _shuffle(given: Any) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    if given == "files":
+        return {"seed": None, "reseed": True}
+    if not isinstance(given, FileShuffleConfig):
+        refuse("shuffle", given, 'None, "files" or a FileShuffleConfig')
+    return {"seed": given.seed, "reseed": given.reseed_after_execution}

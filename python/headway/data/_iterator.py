@@ -1,0 +1,300 @@
+"""What gives the rows of a data set, epoch after epoch: to a script, or to one rank of a group."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from headway._values.arguments import check_bool, check_int, refuse
+from headway.data import _client, _functions
+from headway.data._base import kept
+from headway.data._batch import Batch
+from headway.data._context import DataContext
+from headway.data._plan import Plan
+from headway.data._schema import Schema
+from headway.data._seeds import check_seed
+
+_STATE_VERSION = 1
+#: What a rank gets at a time where it asks for pieces as they are.
+_ROWS_OF_PIECE = 4096
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which part of the rows an iterator gives.
+
+    Attributes:
+        group: The name that those share who divide the rows; empty for all rows.
+        world_size: How many they are.
+        rank: Which one this is.
+        equal: Whether all get the same number of rows; at most ``world_size - 1`` are dropped.
+        clients_here: How many of them are on this machine; 0: all.
+    """
+
+    group: str = ""
+    world_size: int = 1
+    rank: int = 0
+    equal: bool = False
+    clients_here: int = 0
+
+
+class Epochs:
+    """An iterable whose every iteration is one more epoch.
+
+    Args:
+        begin: Starts the iteration.
+    """
+
+    def __init__(self, begin: Callable[[], Iterator[Any]]):
+        self._begin = begin
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._begin()
+
+
+class DataIterator:
+    """Gives the rows of a data set, or a rank's share of them, epoch after epoch. A training
+    function gets one by :func:`headway.train.get_dataset_shard`, other code by
+    ``Dataset.iterator()`` or ``Dataset.streaming_split()``.
+
+    It knows which rows were consumed: ``state_dict()`` has it, and in a training function each
+    ``report`` with a checkpoint stores it, so that a restart resumes at the next row.
+
+    Example:
+        >>> import headway.data
+        >>> iterator = headway.data.range(5).iterator()
+        >>> [len(batch["id"]) for batch in iterator.iter_batches(batch_size=2)]
+        [2, 2, 1]
+    """
+
+    def __init__(
+        self,
+        _plan: Plan,
+        _context: DataContext,
+        _share: Share | None = None,
+        _seed: int | None = None,
+        _name: str | None = None,
+    ):
+        self._plan = _plan
+        self._context = _context
+        self._share = _share or Share()
+        self._seed = _seed
+        self._name = _name
+        #: Where the iteration is: an epoch, and a cursor in it; None at its begin.
+        self._epoch = 0
+        self._cursor: str | None = None
+        #: The iteration that moves this position. One that was left for another moves it no more.
+        self._moving: object = None
+        self._stats: Any = None
+
+    def iter_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        batch_format: str | None = "default",
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+    ) -> Iterable[Any]:
+        """Batches of rows; only the last one may be shorter.
+
+        Args:
+            prefetch_batches: Batches that are made ahead.
+            batch_size: Rows of a batch; None: pieces as they are, and 4096 rows for each of those
+                who share.
+            batch_format: ``"default"`` and ``"numpy"``: a dict of arrays; ``"pandas"``;
+                ``"pyarrow"`` and None: a ``pyarrow.Table``.
+            drop_last: Whether a shorter last batch is left out.
+            local_shuffle_buffer_size: Rows that are shuffled among each other.
+            local_shuffle_seed: Of that order; None: one is drawn.
+        """
+        kind = _functions.batch_format(batch_format)
+        consumption = checked_consumption(
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
+        )
+        return Epochs(lambda: self._converted(consumption, lambda batch: batch.as_format(kind)))
+
+    def iter_rows(self, *, prefetch_batches: int = 1) -> Iterable[dict[str, Any]]:
+        """Each row as a dict.
+
+        Args:
+            prefetch_batches: Batches that are made ahead.
+        """
+        # In training one by one: the position counts batches.
+        size = 1 if self._name is not None else _ROWS_OF_PIECE
+        consumption = checked_consumption(prefetch_batches, size, False, None, None)
+        return Epochs(lambda: (row for batch in self._epoch_of(consumption) for row in batch.to_rows()))
+
+    def iter_torch_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        dtypes: Any = None,
+        device: Any = "auto",
+        collate_fn: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        pin_memory: bool = False,
+    ) -> Iterable[Any]:
+        """Batches as tensors of PyTorch.
+
+        Args:
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed: As for :meth:`iter_batches`.
+            dtypes: A ``torch.dtype`` for all columns, or one by column.
+            device: Where the tensors are; ``"auto"``: the rank's device in a training function,
+                else the CPU.
+            collate_fn: Makes the batch instead: a function of a dict of arrays, or an
+                ``ArrowBatchCollateFn``, ``NumpyBatchCollateFn`` or ``PandasBatchCollateFn``. Not
+                with ``dtypes``.
+            pin_memory: Whether tensors are copied to page-locked memory first, from where a copy to
+                a GPU does not wait.
+        """
+        from headway.data._torch_batches import TorchBatches
+
+        convert = TorchBatches(dtypes, device, collate_fn, check_bool("pin_memory", pin_memory))
+        consumption = checked_consumption(
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
+        )
+        return Epochs(lambda: self._converted(consumption, convert))
+
+    def iter_tf_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int | None = 256,
+        dtypes: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+    ) -> Iterable[Any]:
+        """Batches as tensors of TensorFlow.
+
+        Args:
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed: As for :meth:`iter_batches`.
+            dtypes: A ``tf.DType`` for all columns, or one by column.
+        """
+        from headway.data._tf_batches import tensors
+
+        consumption = checked_consumption(
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
+        )
+        return Epochs(lambda: self._converted(consumption, lambda batch: tensors(batch.to_numpy(), dtypes)))
+
+    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
+        """A ``tf.data.Dataset`` of features and labels.
+
+        Args:
+            feature_columns: A column, or several: then a dict of tensors by column.
+            label_columns: The same for labels.
+            batch_size: Rows of a batch.
+            drop_last: Whether a shorter last batch is left out.
+        """
+        from headway.data._tf_batches import as_tf_dataset
+
+        batches = self.iter_batches(batch_size=batch_size, drop_last=drop_last)
+        return as_tf_dataset(batches, self.schema().base_schema, feature_columns, label_columns)
+
+    def schema(self) -> Schema:
+        """The columns with their types."""
+        return Schema(_client.schema(self._plan, self._context))
+
+    def materialize(self) -> Any:
+        """All rows of this iterator's share, kept: a :class:`MaterializedDataset`."""
+        from headway.data._materialize import materialized
+
+        return kept(materialized(self._epoch_of(checked_consumption(1, None, False, None, None)), self.schema))
+
+    def stats(self) -> str:
+        """What the last epoch that came to its end took, stage by stage."""
+        return _client.shown_stats(self._stats)
+
+    def get_context(self) -> DataContext:
+        """The settings of the data set."""
+        return self._context
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iteration is, after the rows that were consumed so far."""
+        cursor = None if self._cursor is None else json.loads(self._cursor)
+        return {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": cursor}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The next iteration begins there.
+
+        Args:
+            state_dict: What :meth:`state_dict` gave.
+        """
+        if not isinstance(state_dict, dict) or state_dict.get("version") != _STATE_VERSION:
+            refuse("state_dict", state_dict, "what state_dict() gave")
+        self._epoch = check_int("state_dict['epoch']", state_dict["epoch"], "an epoch")
+        cursor = state_dict["cursor"]
+        self._cursor, self._moving = None if cursor is None else json.dumps(cursor), None
+
+    def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:
+        return (convert(batch) for batch in self._epoch_of(consumption))
+
+    def _epoch_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
+        """The batches of the next epoch, or of the rest of one that is resumed."""
+        if self._moving is not None:  # The one before was left in the middle.
+            self._epoch, self._cursor = self._epoch + 1, None
+        moving = self._moving = object()
+        epoch = self._epoch
+        if self._share.group and consumption["batch_size"] is None:
+            consumption = {**consumption, "batch_size": _ROWS_OF_PIECE}
+        asked = {**consumption, **dataclasses.asdict(self._share), "epoch": epoch}
+        asked["cursor"] = None if self._cursor is None else json.loads(self._cursor)
+        if asked["seed"] is None:
+            asked["seed"] = self._seed
+        stream = _client.Stream(self._plan, asked, self._context)
+        try:
+            for batch in stream:
+                if self._moving is moving:
+                    self._cursor = batch.cursor
+                yield batch
+            self._stats = stream.stats
+        finally:
+            stream.close()
+            if self._moving is moving:
+                self._epoch, self._cursor, self._moving = epoch + 1, None, None
+
+    def __repr__(self) -> str:
+        share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""
+        return f"DataIterator({self._name or 'data'}{share})"
+
+
+def checked_consumption(
+    prefetch_batches: Any, batch_size: Any, drop_last: Any, buffer_size: Any, shuffle_seed: Any
+) -> dict[str, Any]:
+    """How batches are cut, as the engine reads it.
+
+    Raises:
+        TypeError, ValueError: a bad argument.
+    """
+    if check_int("prefetch_batches", prefetch_batches, "0 or more") < 0:
+        raise ValueError(f"prefetch_batches is {prefetch_batches}; allowed: 0 or more")
+    above_0 = "None or an integer above 0"
+    for name, value in (("batch_size", batch_size), ("local_shuffle_buffer_size", buffer_size)):
+        if value is not None and check_int(name, value, above_0) < 1:
+            raise ValueError(f"{name} is {value}; allowed: {above_0}")
+    if buffer_size is not None and batch_size is None:
+        raise ValueError("local_shuffle_buffer_size is given without batch_size; allowed: with a batch_size")
+    return {
+        "batch_size": batch_size,
+        "drop_last": check_bool("drop_last", drop_last),
+        "shuffle_window_rows": buffer_size,
+        "seed": check_seed("local_shuffle_seed", shuffle_seed),
+        "prefetch": prefetch_batches,
+    }
+
+
+def position_of(iterators: dict[str, DataIterator]) -> str | None:
+    """Where iterators are, as a checkpoint keeps it; None where nothing was consumed."""
+    begun = {name: each.state_dict() for name, each in iterators.items() if each._epoch or each._cursor}
+    return json.dumps(begun) if begun else None

@@ -1,0 +1,59 @@
+"""Constants and types in expressions, as the plan has them."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+from typing import Any
+
+from headway._values.arguments import refuse
+
+_LITERALS = "None, True, False, a number, text, bytes, a date or a time"
+
+
+def plain(argument: str, value: Any) -> Any:
+    """A value as JSON has it."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # One of numpy's.
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, bytes):
+        return {"base64": base64.b64encode(value).decode()}
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if not isinstance(value, decimal.Decimal):
+        refuse(argument, value, _LITERALS)
+    return float(value)
+
+
+def type_of(value: Any) -> str | None:
+    """The type of a literal whose JSON does not show it."""
+    if isinstance(value, bytes):
+        return "binary"
+    if isinstance(value, datetime.datetime):
+        return "timestamp[us]" if value.tzinfo is None else "timestamp[us, tz=UTC]"
+    if isinstance(value, datetime.date):
+        return "date32"
+    if isinstance(value, datetime.time):
+        return "time64[us]"
+    return None
+
+
+def type_name(given: Any, argument: str = "the type") -> str:
+    """A type's name as Arrow writes it; ``argument`` is named in an error."""
+    if isinstance(given, str):
+        return {"str": "string", "bool_": "bool", "float": "double", "int": "int64"}.get(given, given)
+    if given in (int, float, bool, str, bytes):
+        return {int: "int64", float: "double", bool: "bool", str: "string", bytes: "binary"}[given]
+    module = type(given).__module__
+    if module.startswith("pyarrow"):
+        return str(given)
+    if module.startswith("numpy") or getattr(given, "__module__", "") == "numpy":
+        import numpy as np
+
+        return str(np.dtype(given).name)
+    arrow = getattr(given, "to_arrow_dtype", None)  # Ray's DataType, and ours.
+    if arrow is None:
+        refuse(argument, given, 'a pyarrow or numpy type, or its name, such as "float32"')
+    return str(arrow())

@@ -1,0 +1,129 @@
+"""Rows that are kept: in scratch files, from which other data sets read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headway.data import _scratch
+from headway.data._plan import Plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from headway.data._batch import Batch
+    from headway.data._schema import Schema
+
+#: Rows of a record batch in a scratch file, each of which the engine reads at once.
+_ROWS_MAX = 65536
+
+
+def of_file(file: _scratch.ScratchFile) -> Plan:
+    """The plan that reads a scratch file."""
+    return of_files([file])
+
+
+def of_files(files: Sequence[_scratch.ScratchFile]) -> Plan:
+    """The plan that reads scratch files, one after another."""
+    arguments: dict[str, Any] = {
+        "format": "arrow",
+        "paths": [file.path for file in files],
+        "options": {},
+        "shuffle_files": None,
+    }
+    return Plan.source("read", arguments, held=files)
+
+
+def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = None) -> _scratch.ScratchFile:
+    """A scratch file of tables. Only one of them is in memory at a time.
+
+    Args:
+        tables: Of one schema.
+        schema: Gives it when there is no table: finding it out may run functions.
+    """
+    import pyarrow as pa
+
+    with _scratch.written(".arrow") as (path, made):
+        first, rest = _first(map(_without_dictionaries, tables))
+        if first is not None:
+            kind = first.schema
+        elif schema is not None:
+            kind = schema().base_schema
+        else:
+            raise ValueError("there are no rows, so their columns are unknown")
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, kind) as writer:
+            for table in rest:
+                same = table if table.schema.equals(kind) else table.select(kind.names).cast(kind)
+                writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
+    return made[0]
+
+
+def _without_dictionaries(table: pa.Table) -> pa.Table:
+    """A table whose dictionary-encoded columns, such as categories of pandas, hold their values."""
+    import pyarrow as pa
+
+    for index, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = table.column(index).cast(field.type.value_type)
+            table = table.set_column(index, field.name, plain)
+    return table
+
+
+def _first(tables: Iterable[pa.Table]) -> tuple[pa.Table | None, Iterator[pa.Table]]:
+    iterator = iter(tables)
+    first = next(iterator, None)
+    if first is None:
+        return None, iterator
+
+    def all_tables() -> Iterator[pa.Table]:
+        yield first
+        yield from iterator
+
+    return first, all_tables()
+
+
+def materialized(batches: Iterable[Batch], schema: Callable[[], Schema]) -> Plan:
+    """The plan that reads the rows of a stream, which are kept."""
+    return of_file(written((batch.to_table() for batch in batches), schema))
+
+
+def cut(batches: Iterable[Batch], schema: Callable[[], Schema], ends: Sequence[int | None]) -> list[Plan]:
+    """Plans that read the rows up to each end, and of the rows after the last one.
+
+    Args:
+        batches: A stream.
+        schema: Gives the schema of its rows.
+        ends: Row numbers, from the least to the greatest.
+    """
+    tables = _Cutter(batches)
+    made = []
+    begin = 0
+    for end in [*ends, None]:
+        rows = None if end is None else max(0, end - begin)
+        begin = begin if end is None else max(begin, end)
+        file = written(tables.rows(rows), schema)
+        made.append(of_file(file))
+    return made
+
+
+class _Cutter:
+    """Takes numbers of rows out of a stream."""
+
+    def __init__(self, batches: Iterable[Batch]):
+        self._batches = iter(batches)
+        self._rest: Any = None
+
+    def rows(self, count: int | None) -> Iterator[pa.Table]:
+        """So many rows; None: all that are left."""
+        while count is None or count > 0:
+            if self._rest is None or self._rest.num_rows == 0:
+                batch = next(self._batches, None)
+                if batch is None:
+                    return
+                self._rest = batch.to_table()
+            taken = self._rest.num_rows if count is None else min(count, self._rest.num_rows)
+            table, self._rest = self._rest.slice(0, taken), self._rest.slice(taken)
+            if count is not None:
+                count -= taken
+            if table.num_rows:
+                yield table

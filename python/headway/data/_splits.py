@@ -1,0 +1,167 @@
+"""Data sets cut into several."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from headway._values.arguments import check_bool, check_int, check_number, check_str, refuse
+from headway.data import _materialize
+from headway.data._base import DatasetPart, kept
+from headway.data._consume import Consume
+from headway.data._iterator import DataIterator, Share
+from headway.data._schema import Schema
+from headway.data._seeds import check_seed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_FRACTION = "a number between 0 and 1, or an integer above 0"
+
+
+class Splits(Consume, DatasetPart):
+    """Data sets cut into several."""
+
+    def materialize(self) -> Self:
+        """Computes the data set once and keeps its rows, in files in Arrow's format; what is made
+        of the result reads them. They are deleted with the last data set that uses them.
+        """
+        return cast("Self", kept(_materialize.materialized(self._batches(), self._known_schema), self._name))
+
+    def _known_schema(self) -> Schema:
+        schema = self.schema()
+        assert schema is not None
+        return schema
+
+    def split_at_indices(self, indices: Sequence[int]) -> list[Self]:
+        """Data sets of the rows before each index, and of the rest.
+
+        Args:
+            indices: Row numbers, from the least to the greatest.
+        """
+        if isinstance(indices, (str, bytes)) or not isinstance(indices, Sequence):
+            refuse("indices", indices, "a list of row numbers")
+        ends = [check_int(f"indices[{number}]", each, "0 or more") for number, each in enumerate(indices)]
+        if not ends or ends[0] < 0 or sorted(ends) != ends:
+            raise ValueError(f"indices is {list(indices)}; allowed: row numbers from the least to the greatest")
+        return self._cut(ends)
+
+    def split_proportionately(self, proportions: Sequence[float]) -> list[Self]:
+        """Data sets of these parts of the rows, and of the rest.
+
+        Args:
+            proportions: Numbers above 0 whose sum is below 1.
+        """
+        if isinstance(proportions, (str, bytes)) or not isinstance(proportions, Sequence) or not proportions:
+            refuse("proportions", proportions, "numbers above 0 whose sum is below 1")
+        allowed = "a number above 0"
+        parts = [check_number(f"proportions[{index}]", each, allowed) for index, each in enumerate(proportions)]
+        if min(parts) <= 0 or sum(parts) >= 1:
+            raise ValueError(f"proportions is {list(proportions)}; allowed: numbers above 0 whose sum is below 1")
+        whole = self.materialize()
+        rows = whole.count()
+        ends = [int(rows * sum(parts[: index + 1])) for index in range(len(parts))]
+        return whole._cut(ends)
+
+    def split(self, n: int, *, equal: bool = False, locality_hints: Sequence[Any] | None = None) -> list[Self]:
+        """``n`` data sets of consecutive rows.
+
+        Args:
+            n: How many.
+            equal: Whether all have the same number of rows; the last rows, less than ``n``, are
+                left out.
+            locality_hints: Kept for scripts that give it; data is on this machine.
+        """
+        if check_int("n", n, "an integer above 0") < 1:
+            raise ValueError(f"n is {n}; allowed: an integer above 0")
+        whole = self.materialize()
+        rows = whole.count()
+        if check_bool("equal", equal):
+            size = rows // n
+            return whole._cut([size * (index + 1) for index in range(n)])[:n]
+        return whole._cut([rows * (index + 1) // n for index in range(n - 1)])
+
+    def train_test_split(
+        self,
+        test_size: float,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        stratify: str | None = None,
+    ) -> tuple[Self, Self]:
+        """Two data sets: to train with, and to test with.
+
+        Args:
+            test_size: The part of the rows, or how many rows, that are for the test.
+            shuffle: Whether rows are shuffled first; else the last ones are for the test.
+            seed: Of the order.
+            stratify: A column; each of its values has the same part in both data sets.
+        """
+        number = check_number("test_size", test_size, _FRACTION)
+        if (isinstance(test_size, float) and not 0 < number < 1) or number <= 0:
+            raise ValueError(f"test_size is {test_size}; allowed: {_FRACTION}")
+        check_seed("seed", seed)
+        if seed is not None and not shuffle:
+            raise ValueError(f"seed is {seed} without shuffle; allowed: with shuffle=True")
+        source = self._made(self._plan)
+        if check_bool("shuffle", shuffle):
+            source = self._then("shuffle", {"kind": "exact", "seed": seed, "reseed": False})
+        whole = source.materialize()
+        rows = whole.count()
+        tested = int(number) if not isinstance(test_size, float) else int(rows * number)
+        if tested >= rows:
+            raise ValueError(f"test_size is {test_size} of {rows} rows; allowed: fewer than all rows")
+        if stratify is not None:
+            return whole._stratified(check_str("stratify", stratify, "None or a column's name"), tested / rows)
+        train, test = whole._cut([rows - tested])
+        return train, test
+
+    def _stratified(self, column: str, part: float) -> tuple[Self, Self]:
+        """The last rows of each value of a column are for the test."""
+        import numpy as np
+
+        labels = np.concatenate([batch[column] for batch in self.iter_batches(batch_size=None)])
+        values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        tested: Any = np.zeros(len(labels), bool)
+        for code in range(len(values)):
+            rows = np.flatnonzero(codes == code)
+            tested[rows[len(rows) - round(counts[code] * part) :]] = True
+        return self._chosen_rows(~tested), self._chosen_rows(tested)
+
+    def _chosen_rows(self, chosen: Any) -> Self:
+        import pyarrow as pa
+
+        def tables() -> Any:
+            begin = 0
+            for batch in self._batches():
+                yield batch.to_table().filter(pa.array(chosen[begin : begin + batch.rows]))
+                begin += batch.rows
+
+        file = _materialize.written(tables(), self._known_schema)
+        return cast("Self", kept(_materialize.of_file(file), self._name))
+
+    def _cut(self, ends: Sequence[int | None]) -> list[Self]:
+        plans = _materialize.cut(self._batches(), self._known_schema, ends)
+        return [kept(plan, self._name) for plan in plans]
+
+    def streaming_split(
+        self, n: int, *, equal: bool = False, locality_hints: Sequence[Any] | None = None
+    ) -> list[DataIterator]:
+        """``n`` iterators that divide the rows, epoch after epoch. All ``n`` must be consumed, each
+        by its own thread or process: an epoch begins when all have asked for it.
+
+        Args:
+            n: How many.
+            equal: Whether all get the same number of rows; at most ``n - 1`` rows are dropped.
+            locality_hints: Kept for scripts that give it: node ids.
+        """
+        if check_int("n", n, "an integer above 0") < 1:
+            raise ValueError(f"n is {n}; allowed: an integer above 0")
+        check_bool("equal", equal)
+        if locality_hints is not None and len(locality_hints) != n:
+            raise ValueError(f"locality_hints has {len(locality_hints)} ids; allowed: None or {n} ids")
+        group = uuid.uuid4().hex
+        seed = uuid.uuid4().int % 2**62
+        shares = (Share(group, n, rank, equal) for rank in range(n))
+        return [DataIterator(self._plan, self.context, share, seed) for share in shares]

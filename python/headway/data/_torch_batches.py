@@ -1,0 +1,110 @@
+"""Batches as tensors of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headway import _session as worker_session
+from headway._values.arguments import refuse
+from headway._values.gpus import visible_gpus
+from headway.data._batch import Batch
+from headway.data._collate import ArrowBatchCollateFn, NumpyBatchCollateFn, PandasBatchCollateFn
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+
+class TorchBatches:
+    """Makes tensors of batches; see :meth:`headway.data.DataIterator.iter_torch_batches`.
+
+    Raises:
+        ValueError: ``dtypes`` and ``collate_fn`` are both given.
+        TypeError: a bad argument.
+    """
+
+    def __init__(self, dtypes: Any, device: Any, collate_fn: Any, pin_memory: bool):
+        import torch
+
+        if collate_fn is not None and dtypes is not None:
+            raise ValueError("dtypes is given beside collate_fn; allowed: one of them")
+        kinds = (ArrowBatchCollateFn, NumpyBatchCollateFn, PandasBatchCollateFn)
+        if collate_fn is not None and not callable(collate_fn):
+            refuse("collate_fn", collate_fn, "None, a function of a dict of arrays, or a CollateFn")
+        self._collate = collate_fn
+        self._format = "numpy"
+        if isinstance(collate_fn, kinds):
+            self._format = collate_fn.batch_format
+        self._dtypes = _checked_dtypes(dtypes)
+        self._device = _device(device)
+        self._pins = pin_memory and torch.cuda.is_available()
+
+    def __call__(self, batch: Batch) -> Any:
+        """The batch's tensors by column; or what ``collate_fn`` makes of it, with its tensors
+        moved.
+        """
+        if self._collate is not None:
+            return self._moved(self._collate(batch.as_format(self._format)))
+        return {name: self._moved(self._tensor(name, column)) for name, column in batch.to_numpy().items()}
+
+    def _tensor(self, name: str, column: np.ndarray) -> torch.Tensor:
+        import torch
+
+        dtype = self._dtypes.get(name) if isinstance(self._dtypes, Mapping) else self._dtypes
+        if column.dtype.kind in "OUSMmV":
+            raise TypeError(
+                f"column {name!r} is {_words(column)}, which is no tensor; drop it, make numbers of it by map_batches, "
+                "or give a collate_fn"
+            )
+        tensor = torch.from_numpy(column)
+        return tensor if dtype is None else tensor.to(dtype)
+
+    def _moved(self, value: Any) -> Any:
+        import torch
+
+        if isinstance(value, torch.Tensor):
+            if self._device.type == "cpu" and not self._pins:
+                return value
+            pinned = value.pin_memory() if self._pins and value.device.type == "cpu" else value
+            return pinned.to(self._device, non_blocking=self._pins)
+        if isinstance(value, Mapping):
+            return {name: self._moved(each) for name, each in value.items()}
+        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+            return type(value)(self._moved(each) for each in value)
+        return value
+
+
+def _words(column: np.ndarray) -> str:
+    first = next((each for each in column if each is not None), None) if column.dtype.kind == "O" else None
+    if first is not None and hasattr(first, "shape"):
+        return "lists of different lengths"
+    if isinstance(first, str):
+        return "text"
+    return {"O": f"of type {type(first).__name__}", "M": "a date or time", "m": "a duration"}.get(
+        column.dtype.kind, "text"
+    )
+
+
+def _checked_dtypes(dtypes: Any) -> Any:
+    import torch
+
+    if isinstance(dtypes, Mapping):
+        for name, dtype in dtypes.items():
+            if not isinstance(dtype, torch.dtype):
+                refuse(f"dtypes[{name!r}]", dtype, "a torch.dtype")
+    elif dtypes is not None and not isinstance(dtypes, torch.dtype):
+        refuse("dtypes", dtypes, "None, a torch.dtype, or a dict from columns to them")
+    return dtypes
+
+
+def _device(device: Any) -> torch.device:
+    import torch
+
+    if device != "auto":
+        if device is not None and not isinstance(device, (str, torch.device)):
+            refuse("device", device, '"auto", a torch.device or its name')
+        return torch.device(device or "cpu")
+    session = worker_session.active()
+    gpus = session.context["plan"]["slot"]["gpu_ids"] if session is not None else []
+    return torch.device("cuda", visible_gpus().index(gpus[0])) if gpus else torch.device("cpu")

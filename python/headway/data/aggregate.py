@@ -1,0 +1,272 @@
+"""Aggregates: what ``Dataset.aggregate`` and ``groupby(...).aggregate`` compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway._values.arguments import check_bool, check_int, check_number, check_str
+from headway._values.named_arguments import offer
+
+__all__ = [
+    "AbsMax",
+    "AggregateFn",
+    "AsList",
+    "Count",
+    "CountDistinct",
+    "Max",
+    "Mean",
+    "Min",
+    "Quantile",
+    "Std",
+    "Sum",
+    "Unique",
+]
+
+
+class AggregateFn:
+    """What one value is computed of many: the base class of the aggregates here.
+
+    Example:
+        >>> from headway.data.aggregate import AggregateFn, Mean
+        >>> isinstance(Mean("price"), AggregateFn)
+        True
+    """
+
+    _function = ""
+
+    def __init__(
+        self, _on: str | None = None, _ignore_nulls: bool = True, _alias_name: str | None = None, **_options: Any
+    ):
+        kind = type(self).__name__
+        if _on is not None:
+            check_str(f"{kind}.on", _on, "a column's name")
+        check_bool(f"{kind}.ignore_nulls", _ignore_nulls)
+        if _alias_name is not None:
+            check_str(f"{kind}.alias_name", _alias_name, "None or a column's name")
+        self.on = _on
+        self.ignore_nulls = _ignore_nulls
+        self.name = _alias_name or f"{self._function}({_on or ''})"
+        self._options = _options
+
+    def for_plan(self) -> dict[str, Any]:
+        """As the plan has it."""
+        named = {"function": self._function, "on": self.on, "name": self.name, "ignore_nulls": self.ignore_nulls}
+        return {**named, **self._options}
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class _OfColumn(AggregateFn):
+    """An aggregate of one column."""
+
+    def __init__(self, on: str, ignore_nulls: bool = True, alias_name: str | None = None):
+        check_str(f"{type(self).__name__}.on", on, "a column's name")
+        super().__init__(on, ignore_nulls, alias_name)
+
+
+class Count(AggregateFn):
+    """The number of rows, or of a column's values.
+
+    Args:
+        on: The column; None: rows.
+        ignore_nulls: Whether missing values don't count.
+        alias_name: The result's name; default: ``count()``.
+
+    Example:
+        >>> from headway.data.aggregate import Count
+        >>> Count()
+        count()
+    """
+
+    _function = "count"
+
+    def __init__(self, on: str | None = None, ignore_nulls: bool = False, alias_name: str | None = None):
+        super().__init__(on, ignore_nulls, alias_name)
+
+
+class Sum(_OfColumn):
+    """The sum of a column.
+
+    Args:
+        on: The column.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Sum
+        >>> Sum("price", alias_name="total")
+        total
+    """
+
+    _function = "sum"
+
+
+class Min(_OfColumn):
+    """The least value of a column.
+
+    Args:
+        on: The column.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Min
+        >>> Min("price")
+        min(price)
+    """
+
+    _function = "min"
+
+
+class Max(_OfColumn):
+    """The greatest value of a column.
+
+    Args:
+        on: The column.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Max
+        >>> Max("price")
+        max(price)
+    """
+
+    _function = "max"
+
+
+class Mean(_OfColumn):
+    """The mean of a column.
+
+    Args:
+        on: The column.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Mean
+        >>> Mean("price")
+        mean(price)
+    """
+
+    _function = "mean"
+
+
+class Std(AggregateFn):
+    """The standard deviation of a column.
+
+    Args:
+        on: The column.
+        ddof: What is subtracted from the number of values in the divisor.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Std
+        >>> Std("price", ddof=0)
+        std(price)
+    """
+
+    _function = "std"
+
+    def __init__(self, on: str, ddof: int = 1, ignore_nulls: bool = True, alias_name: str | None = None):
+        check_str("Std.on", on, "a column's name")
+        if check_int("Std.ddof", ddof, "0 or more") < 0:
+            raise ValueError(f"Std.ddof is {ddof}; allowed: 0 or more")
+        super().__init__(on, ignore_nulls, alias_name, ddof=ddof)
+
+
+class AbsMax(_OfColumn):
+    """The greatest amount of a column, without its sign.
+
+    Args:
+        on: The column.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import AbsMax
+        >>> AbsMax("price")
+        abs_max(price)
+    """
+
+    _function = "abs_max"
+
+
+class Quantile(AggregateFn):
+    """A quantile of a column; between two values it is interpolated.
+
+    Args:
+        on: The column.
+        q: Which one, from 0 to 1.
+        ignore_nulls: False: the result is missing where a value is.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Quantile
+        >>> Quantile("price", q=0.9)
+        quantile(price)
+    """
+
+    _function = "quantile"
+
+    def __init__(self, on: str, q: float = 0.5, ignore_nulls: bool = True, alias_name: str | None = None):
+        check_str("Quantile.on", on, "a column's name")
+        if not 0 <= check_number("Quantile.q", q, "a number from 0 to 1") <= 1:
+            raise ValueError(f"Quantile.q is {q}; allowed: a number from 0 to 1")
+        super().__init__(on, ignore_nulls, alias_name, q=float(q))
+
+
+class Unique(_OfColumn):
+    """The different values of a column, as a list.
+
+    Args:
+        on: The column.
+        ignore_nulls: Whether a missing value is left out.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import Unique
+        >>> Unique("city")
+        unique(city)
+    """
+
+    _function = "unique"
+
+
+class CountDistinct(_OfColumn):
+    """How many different values a column has.
+
+    Args:
+        on: The column.
+        ignore_nulls: Whether a missing value doesn't count.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import CountDistinct
+        >>> CountDistinct("city")
+        count_distinct(city)
+    """
+
+    _function = "count_distinct"
+
+
+class AsList(_OfColumn):
+    """All values of a column, as a list.
+
+    Args:
+        on: The column.
+        ignore_nulls: Whether missing values are left out.
+        alias_name: The result's name.
+
+    Example:
+        >>> from headway.data.aggregate import AsList
+        >>> AsList("word")
+        as_list(word)
+    """
+
+    _function = "as_list"
+
+
+offer(globals(), [*__all__, "_OfColumn"])

@@ -1,0 +1,158 @@
+"""Expressions over columns, for ``filter``, ``with_column`` and ``select_columns``: they run as
+Arrow kernels, without Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from headway._values.arguments import check_str, refuse
+from headway._values.named_arguments import offer
+from headway.data import _expression
+from headway.data._expression import Expr, PythonCall, call, literal
+from headway.data._literals import type_name
+
+__all__ = ["Expr", "col", "lit", "monotonically_increasing_id", "pyarrow_udf", "random", "star", "udf", "uuid"]
+
+_numbers = itertools.count()
+
+
+def col(name: str) -> Expr:
+    """A column's values.
+
+    Args:
+        name: The column's name.
+
+    Example:
+        >>> from headway.data.expressions import col
+        >>> col("price") * 2
+        col('price') * 2
+    """
+    return _expression.column(check_str("name", name, "a column's name"))
+
+
+def lit(value: Any, dtype: Any = None) -> Expr:
+    """A constant.
+
+    Args:
+        value: A number, text, bytes, a date or a time, or None.
+        dtype: Its type, if not the one of the value.
+
+    Example:
+        >>> from headway.data.expressions import lit
+        >>> lit(5, "float32")
+        5
+    """
+    return literal("value", value, dtype)
+
+
+def star() -> Expr:
+    """All columns, in ``select_columns([star(), ...])``.
+
+    Example:
+        >>> from headway.data.expressions import col, star
+        >>> columns = [star(), (col("a") + 1).alias("b")]
+    """
+    return Expr({"star": True}, "star()")
+
+
+def random(*, seed: int | None = None) -> Expr:
+    """A random number from 0 to 1 for each row, the same in each run and epoch of the same seed.
+
+    Args:
+        seed: Of the generator; None: the data set's.
+
+    Example:
+        >>> from headway.data.expressions import random
+        >>> random(seed=1) < 0.5
+        random(seed=1) < 0.5
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        refuse("seed", seed, "None or an integer")
+    return call("random") if seed is None else call("random", seed=seed)
+
+
+def uuid() -> Expr:
+    """A random UUID for each row, as text.
+
+    Example:
+        >>> from headway.data.expressions import uuid
+        >>> uuid()
+        uuid()
+    """
+    return call("uuid")
+
+
+def monotonically_increasing_id() -> Expr:
+    """A number for each row that grows from row to row; there are gaps between pieces of files.
+
+    Example:
+        >>> from headway.data.expressions import monotonically_increasing_id
+        >>> monotonically_increasing_id()
+        monotonically_increasing_id()
+    """
+    return call("monotonically_increasing_id")
+
+
+def udf(return_dtype: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
+    """A Python function of whole columns, as part of expressions. A column comes as a numpy array.
+
+    Args:
+        return_dtype: The type of what it returns; the function's values are cast to it.
+
+    Example:
+        >>> from headway.data.expressions import col, udf
+        >>> @udf(return_dtype="float64")
+        ... def half(values):
+        ...     return values / 2
+        >>> half(col("price")) + 1
+        cast(half(col('price')), type='float64', safe=True) + 1
+    """
+    return _decorator("numpy", return_dtype)
+
+
+def pyarrow_udf(return_dtype: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
+    """As :func:`udf`, for a function of ``pyarrow`` arrays.
+
+    Args:
+        return_dtype: The type of what it returns; the function's values are cast to it.
+
+    Example:
+        >>> from headway.data.expressions import col, pyarrow_udf
+        >>> @pyarrow_udf(return_dtype="string")
+        ... def reversed_text(values):
+        ...     import pyarrow.compute
+        ...     return pyarrow.compute.utf8_reverse(values)
+        >>> reversed_text(col("name"))
+        cast(reversed_text(col('name')), type='string', safe=True)
+    """
+    return _decorator("pyarrow", return_dtype)
+
+
+def _decorator(batch_format: str, return_dtype: Any) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
+    if callable(return_dtype) and not isinstance(return_dtype, type):
+        refuse("return_dtype", return_dtype, "a type; write @udf() above the function")
+    dtype = None if return_dtype is None else type_name(return_dtype, "return_dtype")
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Expr]:
+        if not callable(function):
+            refuse("the function", function, "a function of columns")
+
+        @functools.wraps(function)
+        def applied(*arguments: Any) -> Expr:
+            given = tuple(_expression.as_expression(each) for each in arguments)
+            made = PythonCall(function, given, batch_format, f"__udf_{next(_numbers)}")
+            shown = f"{getattr(function, '__name__', 'udf')}({', '.join(map(repr, given))})"
+            name = next((each._name for each in given if each._name is not None), None)
+            value = Expr({"column": made.column}, shown, _name=name, _calls=(made,))
+            return value.cast(dtype) if dtype is not None else value
+
+        return applied
+
+    return decorate
+
+
+offer(globals(), __all__)

@@ -1,0 +1,109 @@
+"""A training function with the data sets of its trainer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cloudpickle
+
+from headway import _session as worker_session
+from headway._values.arguments import refuse
+from headway._worker.in_context import InContext
+from headway.data import DataContext, DataIterator, Dataset
+from headway.data._iterator import Share
+from headway.train._training_function.data_config import DataConfig
+
+
+@dataclass
+class Shares:
+    """The context of a training function: called in a rank, it gives the rank its shares of the
+    data sets.
+
+    Attributes:
+        datasets: By name.
+        config: How they are split.
+        context: The driver's settings.
+    """
+
+    datasets: dict[str, Dataset]
+    config: DataConfig
+    context: DataContext
+
+    def __call__(self) -> AbstractContextManager[None]:
+        """Nothing is to be done behind the function."""
+        session = worker_session.current("the data sets")
+        DataContext._set_current(self.context)
+        session.shards = self._shards(session)
+        for name, position in _positions(session).items():
+            if name in session.shards:
+                session.shards[name].load_state_dict(position)
+        return nullcontext()
+
+    def _shards(self, session: worker_session.WorkerSession) -> dict[str, DataIterator]:
+        context = session.context
+        world_size, rank = context["world_size"], context["plan"]["rank"]
+        if type(self.config).configure is DataConfig.configure:
+            made = self.config.configure(self.datasets, world_size, None, None)[rank]
+        else:
+            made = self._of_user(session, world_size, rank)
+        return {name: _named(each, name, context) for name, each in made.items()}
+
+    def _of_user(self, session: worker_session.WorkerSession, world_size: int, rank: int) -> dict[str, DataIterator]:
+        """What a user's ``configure`` gives: rank 0 calls it for all."""
+        if rank == 0:
+            nodes = [str(session.context["plan"]["slot"]["hostname"])] * world_size
+            made = self.config.configure(self.datasets, world_size, worker_handles=None, worker_node_ids=nodes)
+            if len(made) != world_size:
+                raise ValueError(
+                    f"{type(self.config).__name__}.configure returned {len(made)} dicts; allowed: one for each of the "
+                    f"{world_size} ranks"
+                )
+            session.core.collective("broadcast", cloudpickle.dumps(made))
+            return made[0]
+        message = session.core.collective("broadcast", None)
+        assert message is not None
+        return cloudpickle.loads(message)[rank]
+
+
+def with_datasets(function: Callable[..., Any], datasets: dict[str, Any], config: DataConfig) -> Callable[..., Any]:
+    """A training function with its trainer's data sets, if it has any."""
+    if not datasets:
+        return function
+    made = {name: each if isinstance(each, Dataset) else _made(name, each) for name, each in datasets.items()}
+    return InContext(function, Shares(made, config, DataContext.get_current().copy()))
+
+
+def _made(name: str, function: Callable[[], Any]) -> Dataset:
+    dataset = function()
+    if not isinstance(dataset, Dataset):
+        refuse(f"what datasets[{name!r}] returned", dataset, "a headway.data.Dataset")
+    return dataset
+
+
+def _named(iterator: DataIterator, name: str, context: dict[str, Any]) -> DataIterator:
+    """The iterator under its data set's name, with a group and a seed that all ranks have alike."""
+    iterator._name = name
+    if iterator._share.world_size > 1 or iterator._share.group:
+        here = context["plan"]["local_world_size"]
+        iterator._share = replace(iterator._share, group=name, clients_here=here)
+    else:
+        iterator._share = Share()
+    # The same after a restart, and in each rank.
+    digest = hashlib.blake2b(f"{context['trial_id']}/{name}".encode(), digest_size=8).digest()
+    iterator._seed = int.from_bytes(digest, "little") >> 2
+    return iterator
+
+
+def _positions(session: worker_session.WorkerSession) -> dict[str, Any]:
+    """Where the data sets stood in the checkpoint that the run resumes from. A checkpoint of
+    another run is for its model alone.
+    """
+    checkpoint, run = session.context.get("checkpoint"), session.context["run_directory"]
+    if not checkpoint or not checkpoint.startswith(run):
+        return {}
+    return json.loads(session.core.data_cursors())

@@ -1,0 +1,234 @@
+"""Rows for test_every_argument.py: bad arguments of headway.data."""
+
+import inspect
+
+from headway import data
+from headway.data import aggregate, expressions, preprocessors
+from headway.train import DataConfig
+
+NAMES = "a list"
+BOOL = "True or False"
+ABOVE_0 = "an integer above 0"
+PREPROCESSORS = set(preprocessors.__all__)
+COUNTS = ("override_num_blocks", "concurrency")
+
+
+def readers():
+    """What all readers refuse."""
+    calls = [getattr(data, name) for name in data.__all__ if name.startswith("read_") and name != "read_sql"]
+    bad = [
+        ("paths", 3, TypeError, "3 (int)", "a path, a URL, or a list"),
+        ("filesystem", 3, TypeError, "3 (int)", "a pyarrow.fs.FileSystem"),
+        ("partition_filter", 3, TypeError, "3 (int)", "a function from paths to paths"),
+        ("partitioning", 3, TypeError, "3 (int)", 'None, "hive" or a Partitioning'),
+        ("include_paths", 1, TypeError, "1 (int)", BOOL),
+        ("ignore_missing_paths", 1, TypeError, "1 (int)", BOOL),
+        ("shuffle", "rows", TypeError, "'rows' (str)", 'None, "files" or a FileShuffleConfig'),
+        ("file_extensions", "csv", TypeError, "'csv' (str)", "a list of text"),
+        *((name, 0, ValueError, "0", ABOVE_0) for name in COUNTS),
+    ]
+    own = {
+        "columns": (3, TypeError, "3 (int)", "None or a list of columns' names"),
+        "read_options": (3, TypeError, "3 (int)", "pyarrow.csv.ReadOptions"),
+        "parse_options": (3, TypeError, "3 (int)", "pyarrow.csv.ParseOptions"),
+        "convert_options": (3, TypeError, "3 (int)", "pyarrow.csv.ConvertOptions"),
+        "lines": (1, TypeError, "1 (int)", BOOL),
+        "encoding": (1, TypeError, "1 (int)", "an encoding's name"),
+        "drop_empty_lines": (1, TypeError, "1 (int)", BOOL),
+        "size": ((3,), TypeError, "(3,) (tuple)", "a height and a width"),
+        "mode": (3, TypeError, "3 (int)", "a mode of Pillow"),
+        "decoder": (1, TypeError, "1 (int)", BOOL),
+        "suffixes": ("jpg", TypeError, "'jpg' (str)", "a list of suffixes"),
+        "expand_json": (1, TypeError, "1 (int)", BOOL),
+    }
+    for call in calls:
+        named = inspect.signature(call).parameters
+        for name, value, kind, given, allowed in bad:
+            if name in named:
+                yield call, {"paths": "/", name: value}, kind, name, given, allowed
+        for name, (value, kind, given, allowed) in own.items():
+            if name in named:
+                yield call, {"paths": "/", name: value}, kind, name, given, allowed
+
+
+def of_memory():
+    yield data.from_items, {"items": 3}, TypeError, "items", "3 (int)", "a list of dicts"
+    yield data.from_items, {"items": []}, ValueError, "items", "empty", "at least one item"
+    yield data.from_items, {"items": [1], "parallelism": 0}, ValueError, "parallelism", "0", "-1 or an integer above 0"
+    yield data.from_arrow, {"tables": 3}, TypeError, "tables", "3 (int)", "a pyarrow.Table"
+    yield data.from_pandas, {"dfs": 3}, TypeError, "dfs", "3 (int)", "a pandas.DataFrame"
+    yield data.from_numpy, {"ndarrays": 3}, TypeError, "ndarrays", "3 (int)", "a numpy.ndarray"
+    yield data.from_huggingface, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a datasets.Dataset"
+    yield data.from_huggingface, {"dataset": {"train": 1}}, TypeError, "dataset", "a dict", "one of 'train'"
+    yield data.from_huggingface, {"dataset": 3, "parallelism": 0}, ValueError, "parallelism", "0", "-1 or an integer"
+    yield data.from_tf, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a tf.data.Dataset"
+    yield data.from_torch, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a torch.utils.data.Dataset"
+    yield data.from_torch, {"dataset": [], "local_read": 1}, TypeError, "local_read", "1 (int)", BOOL
+    yield data.read_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a query"
+    yield data.read_sql, {"sql": "", "connection_factory": 3}, TypeError, "connection_factory", "3 (int)", "a function"
+    yield data.range, {"n": -1}, ValueError, "n", "-1", "0 or more"
+    yield data.range_tensor, {"n": "3"}, TypeError, "n", "'3' (str)", "0 or more"
+    yield data.range_tensor, {"n": 3, "shape": 3}, TypeError, "shape", "3 (int)", "a tuple of lengths"
+    import numpy
+    import pandas
+    import pyarrow
+
+    makers = (
+        *((data.range, {"n": 1}), (data.range_tensor, {"n": 1}), (data.from_items, {"items": [1]})),
+        (data.from_arrow, {"tables": pyarrow.table({"a": [1]})}),
+        (data.from_pandas, {"dfs": pandas.DataFrame({"a": [1]})}),
+        (data.from_numpy, {"ndarrays": numpy.ones(2)}),
+    )
+    for call, given in makers:
+        for name in COUNTS:
+            if name in inspect.signature(call).parameters:
+                yield call, {**given, name: 0}, ValueError, name, "0", ABOVE_0
+    yield data.from_huggingface, {"dataset": 1, "concurrency": 0}, ValueError, "concurrency", "0", ABOVE_0
+
+
+def settings():
+    for name in ("cpu", "gpu", "object_store_memory", "memory"):
+        for call in (data.ExecutionResources, data.ExecutionResources.for_limits):
+            yield call, {name: -1}, ValueError, name, "-1", "0 or more"
+    one = data.ExecutionResources(cpu=1)
+    yield _of(one, "add"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
+    yield _of(one, "subtract"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
+    for name in ("resource_limits", "exclude_resources"):
+        yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", "ExecutionResources or None"
+    for name in ("preserve_order", "actor_locality_enabled", "verbose_progress"):
+        yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", BOOL
+    yield data.DataContext, {"execution_options": 1}, TypeError, "execution_options", "1 (int)", "ExecutionOptions"
+    yield data.DataContext, {"enable_progress_bars": 1}, TypeError, "enable_progress_bars", "1 (int)", BOOL
+    for name in ("target_max_block_size", "target_min_block_size", "read_op_min_num_blocks"):
+        yield data.DataContext, {name: 0}, ValueError, name, "0", ABOVE_0
+    yield data.TaskPoolStrategy, {"size": 0}, ValueError, "size", "0", ABOVE_0
+    for name in ("size", "min_size", "max_size", "initial_size"):
+        yield data.ActorPoolStrategy, {name: 0}, ValueError, name, "0", ABOVE_0
+    for call in (data.FileShuffleConfig, data.RandomSeedConfig):
+        yield call, {"seed": -1}, ValueError, "seed", "-1", "None or an integer from 0"
+        yield call, {"reseed_after_execution": 1}, TypeError, "reseed_after_execution", "1 (int)", BOOL
+    yield data.Partitioning, {"style": "tree"}, ValueError, "style", "'tree'", '"hive" or "dir"'
+    yield data.Partitioning, {"base_dir": 3}, TypeError, "base_dir", "3 (int)", "None or a folder"
+    yield data.Partitioning, {"field_names": 3}, TypeError, "field_names", "3 (int)", "names"
+    yield data.Partitioning, {"field_types": {"a": int}}, ValueError, "field_types", "given", "None"
+    yield DataConfig, {"datasets_to_split": 3}, TypeError, "datasets_to_split", "3 (int)", '"all" or a list of names'
+    yield DataConfig, {"execution_options": 3}, TypeError, "execution_options", "3 (int)", "None, ExecutionOptions"
+    yield DataConfig, {"enable_shard_locality": 1}, TypeError, "enable_shard_locality", "1 (int)", BOOL
+
+
+def _of(thing, method):
+    """A method under its class's name."""
+
+    def call(**arguments):
+        return getattr(thing, method)(**arguments)
+
+    call.__qualname__ = f"{type(thing).__name__}.{method}"
+    return call
+
+
+def of_expressions():
+    yield expressions.col, {"name": 3}, TypeError, "name", "3 (int)", "a column's name"
+    yield expressions.lit, {"value": {1}}, TypeError, "value", "{1} (set)", "a number, text"
+    yield expressions.lit, {"value": 1, "dtype": 3}, TypeError, "dtype", "3 (int)", "a pyarrow or numpy type"
+    yield expressions.random, {"seed": "1"}, TypeError, "seed", "'1' (str)", "None or an integer"
+    for call in (expressions.udf, expressions.pyarrow_udf):
+        yield call, {"return_dtype": len}, TypeError, "return_dtype", "len", "write @udf() above the function"
+
+
+def of_aggregates():
+    for name in aggregate.__all__:
+        call = getattr(aggregate, name)
+        named = inspect.signature(call).parameters
+        given = {} if name == "Count" else {"on": "a"}
+        rows = {
+            "on": (3, TypeError, "3 (int)", "a column's name"),
+            "ignore_nulls": (1, TypeError, "1 (int)", BOOL),
+            "alias_name": (1, TypeError, "1 (int)", "None or a column's name"),
+            "ddof": (-1, ValueError, "-1", "0 or more"),
+            "q": (2, ValueError, "2", "from 0 to 1"),
+        }
+        for argument, (value, *rest) in rows.items():
+            if argument in named:
+                yield call, {**given, argument: value}, rest[0], argument, *rest[1:]
+
+
+def of_preprocessors():
+    for name in sorted(PREPROCESSORS):
+        call = getattr(preprocessors, name)
+        if name in NEEDED:
+            named = inspect.signature(call).parameters
+            for argument, (value, kind, given, allowed) in {**SHARED, **OWN.get(name, {})}.items():
+                if argument in named:
+                    yield call, {**NEEDED[name], argument: value}, kind, argument, given, allowed
+    constant = {**ONE, "strategy": "constant", "fill_value": None}
+    yield preprocessors.SimpleImputer, constant, ValueError, "fill_value", "None", "a value"
+    chosen = {"columns": ["a"], "include": ["b"]}
+    yield preprocessors.Concatenator, chosen, ValueError, "include", "given beside columns", "one of them"
+    chosen = {"columns": ["a"], "exclude": ["b"]}
+    yield preprocessors.Concatenator, chosen, ValueError, "exclude", "given beside columns", "one of them"
+
+
+ONE = {"columns": ["a"]}
+#: What each constructor needs beside the bad argument.
+NEEDED = {
+    **{name: ONE for name in PREPROCESSORS if name.endswith(("Scaler", "Encoder", "Vectorizer"))},
+    "SimpleImputer": ONE,
+    "Tokenizer": ONE,
+    "LabelEncoder": {"label_column": "a"},
+    "Normalizer": ONE,
+    "Concatenator": {},
+    "PowerTransformer": {**ONE, "power": 1},
+    "HashingVectorizer": {**ONE, "num_features": 1},
+    "FeatureHasher": {**ONE, "num_features": 1, "output_column": "b"},
+    "CustomKBinsDiscretizer": {**ONE, "bins": [1, 2]},
+    "UniformKBinsDiscretizer": {**ONE, "bins": 2},
+    "TorchVisionPreprocessor": {**ONE, "transform": print},
+    "BatchMapper": {"fn": print},
+}
+FUNCTION = ("no", TypeError, "'no' (str)", "a function")
+FLAG = (1, TypeError, "1 (int)", BOOL)
+SHARED = {
+    "columns": (3, TypeError, "3 (int)", "a list of columns' names"),
+    "output_columns": (["a", "b"], ValueError, "2 names", "one for each of the 1 columns"),
+    "tokenization_fn": FUNCTION,
+    "num_features": (0, ValueError, "0", ABOVE_0),
+    "max_features": (0, ValueError, "0", ABOVE_0),
+    "max_categories": ({"b": 1}, ValueError, "'b'", "one of columns: a"),
+    "right": FLAG,
+    "include_lowest": FLAG,
+}
+OWN = {
+    "RobustScaler": {"quantile_range": ((1, 0), ValueError, "(1, 0)", "the lower one first")},
+    "OrdinalEncoder": {"encode_lists": FLAG},
+    "LabelEncoder": {
+        "label_column": (3, TypeError, "3 (int)", "a column's name"),
+        "output_column": (3, TypeError, "3 (int)", "None or a column's name"),
+    },
+    "Normalizer": {"norm": ("l3", ValueError, "'l3'", '"l1", "l2" or "max"')},
+    "PowerTransformer": {
+        "power": ("1", TypeError, "'1' (str)", "a number"),
+        "method": ("log", ValueError, "'log'", '"yeo-johnson" or "box-cox"'),
+    },
+    "FeatureHasher": {"output_column": (3, TypeError, "3 (int)", "a column's name")},
+    "CustomKBinsDiscretizer": {"bins": ([2, 1], ValueError, "[2, 1]", "edges from the least on")},
+    "UniformKBinsDiscretizer": {"bins": (0, ValueError, "0", ABOVE_0)},
+    "TorchVisionPreprocessor": {"transform": FUNCTION, "batched": FLAG},
+    "BatchMapper": {
+        "fn": FUNCTION,
+        "batch_format": ("polars", ValueError, "'polars'", '"numpy", "pandas"'),
+        "batch_size": (0, ValueError, "0", ABOVE_0),
+    },
+    "SimpleImputer": {
+        "strategy": ("median", ValueError, "'median'", "mean, most_frequent, constant"),
+    },
+    "Concatenator": {
+        "output_column_name": (3, TypeError, "3 (int)", "a column's name"),
+        "raise_if_missing": FLAG,
+        "flatten": FLAG,
+        "dtype": ("number", TypeError, "'number' (str)", "a numpy type"),
+        "exclude": (3, TypeError, "3 (int)", "a list of columns' names"),
+    },
+}
+
+# (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+ROWS = [*readers(), *of_memory(), *settings(), *of_expressions(), *of_aggregates(), *of_preprocessors()]

@@ -1,0 +1,103 @@
+"""Bad arguments of headway.data are refused by name, before anything starts."""
+
+import bad_data_calls
+import headway.data
+import pytest
+from headway.data.aggregate import Mean, Sum
+from headway.data.expressions import col
+from test_arguments import assert_refused
+
+
+def test_a_bad_argument_is_refused_by_name():
+    for call, arguments, kind, argument, given, allowed in bad_data_calls.ROWS:
+        with pytest.raises(kind) as caught:
+            call(**arguments)
+        assert_refused(caught, argument, given, allowed)
+
+
+ROWS = headway.data.range(3)
+ITERATOR = ROWS.iterator()
+GROUPS = ROWS.groupby("id")
+BOOL = "True or False"
+ABOVE_0 = "integer above 0"
+
+
+class Built:
+    def __call__(self, batch):
+        return batch
+
+
+METHODS = [
+    (ROWS.map, {"fn": 3}, TypeError, "fn", "3 (int)", "a function or a class"),
+    (ROWS.map, {"fn": print, "fn_args": 3}, TypeError, "fn_args", "3 (int)", "a list of arguments"),
+    (ROWS.map, {"fn": print, "fn_kwargs": 3}, TypeError, "fn_kwargs", "3 (int)", "a dict of arguments"),
+    (ROWS.map, {"fn": print, "fn_constructor_args": [1]}, ValueError, "fn_constructor_args", "[1]", "a class as fn"),
+    (ROWS.map, {"fn": Built, "concurrency": 0}, ValueError, "concurrency", "0", ABOVE_0),
+    (ROWS.map, {"fn": Built, "concurrency": (3, 2)}, ValueError, "concurrency", "(3, 2)", "the least and the most"),
+    (ROWS.map, {"fn": Built, "compute": "actors"}, TypeError, "compute", "'actors'", "an ActorPoolStrategy"),
+    (ROWS.map, {"fn": print, "num_gpus": -1}, ValueError, "num_gpus", "-1", "0 or more"),
+    (ROWS.map_batches, {"fn": print, "batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
+    (ROWS.map_batches, {"fn": print, "batch_format": "polars"}, ValueError, "batch_format", "'polars'", '"pyarrow"'),
+    (ROWS.map_batches, {"fn": print, "zero_copy_batch": 1}, TypeError, "zero_copy_batch", "1 (int)", BOOL),
+    (ROWS.filter, {}, ValueError, "fn", "neither", "one of them"),
+    (ROWS.filter, {"expr": 3}, TypeError, "expr", "3 (int)", 'col("age") > 18'),
+    (ROWS.with_column, {"column_name": 3, "expr": col("id")}, TypeError, "column_name", "3 (int)", "a column's name"),
+    (ROWS.with_column, {"column_name": "a", "expr": 3}, TypeError, "exprs['a']", "3 (int)", "an expression"),
+    (ROWS.with_columns, {"exprs": {}}, TypeError, "exprs", "{}", "a dict from columns' names"),
+    (ROWS.select_columns, {"cols": [3]}, TypeError, "cols[0]", "3 (int)", "a column's name or an expression"),
+    (ROWS.drop_columns, {"cols": ["a", "a"]}, ValueError, "cols", "['a', 'a']", "each name once"),
+    (ROWS.add_column, {"col": "a", "fn": 3}, TypeError, "fn", "3 (int)", "a function of a batch"),
+    (ROWS.limit, {"limit": -1}, ValueError, "limit", "-1", "0 or more"),
+    (ROWS.random_sample, {"fraction": 2}, ValueError, "fraction", "2", "from 0 to 1"),
+    (ROWS.random_shuffle, {"seed": "a"}, TypeError, "seed", "'a' (str)", "None or an integer from 0"),
+    (ROWS.sort, {"key": []}, ValueError, "key", "[]", "a column's name or a list"),
+    (ROWS.sort, {"key": ["a", "b"], "descending": [True]}, ValueError, "descending", "1 values", "each of 2 columns"),
+    (ROWS.repartition, {}, ValueError, "num_blocks", "neither", "one of them"),
+    (ROWS.repartition, {"num_blocks": 0}, ValueError, "num_blocks", "0", ABOVE_0),
+    (ROWS.mix, {}, ValueError, "others", "empty", "at least one data set"),
+    (ROWS.join, {"ds": 3, "join_type": "inner"}, TypeError, "ds", "3 (int)", "a headway.data.Dataset"),
+    (ROWS.join, {"ds": ROWS, "join_type": "cross"}, ValueError, "join_type", "'cross'", "inner, left_outer"),
+    (ROWS.split, {"n": 0}, ValueError, "n", "0", ABOVE_0),
+    (ROWS.split_at_indices, {"indices": [3, 1]}, ValueError, "indices", "[3, 1]", "from the least to the greatest"),
+    (ROWS.split_proportionately, {"proportions": [0.5, 0.5]}, ValueError, "proportions", "0.5", "below 1"),
+    (ROWS.train_test_split, {"test_size": 1.0}, ValueError, "test_size", "1.0", "between 0 and 1"),
+    (ROWS.train_test_split, {"test_size": 0.5, "seed": 1}, ValueError, "seed", "1 without shuffle", "shuffle=True"),
+    (ROWS.streaming_split, {"n": 2, "equal": 1}, TypeError, "equal", "1 (int)", BOOL),
+    (ROWS.streaming_split, {"n": 2, "locality_hints": ["a"]}, ValueError, "locality_hints", "1 ids", "2 ids"),
+    (ROWS.take_all, {"limit": -1}, ValueError, "limit", "-1", "0 or more"),
+    (ROWS.take_batch, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
+    (ROWS.write_parquet, {"path": "x", "mode": "add"}, ValueError, "mode", "'add'", '"append", "create"'),
+    (ROWS.write_csv, {"path": "x", "max_rows_per_file": 0}, ValueError, "max_rows_per_file", "0", ABOVE_0),
+    (GROUPS.aggregate, {}, ValueError, "aggs", "empty", "at least one aggregate"),
+    (GROUPS.map_groups, {"fn": 3}, TypeError, "fn", "3 (int)", "a function or a class"),
+    (ITERATOR.iter_batches, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
+    (ITERATOR.iter_batches, {"prefetch_batches": -1}, ValueError, "prefetch_batches", "-1", "0 or more"),
+    (ITERATOR.iter_batches, {"drop_last": 1}, TypeError, "drop_last", "1 (int)", BOOL),
+    (
+        ITERATOR.iter_batches, {"batch_size": None, "local_shuffle_buffer_size": 8},
+        ValueError, "local_shuffle_buffer_size", "without batch_size", "with a batch_size",
+    ),
+    (ITERATOR.iter_torch_batches, {"dtypes": "float"}, TypeError, "dtypes", "'float' (str)", "a torch.dtype"),
+    (ITERATOR.iter_torch_batches, {"collate_fn": 3}, TypeError, "collate_fn", "3 (int)", "None, a function"),
+    (ITERATOR.load_state_dict, {"state_dict": {}}, TypeError, "state_dict", "{}", "what state_dict() gave"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), METHODS)
+def test_a_bad_argument_of_a_method_is_refused_by_name(call, arguments, kind, argument, given, allowed):
+    with pytest.raises(kind) as caught:
+        call(**arguments)
+    assert_refused(caught, argument, given, allowed)
+
+
+def test_two_results_need_two_names():
+    with pytest.raises(ValueError, match=r"aggs has sum\(id\), sum\(id\); allowed: different names"):
+        GROUPS.aggregate(Sum("id"), Sum("id"))
+    assert GROUPS.aggregate(Sum("id"), Mean("id"))._plan.json()[-1]["args"]["operation"] == "aggregate"
+
+
+def test_a_misspelled_argument_of_a_method_is_answered_with_the_right_one():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'batch_sise'; did you mean 'batch_size'\?"):
+        ITERATOR.iter_torch_batches(batch_sise=3)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'shufle'; did you mean 'shuffle'\?"):
+        ROWS.train_test_split(0.1, shufle=True)
