@@ -1,6 +1,7 @@
 #include "flow/engine.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ std::size_t threads_of(const feed::Hello& hello) {
 
 }  // namespace
 
-Engine::Engine(const feed::Hello& hello) : hello_(hello), threads_(threads_of(hello)), budget_(budget_of(hello)) {}
+Engine::Engine(const feed::Hello& hello)
+    : hello_(hello),
+      threads_(threads_of(hello)),
+      budget_(budget_of(hello)),
+      functions_(std::make_shared<FunctionPools>(FunctionHostLaunch{hello.function_host, hello.environment})) {}
+
+std::string Engine::scratch() const {
+  return hello_.scratch.empty() ? std::filesystem::temp_directory_path().string() : hello_.scratch;
+}
 
 }  // namespace headway::flow

@@ -2,9 +2,11 @@
 
 #include "feed/feed_messages.hpp"
 #include "flow/budget.hpp"
+#include "flow/functions/function_pools.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,11 +21,15 @@ class Engine {
   /// That work on one stage at a time.
   std::size_t threads() const { return threads_; }
   const feed::Hello& hello() const { return hello_; }
+  const std::shared_ptr<FunctionPools>& functions() const { return functions_; }
+  /// A folder for what does not fit into memory.
+  std::string scratch() const;
 
  private:
   const feed::Hello hello_;
   const std::size_t threads_;
   Budget budget_;
+  const std::shared_ptr<FunctionPools> functions_;
 };
 
 }  // namespace headway::flow

@@ -1,4 +1,5 @@
 #include "flow/flow.hpp"
+#include "flow/functions/function_pool.hpp"
 
 #include <arrow/util/io_util.h>
 
@@ -28,6 +29,10 @@ ErrorKind kind_of(const arrow::Status& status) {
 }  // namespace
 
 wire::Frame failure_frame(const arrow::Status& status) {
+  if (const auto failure = UserFailure::of(status)) {
+    const feed::Failed failed{to_string(ErrorKind::user_code), failure->message, failure->traceback, failure->where};
+    return wire::to_frame(failed, std::make_shared<const std::string>(failure->pickled));
+  }
   feed::Failed failed;
   failed.kind = to_string(kind_of(status));
   failed.message = status.message();

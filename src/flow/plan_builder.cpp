@@ -2,6 +2,9 @@
 
 #include "data/rules.hpp"
 #include "flow/combined_stages.hpp"
+#include "flow/functions/function_step.hpp"
+#include "flow/functions/python_source.hpp"
+#include "flow/functions/whole_stage.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
 #include "flow/window_stage.hpp"
@@ -14,6 +17,8 @@ namespace {
 
 /// Exact shuffles keep all rows in memory.
 constexpr std::int64_t exact_share = 2;
+/// DuckDB takes up to twice the limit that it is given.
+constexpr std::int64_t whole_share = 2;
 
 arrow::Status not_yet(const data::Node& node) {
   return arrow::Status::NotImplemented(data::op_of(node), ": this data process cannot run such a step");
@@ -93,6 +98,8 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
   } else if (const auto* read = node(index).as<data::ReadNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool()));
+  } else if (const auto* python = node(index).as<data::PythonSourceNode>()) {
+    ARROW_ASSIGN_OR_RAISE(source, open_python_source(engine_.functions(), *python, input_.blobs));
   } else {
     return not_yet(node(index));
   }
@@ -101,6 +108,11 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
 }
 
 arrow::Status PlanBuilder::open_sources() {
+  const bool has_functions = std::ranges::any_of(input_.optimised.nodes, [](const data::Node& each) {
+    return each.as<data::FunctionNode>() || each.as<data::PythonSourceNode>() || each.as<data::WholeNode>();
+  });
+  // Its imports take as long as opening the sources.
+  if (has_functions) ARROW_RETURN_NOT_OK(engine_.functions()->host().status());
   for (std::size_t i = 0; i < input_.optimised.nodes.size(); ++i) {
     if (node(i).inputs.empty()) ARROW_RETURN_NOT_OK(source_of(i).status());
   }
@@ -173,6 +185,9 @@ arrow::Result<std::vector<std::unique_ptr<Stage>>> PlanBuilder::inputs_of(std::s
 }
 
 arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
+  if (const auto* function = node(index).as<data::FunctionNode>()) {
+    return function_step(engine_.functions(), *function, input_.blobs);
+  }
   ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));
   if (step == nullptr) return not_yet(node(index));
   return step;
@@ -246,6 +261,19 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   return shuffled;
 }
 
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
+  ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
+  Built built;
+  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), engine_.budget().bytes() / whole_share,
+                            engine_.scratch());
+  if (!whole.blob) return built;
+  const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
+  auto step = function_step(engine_.functions(), group_function(whole, input_.blobs));
+  ARROW_ASSIGN_OR_RAISE(
+      built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage), {std::move(step)}, place));
+  return built;
+}
+
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_cut(std::size_t index, const data::RepartitionNode& cut) {
   Built built;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t rows, rows_of(node(index).inputs[0]));
@@ -268,6 +296,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   if (at.as<data::UnionNode>() != nullptr) return build_union(index);
   if (const auto* shuffle = at.as<data::ShuffleNode>()) return build_shuffle(index, *shuffle);
   if (const auto* cut = at.as<data::RepartitionNode>()) return build_cut(index, *cut);
+  if (const auto* whole = at.as<data::WholeNode>()) return build_whole(index, *whole);
   Built built;
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   if (const auto* limit = at.as<data::LimitNode>()) {

@@ -81,6 +81,7 @@ class PlanBuilder {
   arrow::Result<Built> build_steps(std::size_t index, std::shared_ptr<const UnitStep> step, bool keeps_rows);
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
+  arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
   arrow::Result<std::unique_ptr<Stage>> stage_of(Built built);

@@ -4,7 +4,6 @@ becomes of what they return.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import pickletools
 import random
@@ -20,6 +19,13 @@ from headway._worker.functions.calls import FunctionCalls
 from headway._worker.functions.host import _modules_in
 from headway._worker.functions.outputs import BadOutput, columns_of
 from headway._worker.functions.worker import seed_generators
+
+
+class Turn:
+    """Other coroutines run meanwhile."""
+
+    def __await__(self):
+        yield
 
 
 def packed(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -168,7 +174,7 @@ def test_coroutines_run_beside_each_other_and_keep_the_order():
         running += 1
         most = max(most, running)
         for _ in range(20 - row["x"]):
-            await asyncio.sleep(0)
+            await Turn()
         running -= 1
         return {"x": row["x"]}
 
@@ -177,7 +183,7 @@ def test_coroutines_run_beside_each_other_and_keep_the_order():
 
     async def twice(batch):
         yield {"x": batch["x"]}
-        await asyncio.sleep(0)
+        await Turn()
         yield {"x": batch["x"] + 100}
 
     assert run(twice, numbers(), batch_size=5)["x"].to_pylist() == [

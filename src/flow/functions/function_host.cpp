@@ -314,7 +314,8 @@ FunctionHost::~FunctionHost() {
 
 void FunctionHost::prepare(const std::string& pickled, const std::vector<std::string>& modules) {
   const bool small = pickled.size() <= prepared_bytes_max;
-  state_->send(wire::to_frame(Prepare{modules}, small ? std::make_shared<const std::string>(pickled) : nullptr));
+  state_->send(
+      wire::to_frame(PrepareFunctions{modules}, small ? std::make_shared<const std::string>(pickled) : nullptr));
 }
 
 arrow::Result<StartedWorker> FunctionHost::start_worker(const std::string& name, const std::string& folder) {

@@ -106,7 +106,7 @@ arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const Functio
     if (!frame || !*frame) return died();
     const auto message = wire::from_frame<FromFunctionWorker>(**frame);
     if (!message) return arrow::Status::Invalid("a function worker: ", message.error().message);
-    if (const auto* done = std::get_if<UnitDone>(&*message)) {
+    if (const auto* done = std::get_if<FunctionDone>(&*message)) {
       outputs_.forget(done->gone);
       if (done->keeps_input) input_.let_go();
       return wanted;
@@ -114,9 +114,9 @@ arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const Functio
     if (const auto* failed = std::get_if<FunctionFailed>(&*message)) {
       return failure_of(*failed, (*frame)->blob ? *(*frame)->blob : std::string(), work);
     }
-    auto batches = outputs_.read(std::get<Output>(*message), (*frame)->fds);
+    auto batches = outputs_.read(std::get<FunctionOutput>(*message), (*frame)->fds);
     if (!batches.ok() && wanted.ok()) wanted = batches.status();
-    const Continue answer{outputs_.freed(), !wanted.ok()};
+    const FunctionContinue answer{outputs_.freed(), !wanted.ok()};
     if (!wire::send_frame(worker_.link.get(), wire::to_frame(answer))) return died();
     for (std::size_t i = 0; wanted.ok() && i < batches->size(); ++i) wanted = sink(std::move((*batches)[i]));
   }

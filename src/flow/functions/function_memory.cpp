@@ -170,7 +170,7 @@ class OutputMemory::Lease : public arrow::Buffer {
   std::shared_ptr<Freed> freed_;
 };
 
-arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> OutputMemory::read(const Output& output,
+arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> OutputMemory::read(const FunctionOutput& output,
                                                                                    const std::vector<wire::Fd>& fds) {
   forget(output.gone);
   if (!fds.empty()) {

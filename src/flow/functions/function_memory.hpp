@@ -73,7 +73,7 @@ arrow::Status write_ipc(const arrow::RecordBatch& batch, std::int64_t size, cons
 class OutputMemory {
  public:
   /// The batches of a message, without a copy. Errors: a message that does not fit its memory.
-  arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> read(const Output& output,
+  arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> read(const FunctionOutput& output,
                                                                        const std::vector<wire::Fd>& fds);
   /// Slots that were let go since the last call.
   std::vector<std::int64_t> freed();

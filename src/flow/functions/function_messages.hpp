@@ -16,12 +16,12 @@
 namespace headway::flow {
 
 /// Import what functions need. Raw part: a pickle; the modules that it names are imported too.
-struct Prepare {
+struct PrepareFunctions {
   static constexpr std::string_view is = "Prepare";
   static constexpr wire::FrameBounds bounds = wire::user_bytes;
   std::vector<std::string> modules;
 };
-BOOST_DESCRIBE_STRUCT(Prepare, (), (modules))
+BOOST_DESCRIBE_STRUCT(PrepareFunctions, (), (modules))
 
 /// Descriptors: the worker's end of its link, and the pipe for what it prints.
 struct StartWorker {
@@ -77,18 +77,18 @@ struct UnitOrder {
   std::int64_t bytes = 0;   ///< Of the unit.
   std::int64_t memory = 0;  ///< Size of the memory.
   std::int64_t rows = 0;
-  std::vector<std::int64_t> free;  ///< Output slots that nobody uses any more.
+  std::vector<std::int64_t> free;  ///< FunctionOutput slots that nobody uses any more.
 };
 BOOST_DESCRIBE_STRUCT(UnitOrder, (), (seed, unit, form, bytes, memory, rows, free))
 
 /// The last output has come; another may be sent.
-struct Continue {
+struct FunctionContinue {
   static constexpr std::string_view is = "Continue";
   static constexpr wire::FrameBounds bounds{16 << 20, 0, 0};
   std::vector<std::int64_t> free;
   bool stop = false;  ///< No more outputs of this unit are wanted.
 };
-BOOST_DESCRIBE_STRUCT(Continue, (), (free, stop))
+BOOST_DESCRIBE_STRUCT(FunctionContinue, (), (free, stop))
 
 struct OutputPiece {
   std::int64_t offset = 0;
@@ -105,7 +105,7 @@ struct OutputLayout {
 BOOST_DESCRIBE_STRUCT(OutputLayout, (), (id, columns))
 
 /// A slot with outputs. Descriptor: its memory, the first time.
-struct Output {
+struct FunctionOutput {
   static constexpr std::string_view is = "Output";
   static constexpr wire::FrameBounds bounds{64 << 20, 0, 1};
   std::int64_t slot = 0;
@@ -114,15 +114,15 @@ struct Output {
   std::vector<OutputLayout> layouts;  ///< That were not sent before.
   std::vector<std::int64_t> gone;     ///< Slots that are no more.
 };
-BOOST_DESCRIBE_STRUCT(Output, (), (slot, memory, pieces, layouts, gone))
+BOOST_DESCRIBE_STRUCT(FunctionOutput, (), (slot, memory, pieces, layouts, gone))
 
-struct UnitDone {
+struct FunctionDone {
   static constexpr std::string_view is = "UnitDone";
   static constexpr wire::FrameBounds bounds{16 << 20, 0, 0};
   bool keeps_input = false;  ///< The function holds views of the input's memory.
   std::vector<std::int64_t> gone;
 };
-BOOST_DESCRIBE_STRUCT(UnitDone, (), (keeps_input, gone))
+BOOST_DESCRIBE_STRUCT(FunctionDone, (), (keeps_input, gone))
 
 /// Raw part: the pickled exception, where it can be pickled.
 struct FunctionFailed {
@@ -137,7 +137,7 @@ struct FunctionFailed {
 };
 BOOST_DESCRIBE_STRUCT(FunctionFailed, (), (type, message, traceback, begin, end, while_making))
 
-using FromFunctionWorker = std::variant<Output, UnitDone, FunctionFailed>;
+using FromFunctionWorker = std::variant<FunctionOutput, FunctionDone, FunctionFailed>;
 
 /// The first message to a worker that does an operation on all rows. Raw part: the inputs' schemas
 /// as Arrow's IPC serializes them, one after another.
@@ -154,20 +154,20 @@ struct WholeSetup {
 BOOST_DESCRIBE_STRUCT(WholeSetup, (), (arguments, schema_bytes, memory_bytes, folder, threads, batch_rows))
 
 /// The next rows of an input. Descriptor: the slot's memory, if it is new.
-struct Piece {
+struct WholePiece {
   static constexpr std::string_view is = "Piece";
   static constexpr wire::FrameBounds bounds{1 << 20, 0, 1};
   std::int64_t slot = 0;
   std::int64_t memory = 0;  ///< Its size.
   std::int64_t bytes = 0;   ///< Of the rows, a stream of Arrow's IPC.
 };
-BOOST_DESCRIBE_STRUCT(Piece, (), (slot, memory, bytes))
+BOOST_DESCRIBE_STRUCT(WholePiece, (), (slot, memory, bytes))
 
 /// The input has no more rows.
-struct PieceEnd {
+struct WholePieceEnd {
   static constexpr std::string_view is = "PieceEnd";
 };
-BOOST_DESCRIBE_STRUCT(PieceEnd, (), ())
+BOOST_DESCRIBE_STRUCT(WholePieceEnd, (), ())
 
 /// The result's schema is known. Raw part: as Arrow's IPC serializes it.
 struct WholeSchema {
@@ -177,21 +177,22 @@ struct WholeSchema {
 BOOST_DESCRIBE_STRUCT(WholeSchema, (), ())
 
 /// More rows of an input are wanted. `free`: slots of it that nobody uses any more.
-struct Pull {
+struct WholePull {
   static constexpr std::string_view is = "Pull";
   static constexpr wire::FrameBounds bounds{16 << 20, 0, 0};
   std::size_t input = 0;
   std::vector<std::int64_t> free;
 };
-BOOST_DESCRIBE_STRUCT(Pull, (), (input, free))
+BOOST_DESCRIBE_STRUCT(WholePull, (), (input, free))
 
 /// So much lies on disk by now.
-struct Spilled {
+struct WholeSpilled {
   static constexpr std::string_view is = "Spilled";
   std::int64_t bytes = 0;
 };
-BOOST_DESCRIBE_STRUCT(Spilled, (), (bytes))
+BOOST_DESCRIBE_STRUCT(WholeSpilled, (), (bytes))
 
-using FromWholeWorker = std::variant<WholeSchema, Pull, Output, Spilled, UnitDone, FunctionFailed>;
+using FromWholeWorker =
+    std::variant<WholeSchema, WholePull, FunctionOutput, WholeSpilled, FunctionDone, FunctionFailed>;
 
 }  // namespace headway::flow

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -41,15 +43,21 @@ class FunctionPool::State {
   }
 
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
-                        const FunctionSink& sink) {
+                        const FunctionSink& sink, const void* caller) {
     if (input && input->num_rows() == 0) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work.decides_schema));
+    ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work.decides_schema, caller));
     std::int64_t delivered = 0;
-    arrow::Status done = run(*link, work, input, sink, delivered);
+    arrow::Status done = run(*link, work, input, sink, delivered, caller);
+    if (is_stopped(caller)) {
+      // Its worker may be in the middle of the unit.
+      if (!done.ok()) discard(link);
+      release(done.ok() ? link : nullptr, work.decides_schema);
+      return cancelled();
+    }
     if (FunctionLink::is_death(done)) {
-      auto renewed = replaced(link);
+      auto renewed = replaced(link, caller);
       link = renewed.ok() ? *renewed : nullptr;
-      done = renewed.ok() ? run(*link, work, input, sink, delivered) : renewed.status();
+      done = renewed.ok() ? run(*link, work, input, sink, delivered, caller) : renewed.status();
       if (FunctionLink::is_death(done)) {
         done = arrow::Status::IOError(spec_.name, work.where.empty() ? "" : ", ", work.where, ": the worker ",
                                       link->end_in_words(), "; this was its second attempt");
@@ -78,6 +86,20 @@ class FunctionPool::State {
     return bytes;
   }
 
+  void stop_caller(const void* caller) {
+    const std::lock_guard lock(mutex_);
+    stopped_callers_.insert(caller);
+    for (const auto& [link, user] : busy_) {
+      if (user == caller) link->end();
+    }
+    changed_.notify_all();
+  }
+
+  void forget_caller(const void* caller) {
+    const std::lock_guard lock(mutex_);
+    stopped_callers_.erase(caller);
+  }
+
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -89,10 +111,11 @@ class FunctionPool::State {
   static arrow::Status cancelled() { return arrow::Status::Cancelled("the function's workers were stopped"); }
 
   /// A worker that is the caller's until `release`.
-  arrow::Result<FunctionLink*> acquire(bool decides) {
+  arrow::Result<FunctionLink*> acquire(bool decides, const void* caller) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || !idle_.empty() || running() < workers_max_; });
-    if (stopped_) return cancelled();
+    const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
+    changed_.wait(lock, [&] { return is_over() || !idle_.empty() || running() < workers_max_; });
+    if (is_over()) return cancelled();
     if (idle_.empty()) {
       ++starting_;
       lock.unlock();
@@ -101,14 +124,19 @@ class FunctionPool::State {
       --starting_;
       ARROW_RETURN_NOT_OK(started.status());
       if (stopped_) return cancelled();
-      deciding_ = deciding_ || (decides && !schema_);
       links_.push_back(started.MoveValueUnsafe());
-      return links_.back().get();
+      idle_.push_back(links_.back().get());
     }
     deciding_ = deciding_ || (decides && !schema_);
     FunctionLink* link = idle_.back();
     idle_.pop_back();
+    busy_[link] = caller;
     return link;
+  }
+
+  bool is_stopped(const void* caller) const {
+    const std::lock_guard lock(mutex_);
+    return stopped_callers_.contains(caller);
   }
 
   int running() const { return static_cast<int>(links_.size()) + starting_; }
@@ -116,12 +144,13 @@ class FunctionPool::State {
   void release(FunctionLink* link, bool decided) {
     const std::lock_guard lock(mutex_);
     if (link != nullptr) idle_.push_back(link);
+    busy_.erase(link);
     if (decided) deciding_ = false;
     changed_.notify_all();
   }
 
   /// A new worker in the place of one that has ended.
-  arrow::Result<FunctionLink*> replaced(FunctionLink* dead) {
+  arrow::Result<FunctionLink*> replaced(FunctionLink* dead, const void* caller) {
     const std::string end = dead->end_in_words();
     discard(dead);
     {
@@ -133,25 +162,27 @@ class FunctionPool::State {
     const std::lock_guard lock(mutex_);
     --starting_;
     ARROW_RETURN_NOT_OK(started.status());
-    if (stopped_) return cancelled();
+    if (stopped_ || stopped_callers_.contains(caller)) return cancelled();
     links_.push_back(started.MoveValueUnsafe());
+    busy_[links_.back().get()] = caller;
     return links_.back().get();
   }
 
   void discard(FunctionLink* dead) {
     const std::lock_guard lock(mutex_);
+    busy_.erase(dead);
     std::erase_if(links_, [&](const auto& link) { return link.get() == dead; });
   }
 
   /// `delivered`: rows that the sink has had of this unit.
   arrow::Status run(FunctionLink& link, const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
-                    const FunctionSink& sink, std::int64_t& delivered) {
+                    const FunctionSink& sink, std::int64_t& delivered, const void* caller) {
     std::int64_t made = 0;
     const arrow::Status done = link.process(work, input, [&](std::shared_ptr<arrow::RecordBatch> batch) {
       const std::int64_t before = std::exchange(made, made + batch->num_rows());
       if (made <= delivered) return arrow::Status::OK();
       if (before < delivered) batch = batch->Slice(delivered - before);
-      ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work.decides_schema));
+      ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work.decides_schema, caller));
       ARROW_ASSIGN_OR_RAISE(batch, fitted(batch, schema, spec_.name, work.where));
       delivered = made;
       return sink(std::move(batch));
@@ -161,11 +192,12 @@ class FunctionPool::State {
   }
 
   /// The schema of all outputs; that of this one if it is the first.
-  arrow::Result<std::shared_ptr<arrow::Schema>> decided_schema(const std::shared_ptr<arrow::Schema>& own,
-                                                               bool decides) {
+  arrow::Result<std::shared_ptr<arrow::Schema>> decided_schema(const std::shared_ptr<arrow::Schema>& own, bool decides,
+                                                               const void* caller) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || schema_ || decides || !deciding_; });
-    if (stopped_) return cancelled();
+    const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
+    changed_.wait(lock, [&] { return is_over() || schema_ || decides || !deciding_; });
+    if (is_over()) return cancelled();
     if (!schema_) {
       schema_ = own->RemoveMetadata();
       deciding_ = false;
@@ -181,6 +213,8 @@ class FunctionPool::State {
   std::condition_variable changed_;
   std::vector<std::unique_ptr<FunctionLink>> links_;
   std::vector<FunctionLink*> idle_;
+  std::map<FunctionLink*, const void*> busy_;  ///< Whose call each does.
+  std::set<const void*> stopped_callers_;
   int starting_ = 0;
   std::shared_ptr<arrow::Schema> schema_;
   bool deciding_ = false;
@@ -198,10 +232,13 @@ arrow::Result<std::shared_ptr<FunctionPool>> FunctionPool::open(std::shared_ptr<
 FunctionPool::~FunctionPool() { state_->stop(); }
 
 arrow::Status FunctionPool::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
-                                    const FunctionSink& sink) {
+                                    const FunctionSink& sink, const void* caller) {
   const std::shared_ptr<State> state = state_;  // The pool may be let go meanwhile.
-  return state->process(work, input, sink);
+  return state->process(work, input, sink, caller);
 }
+
+void FunctionPool::stop_caller(const void* caller) { state_->stop_caller(caller); }
+void FunctionPool::forget_caller(const void* caller) { state_->forget_caller(caller); }
 
 std::shared_ptr<arrow::Schema> FunctionPool::schema() const { return state_->schema(); }
 int FunctionPool::workers() const { return state_->workers(); }

@@ -86,7 +86,13 @@ class FunctionPool {
   /// second death of a worker; an output that does not fit the schema of the first; `sink`'s own;
   /// Cancelled after `stop`.
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
-                        const FunctionSink& sink);
+                        const FunctionSink& sink, const void* caller = nullptr);
+
+  /// Calls of `caller` that are under way, and later ones, return Cancelled. Workers in the middle
+  /// of a unit end; others stay for other callers.
+  void stop_caller(const void* caller);
+  /// The caller is no more.
+  void forget_caller(const void* caller);
 
   /// Of all outputs; null before the first.
   std::shared_ptr<arrow::Schema> schema() const;

@@ -38,8 +38,8 @@ class WholeInput {
     do {
       ARROW_RETURN_NOT_OK(rows_->ReadNext(&batch));
     } while (batch && batch->num_rows() == 0);
-    if (!batch) return wire::to_frame(PieceEnd{});
-    Piece piece;
+    if (!batch) return wire::to_frame(WholePieceEnd{});
+    WholePiece piece;
     ARROW_ASSIGN_OR_RAISE(piece.bytes, ipc_size(*batch));
     wire::Fd fd;
     ARROW_ASSIGN_OR_RAISE(piece.slot, slot_for(piece.bytes, fd));
@@ -144,24 +144,24 @@ class WholeReader : public arrow::RecordBatchReader {
     return arrow::Status::OK();
   }
 
-  arrow::Status on(const Pull& pull, const wire::Frame&) {
+  arrow::Status on(const WholePull& pull, const wire::Frame&) {
     if (pull.input >= inputs_.size()) return arrow::Status::Invalid(spec_.name, ": there is no such input");
     ARROW_ASSIGN_OR_RAISE(const wire::Frame piece, inputs_[pull.input].next(pull.free));
     return send(piece);
   }
 
-  arrow::Status on(const Output& output, const wire::Frame& frame) {
+  arrow::Status on(const FunctionOutput& output, const wire::Frame& frame) {
     ARROW_ASSIGN_OR_RAISE(auto batches, outputs_.read(output, frame.fds));
     for (auto& batch : batches) results_.push_back(std::move(batch));
-    return send(wire::to_frame(Continue{outputs_.freed(), false}));
+    return send(wire::to_frame(FunctionContinue{outputs_.freed(), false}));
   }
 
-  arrow::Status on(const Spilled& spilled, const wire::Frame&) {
+  arrow::Status on(const WholeSpilled& spilled, const wire::Frame&) {
     if (spec_.spilled) spec_.spilled(spilled.bytes, folder_);
     return arrow::Status::OK();
   }
 
-  arrow::Status on(const UnitDone&, const wire::Frame&) {
+  arrow::Status on(const FunctionDone&, const wire::Frame&) {
     done_ = true;
     return arrow::Status::OK();
   }
@@ -196,6 +196,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> run_whole(
       (std::filesystem::path(spec.scratch) / ("whole-" + std::to_string(getpid()) + "-" + std::to_string(++last)))
           .string();
   ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name, folder));
+  if (spec.started) spec.started(worker.id);
   auto reader = std::make_shared<WholeReader>(std::move(host), std::move(worker), std::move(spec), std::move(folder),
                                               std::move(inputs));
   ARROW_RETURN_NOT_OK(reader->begin());

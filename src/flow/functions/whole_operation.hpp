@@ -24,6 +24,8 @@ struct WholeSpec {
   std::int64_t batch_rows = 0;    ///< Of outputs; 0: 65,536.
   /// Called with bytes when the operation begins to spill, and with the total when it ends.
   std::function<void(std::int64_t bytes, const std::string& folder)> spilled;
+  /// Called with the number that FunctionHost::kill_worker takes.
+  std::function<void(std::int64_t worker)> started;
 };
 
 /// Runs it over `inputs`, which are read to their ends from within the result's `ReadNext`, on the

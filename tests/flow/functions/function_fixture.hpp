@@ -62,7 +62,10 @@ auto values_of(const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches, 
 
 struct FunctionFixture {
   FunctionFixture() {
+    folder = std::filesystem::temp_directory_path() / ("headway-functions-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
     FunctionHostLaunch launch;
+    launch.environment["PYTHONPATH"] = folder.string();
     launch.command = {HEADWAY_TEST_PYTHON, "-c",
                       "import sys; sys.path.insert(0, '" HEADWAY_TEST_PYTHON_PATH
                       "'); from headway._worker.functions.host import main; main()"};
@@ -71,8 +74,6 @@ struct FunctionFixture {
              lines.push_back(line);
              printed.notify_all();
            }).ValueOrDie();
-    folder = std::filesystem::temp_directory_path() / ("headway-functions-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder);
   }
   ~FunctionFixture() {
     host.reset();

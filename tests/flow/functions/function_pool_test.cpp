@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -207,6 +208,29 @@ BOOST_AUTO_TEST_CASE(a_host_that_was_killed_is_started_again_for_the_next_pool) 
   kill(static_cast<pid_t>(parent), SIGKILL);
   const auto second = open(spec("def f(b):\n  import os\n  return {\"y\": [os.getppid()]}"));
   BOOST_TEST(values_of(run(*second, numbers(0, 1)).ValueOrDie(), "y").front() != parent);
+}
+
+BOOST_AUTO_TEST_CASE(a_module_that_leaves_a_thread_behind_is_imported_by_workers_that_are_no_forks) {
+  std::ofstream(folder / "threaded.py") << "import threading\n"
+                                           "threading.Thread(target=threading.Event().wait, daemon=True).start()\n";
+  const auto pool = open(spec("import sys\nsys.path.append(\"" + folder.string() +
+                              "\")\nimport threaded\ndef f(b):\n  threaded\n  return {\"exec\": [b\"functions.worker\" "
+                              "in open(\"/proc/self/cmdline\", \"rb\").read()]}"));
+  BOOST_TEST(values_of<arrow::BooleanArray>(run(*pool, numbers(0, 1)).ValueOrDie(), "exec").front());
+}
+
+BOOST_AUTO_TEST_CASE(a_caller_that_is_stopped_leaves_the_pool_to_others) {
+  const auto pool =
+      open(spec("def f(b):\n  import signal\n  if b[\"x\"][0] == 7:\n    print(\"here\")\n    signal.pause()\n"
+                "  return b"));
+  const int one = 1;
+  arrow::Status ended;
+  std::thread caller([&] { ended = pool->process({}, numbers(7, 1), [](auto) { return arrow::Status::OK(); }, &one); });
+  first_line();
+  pool->stop_caller(&one);
+  caller.join();
+  BOOST_TEST(ended.IsCancelled());
+  BOOST_TEST(values_of(run(*pool, numbers(3, 1)).ValueOrDie(), "x").front() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(functions_of_one_worker_are_called_one_after_another) {

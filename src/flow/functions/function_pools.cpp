@@ -1,0 +1,61 @@
+#include "flow/functions/function_pools.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace headway::flow {
+namespace {
+
+/// So many pools without a user keep their workers.
+constexpr std::size_t idle_max = 4;
+
+void append(std::string& key, const std::string& part) { key += std::to_string(part.size()) + ":" + part; }
+
+/// Equal for specs whose workers do the same.
+std::string key_of(const FunctionSpec& spec) {
+  std::string key;
+  append(key, spec.name);
+  append(key, std::to_string(spec.workers_min) + " " + std::to_string(spec.workers_max));
+  for (const FunctionCall& call : spec.calls) {
+    append(key, call.kind);
+    append(key, call.pickled);
+    append(key, call.batch_size ? std::to_string(*call.batch_size) : "");
+    append(key, call.batch_format);
+    for (const std::string& name : call.keys) append(key, name);
+  }
+  if (spec.input) append(key, spec.input->ToString(true));
+  return key;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<FunctionHost>> FunctionPools::host() {
+  const std::lock_guard lock(mutex_);
+  if (!host_) {
+    ARROW_ASSIGN_OR_RAISE(host_, FunctionHost::start(launch_));
+  }
+  return host_;
+}
+
+arrow::Result<std::shared_ptr<FunctionPool>> FunctionPools::pool(const FunctionSpec& spec) {
+  ARROW_ASSIGN_OR_RAISE(auto started, host());
+  std::string key = key_of(spec);
+  std::list<Kept> let_go;  // Ended after the lock.
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(kept_, key, &Kept::key);
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
+    return found->pool;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), spec));
+  kept_.push_front({std::move(key), opened});
+  std::size_t idle = 0;
+  for (auto each = std::next(kept_.begin()); each != kept_.end();) {
+    const auto next = std::next(each);
+    if (each->pool.use_count() == 1 && ++idle > idle_max) let_go.splice(let_go.end(), kept_, each);
+    each = next;
+  }
+  return opened;
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "flow/functions/function_pool.hpp"
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace headway::flow {
+
+/// All pools of a data process, and the host of their workers. A pool stays for a while after its
+/// last use, so that the next epoch finds its workers, and what they have made once. Any thread.
+class FunctionPools {
+ public:
+  explicit FunctionPools(FunctionHostLaunch launch) : launch_(std::move(launch)) {}
+
+  /// Started by the first call, which may come before anybody has a function to call: the host
+  /// imports meanwhile. Errors: it cannot be started, or the client has given no command for it.
+  arrow::Result<std::shared_ptr<FunctionHost>> host();
+
+  /// The pool of this spec and this input.
+  arrow::Result<std::shared_ptr<FunctionPool>> pool(const FunctionSpec& spec);
+
+ private:
+  struct Kept {
+    std::string key;
+    std::shared_ptr<FunctionPool> pool;
+  };
+
+  const FunctionHostLaunch launch_;
+  std::mutex mutex_;
+  std::shared_ptr<FunctionHost> host_;
+  std::list<Kept> kept_;  ///< The one that was used last comes first.
+};
+
+}  // namespace headway::flow

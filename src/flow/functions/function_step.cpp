@@ -1,0 +1,109 @@
+#include "flow/functions/function_step.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+const char* kind_of(data::FunctionKind kind) {
+  switch (kind) {
+    case data::FunctionKind::map_batches: return "map_batches";
+    case data::FunctionKind::map: return "map";
+    case data::FunctionKind::flat_map: return "flat_map";
+    case data::FunctionKind::filter: return "filter";
+  }
+  return "";
+}
+
+std::string format_of(const std::optional<data::BatchFormat>& format) {
+  if (!format) return "numpy";
+  switch (*format) {
+    case data::BatchFormat::numpy: return "numpy";
+    case data::BatchFormat::pandas: return "pandas";
+    case data::BatchFormat::pyarrow: return "pyarrow";
+  }
+  return "";
+}
+
+void add_call(FunctionSpec& spec, const data::FunctionStep& step, const std::vector<std::string>& blobs) {
+  FunctionCall call;
+  call.kind = kind_of(step.kind);
+  call.pickled = blobs[static_cast<std::size_t>(step.blob)];
+  call.batch_size = step.batch_size;
+  call.batch_format = format_of(step.batch_format);
+  spec.name += (spec.calls.empty() ? "" : ", ") + call.kind + "(" + step.name + ")";
+  spec.calls.push_back(std::move(call));
+}
+
+class FunctionStep : public UnitStep {
+ public:
+  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec)
+      : pools_(std::move(pools)), spec_(std::move(spec)) {}
+
+  ~FunctionStep() override {
+    if (pool_) pool_->forget_caller(this);
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    if (!input) return input;
+    // The workers start while files are opened.
+    ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(input));
+    return pool->schema();
+  }
+
+  bool needs_whole_unit() const override { return true; }
+
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
+    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first};
+    return pool->process(work, rows, sink, this);
+  }
+
+  void stop() const override {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (pool_) pool_->stop_caller(this);
+  }
+
+ private:
+  arrow::Result<std::shared_ptr<FunctionPool>> pool_for(const std::shared_ptr<arrow::Schema>& input) const {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return arrow::Status::Cancelled("the function's callers were stopped");
+    if (!pool_) {
+      FunctionSpec spec = spec_;
+      spec.input = input->RemoveMetadata();
+      ARROW_ASSIGN_OR_RAISE(pool_, pools_->pool(spec));
+    }
+    return pool_;
+  }
+
+  const std::shared_ptr<FunctionPools> pools_;
+  const FunctionSpec spec_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<FunctionPool> pool_;
+  mutable bool stopped_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
+                                              const std::vector<std::string>& blobs) {
+  FunctionSpec spec;
+  add_call(spec, node, blobs);
+  for (const data::FunctionStep& step : node.then) add_call(spec, step, blobs);
+  if (node.workers && !node.workers->empty()) {
+    spec.workers_min = node.workers->front();
+    spec.workers_max = node.workers->back();
+  }
+  return function_step(std::move(pools), std::move(spec));
+}
+
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec) {
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec));
+}
+
+}  // namespace headway::flow

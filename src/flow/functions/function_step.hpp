@@ -1,0 +1,22 @@
+#pragma once
+
+#include "data/plan_nodes.hpp"
+#include "flow/functions/function_pools.hpp"
+#include "flow/unit_steps.hpp"
+
+#include <arrow/result.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+
+/// A plan's Python functions as a step: units go to workers whole. `blobs` are the plan's.
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
+                                              const std::vector<std::string>& blobs);
+
+/// The functions of a spec (without its input) as a step.
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec);
+
+}  // namespace headway::flow

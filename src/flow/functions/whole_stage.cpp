@@ -1,0 +1,167 @@
+#include "flow/functions/whole_stage.hpp"
+
+#include "core/json.hpp"
+#include "core/json_text.hpp"
+#include "flow/functions/whole_operation.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+/// The rows of a stage. `schema` may need the first of them.
+class StageReader : public arrow::RecordBatchReader {
+ public:
+  explicit StageReader(Stage& stage) : stage_(stage) {}
+
+  arrow::Status begin() {
+    schema_ = stage_.schema();
+    if (schema_) return arrow::Status::OK();
+    std::shared_ptr<arrow::RecordBatch> first;
+    ARROW_RETURN_NOT_OK(ReadNext(&first));
+    first_ = first;
+    schema_ = first ? first->schema() : arrow::schema({});
+    return arrow::Status::OK();
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
+    if (first_) {
+      *batch = std::move(first_);
+      return arrow::Status::OK();
+    }
+    batch->reset();
+    while (!ended_) {
+      ARROW_ASSIGN_OR_RAISE(auto chunk, stage_.next());
+      if (!chunk) {
+        ended_ = true;
+      } else if (chunk->rows && chunk->rows->num_rows() > 0) {
+        *batch = std::move(chunk->rows);
+        break;
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+ private:
+  Stage& stage_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::shared_ptr<arrow::RecordBatch> first_;
+  bool ended_ = false;
+};
+
+class WholeStage : public Stage {
+ public:
+  WholeStage(std::shared_ptr<FunctionPools> pools, WholeSpec spec, std::vector<std::unique_ptr<Stage>> inputs)
+      : pools_(std::move(pools)), spec_(std::move(spec)), inputs_(std::move(inputs)) {}
+
+  arrow::Result<std::optional<Chunk>> next() override {
+    if (!result_) ARROW_RETURN_NOT_OK(begin());
+    std::shared_ptr<arrow::RecordBatch> rows;
+    const arrow::Status read = result_->ReadNext(&rows);
+    if (stopped_) return arrow::Status::Cancelled("the data set is no longer read");
+    ARROW_RETURN_NOT_OK(read);
+    if (!rows) {
+      result_.reset();
+      return std::nullopt;
+    }
+    Chunk chunk;
+    chunk.rows = std::move(rows);
+    chunk.unit = unit_++;
+    return chunk;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return nullptr; }
+
+  void stop() override {
+    stopped_ = true;
+    for (const auto& input : inputs_) input->stop();
+    const std::lock_guard lock(mutex_);
+    if (worker_ >= 0) host_->kill_worker(worker_);
+  }
+
+ private:
+  arrow::Status begin() {
+    std::vector<std::shared_ptr<arrow::RecordBatchReader>> readers;
+    for (const auto& input : inputs_) {
+      auto reader = std::make_shared<StageReader>(*input);
+      ARROW_RETURN_NOT_OK(reader->begin());
+      readers.push_back(std::move(reader));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());
+    spec_.started = [this](std::int64_t worker) {
+      const std::lock_guard lock(mutex_);
+      worker_ = worker;
+    };
+    {
+      const std::lock_guard lock(mutex_);
+      host_ = host;
+    }
+    ARROW_ASSIGN_OR_RAISE(result_, run_whole(std::move(host), spec_, std::move(readers)));
+    return arrow::Status::OK();
+  }
+
+  const std::shared_ptr<FunctionPools> pools_;
+  WholeSpec spec_;
+  const std::vector<std::unique_ptr<Stage>> inputs_;
+  std::shared_ptr<arrow::RecordBatchReader> result_;
+  std::int64_t unit_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  std::shared_ptr<FunctionHost> host_;
+  std::int64_t worker_ = -1;
+};
+
+/// One line as it begins, and one when it is twice as much.
+std::function<void(std::int64_t, const std::string&)> announcement(const std::string& name) {
+  auto next = std::make_shared<std::int64_t>(1);
+  return [name, next](std::int64_t bytes, const std::string& folder) {
+    if (bytes < *next) return;
+    *next = 2 * bytes;
+    std::fprintf(stderr, "%s: memory is full, and %.1f MiB are in %s by now; they go when it ends\n", name.c_str(),
+                 static_cast<double>(bytes) / (1 << 20), folder.c_str());
+  };
+}
+
+}  // namespace
+
+std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
+                                   std::vector<std::unique_ptr<Stage>> inputs, std::int64_t memory_bytes,
+                                   const std::string& scratch) {
+  WholeSpec spec;
+  spec.name = node.operation == "group_map" ? "groupby" : node.operation;
+  JsonObject arguments;
+  arguments["operation"] = node.operation;
+  arguments["options"] = node.options;
+  spec.arguments = json_text(arguments);
+  spec.memory_bytes = memory_bytes;
+  spec.scratch = scratch;
+  spec.spilled = announcement(spec.name);
+  return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs));
+}
+
+FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs) {
+  FunctionSpec spec;
+  spec.name = "map_groups";
+  spec.calls.resize(1);
+  FunctionCall& call = spec.calls.front();
+  call.kind = "map_groups";
+  if (node.blob) call.pickled = blobs[static_cast<std::size_t>(*node.blob)];
+  const auto text_of = [](const Json& value) { return std::string(value.as_string()); };
+  if (const auto* format = node.options.if_contains("batch_format"); format && format->is_string()) {
+    call.batch_format = text_of(*format);
+  }
+  if (const auto* keys = node.options.if_contains("keys"); keys && keys->is_array()) {
+    for (const Json& key : keys->get_array()) {
+      if (key.is_string()) call.keys.push_back(text_of(key));
+    }
+  }
+  return spec;
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,195 @@
+"""Python functions and operations on all rows in the data process, as a client sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import headway
+import numpy as np
+import pyarrow as pa
+import pytest
+from headway import _core
+from headway._worker.functions.host import command
+
+PROGRAM = str(Path(headway.__file__).parent / "bin" / "headway-data")
+
+
+class Client:
+    """A client and its data process, until `close`: pytest keeps what a fixture gives."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.process: Any = _core.DataProcess(PROGRAM, "")
+        hello = {"function_host": command(), "environment": {}, "scratch": str(scratch)}
+        self.core: Any = _core.DataClient(self.process.address, json.dumps(hello))
+
+    def close(self) -> None:
+        self.core = self.process = None
+
+
+@pytest.fixture
+def client(tmp_path):
+    made = Client(tmp_path)
+    yield made
+    made.close()
+
+
+def packed(function: Any) -> bytes:
+    call = {"function": function, "is_class": isinstance(function, type), "args": (), "kwargs": {}}
+    return cloudpickle.dumps({**call, "constructor_args": (), "constructor_kwargs": {}})
+
+
+def node(op: str, *inputs: int, **args: Any) -> dict[str, Any]:
+    return {"op": op, "inputs": list(inputs), "args": args}
+
+
+def function_node(kind: str, *inputs: int, **args: Any) -> dict[str, Any]:
+    return node("function", *inputs, kind=kind, blob=0, name="f", **args)
+
+
+def table_of(batch: Any) -> pa.RecordBatch:
+    """Columns of numbers, of a batch that a client has."""
+    columns = {}
+    layout = json.loads(batch.layout)["columns"]
+    for index, column in enumerate(layout):
+        offset, size = batch.buffers[2 * index + 1]
+        dtype = {"int64": np.int64, "double": np.float64, "int32": np.int32}[column["type"]]
+        columns[column["name"]] = np.frombuffer(batch, dtype, size // np.dtype(dtype).itemsize, offset).copy()
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def read(client: Any, plan: list[Any], *functions: Any, **consumption: Any) -> pa.Table:
+    stream = client.core.open(
+        json.dumps({"plan": plan, "consumption": consumption}), [packed(function) for function in functions]
+    )
+    found = []
+    while (batch := stream.next()) is not None:
+        found.append(table_of(batch))
+    return pa.Table.from_batches(found)
+
+
+def test_a_function_of_batches_changes_rows_in_their_order(client):
+    def double(batch):
+        return {"id": batch["id"] * 2}
+
+    plan = [node("range", rows=100_000), function_node("map_batches", 0, batch_size=1000)]
+    assert read(client, plan, double, batch_size=3000)["id"].to_pylist() == list(range(0, 200_000, 2))
+
+
+def test_rows_and_filters(client):
+    def row(row):
+        return {"id": row["id"], "half": row["id"] / 2}
+
+    def even(row):
+        return row["id"] % 2 == 0
+
+    plan = [node("range", rows=10), function_node("map", 0), {**function_node("filter", 1)}]
+    plan[2]["args"]["blob"] = 1
+    assert read(client, plan, row, even).to_pydict() == {"id": [0, 2, 4, 6, 8], "half": [0.0, 1.0, 2.0, 3.0, 4.0]}
+
+
+def test_an_exception_is_the_users_with_his_frames_and_the_rows(client):
+    def fails(batch):
+        raise LookupError("no such thing")
+
+    with pytest.raises(Exception, match=r"map_batches\(f\).*LookupError: no such thing") as caught:
+        read(client, [node("range", rows=10), function_node("map_batches", 0)], fails)
+    assert "in fails" in caught.value.traceback
+    assert caught.value.where.endswith("rows 0 to 9 of it")
+    assert isinstance(pickle.loads(caught.value.exception), LookupError)
+
+
+def test_workers_stay_from_epoch_to_epoch(client):
+    def who(batch):
+        return {"pid": [os.getpid()]}
+
+    plan = [node("range", rows=10), function_node("map_batches", 0, workers=[1, 1])]
+    pids = {read(client, plan, who, epoch=epoch)["pid"][0].as_py() for epoch in range(3)}
+    assert len(pids) == 1
+
+
+def test_a_worker_that_is_killed_is_replaced(client, tmp_path):
+    marker = str(tmp_path / "killed")
+
+    def dies_once(batch):
+        if not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return batch
+
+    plan = [node("range", rows=50_000), function_node("map_batches", 0)]
+    assert read(client, plan, dies_once)["id"].to_pylist() == list(range(50_000))
+
+
+def test_units_of_a_python_source(client):
+    def of(unit):
+        return {"id": np.arange(unit * 10, unit * 10 + 10)}
+
+    plan = [node("python_source", function=0, units=4, rows=[10] * 4)]
+    assert read(client, plan, of)["id"].to_pylist() == list(range(40))
+    answer, _ = client.core.ask(json.dumps({"what": "count", "plan": plan}), [packed(of)])
+    assert json.loads(answer) == 40
+
+
+def test_a_generator_is_read_as_it_yields(client):
+    def of(unit):
+        return ({"id": index} for index in range(40_000))
+
+    assert read(client, [node("python_source", function=0, units=1)], of).num_rows == 40_000
+
+
+@pytest.fixture
+def duckdb():
+    return pytest.importorskip("duckdb")
+
+
+def whole(operation: str, *inputs: int, blob: int | None = None, **options: Any) -> dict[str, Any]:
+    made = node("whole", *inputs, operation=operation, options=options)
+    if blob is not None:
+        made["args"]["blob"] = blob
+    return made
+
+
+def test_sorts_and_aggregates(client, duckdb):
+    def key(batch):
+        return {"id": batch["id"], "key": batch["id"] % 3}
+
+    ways = [node("range", rows=1000), function_node("map_batches", 0)]
+    made = read(client, [*ways, whole("sort", 1, keys=["key"], descending=[True])], key)
+    assert made["id"].to_pylist() == sorted(range(1000), key=lambda i: (-(i % 3), i))
+    total = {"function": "sum", "on": "id", "name": "total", "ignore_nulls": True}
+    made = read(client, [*ways, whole("aggregate", 1, keys=["key"], aggregates=[total])], key)
+    assert made.to_pydict() == {"key": [0, 1, 2], "total": [sum(range(k, 1000, 3)) for k in range(3)]}
+
+
+def test_functions_of_groups(client, duckdb):
+    def key(batch):
+        return {"id": batch["id"], "key": batch["id"] % 7}
+
+    def middle(frame):
+        return {"key": [int(frame["key"].iloc[0])], "rows": [len(frame)]}
+
+    plan = [
+        node("range", rows=700),
+        function_node("map_batches", 0),
+        whole("group_map", 1, blob=1, keys=["key"], batch_format="pandas"),
+    ]
+    assert read(client, plan, key, middle).to_pydict() == {"key": list(range(7)), "rows": [100] * 7}
+
+
+def test_a_join(client, duckdb):
+    def squares(batch):
+        return {"id": batch["id"] * 2, "square": batch["id"] ** 2}
+
+    plan = [
+        node("range", rows=5),
+        node("range", rows=5),
+        function_node("map_batches", 1),
+        whole("join", 0, 2, type="inner", on=["id"], right_on=["id"], left_suffix="", right_suffix=""),
+    ]
+    assert read(client, plan, squares).to_pydict() == {"id": [0, 2, 4], "square": [0, 1, 4]}
