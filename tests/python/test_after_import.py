@@ -1,6 +1,6 @@
 """What is done to a module right after its import."""
 
-import importlib
+import importlib.util
 import sys
 
 import pytest
@@ -29,6 +29,7 @@ def test_a_module_is_changed_when_it_is_imported(module):
     finders = list(sys.meta_path)
     after_import(module, change)
     after_import(module, change)
+    assert importlib.util.find_spec(module) is not None
     assert module not in sys.modules
     part = importlib.import_module(module)
     assert part.double() == 42

@@ -25,22 +25,27 @@ def after_import(name: str, action: Callable[[Any], None]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds one module once, as those behind it do."""
+    """Finds one module, as those behind it do, until the module has been imported."""
 
     def __init__(self, name: str, action: Callable[[Any], None]):
         self._name = name
         self._action = action
+        self._asks_others = False
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> Any:
-        if fullname != self._name:
+        if fullname != self._name or self._asks_others:
             return None
-        sys.meta_path.remove(self)
-        spec: ModuleSpec | None = importlib.util.find_spec(fullname)
+        self._asks_others = True
+        try:
+            spec: ModuleSpec | None = importlib.util.find_spec(fullname)
+        finally:
+            self._asks_others = False
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
+                sys.meta_path.remove(self)
                 self._action(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
