@@ -3,10 +3,16 @@
 #include "data/cursor.hpp"
 #include "wire/thread_pool.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <random>
 
 namespace headway::flow {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 arrow::Status status_of(const Error& error) {
   switch (error.kind) {
@@ -141,7 +147,7 @@ arrow::Status Flow::deal_epoch() {
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
   ARROW_RETURN_NOT_OK(open_outlets(cursor));
   RowDealer dealer(dealer_config(consumption_, cursor, built, members_), members_);
-  const arrow::Status pulled = pull(built, dealer);
+  arrow::Status pulled = pull(built, dealer);
   if (!pulled.ok()) return pulled;
   end(dealer);
   return arrow::Status::OK();
@@ -155,10 +161,14 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
   }
   arrow::Status status;
   while (status.ok() && !dealer.is_satisfied()) {
+    const Clock::time_point began = Clock::now();
     arrow::Result<std::optional<Chunk>> chunk = built.stage->next();
+    const Clock::time_point came = Clock::now();
+    waiting_s_ += seconds(came - began);
     status = chunk.status();
     if (!status.ok() || !*chunk) break;
     status = dealer.put(std::move(**chunk));
+    working_s_ += seconds(Clock::now() - came);
   }
   if (status.ok()) status = dealer.finish(built.stage->schema());
   const std::lock_guard lock(mutex_);
@@ -166,11 +176,24 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
   return status;
 }
 
+/// The last stage: it waits for the rows of those before it, and for the ranks behind it.
+data::StageCounters Flow::dealing(const RowDealer& dealer) const {
+  data::StageCounters counters;
+  counters.name = "deal";
+  counters.waiting_input_s = waiting_s_;
+  for (const Member& member : members_) counters.waiting_output_s += member.outlet->waited_s();
+  counters.busy_s = std::max(working_s_ - counters.waiting_output_s, 0.0);
+  counters.rows = dealer.rows_dealt();
+  return counters;
+}
+
 void Flow::end(const RowDealer& dealer) {
   feed::End end;
   end.dropped = dealer.dropped();
-  end.stats = JsonObject{
-      {"rows", dealer.rows_dealt()}, {"budget", engine_.budget().bytes()}, {"memory_peak", engine_.budget().peak()}};
+  end.stats = JsonObject{{"rows", dealer.rows_dealt()},
+                         {"budget", engine_.budget().bytes()},
+                         {"memory_peak", engine_.budget().peak()},
+                         {"stages", JsonArray{to_json(dealing(dealer))}}};
   for (const Member& member : members_) member.outlet->send(wire::to_frame(end));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data/cursor.hpp"
+#include "data/verdict.hpp"
 #include "feed/feed_messages.hpp"
 #include "flow/engine.hpp"
 #include "flow/plan_builder.hpp"
@@ -43,6 +44,7 @@ class Flow {
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
   arrow::Status open_outlets(const data::Cursor& cursor);
   arrow::Status pull(BuiltPlan& built, RowDealer& dealer);
+  data::StageCounters dealing(const RowDealer& dealer) const;
   void end(const RowDealer& dealer);
   void fail(const arrow::Status& status);
 
@@ -53,6 +55,8 @@ class Flow {
   std::mutex mutex_;
   Stage* stage_ = nullptr;  ///< While it runs.
   bool stopped_ = false;
+  double waiting_s_ = 0;  ///< Of the flow's thread, for rows.
+  double working_s_ = 0;  ///< For clients too.
   std::thread thread_;
 };
 

@@ -1,6 +1,7 @@
 #include "flow/outlet.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace headway::flow {
@@ -10,8 +11,10 @@ Outlet::Outlet(std::unique_ptr<SlotMemory> memory, int prefetch, std::function<v
 
 Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place) {
   {
+    const auto began = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return closed_ || may_send_ > 0; });
+    waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (closed_) return false;
     --may_send_;
   }

@@ -39,6 +39,8 @@ class Outlet {
   std::vector<wire::Frame> take_messages();
 
   const SlotMemory& memory() const { return *memory_; }
+  /// How long `deal` has waited for the client, in seconds. From the thread that deals.
+  double waited_s() const { return waited_s_; }
 
  private:
   void queue_batches();
@@ -48,6 +50,7 @@ class Outlet {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t may_send_;
+  double waited_s_ = 0;
   bool closed_ = false;
   bool notified_ = false;
   feed::Batches batches_;            ///< That were dealt since the last message.

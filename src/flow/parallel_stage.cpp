@@ -108,20 +108,21 @@ void ParallelStage::work() {
       --idle_;
       continue;
     }
-    const std::shared_ptr<Running> running = *found;
-    running->taken = true;
+    // It stays until it is done.
+    Running& running = **found;
+    running.taken = true;
     lock.unlock();
     arrow::Status status;
     try {
       status =
-          running->item.work([&](std::shared_ptr<arrow::RecordBatch> rows) { return put(*running, std::move(rows)); });
+          running.item.work([&](std::shared_ptr<arrow::RecordBatch> rows) { return put(running, std::move(rows)); });
     } catch (const std::exception& failure) {
       status = arrow::Status::UnknownError(failure.what());
     }
-    running->item.work = nullptr;
+    running.item.work = nullptr;
     lock.lock();
-    running->status = at(status, running->item.where);
-    running->done = true;
+    running.status = at(status, running.item.where);
+    running.done = true;
     rows_came_.notify_all();
   }
 }

@@ -5,6 +5,7 @@
 
 #include <arrow/array/builder_primitive.h>
 #include <arrow/compute/api_vector.h>
+#include <arrow/datum.h>
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include <arrow/array.h>
 #include <arrow/array/concatenate.h>
 #include <arrow/compute/api_vector.h>
+#include <arrow/datum.h>
 #include <arrow/extension_type.h>
 #include <arrow/util/bit_util.h>
 
@@ -17,9 +18,9 @@ namespace {
 constexpr std::int64_t block_rows = 64;
 constexpr std::int64_t cache_line = 64;
 
-const arrow::DataType& without_extension(const arrow::DataType& type) {
-  if (type.id() != arrow::Type::EXTENSION) return type;
-  return without_extension(*static_cast<const arrow::ExtensionType&>(type).storage_type());
+const arrow::DataType* without_extension(const arrow::DataType* type) {
+  if (type->id() != arrow::Type::EXTENSION) return type;
+  return without_extension(static_cast<const arrow::ExtensionType*>(type)->storage_type().get());
 }
 
 bool has_plain_values(const arrow::DataType& type) {
@@ -72,7 +73,7 @@ void collect(std::int64_t width, const RowPlaces& rows, std::int64_t at, std::in
 RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool)
     : schema_(std::move(schema)), pool_(pool) {
   for (int i = 0; i < schema_->num_fields(); ++i) {
-    const arrow::DataType& type = without_extension(*schema_->field(i)->type());
+    const arrow::DataType& type = *without_extension(schema_->field(i)->type().get());
     Fixed column;
     column.column = i;
     if (type.id() == arrow::Type::BOOL) {

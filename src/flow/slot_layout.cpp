@@ -55,9 +55,9 @@ std::shared_ptr<arrow::DataType> slot_type(const std::shared_ptr<arrow::DataType
   bool changed = false;
   arrow::FieldVector children;
   for (const auto& field : type->fields()) {
-    auto inner = slot_type(field->type());
+    const auto inner = slot_type(field->type());
     changed = changed || inner != field->type();
-    children.push_back(field->WithType(std::move(inner)));
+    children.push_back(field->WithType(inner));
   }
   return changed ? with_children(type, children) : type;
 }
@@ -66,9 +66,9 @@ std::shared_ptr<arrow::Schema> slot_schema(const std::shared_ptr<arrow::Schema>&
   bool changed = false;
   arrow::FieldVector fields;
   for (const auto& field : schema->fields()) {
-    auto type = slot_type(field->type());
+    const auto type = slot_type(field->type());
     changed = changed || type != field->type();
-    fields.push_back(type == field->type() ? field : field->WithType(std::move(type)));
+    fields.push_back(type == field->type() ? field : field->WithType(type));
   }
   return changed ? arrow::schema(std::move(fields), schema->metadata()) : schema;
 }

@@ -153,7 +153,9 @@ def test_ranks_get_equal_shares_in_order_of_rounds(client):
     assert [len(batch) for batch in found[1]] == [100] * 5 + [1]
     dealt = [value for pair in zip(*found, strict=True) for batch in pair for value in batch]
     assert dealt == list(range(1002))
-    assert json.loads(streams[0].end)["dropped"] == 1
+    end = json.loads(streams[0].end)
+    assert end["dropped"] == 1
+    assert [stage["name"] for stage in end["stats"]["stages"]] == ["deal"]
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
