@@ -149,10 +149,10 @@ def test_readers_say_what_they_were_told(tmp_path):
         shuffle=headway.data.FileShuffleConfig(seed=4),
         file_extensions=["csv"],
     )
-    ((op, args),) = nodes(made)
+    (op, args), shuffle = nodes(made)
     assert op == "read"
     assert args["paths"] == [str(tmp_path)]
-    assert args["shuffle_files"] == {"seed": 4, "reseed": True}
+    assert shuffle == ("shuffle", {"kind": "blocks", "seed": 4, "reseed": True})
     assert args["options"] == {
         "partitioning": {"style": "hive", "base_dir": None, "field_names": None},
         "include_paths": True, "file_extensions": ["csv"],

@@ -219,18 +219,6 @@ def test_whole_data_sets_are_sorted_grouped_and_joined():
     assert groups.take_all() == [{"k": "a", "n": 1}, {"k": "b", "n": 2}]
 
 
-def test_what_is_written_is_read_again(tmp_path, parquet):
-    rows = data.read_parquet(parquet)
-    rows.write_parquet(str(tmp_path / "again"))
-    assert ids(data.read_parquet(str(tmp_path / "again"))) == list(range(600))
-    rows.limit(3).write_csv(str(tmp_path / "csv"))
-    assert data.read_csv(str(tmp_path / "csv")).take_all() == rows.take(3)
-    rows.limit(3).write_json(str(tmp_path / "json"))
-    assert data.read_json(str(tmp_path / "json"), lines=True).take_all() == rows.take(3)
-    with pytest.raises(FileExistsError):
-        rows.write_parquet(str(tmp_path / "again"), mode="error")
-
-
 def test_everything_that_is_in_memory():
     import pandas
 

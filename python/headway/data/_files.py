@@ -123,9 +123,11 @@ def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset
         "file_extensions": None if extensions is None else check_texts("file_extensions", extensions, "a list of text"),
     }
     chosen = {name: value for name, value in {**common, **options}.items() if value is not None}
-    arguments = {"format": kind, "paths": places, "options": chosen, "shuffle_files": _shuffle(given.shuffle)}
-    plan = Plan.source("read", arguments)
-    made = Dataset._of(plan)
+    arguments = {"format": kind, "paths": places, "options": chosen}
+    made = Dataset._of(Plan.source("read", arguments))
+    order = _shuffle(given.shuffle)
+    if order is not None:  # A file has as many places in the order as it has pieces.
+        made = made._then("shuffle", {"kind": "blocks", **order})
     return made if given.override_num_blocks is None else made.repartition(given.override_num_blocks)
 
 

@@ -99,6 +99,23 @@ class Write(DatasetPart):
         """
         self._write("json", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
 
+    def write_orc(
+        self,
+        path: str,
+        *,
+        filesystem: pyarrow.fs.FileSystem | None = None,
+        min_rows_per_file: int | None = None,
+        max_rows_per_file: int | None = None,
+        mode: SaveMode | str = SaveMode.APPEND,
+    ) -> None:
+        """Writes ORC files to a folder.
+
+        Args:
+            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
+            :meth:`write_parquet`.
+        """
+        self._write("orc", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+
     def write_numpy(
         self,
         path: str,

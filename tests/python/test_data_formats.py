@@ -1,0 +1,111 @@
+"""Each reader and writer with its arguments, from Python: the formats themselves are tested where
+they are read and written.
+"""
+
+import headway
+import numpy as np
+import pytest
+from headway import data
+
+
+@pytest.fixture(autouse=True, scope="module")
+def the_engine_ends():
+    yield
+    headway.shutdown()
+
+
+ROWS = [{"id": number, "name": f"row {number}"} for number in range(6)]
+
+
+@pytest.fixture
+def rows():
+    return data.from_items(ROWS)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json", "orc", "tfrecords"])
+def test_what_is_written_is_read_again(tmp_path, rows, kind):
+    place = str(tmp_path / kind)
+    getattr(rows, f"write_{kind}")(place)
+    again = getattr(data, f"read_{kind}")(place).take_all()
+    if kind == "tfrecords":  # Its text is bytes.
+        again = [{"id": row["id"], "name": row["name"].decode()} for row in again]
+    assert again == ROWS
+
+
+def test_a_folder_that_is_there_is_left_replaced_or_an_error(tmp_path, rows):
+    place = str(tmp_path / "there")
+    rows.write_parquet(place)
+    with pytest.raises(FileExistsError, match="there"):
+        rows.write_parquet(place, mode="error")
+    rows.limit(1).write_parquet(place, mode="ignore")
+    assert data.read_parquet(place).count() == 6
+    rows.limit(2).write_parquet(place)
+    assert data.read_parquet(place).count() == 8
+    rows.limit(1).write_parquet(place, mode=data.SaveMode.OVERWRITE)
+    assert data.read_parquet(place).count() == 1
+
+
+def test_folders_are_columns(tmp_path, rows):
+    place = str(tmp_path / "parts")
+    rows.write_parquet(place, partition_cols=["name"], max_rows_per_file=1)
+    again = data.read_parquet(place)
+    assert sorted(row["name"] for row in again.take_all()) == [row["name"] for row in ROWS]
+    assert len(again.input_files()) == 6
+    assert "name" not in data.read_parquet(place, partitioning=None).columns()
+
+
+def test_arrays_images_and_samples(tmp_path):
+    from PIL import Image
+
+    arrays = data.from_numpy(np.arange(12).reshape(3, 2, 2))
+    arrays.write_numpy(str(tmp_path / "arrays"))
+    again = data.read_numpy(str(tmp_path / "arrays")).take_batch()["data"]
+    assert np.array_equal(again, np.arange(12).reshape(3, 2, 2))
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (8, 4), (255, 0, 0)).save(tmp_path / "images" / "red.png")
+    batch = data.read_images(str(tmp_path / "images"), size=(2, 4), mode="RGB", include_paths=True).take_batch()
+    assert batch["image"].shape == (1, 2, 4, 3)
+    assert batch["image"][0, 0, 0].tolist() == [255, 0, 0]
+    assert batch["path"][0].endswith("red.png")
+    samples = data.from_items([{"__key__": "one", "txt": "words"}, {"__key__": "two", "txt": "more"}])
+    samples.write_webdataset(str(tmp_path / "shards"))
+    again = data.read_webdataset(str(tmp_path / "shards"), suffixes=["txt"]).take_all()
+    assert [(row["__key__"], row["txt"]) for row in again] == [("one", "words"), ("two", "more")]
+
+
+def test_lines_and_whole_files(tmp_path):
+    (tmp_path / "a.txt").write_text("one\n\ntwo\n")
+    assert data.read_text(str(tmp_path)).take_all() == [{"text": "one"}, {"text": "two"}]
+    assert data.read_text(str(tmp_path), drop_empty_lines=False).count() == 3
+    assert data.read_binary_files(str(tmp_path)).take_all() == [{"bytes": b"one\n\ntwo\n"}]
+
+
+def test_options_of_csv_and_of_json(tmp_path):
+    import pyarrow.csv
+
+    (tmp_path / "a.csv").write_text("a;b\n1;x\n2;NA\n")
+    rows = data.read_csv(
+        str(tmp_path / "a.csv"),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=";"),
+        convert_options=pyarrow.csv.ConvertOptions(column_types={"a": "float32"}, strings_can_be_null=True),
+    )
+    assert rows.take_all() == [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": None}]
+    assert str(rows.schema().types[0]) == "float"
+    (tmp_path / "a.json").write_text('[{"a": 1}, {"a": 2}]')
+    assert data.read_json(str(tmp_path / "a.json")).take_all() == [{"a": 1}, {"a": 2}]
+
+
+def test_a_bad_row_is_named_with_its_file(tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n")
+    with pytest.raises(Exception, match=r"bad\.csv"):
+        data.read_csv(str(tmp_path / "bad.csv")).take_all()
+
+
+def test_files_in_a_random_order_are_in_another_one_in_each_epoch(tmp_path):
+    """Small files are read, and shuffled, several together: these are not small."""
+    data.range(600_000).write_parquet(str(tmp_path / "files"), max_rows_per_file=100_000)
+    shuffled = data.read_parquet(str(tmp_path / "files"), shuffle=data.FileShuffleConfig(seed=1))
+    iterator = shuffled.iterator()
+    epochs = [[int(batch["id"][0]) for batch in iterator.iter_batches(batch_size=100_000)] for _ in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(0, 600_000, 100_000))
+    assert epochs[0] != epochs[1]
