@@ -151,7 +151,6 @@ class FunctionPool::State {
 
   /// A new worker in the place of one that has ended.
   arrow::Result<FunctionLink*> replaced(FunctionLink* dead, const void* caller) {
-    const std::string end = dead->end_in_words();
     discard(dead);
     {
       const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@ namespace {
 
 using arrow::Type;
 
-const std::shared_ptr<arrow::DataType>& storage_of(const std::shared_ptr<arrow::DataType>& type) {
+std::shared_ptr<arrow::DataType> storage_of(const std::shared_ptr<arrow::DataType>& type) {
   if (type->id() != Type::EXTENSION) return type;
   return static_cast<const arrow::ExtensionType&>(*type).storage_type();
 }
@@ -48,12 +48,12 @@ bool widens(const std::shared_ptr<arrow::DataType>& from, const std::shared_ptr<
 arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
                                                            const std::shared_ptr<arrow::DataType>& type) {
   if (column->type()->Equals(*type)) return column;
-  const auto& from = storage_of(column->type());
-  const auto& to = storage_of(type);
+  const auto from = storage_of(column->type());
+  const auto to = storage_of(type);
   if (from->Equals(*to)) {
     auto data = column->data()->Copy();
     data->type = type;
-    return arrow::MakeArray(std::move(data));
+    return arrow::MakeArray(data);
   }
   if (from->id() == Type::NA) return arrow::MakeArrayOfNull(type, column->length());
   if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");

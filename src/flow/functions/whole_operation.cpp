@@ -94,7 +94,7 @@ class WholeReader : public arrow::RecordBatchReader {
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
 
   /// Until the schema is known.
-  arrow::Status begin() {
+  arrow::Status start() {
     WholeSetup setup;
     setup.arguments = spec_.arguments;
     setup.memory_bytes = spec_.memory_bytes;
@@ -199,7 +199,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> run_whole(
   if (spec.started) spec.started(worker.id);
   auto reader = std::make_shared<WholeReader>(std::move(host), std::move(worker), std::move(spec), std::move(folder),
                                               std::move(inputs));
-  ARROW_RETURN_NOT_OK(reader->begin());
+  ARROW_RETURN_NOT_OK(reader->start());
   return reader;
 }
 

@@ -18,7 +18,7 @@ class StageReader : public arrow::RecordBatchReader {
  public:
   explicit StageReader(Stage& stage) : stage_(stage) {}
 
-  arrow::Status begin() {
+  arrow::Status start() {
     schema_ = stage_.schema();
     if (schema_) return arrow::Status::OK();
     std::shared_ptr<arrow::RecordBatch> first;
@@ -90,7 +90,7 @@ class WholeStage : public Stage {
     std::vector<std::shared_ptr<arrow::RecordBatchReader>> readers;
     for (const auto& input : inputs_) {
       auto reader = std::make_shared<StageReader>(*input);
-      ARROW_RETURN_NOT_OK(reader->begin());
+      ARROW_RETURN_NOT_OK(reader->start());
       readers.push_back(std::move(reader));
     }
     ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());

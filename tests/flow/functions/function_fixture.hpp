@@ -20,6 +20,7 @@ namespace headway::flow {
 /// What Python prints for `code`, in which `headway` can be imported.
 inline std::string printed_by_python(const std::string& code) {
   const std::string command = "PYTHONPATH='" HEADWAY_TEST_PYTHON_PATH "' '" HEADWAY_TEST_PYTHON "' -c '" + code + "'";
+  // NOLINTNEXTLINE(bugprone-command-processor): the tests' own words.
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string text;
   char part[4096];

@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_spilled_is_announced_and_goes_with_the_result, W
 
 BOOST_FIXTURE_TEST_CASE(what_a_power_cut_left_is_removed_by_the_next_operation, WholeFixture) {
   std::filesystem::create_directory(folder / "whole-1-1");
-  std::ofstream(folder / "whole-1-1" / "lock");
+  std::ofstream(folder / "whole-1-1" / "lock") << "";
   std::ofstream(folder / "whole-1-1" / "duckdb_temp_storage-0.tmp") << "spilled";
   auto sorted = headway::flow::run_whole(host, sort(), {falling(10, 10)}).ValueOrDie();
   BOOST_TEST(sorted->ToRecordBatches().ok());
