@@ -221,6 +221,25 @@ def _own_buffers(kind: Any) -> int:
     return 3 if any(test(kind) for test in variable) else 2
 
 
+def _tensors(storage: pa.StructArray) -> np.ndarray:
+    """Tensors whose shapes differ, each an array; where all have one shape, one array of them."""
+    import numpy as np
+
+    rows: list[Any] = []
+    for index, shape in enumerate(storage.field("shape").to_pylist()):
+        if not storage[index].is_valid:
+            rows.append(None)
+            continue
+        flat = storage.field("data")[index].values.to_numpy(zero_copy_only=False)
+        rows.append(flat.reshape(shape))
+    if rows and all(row is not None and row.shape == rows[0].shape for row in rows):
+        return np.stack(rows)
+    made = np.empty(len(rows), object)
+    for index, row in enumerate(rows):
+        made[index] = row
+    return made
+
+
 def as_numpy(column: Any) -> np.ndarray:
     """An array of Arrow's as numpy has it."""
     import numpy as np
@@ -229,6 +248,8 @@ def as_numpy(column: Any) -> np.ndarray:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     kind = column.type
+    if getattr(kind, "extension_name", "") == "arrow.variable_shape_tensor":
+        return _tensors(column.storage)
     if isinstance(kind, pa.BaseExtensionType):
         shaped = getattr(column, "to_numpy_ndarray", None)
         return shaped() if shaped is not None else as_numpy(column.storage)
