@@ -234,7 +234,7 @@ def _tensors(storage: pa.StructArray) -> np.ndarray:
         rows.append(flat.reshape(shape))
     if rows and all(row is not None and row.shape == rows[0].shape for row in rows):
         return np.stack(rows)
-    made = np.empty(len(rows), object)
+    made: Any = np.empty(len(rows), object)
     for index, row in enumerate(rows):
         made[index] = row
     return made
