@@ -12,13 +12,17 @@ import fcntl
 import getpass
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 #: In which environment variable a rank finds the machine's folder for temporary files.
 OF_MACHINE = "HEADWAY_MACHINE_TMPDIR"
+#: From when on nobody needs the folder of an attempt any more, in seconds.
+_OLD_S = 7 * 86400
 
 
 class ScratchFile:
@@ -132,7 +136,9 @@ def _delete_unused(path: str, descriptor: int) -> None:
 def _sweep(place: str) -> None:
     """Deletes what killed processes have left."""
     for entry in os.scandir(place):
-        if entry.is_dir():  # Ranks find their data process by it.
+        if entry.is_dir():  # Ranks of one attempt found their data process by it.
+            if time.time() - entry.stat().st_mtime > _OLD_S:
+                shutil.rmtree(entry.path, ignore_errors=True)
             continue
         with contextlib.suppress(FileNotFoundError):
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
