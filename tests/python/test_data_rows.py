@@ -285,3 +285,16 @@ def test_statistics_and_plans_are_shown(parquet):
     assert "nothing was run" in rows.stats()
     rows.take_all()
     assert "parquet" in rows.explain()
+
+
+@pytest.mark.heavy
+def test_tensorflow_batches():
+    tf = pytest.importorskip("tensorflow")
+    rows = data.from_items([{"x": float(number), "v": np.ones(3), "y": number % 2} for number in range(10)])
+    batch = next(iter(rows.iter_tf_batches(batch_size=4, dtypes=tf.float32)))
+    assert {name: (tensor.dtype.name, tuple(tensor.shape)) for name, tensor in batch.items()} == {
+        "x": ("float32", (4,)), "v": ("float32", (4, 3)), "y": ("float32", (4,))
+    }  # fmt: skip
+    pairs = rows.to_tf(["x", "v"], "y", batch_size=5)
+    for _ in range(2):
+        assert [(tuple(features["v"].shape), tuple(labels.shape)) for features, labels in pairs] == [((5, 3), (5,))] * 2
