@@ -109,3 +109,28 @@ def test_files_in_a_random_order_are_in_another_one_in_each_epoch(tmp_path):
     epochs = [[int(batch["id"][0]) for batch in iterator.iter_batches(batch_size=100_000)] for _ in range(2)]
     assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(0, 600_000, 100_000))
     assert epochs[0] != epochs[1]
+
+
+def test_avro_is_read_by_function_workers(tmp_path, monkeypatch):
+    import importlib.util
+
+    import fastavro
+
+    schema = {
+        "type": "record",
+        "name": "Row",
+        "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}],
+    }
+    for part in range(2):
+        with open(tmp_path / f"{part}.avro", "wb") as file:
+            fastavro.writer(file, schema, ROWS[3 * part : 3 * part + 3])
+    assert data.read_avro(str(tmp_path)).take_all() == ROWS
+    named = data.read_avro(str(tmp_path), include_paths=True).take_all()
+    assert [row["path"][-6:] for row in named] == ["0.avro"] * 3 + ["1.avro"] * 3
+
+    def hidden(name, find=importlib.util.find_spec):
+        return None if name == "fastavro" else find(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", hidden)
+    with pytest.raises(ModuleNotFoundError, match="pip install fastavro"):
+        data.read_avro(str(tmp_path))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_str
-from headway.data import _csv_options
+from headway.data import _avro, _csv_options
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._locations import column_names
@@ -182,12 +182,15 @@ def read_avro(
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
 ) -> Dataset:
-    """Rows of Avro files.
+    """Rows of Avro files, which function workers read with the package ``fastavro``.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
             shuffle, file_extensions, concurrency, override_num_blocks: As for
             :func:`read_parquet`.
+
+    Raises:
+        ModuleNotFoundError: fastavro is not installed.
 
     Example:
         >>> import headway.data
@@ -198,7 +201,8 @@ def read_avro(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
         concurrency, override_num_blocks,
     )  # fmt: skip
-    return read("avro", paths, given)
+    _avro.check_installed()
+    return read("binary", paths, given).map_batches(_avro.rows_of, batch_size=1, batch_format="pyarrow")
 
 
 def read_orc(

@@ -184,7 +184,7 @@ def read_webdataset(
             file_extensions, concurrency, override_num_blocks: As for :func:`read_parquet`.
         decoder: Whether text and numbers are decoded; False: all columns are bytes.
         suffixes: Only these.
-        expand_json: Whether the fields of a sample's JSON become columns.
+        expand_json: Only False: a function of the rows may parse a sample's JSON.
 
     Example:
         >>> import headway.data

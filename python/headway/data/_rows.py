@@ -43,8 +43,8 @@ class Rows(DatasetPart):
             compute: How many workers, in the older form.
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
-            num_cpus, num_gpus, memory: What a worker uses. GPUs are set aside for it; the others
-                are for the record.
+            num_cpus, num_gpus, memory: What a worker uses, for the record: nothing is set aside,
+                and function workers see all GPUs of their machine.
             concurrency: How many workers: a number, or the least and the most.
         """
         given = Arguments(fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
@@ -146,8 +146,8 @@ class Rows(DatasetPart):
                 change it, whatever it says.
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
-            num_cpus, num_gpus, memory: What a worker uses. GPUs are set aside for it; the others
-                are for the record.
+            num_cpus, num_gpus, memory: What a worker uses, for the record: nothing is set aside,
+                and function workers see all GPUs of their machine.
             concurrency: How many workers: a number, or the least and the most.
             udf_modifying_row_count: False promises that as many rows are returned as given.
         """
