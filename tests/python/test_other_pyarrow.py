@@ -87,3 +87,16 @@ def test_runs_with_another_pyarrow(other, s3, tmp_path):
     good = f"good: {url} (3 files, 2.0 kB)"
     assert lines_of(verify, PYTHONPATH=folder) == [notice, good]
     assert lines_of(verify, PYTHONPATH="") == [good]
+
+
+def test_data_sets_need_the_pyarrow_that_headway_was_built_for(other):
+    folder, version = other
+    rows = """
+    import headway.data
+    try:
+        headway.data.range(3).take_all()
+    except ImportError as error:
+        print(error)
+    """
+    words = f"headway.data was built for pyarrow {BUILT}, and {version} is installed: pip install 'pyarrow=={BUILT}.*'"
+    assert lines_of(rows, PYTHONPATH=folder) == [words]

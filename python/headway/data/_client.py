@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
 import os
 import threading
@@ -151,10 +152,32 @@ def _client(context: DataContext) -> _core.DataClient:
         there = _engines.get(os.getpid())
         if there is None:
             _engines.clear()
+            _check_pyarrow()
             ending.at_shutdown(_leave)
             process = _core.DataProcess(_program(), _shared_folder())
             there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(_hello(context))))
         return there[1]
+
+
+def _check_pyarrow() -> None:
+    """The program ``headway-data`` loads the libraries of the pyarrow that it was built with.
+
+    Raises:
+        ModuleNotFoundError: pyarrow is not installed.
+        ImportError: another major version is.
+    """
+    built = _core.pyarrow_version.partition(".")[0]
+    try:
+        installed = importlib.metadata.version("pyarrow")
+    except importlib.metadata.PackageNotFoundError:
+        raise ModuleNotFoundError(
+            f"headway.data needs pyarrow: pip install 'pyarrow=={built}.*'", name="pyarrow"
+        ) from None
+    if installed.partition(".")[0] != built:
+        raise ImportError(
+            f"headway.data was built for pyarrow {built}, and {installed} is installed: "
+            f"pip install 'pyarrow=={built}.*'"
+        )
 
 
 def _leave() -> None:
