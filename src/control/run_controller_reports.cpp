@@ -12,8 +12,8 @@ namespace headway::control {
 void RunController::on(const RankReported& event) {
   if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running || end_.stop_reason()) return;
   const Time now = out_.now();
-  if (!reports_.offer(event.rank, {event.index, event.metrics, event.checkpoint, event.validation, event.reduce,
-                                   event.data},
+  if (!reports_.offer(event.rank,
+                      {event.index, event.metrics, event.checkpoint, event.validation, event.reduce, event.data},
                       now)) {
     fail_attempt(failure_of(FailureSource::controller, ErrorKind::internal,
                             "rank " + std::to_string(event.rank) + " sent " + group().report_name(event.index) +

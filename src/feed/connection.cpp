@@ -6,6 +6,7 @@
 #include "wire/fork_guard.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -57,14 +58,23 @@ void Connection::shut() {
   if (getpid() == owner_) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-/// False: it was interrupted, and the wait is to end.
+/// False: it was interrupted, and the wait is to end. Signals are blocked from the check to the
+/// wait: one that came in between would be missed.
 Result<bool> Connection::wait(const Interrupted& interrupted) const {
   pollfd look{socket_.get(), POLLIN, 0};
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
   while (true) {
-    if (::poll(&look, 1, -1) > 0) return true;
-    if (errno != EINTR)
-      return Error{ErrorKind::unavailable, "cannot wait for the data process: " + wire::reason_of(errno)};
-    if (interrupted && interrupted()) return false;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool ends = interrupted && interrupted();
+    const int found = ends ? 0 : ::ppoll(&look, 1, nullptr, &before);
+    const int reason = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (ends) return false;
+    if (found > 0) return true;
+    if (reason != EINTR)
+      return Error{ErrorKind::unavailable, "cannot wait for the data process: " + wire::reason_of(reason)};
   }
 }
 

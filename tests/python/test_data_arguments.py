@@ -5,7 +5,7 @@ import headway.data
 import pytest
 from headway.data.aggregate import Mean, Sum
 from headway.data.expressions import col
-from test_arguments import assert_refused
+from test_arguments import assert_refused, nothing_runs
 
 
 def test_a_bad_argument_is_refused_by_name():
