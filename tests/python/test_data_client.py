@@ -212,6 +212,7 @@ def test_ctrl_c_ends_a_wait():
     script = f"""
 import json, os, signal, threading
 from headway import _core
+signal.signal(signal.SIGINT, signal.default_int_handler)  # What starts the tests may ignore it.
 process = _core.DataProcess({PROGRAM!r}, "")
 client = _core.DataClient(process.address)
 # The other rank never comes.
