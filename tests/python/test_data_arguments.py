@@ -5,7 +5,12 @@ import headway.data
 import pytest
 from headway.data.aggregate import Mean, Sum
 from headway.data.expressions import col
-from test_arguments import assert_refused, nothing_runs
+from test_arguments import assert_refused
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs():
+    headway.shutdown()
 
 
 def test_a_bad_argument_is_refused_by_name():
