@@ -250,7 +250,9 @@ def test_a_hook_that_waits_for_a_rank_names_it_and_shows_its_stack(fit, hears, r
     def on_start(self, group, config):
         group.execute(in_rank)
 
-    fit(lambda: train.report({"x": 1}), backend_config=hook_config(on_start=on_start), failure=SOON)
+    # A rank that was started by exec imports this file, and so pytest, to get the function.
+    later = train.FailureConfig(hang_warn_s=4)
+    fit(lambda: train.report({"x": 1}), backend_config=hook_config(on_start=on_start), failure=later)
     assert "rank 1 has not answered a call of the backend's set-up (on_start, on_training_start)" in ear.heard
     assert "in_rank (" in ear.heard
 
