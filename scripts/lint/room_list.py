@@ -220,7 +220,7 @@ PYTHON: dict[str, Room] = {
     "train.torch": _room(
         "python/headway/train/torch/",
         "PyTorch: trainer, checkpoints, models, data loaders",
-        "_checkpoint _session _values train train._config train._validation train.backend",
+        "_checkpoint _session _values train train._config train._ports train._validation train.backend",
     ),
     "train.lightning": _room(
         "python/headway/train/lightning/",

@@ -9,7 +9,7 @@
 namespace headway::data {
 namespace {
 
-/// More paths than these are told apart by a digest.
+/// A longer list of paths is represented by its digest.
 constexpr std::size_t paths_max = 8;
 
 Json with_sorted_keys(const Json& value) {

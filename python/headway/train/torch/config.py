@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from headway import _session as worker_session
 from headway._values.arguments import check_number, check_str
 from headway._values.gpus import visible_gpus
+from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 from headway.train.torch import _collectives, _libraries
 
@@ -190,9 +191,7 @@ def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
     if worker_session.current("the torch backend").store is not None:
         return "", 0  # torchrun's ranks have met already.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    plan = worker_session.current("the torch backend").context["plan"]
-    one_node = plan["local_world_size"] == world_size
-    listener.bind(("127.0.0.1" if one_node else plan["slot"]["node_ip"], 0))
+    listener.bind((_ports.own_host("the torch backend"), 0))
     listener.listen(max(128, world_size))
     host, port = listener.getsockname()
     _store = TCPStore(
@@ -236,8 +235,7 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     # Gloo would look its own host name up, which fails on machines whose name does not resolve.
     one_node = plan["local_world_size"] == world_size
     if one_node or session.store is None:
-        own_ip = "127.0.0.1" if one_node else plan["slot"]["node_ip"]
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(own_ip))
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(_ports.own_host("the torch backend")))
     gpus = plan["slot"]["gpu_ids"]
     visible = visible_gpus() if gpus else []
     shared = bool(gpus) and len(visible) < plan["local_world_size"]
