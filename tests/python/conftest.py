@@ -72,6 +72,19 @@ def nothing_left():
     assert processes.wait_gone(_strays, 5) == {}
 
 
+@pytest.fixture
+def nothing_runs():
+    """Ends what tests before this one have started."""
+    headway.shutdown()
+
+
+@pytest.fixture(scope="module")
+def the_engine_ends():
+    """For files whose tests use data sets in their own process."""
+    yield
+    headway.shutdown()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def shut_down_at_the_end():
     """After headway.shutdown() nothing at all is left."""

@@ -285,9 +285,7 @@ RESTORE_CASES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def nothing_runs():
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("nothing_runs")
 
 
 def assert_refused(caught, argument, given, allowed):

@@ -7,10 +7,7 @@ from headway.data.aggregate import Mean, Sum
 from headway.data.expressions import col
 from test_arguments import assert_refused
 
-
-@pytest.fixture(autouse=True)
-def nothing_runs():
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("nothing_runs")
 
 
 def test_a_bad_argument_is_refused_by_name():

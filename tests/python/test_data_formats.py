@@ -2,16 +2,11 @@
 they are read and written.
 """
 
-import headway
 import numpy as np
 import pytest
 from headway import data
 
-
-@pytest.fixture(autouse=True, scope="module")
-def the_engine_ends():
-    yield
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
 
 ROWS = [{"id": number, "name": f"row {number}"} for number in range(6)]

@@ -13,11 +13,7 @@ import pytest
 pytest.importorskip("PIL")
 from PIL import Image
 
-
-@pytest.fixture(autouse=True, scope="module")
-def the_engine_ends():
-    yield
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
 
 @pytest.fixture

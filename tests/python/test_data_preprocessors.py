@@ -1,6 +1,5 @@
 """Preprocessors: what they learn, and what they make of data sets and of single batches."""
 
-import headway
 import numpy as np
 import pandas
 import pytest
@@ -21,11 +20,7 @@ from headway.data.preprocessors import (
     StandardScaler,
 )
 
-
-@pytest.fixture(autouse=True, scope="module")
-def the_engine_ends():
-    yield
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
 
 VALUES = [1.0, 2.0, None, 4.0, 10.0]

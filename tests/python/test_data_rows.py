@@ -1,6 +1,5 @@
 """What data sets read, compute and give: the engine at work for a script."""
 
-import headway
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -9,11 +8,7 @@ from headway import data
 from headway.data.aggregate import Count, Max, Mean
 from headway.data.expressions import col, udf
 
-
-@pytest.fixture(autouse=True, scope="module")
-def the_engine_ends():
-    yield
-    headway.shutdown()
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
 
 @pytest.fixture
