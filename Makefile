@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo picture test test-all soak bench lint sanitize wheel docs build clean
+.PHONY: demo picture test test-all soak bench lint sanitize wheel docs horovod build clean
 
 demo:
 	@scripts/demo.sh
@@ -31,6 +31,11 @@ wheel:
 
 docs: build
 	@.venv/bin/python scripts/docs.py build/docs
+
+# Horovod, built for the PyTorch of .venv.
+horovod:
+	@scripts/bootstrap.sh build runtime torch
+	@scripts/horovod.sh
 
 picture:
 	@scripts/bootstrap.sh build runtime torch demo picture

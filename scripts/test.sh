@@ -92,6 +92,8 @@ main() {
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
     step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras
+    step "install servers of remote storage" scripts/storage_servers.sh
+    step "build Horovod" scripts/horovod.sh
     step "build what is heavy" scripts/build.sh heavy
   fi
   mkdir -p "$logs"

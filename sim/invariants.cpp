@@ -17,7 +17,7 @@ constexpr bool writes =
     std::is_same_v<C, CommitCheckpoint> || std::is_same_v<C, DiscardCheckpoint> ||
     std::is_same_v<C, DeleteCheckpoint> || std::is_same_v<C, AppendResult> || std::is_same_v<C, SweepStorage> ||
     std::is_same_v<C, SyncFolder> || std::is_same_v<C, SyncArtifacts> || std::is_same_v<C, WriteJournal> ||
-    std::is_same_v<C, KeepStepTimes>;
+    std::is_same_v<C, KeepStepTimes> || std::is_same_v<C, KeepDataTimes>;
 
 }  // namespace
 

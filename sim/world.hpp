@@ -72,6 +72,7 @@ class World {
     hooks_.hear(command);
   }
   void carry_out(const control::KeepStepTimes&) {}
+  void carry_out(const control::KeepDataTimes&) {}
   void carry_out(const control::TellFailure& command) { hooks_.hear(command); }
   void carry_out(const control::RunTeardown& command) { hooks_.tear_down(command); }
   void carry_out(const control::EndWorkers& command) { workers_.end(command); }

@@ -529,6 +529,11 @@ def make_temporary_directory(path: str) -> bool:
     Makes a directory for temporary files; False when it cannot be this user's own.
     """
 
+def tells_of_lost_peer(message: str) -> bool:
+    """
+    Whether an exception's words are those of a connection whose other end is gone.
+    """
+
 def keep_freed_memory() -> None:
     """
     Has this process keep up to 512 MiB of freed memory for its next allocations.
@@ -604,6 +609,9 @@ class Session:
 
     def set_data_cursors(self, cursors_json: str) -> None:
         """Where they stand now, for the manifest of the next checkpoint."""
+
+    def send_data_progress(self, progress_json: str) -> None:
+        """Sends the driver how long this rank waits for a data set (JSON)."""
 
     @property
     def context_json(self) -> str: ...
@@ -761,6 +769,15 @@ class DataFailure(RuntimeError):
     A user's function failed in a data set: with traceback, where (file and rows) and the pickled exception.
     """
 
+def data_stats_table(counters: str) -> str:
+    """What the stages of a data set have done (JSON), as a table."""
+
+def data_progress_text(counters: str, what: str) -> str:
+    """How far a data set is (JSON), as a line for a terminal."""
+
+def data_flows_together(before: str, epoch: str) -> str:
+    """Counters of several epochs of a data set (JSON) as one."""
+
 class DataProcess:
     """
     The data process of this machine; it ends with the last of its clients.
@@ -786,12 +803,12 @@ class DataClient:
         `hello`: JSON with budget, threads, function_host, environment, scratch.
         """
 
-    def ask(self, json: str, blobs: Sequence[bytes]) -> tuple[str, bytes]:
+    def ask(self, json: str, blobs: Sequence[bytes], told: Callable | None = None) -> tuple[str, bytes]:
         """
-        Asks about a plan ({"what", "plan"}): the answer as JSON, and its raw part.
+        Asks about a plan ({"what", "plan"}): the answer as JSON, and its raw part. `told` is called meanwhile, with counters as JSON.
         """
 
-    def run(self, json: str, blobs: Sequence[bytes]) -> tuple[str, bytes]:
+    def run(self, json: str, blobs: Sequence[bytes], told: Callable | None = None) -> tuple[str, bytes]:
         """
         Runs a plan ({"plan"}) that ends in a write: the answer as JSON, and its raw part.
         """
@@ -802,11 +819,21 @@ class DataClient:
 class DataStream:
     """The batches of one epoch."""
 
-    def next(self) -> DataBatch | None:
-        """Waits for the next batch; None at the end. Ctrl-C works."""
+    def next(self, told: Callable[[str], object] | None = None) -> DataBatch | None:
+        """
+        Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.
+        """
 
     def close(self) -> None:
         """Nothing more is wanted. Batches live on."""
+
+    @property
+    def waits(self) -> str:
+        """JSON: how long batches were waited for since the first one came."""
+
+    @property
+    def counters(self) -> str:
+        """JSON: what the stages have done, as far as it is known here."""
 
     @property
     def end(self) -> str:

@@ -183,6 +183,13 @@ def add_echo_test(test: Callable[[BaseException], bool]) -> None:
         _echo_tests.append(test)
 
 
+def tells_of_lost_peer(error: BaseException) -> bool:
+    """Whether an exception's words are those of a connection whose other end is gone: the words
+    that Gloo, NCCL, gRPC and the system have for it.
+    """
+    return _core.tells_of_lost_peer(str(error))
+
+
 def is_echo(error: BaseException) -> bool:
     """Whether some backend takes this exception for the effect of another rank's death."""
     return any(test(error) for test in _echo_tests)

@@ -38,16 +38,16 @@ CPP: dict[str, Room] = {
         "messages, frames, the async channel, the blocking channel, descriptors that children drop",
         "headway core",
     ),
-    "control": _room(
-        "src/control/",
-        "decisions: the run controller and its pieces (attempt, report pipeline, validations, upkeep, waits, end), "
-        "checkpoint book, failure policy and its texts",
-        "headway core",
-    ),
     "data": _room(
         "src/data/",
         "decisions about data sets: plan and its identity, optimiser, order, shares, cursor, credits",
         "headway core",
+    ),
+    "control": _room(
+        "src/control/",
+        "decisions: the run controller and its pieces (attempt, report pipeline, validations, upkeep, waits, end), "
+        "checkpoint book, failure policy and its texts",
+        "headway core data",
     ),
     "storage": _room(
         "src/storage/",
@@ -234,20 +234,20 @@ PYTHON: dict[str, Room] = {
     ),
     "train._boosting": _room(
         "python/headway/train/_boosting/",
-        "what XGBoost and LightGBM have in common: reports of rounds",
-        "_checkpoint _session _values train",
+        "what XGBoost and LightGBM have in common: reports of rounds, shares as tables, training by parameters",
+        "_checkpoint _session _values data train train._training_function train.collective",
     ),
     "train.xgboost": _room(
         "python/headway/train/xgboost/",
-        "XGBoost: trainer, reports",
-        "_checkpoint _places _session _values train train._boosting train._config train._ports train._validation "
+        "XGBoost: trainer, reports, matrices of shares",
+        "_checkpoint _places _session _values data train train._boosting train._config train._ports train._validation "
         "train.backend",
     ),
     "train.lightgbm": _room(
         "python/headway/train/lightgbm/",
-        "LightGBM: trainer, network, reports",
-        "_checkpoint _places _session _values train train._boosting train._config train._ports train._validation "
-        "train.backend",
+        "LightGBM: trainer, network, reports, data sets of shares",
+        "_checkpoint _places _session _values data train train._boosting train._config train._ports "
+        "train._validation train.backend train.collective",
     ),
     "train.tensorflow": _room(
         "python/headway/train/tensorflow/",
@@ -257,6 +257,11 @@ PYTHON: dict[str, Room] = {
     "train.jax": _room(
         "python/headway/train/jax/",
         "JAX: trainer, processes",
+        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
+    ),
+    "train.horovod": _room(
+        "python/headway/train/horovod/",
+        "Horovod: trainer, where its ranks meet",
         "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
     ),
     "tune": _room(

@@ -6,6 +6,7 @@
 #include <arrow/util/io_util.h>
 
 #include <cerrno>
+#include <set>
 
 namespace headway::arrow_library {
 
@@ -125,12 +126,29 @@ storage::Entry entry_of(const fs::FileInfo& info, std::string name) {
   return entry;
 }
 
+/// Of what lies below a directory: what lies in it, each folder once.
+std::vector<storage::Entry> first_level(std::vector<storage::Entry> all) {
+  std::vector<storage::Entry> entries;
+  std::set<std::string> directories;
+  for (storage::Entry& entry : all) {
+    const std::size_t slash = entry.name.find('/');
+    if (slash == std::string::npos && !entry.directory) {
+      entries.push_back(std::move(entry));
+    } else {
+      directories.insert(entry.name.substr(0, slash));
+    }
+  }
+  for (const std::string& name : directories) entries.push_back({.name = name, .directory = true, .size = 0});
+  return entries;
+}
+
 }  // namespace
 
 ArrowFiles::ArrowFiles(std::shared_ptr<fs::FileSystem> filesystem, std::shared_ptr<fs::FileSystem> patient)
     : filesystem_(std::move(filesystem)), patient_(std::move(patient)) {
   const std::string kind = filesystem_->type_name();
   has_directories_ = kind != "s3" && kind != "gcs" && kind != "abfs";
+  lists_directories_ = kind != "gcs";
 }
 
 Result<std::string> ArrowFiles::path_of(const std::string& location) {
@@ -156,7 +174,7 @@ Result<std::vector<storage::Entry>> ArrowFiles::list(const std::string& path, bo
   fs::FileSelector selector;
   selector.base_dir = path;
   selector.allow_not_found = true;
-  selector.recursive = recursive;
+  selector.recursive = recursive || !lists_directories_;
   const auto infos = filesystem_->GetFileInfo(selector);
   if (!infos.ok()) return to_error(infos.status());
   std::vector<storage::Entry> entries;
@@ -165,7 +183,7 @@ Result<std::vector<storage::Entry>> ArrowFiles::list(const std::string& path, bo
     name.erase(0, name.find_first_not_of('/'));
     entries.push_back(entry_of(info, std::move(name)));
   }
-  return entries;
+  return selector.recursive == recursive ? entries : first_level(std::move(entries));
 }
 
 Result<std::unique_ptr<storage::Reader>> ArrowFiles::open_reader(const std::string& path) {

@@ -32,6 +32,9 @@ class ArrowFiles : public storage::Files {
   std::shared_ptr<arrow::fs::FileSystem> patient_;
   /// Object stores have none: making one costs a request and an empty object.
   bool has_directories_;
+  /// Google's store answers with the names of folders, which Arrow leaves out of what lies in a
+  /// folder.
+  bool lists_directories_;
 };
 
 /// An Arrow error with the kind that says what to do about it.

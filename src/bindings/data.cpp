@@ -1,5 +1,7 @@
 #include "bindings/module.hpp"
 #include "core/json.hpp"
+#include "data/flow_text.hpp"
+#include "data/verdict.hpp"
 #include "feed/data_process.hpp"
 #include "feed/feed_client.hpp"
 
@@ -20,6 +22,29 @@ PyObject* data_failure = nullptr;
 
 using Blobs = std::vector<nb::bytes>;
 
+/// Called with FlowCounters as JSON while something is waited for.
+using Told = std::optional<nb::callable>;
+
+/// An Exception of it is dropped: nobody's data depend on what is shown. What else it raises, as
+/// handlers of signals do, ends the wait: `raised`.
+feed::Progressing progressing(const Told& told, bool& raised) {
+  if (!told) return nullptr;
+  return [&told, &raised](const FlowCounters& counters) {
+    if (raised) return;
+    const nb::gil_scoped_acquire acquired;
+    try {
+      (*told)(to_json_text(counters));
+    } catch (nb::python_error& failure) {
+      if (failure.matches(PyExc_Exception)) {
+        failure.discard_as_unraisable("headway.data");
+      } else {
+        failure.restore();
+        raised = true;
+      }
+    }
+  };
+}
+
 /// A failure of the user's function with all that is known of it; another one as its kind says.
 [[noreturn]] void raise_outcome(const Error& error, const std::shared_ptr<const feed::Failure>& failure) {
   if (!failure || error.kind != ErrorKind::user_code) raise(error);
@@ -38,10 +63,11 @@ auto interruptibly(const Wait& wait) {
   bool raised = false;
   auto outcome = [&] {
     const nb::gil_scoped_release released;
-    return wait([&raised] {
+    const auto interrupted = [&raised] {
       const nb::gil_scoped_acquire acquired;
-      return raised = PyErr_CheckSignals() != 0;
-    });
+      return raised = raised || PyErr_CheckSignals() != 0;
+    };
+    return wait(interrupted, raised);
   }();
   if (raised) throw nb::python_error();
   if (!outcome.value) raise_outcome(outcome.value.error(), outcome.failure);
@@ -84,11 +110,12 @@ class PyDataClient {
   const feed::Hello& hello() const { return hello_; }
 
   template <class Message>
-  std::pair<std::string, nb::bytes> ask(const std::string& json, const Blobs& blobs) const {
+  std::pair<std::string, nb::bytes> ask(const std::string& json, const Blobs& blobs, const Told& told) const {
     auto [message, blob] = message_of<Message>(json, blobs);
     const wire::Frame frame = wire::to_frame(message, std::move(blob));
-    const feed::Reply reply = interruptibly(
-        [&](const feed::Interrupted& interrupted) { return feed::ask(address_, hello_, frame, interrupted); });
+    const feed::Reply reply = interruptibly([&](const feed::Interrupted& interrupted, bool& raised) {
+      return feed::ask(address_, hello_, frame, interrupted, progressing(told, raised));
+    });
     return {json_text(reply.value), reply.blob ? nb::bytes(reply.blob->data(), reply.blob->size()) : nb::bytes("")};
   }
 
@@ -108,12 +135,16 @@ class PyStream {
     stream_ = without_gil([&] { return feed::Stream::open(client.address(), client.hello(), message, blob); });
   }
 
-  nb::object next() {
-    auto batch = interruptibly([&](const feed::Interrupted& interrupted) { return stream_->next(interrupted); });
+  nb::object next(const Told& told) {
+    auto batch = interruptibly([&](const feed::Interrupted& interrupted, bool& raised) {
+      return stream_->next(interrupted, progressing(told, raised));
+    });
     return batch ? nb::cast(PyBatch{std::move(batch)}) : nb::none();
   }
   void close() { stream_->close(); }
   std::string end() const { return to_json_text(stream_->end()); }
+  std::string waits() const { return to_json_text(stream_->waits()); }
+  std::string counters() const { return to_json_text(stream_->counters()); }
 
  private:
   std::unique_ptr<feed::Stream> stream_;
@@ -148,45 +179,31 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot batch_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
-}  // namespace
+/// What is made of counters, which are JSON.
+void bind_counters(nb::module_& module) {
+  module.def(
+      "data_stats_table",
+      [](const std::string& counters) {
+        return data::stats_table(unwrap(from_json_text<FlowCounters>(counters, "counters")));
+      },
+      nb::arg("counters"), "What the stages of a data set have done (JSON), as a table.");
+  module.def(
+      "data_progress_text",
+      [](const std::string& counters, const std::string& what) {
+        return data::progress_text(unwrap(from_json_text<FlowCounters>(counters, "counters")), what);
+      },
+      nb::arg("counters"), nb::arg("what"), "How far a data set is (JSON), as a line for a terminal.");
+  module.def(
+      "data_flows_together",
+      [](const std::string& before, const std::string& epoch) {
+        auto all = unwrap(from_json_text<FlowCounters>(before, "before"));
+        data::add_flow(all, unwrap(from_json_text<FlowCounters>(epoch, "epoch")));
+        return to_json_text(all);
+      },
+      nb::arg("before"), nb::arg("epoch"), "Counters of several epochs of a data set (JSON) as one.");
+}
 
-void bind_data(nb::module_& module) {
-  data_failure = PyErr_NewExceptionWithDoc(
-      "headway._core.DataFailure",
-      "A user's function failed in a data set: with traceback, where (file and rows) and the pickled exception.",
-      PyExc_RuntimeError, nullptr);
-  if (data_failure == nullptr) throw nb::python_error();
-  module.attr("DataFailure") = nb::borrow(data_failure);
-  nb::class_<feed::DataProcess>(module, "DataProcess",
-                                "The data process of this machine; it ends with the last of its clients.")
-      .def(nb::new_(&start_process), nb::arg("program"), nb::arg("folder"),
-           "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
-      // Keeps the GIL: a field.
-      .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
-      .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
-           "This process needs it no more; the last client's close ends it.");
-  nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")
-      // Keeps the GIL: nothing is sent yet.
-      .def(nb::init<std::string, std::string>(), nb::arg("address"), nb::arg("hello") = "{}",
-           "`hello`: JSON with budget, threads, function_host, environment, scratch.")
-      .def("ask", &PyDataClient::ask<feed::Ask>, nb::arg("json"), nb::arg("blobs"),
-           "Asks about a plan ({\"what\", \"plan\"}): the answer as JSON, and its raw part.")
-      .def("run", &PyDataClient::ask<feed::Run>, nb::arg("json"), nb::arg("blobs"),
-           "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part.")
-      // Keeps the GIL: PyStream lets it go itself.
-      .def(
-          "open",
-          [](const PyDataClient& self, const std::string& json, const Blobs& blobs) {
-            return std::make_unique<PyStream>(self, json, blobs);
-          },
-          nb::arg("json"), nb::arg("blobs"), "Opens a stream ({\"plan\", \"consumption\"}); errors come with `next`.");
-  nb::class_<PyStream>(module, "DataStream", "The batches of one epoch.")
-      .def("next", &PyStream::next, nb::sig("def next(self) -> DataBatch | None"),
-           "Waits for the next batch; None at the end. Ctrl-C works.")
-      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
-           "Nothing more is wanted. Batches live on.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
+void bind_batch(nb::module_& module) {
   nb::class_<PyBatch>(module, "DataBatch", nb::type_slots(batch_slots),
                       "Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.")
       // Keeps the GIL: fields.
@@ -205,6 +222,57 @@ void bind_data(nb::module_& module) {
       .def_prop_ro(
           "cursor", [](const PyBatch& self) { return self.batch->cursor(); },
           "The position after this batch, as JSON.");
+}
+
+}  // namespace
+
+void bind_data(nb::module_& module) {
+  data_failure = PyErr_NewExceptionWithDoc(
+      "headway._core.DataFailure",
+      "A user's function failed in a data set: with traceback, where (file and rows) and the pickled exception.",
+      PyExc_RuntimeError, nullptr);
+  if (data_failure == nullptr) throw nb::python_error();
+  module.attr("DataFailure") = nb::borrow(data_failure);
+  bind_counters(module);
+  nb::class_<feed::DataProcess>(module, "DataProcess",
+                                "The data process of this machine; it ends with the last of its clients.")
+      .def(nb::new_(&start_process), nb::arg("program"), nb::arg("folder"),
+           "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
+      // Keeps the GIL: a field.
+      .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
+      .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
+           "This process needs it no more; the last client's close ends it.");
+  nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")
+      // Keeps the GIL: nothing is sent yet.
+      .def(nb::init<std::string, std::string>(), nb::arg("address"), nb::arg("hello") = "{}",
+           "`hello`: JSON with budget, threads, function_host, environment, scratch.")
+      .def(
+          "ask", &PyDataClient::ask<feed::Ask>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
+          "Asks about a plan ({\"what\", \"plan\"}): the answer as JSON, and its raw part. `told` is called meanwhile, "
+          "with counters as JSON.")
+      .def("run", &PyDataClient::ask<feed::Run>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
+           "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part.")
+      // Keeps the GIL: PyStream lets it go itself.
+      .def(
+          "open",
+          [](const PyDataClient& self, const std::string& json, const Blobs& blobs) {
+            return std::make_unique<PyStream>(self, json, blobs);
+          },
+          nb::arg("json"), nb::arg("blobs"), "Opens a stream ({\"plan\", \"consumption\"}); errors come with `next`.");
+  nb::class_<PyStream>(module, "DataStream", "The batches of one epoch.")
+      .def(
+          "next", &PyStream::next, nb::arg("told") = nb::none(),
+          nb::sig("def next(self, told: collections.abc.Callable[[str], object] | None = None) -> DataBatch | None"),
+          "Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.")
+      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
+           "Nothing more is wanted. Batches live on.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("waits", &PyStream::waits, "JSON: how long batches were waited for since the first one came.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("counters", &PyStream::counters, "JSON: what the stages have done, as far as it is known here.")
+      // Keeps the GIL: fields.
+      .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
+  bind_batch(module);
 }
 
 }  // namespace headway::bindings

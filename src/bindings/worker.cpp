@@ -1,4 +1,5 @@
 #include "bindings/module.hpp"
+#include "core/lost_peer.hpp"
 #include "node/factory_server.hpp"
 #include "node/process.hpp"
 #include "worker/memory.hpp"
@@ -8,6 +9,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -162,6 +164,10 @@ void bind_process(nb::module_& module) {
   module.def("make_temporary_directory", &worker::make_temporary_directory, nb::arg("path"),
              nb::call_guard<nb::gil_scoped_release>(),
              "Makes a directory for temporary files; False when it cannot be this user's own.");
+  // Keeps the GIL: a look at some words.
+  module.def(
+      "tells_of_lost_peer", [](std::string_view message) { return tells_of_lost_peer(message); }, nb::arg("message"),
+      "Whether an exception's words are those of a connection whose other end is gone.");
   // Keeps the GIL: a setting of malloc's.
   module.def("keep_freed_memory", &worker::keep_freed_memory,
              "Has this process keep up to 512 MiB of freed memory for its next allocations.");
@@ -246,7 +252,15 @@ void bind_data_cursors(nb::class_<worker::Session>& session) {
           [](worker::Session& self, const std::string& cursors_json) {
             self.set_data_cursors(unwrap(from_json_text<JsonObject>(cursors_json, "cursors")));
           },
-          nb::arg("cursors_json"), "Where they stand now, for the manifest of the next checkpoint.");
+          nb::arg("cursors_json"), "Where they stand now, for the manifest of the next checkpoint.")
+      .def(
+          "send_data_progress",
+          [](worker::Session& self, const std::string& progress_json) {
+            const auto progress = unwrap(from_json_text<DataProgress>(progress_json, "progress"));
+            const nb::gil_scoped_release released;
+            self.send_data_progress(progress);
+          },
+          nb::arg("progress_json"), "Sends the driver how long this rank waits for a data set (JSON).");
 }
 
 /// What validations, and questions about them, need.

@@ -24,7 +24,7 @@ void Attempt::begin_training(Time now) {
 
 bool Attempt::nobody_trains() const {
   return std::all_of(group_.ranks().begin(), group_.ranks().end(), [](const RankState& rank) {
-    return rank.phase == RankPhase::raised || rank.phase == RankPhase::returned;
+    return rank.phase == RankPhase::raised || rank.phase == RankPhase::returned || rank.phase == RankPhase::exited;
   });
 }
 

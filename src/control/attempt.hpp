@@ -53,7 +53,7 @@ class Attempt {
     if (!ending_since_) ending_since_ = now;
   }
   const std::optional<Time>& ending_since() const { return ending_since_; }
-  /// Whether every rank has raised or returned.
+  /// Whether every rank has raised, returned or ended.
   bool nobody_trains() const;
   /// The ranks that have returned, ascending.
   std::vector<int> returned() const;

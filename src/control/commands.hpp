@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/attempt_times.hpp"
+#include "control/data_watch.hpp"
 #include "control/journal.hpp"
 #include "control/run_outcome.hpp"
 #include "core/config.hpp"
@@ -170,6 +171,11 @@ struct KeepStepTimes {
   AttemptTimes times;
 };
 
+/// Replace the file that says how long ranks waited for data. Nothing where it cannot be written.
+struct KeepDataTimes {
+  DataTimes times;
+};
+
 /// An attempt has failed: the front end's callbacks hear of it.
 struct TellFailure {
   int failed_attempt = 0;
@@ -259,12 +265,13 @@ struct Finish {
   std::string words = {};    ///< For the user: how the run ended. Empty when nothing has begun.
 };
 
-using Command = std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForCapacity, StartWorkers, RunSetup,
-                             BeginTraining, BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint,
-                             DeleteCheckpoint, StartValidation, EndValidation, TellCheckpoints, SyncArtifacts, StopSync,
-                             LeaveWorkingDirectory, AnswerReport, ReleaseCollective, AnnounceCheckpoint, AppendResult,
-                             KeepStepTimes, TellFailure, RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives,
-                             InterruptHook, SweepStorage, SetTimer, SyncFolder, WriteJournal, Warn, Notify, Finish>;
+using Command =
+    std::variant<PrepareStorage, AcquireNodes, ReleaseNodes, LookForCapacity, StartWorkers, RunSetup, BeginTraining,
+                 BeginCheckpoint, UploadFiles, CommitCheckpoint, DiscardCheckpoint, DeleteCheckpoint, StartValidation,
+                 EndValidation, TellCheckpoints, SyncArtifacts, StopSync, LeaveWorkingDirectory, AnswerReport,
+                 ReleaseCollective, AnnounceCheckpoint, AppendResult, KeepStepTimes, KeepDataTimes, TellFailure,
+                 RunTeardown, EndWorkers, ExamineRanks, LookAtCollectives, InterruptHook, SweepStorage, SetTimer,
+                 SyncFolder, WriteJournal, Warn, Notify, Finish>;
 using Commands = std::vector<Command>;
 
 }  // namespace headway::control

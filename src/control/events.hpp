@@ -6,6 +6,7 @@
 #include "core/loop_progress.hpp"
 #include "core/process_seen.hpp"
 #include "core/reduction.hpp"
+#include "core/stage_counters.hpp"
 #include "core/time.hpp"
 #include "core/worker.hpp"
 
@@ -177,6 +178,13 @@ struct RankProgressed {
   LoopProgress progress;
 };
 
+/// How long a rank waits for one of its data sets.
+struct RankDataProgressed {
+  int attempt = 0;
+  int rank = 0;
+  DataProgress progress;
+};
+
 struct RankReturned {
   int attempt = 0;
   int rank = 0;
@@ -275,10 +283,10 @@ struct TimerFired {
 using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted, DriverPreempted,
                  CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived, CheckpointBegun,
-                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankProgressed, RankReturned,
-                 RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled, CallAnswered, RanksExamined,
-                 CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished, ValidationFailed,
-                 ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked, AbortAsked,
-                 DriverEnding, FolderLost, TimerFired>;
+                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankProgressed,
+                 RankDataProgressed, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
+                 CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
+                 ValidationFailed, ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
+                 AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

@@ -45,8 +45,23 @@ std::string crossed_waits(const WaitScene& scene) {
          "them in each step).\n";
 }
 
+/// The first rank's words; the others have a line each.
+std::string data_headline(const WaitScene& scene, const std::string& lasting) {
+  if (scene.data.empty()) return ranks_have(scene.waiting) + " waited for data" + lasting;
+  const std::string& first = scene.data.front();
+  const std::size_t words = first.find(": ");
+  return first.substr(0, words) + lasting + (words == std::string::npos ? "" : first.substr(words));
+}
+
+std::string data_lines(const WaitScene& scene) {
+  std::string text;
+  const std::size_t told = scene.wait.kind == WaitKind::data ? 1 : 0;
+  for (std::size_t i = told; i < scene.data.size(); ++i) text += scene.data[i] + "\n";
+  return text;
+}
+
 std::string details(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
-  std::string text = crossed_waits(scene);
+  std::string text = data_lines(scene) + crossed_waits(scene);
   // Ranks that are not started yet have one text: what their factory is doing.
   std::set<std::string> told;
   for (const auto& [rank, process] : seen.processes) {
@@ -86,6 +101,7 @@ std::string headline(const WaitScene& scene, const std::string& lasted) {
                                     : rank_list(scene.waiting) + (scene.waiting.size() == 1 ? " waits" : " wait") +
                                           " for it in " + report_name(scene.wait));
     case WaitKind::collective: return scene.subject + lasting;
+    case WaitKind::data: return data_headline(scene, lasting);
     case WaitKind::callback:
       return std::string(callbacks) + " has not returned" + lasting + ", and the ranks wait for it";
     case WaitKind::teardown: return hook_headline(teardown_hook, scene, lasting);
@@ -133,6 +149,7 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
       return "every rank has come to the collective call #" + std::to_string(resolved.wait.index + 1) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
     case WaitKind::collective: return "the ranks have left their collective" + after;
+    case WaitKind::data: return "rank " + std::to_string(resolved.wait.index) + " has its data" + after;
     case WaitKind::callback: return std::string(callbacks) + " has returned" + after;
     case WaitKind::teardown: return std::string(teardown_hook) + " has returned" + after;
     case WaitKind::exit: return "every process has exited" + after;
@@ -144,8 +161,8 @@ RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scen
                                  double hang_fail_s, Time now) {
   RunFailure failure{ErrorKind::worker_died, "", {}};
   failure.message = hang_headline(scene, now) + ", in attempt " + std::to_string(scene.attempt) + "\n" +
-                    "FailureConfig.hang_fail_s ends an attempt in which somebody is waited for this long (" +
-                    seconds_text(from_seconds(hang_fail_s)) + ").\n" + details(group, scene, seen, now);
+                    "FailureConfig.hang_fail_s ends an attempt after a wait of " +
+                    seconds_text(from_seconds(hang_fail_s)) + ".\n" + details(group, scene, seen, now);
   for (int rank : scene.awaited) {
     failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::hang, hang_headline(scene, now), scene.attempt));
   }

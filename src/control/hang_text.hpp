@@ -30,6 +30,9 @@ struct WaitScene {
   /// Of ranks that are awaited in a report: "rank 1 is in gloo:all_reduce [4] Float #7 of process
   /// group world, which rank 0 has not entered".
   std::string crossed;
+  /// Of ranks that are awaited, or wait themselves: "rank 1 waits for data: stage map_batches(f)
+  /// has had no output for 60 s".
+  std::vector<std::string> data;
   std::string positions;  ///< A line a rank on where it stands in its collectives.
 };
 

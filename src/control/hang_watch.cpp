@@ -15,9 +15,11 @@ std::optional<Duration> limit(const std::optional<double>& seconds) {
 HangWatch::HangWatch(const FailureConfig& config)
     : warn_(limit(config.hang_warn_s)), fail_(limit(config.hang_fail_s)) {}
 
-/// Neither storage that does not answer nor a process that SIGKILL does not end can be given up.
+/// Neither storage that does not answer nor a process that SIGKILL does not end can be given up. A
+/// stage of a data set may just be slow, as a sort of all rows is.
 bool HangWatch::may_fail() const {
-  return fail_ && !failed_ && wait_->kind != WaitKind::storage && wait_->kind != WaitKind::exit;
+  return fail_ && !failed_ && wait_->kind != WaitKind::storage && wait_->kind != WaitKind::exit &&
+         wait_->kind != WaitKind::data;
 }
 
 std::optional<Time> HangWatch::due() const {

@@ -19,12 +19,14 @@ enum class WaitKind {
   gathering,   ///< Ranks that have not come to a barrier() or broadcast in which others wait.
   upload,      ///< Ranks that store their files of a checkpoint.
   collective,  ///< Ranks that have not entered a collective in which others are.
+  data,        ///< The data process of a rank, which gives it no batch.
   callback,    ///< The run's callbacks, which have not heard a report for which ranks wait.
   teardown,    ///< The backend's hook on_shutdown.
   exit         ///< Processes that have the order to end.
 };
 
-BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, collective, callback, teardown, exit)
+BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, collective, data, callback, teardown,
+                    exit)
 
 /// One wait. Two with equal members are the same.
 struct Wait {

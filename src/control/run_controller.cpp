@@ -42,13 +42,10 @@ Commands RunController::handle(Time now, const Event& event) {
 
 RunScene RunController::scene() const {
   const std::vector<std::string>& ends = end_.attempt_ends();
-  return {state_,
-          ledger_.started(),
-          attempt_,
-          reports_,
-          callbacks_,
-          nodes_,
-          ends.empty() ? std::string_view() : ends.back()};
+  return {state_,     ledger_.started(),
+          attempt_,   reports_,
+          callbacks_, nodes_,
+          data_,      ends.empty() ? std::string_view() : ends.back()};
 }
 
 void RunController::on(const StartAsked&) {
@@ -107,6 +104,7 @@ void RunController::start_attempt() {
   reports_.begin_attempt(group().size());
   stragglers_.begin(group().size());
   loops_.begin(group().size(), now);
+  data_.begin();
   callbacks_.begin_attempt();
   questions_.begin_attempt(out_);
   size_.growth().begin(now);

@@ -88,6 +88,7 @@ class RunController {
   void on(const CheckpointDeleted& event);
   void on(const ArtifactsSynced& event);
   void on(const RankProgressed& event);
+  void on(const RankDataProgressed& event);
   void on(const RankReturned& event);
   void on(const RankRaised& event);
   void on(const WorkerExited& event);
@@ -143,6 +144,8 @@ class RunController {
 
   // Ends (run_controller_ends.cpp):
   FailureCause cause_of(const RunFailure& failure) const;
+  void on_death(const WorkerExited& event);
+  void wait_for_cause(RunFailure echo);
   void fail_attempt(RunFailure failure);
   void end_group(EndMode mode, const std::string& reason);
   void terminate_group(const std::string& reason);
@@ -219,6 +222,7 @@ class RunController {
   bool storing_failed_ = false;  ///< A checkpoint was refused by this event.
   StragglerWatch stragglers_;
   LoopWatch loops_;
+  DataWatch data_;
 };
 
 }  // namespace headway::control

@@ -3,6 +3,7 @@
 #include "control/run_controller.hpp"
 #include "control/run_words.hpp"
 #include "control/survivors.hpp"
+#include "core/lost_peer.hpp"
 
 #include <algorithm>
 
@@ -22,15 +23,33 @@ void RunController::on(const RankRaised& event) {
     fail_attempt(std::move(failure));
     return;
   }
-  // The cause is on its way: a peer's exception, or the news of its death.
+  wait_for_cause(std::move(failure));
+}
+
+/// The cause of an echo is on its way: a peer's exception, or the news of its death.
+void RunController::wait_for_cause(RunFailure echo) {
   if (!attempt_.echo()) {
-    attempt_.keep_echo(std::move(failure));
+    attempt_.keep_echo(std::move(echo));
     out_.set_timer({TimerPurpose::echo}, echo_grace);
   }
   if (attempt_.nobody_trains()) {
     HEADWAY_MARK(echo_of_all);
     fail_attempt(*attempt_.take_echo());
   }
+}
+
+/// A rank that still had work to do is gone.
+void RunController::on_death(const WorkerExited& event) {
+  RunFailure failure = describe_exit(group(), event.rank, event.status, event.log_tail, attempt_.number(), out_.now());
+  if (!ended_by_lost_peer(event.status, event.log_tail)) {
+    HEADWAY_MARK(death);
+    fail_attempt(std::move(failure));
+    return;
+  }
+  group().enter(event.rank, RankPhase::exited, out_.now());
+  group().at(event.rank).echo = true;
+  // Why it died is known, and the others have until the deadline.
+  if (!nodes_.preemption().bereaved()) wait_for_cause(std::move(failure));
 }
 
 void RunController::on(const WorkerExited& event) {
@@ -43,8 +62,7 @@ void RunController::on(const WorkerExited& event) {
     if (nodes_.preemption().leaving(rank.plan.slot.node_id)) {
       bereave();
     } else {
-      HEADWAY_MARK(death);
-      fail_attempt(describe_exit(group(), event.rank, event.status, event.log_tail, attempt_.number(), out_.now()));
+      on_death(event);
     }
   }
   if (rank.phase == RankPhase::returned && !end_.failure() && !end_.abort_reason() &&
@@ -289,7 +307,7 @@ void RunController::finish() {
   if (const int attempts = attempt_.of_this_driver(); attempts > 0)
     words = end_words(spec_, book_,
                       {preempted ? "preempted" : outcome.state, out_.now() - ledger_.started(), ledger_.count(),
-                       ledger_.of_this_driver(), attempts - 1});
+                       ledger_.of_this_driver(), attempts - 1, data_.verdict_words()});
   out_.push(Finish{std::move(outcome), end_.folder_lost(), std::move(words)});
 }
 

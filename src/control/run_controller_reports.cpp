@@ -92,6 +92,12 @@ void RunController::on(const RankProgressed& event) {
   keep_times(false);
 }
 
+void RunController::on(const RankDataProgressed& event) {
+  if (!attempt_.is(event.attempt, event.rank) || state_ != RunState::running) return;
+  data_.told(event.rank, event.progress, out_.now());
+  keep_times(false);
+}
+
 void RunController::warn_of_straggler(const std::optional<StragglerWatch::Straggler>& straggler) {
   if (straggler) out_.push(Warn{straggler_text(*straggler, group().name_of(straggler->rank))});
 }
@@ -101,6 +107,7 @@ void RunController::keep_times(bool always) {
   if (auto times = loops_.take_times(attempt_.number(), group(), out_.now(), always)) {
     out_.push(KeepStepTimes{std::move(*times)});
   }
+  if (auto times = data_.take_times(out_.now(), always)) out_.push(KeepDataTimes{std::move(*times)});
 }
 
 void RunController::open_checkpoint(PendingReport& report) {

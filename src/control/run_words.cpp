@@ -70,7 +70,8 @@ std::string end_words(const RunSpec& spec, const CheckpointBook& book, const End
   const std::string state = end.state == "errored" ? "failed" : end.state;
   const std::string how = end.state == "finished" ? " in " : " after ";
   return state + how + span_words(end.took) + ": " + counted(end.reports, "report") + new_words(end) +
-         (end.restarts > 0 ? ", " + counted(end.restarts, "restart") : "") + "; " + checkpoint_words(spec, book);
+         (end.restarts > 0 ? ", " + counted(end.restarts, "restart") : "") + (end.data.empty() ? "" : "; " + end.data) +
+         "; " + checkpoint_words(spec, book);
 }
 
 std::string span_words(Duration span) {

@@ -97,6 +97,8 @@ std::optional<Wait> WaitWatch::of_reports(const RunScene& scene) const {
   if (!attempt.collectives().empty())
     return Wait{WaitKind::gathering, attempt.collectives().index(), attempt.collectives_since()};
   if (stuck()) return Wait{WaitKind::collective, stuck()->sequence, stuck()->since};
+  if (const auto starving = scene.data.longest_starving())
+    return Wait{WaitKind::data, starving->first, starving->second};
   const PendingCheckpoint* checkpoint = first_checkpoint(reports);
   if (checkpoint == nullptr) return std::nullopt;
   // What is stored beside the training is waited for only where a rank cannot go on, or when all
@@ -148,12 +150,17 @@ WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now)
       told.leased = !told.awaited.empty() &&
                     std::ranges::all_of(told.awaited, [&](int rank) { return scene.nodes.lost(group.at(rank)); });
       break;
+    case WaitKind::data: told.waiting = scene.data.starving(); break;
     case WaitKind::collective:
       told.awaited = stuck()->awaited;
       told.waiting = stuck()->waiting;
       told.subject = std::all_of(told.awaited.begin(), told.awaited.end(), returned) ? unmatched_collective(*stuck())
                                                                                      : stuck()->sentence;
       break;
+  }
+  for (const int rank : wait.kind == WaitKind::data ? told.waiting : told.awaited) {
+    const std::string words = scene.data.words(rank, now);
+    if (!words.empty()) told.data.push_back(words);
   }
   told.positions = collectives_.describe_positions(now);
   return told;

@@ -3,6 +3,7 @@
 #include "control/attempt.hpp"
 #include "control/callback_lag.hpp"
 #include "control/collective_watch.hpp"
+#include "control/data_watch.hpp"
 #include "control/hang_text.hpp"
 #include "control/hang_watch.hpp"
 #include "control/held_nodes.hpp"
@@ -25,6 +26,7 @@ struct RunScene {
   const ReportPipeline& reports;
   const CallbackLag& callbacks;
   const HeldNodes& nodes;
+  const DataWatch& data;
   std::string_view attempt_end;  ///< Why the last attempt was ended; empty when none was.
 };
 

@@ -94,8 +94,9 @@ std::string WorkerGroup::doing(const RankState& rank, Time now) const {
       return "waiting in collective call #" + std::to_string(rank.collectives) + since + " (" + reports + ")";
     case RankPhase::returned: return "had finished its training function (" + reports + ")";
     case RankPhase::raised:
-      return rank.echo ? "had failed as a consequence: it lost its connection to another rank" : "had failed too";
-    case RankPhase::exited: return "its process was gone";
+    case RankPhase::exited:
+      if (rank.echo) return "had failed as a consequence: it lost its connection to another rank";
+      return rank.phase == RankPhase::raised ? "had failed too" : "its process was gone";
   }
   return "unknown";
 }

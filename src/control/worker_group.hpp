@@ -34,7 +34,7 @@ struct RankState {
   std::int64_t reports = 0;      ///< Reports begun so far.
   std::int64_t collectives = 0;  ///< Barriers and broadcasts begun so far.
   Time since{};                  ///< When it entered its phase, or last left a report.
-  bool echo = false;             ///< It raised because a rank that it talks to was gone.
+  bool echo = false;             ///< It failed because a rank that it talks to was gone.
   int open_calls = 0;            ///< Of the front end's hooks.
   /// Its process has ended; a rank that had returned before that stays in its phase.
   bool gone = false;

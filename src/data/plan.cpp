@@ -168,6 +168,20 @@ void set_columns(ReadNode& read, const std::vector<std::string>& columns) {
   read.options["columns"] = to_json(columns);
 }
 
+std::string stage_name(const Node& node) {
+  if (const auto* read = node.as<ReadNode>()) return "read " + read->format;
+  if (const auto* write = node.as<WriteNode>()) return "write " + write->format;
+  if (const auto* whole = node.as<WholeNode>()) return whole->operation;
+  const auto* function = node.as<FunctionNode>();
+  if (function == nullptr) return op_of(node);
+  const auto name_of = [](const FunctionStep& step) {
+    return std::string(to_json(step.kind).get_string()) + "(" + step.name + ")";
+  };
+  std::string name = name_of(*function);
+  for (const FunctionStep& step : function->then) name += ", " + name_of(step);
+  return name;
+}
+
 std::string to_string(const Node& node) {
   if (const auto* read = node.as<ReadNode>()) {
     const std::string paths = read->paths.size() == 1 ? read->paths[0] : std::to_string(read->paths.size()) + " paths";

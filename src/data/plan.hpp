@@ -65,4 +65,7 @@ void set_columns(ReadNode& read, const std::vector<std::string>& columns);
 /// One line for people: `read parquet, 3 paths`, `function scale (map_batches)`.
 std::string to_string(const Node& node);
 
+/// Its name among the stages of a flow: "read parquet", "map_batches(scale)".
+std::string stage_name(const Node& node);
+
 }  // namespace headway::data

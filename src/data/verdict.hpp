@@ -1,33 +1,14 @@
 #pragma once
 
-#include "core/json.hpp"
+#include "core/stage_counters.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 /// Whether training waits for data, and for which stage.
 namespace headway::data {
-
-/// What a stage did so far. Seconds are those of all its workers together.
-struct StageCounters {
-  std::string name = {};  ///< "read parquet", "function scale (map_batches)".
-  int workers = 1;
-  double busy_s = 0;
-  double waiting_input_s = 0;   ///< For the stage before.
-  double waiting_output_s = 0;  ///< For room in the stage behind, or for memory.
-  std::int64_t rows = 0;
-  std::int64_t bytes = 0;
-};
-BOOST_DESCRIBE_STRUCT(StageCounters, (), (name, workers, busy_s, waiting_input_s, waiting_output_s, rows, bytes))
-
-/// The ranks together, from the first batch of each on: before it everybody waits.
-struct RankCounters {
-  double waiting_s = 0;  ///< For batches.
-  double elapsed_s = 0;
-};
-BOOST_DESCRIBE_STRUCT(RankCounters, (), (waiting_s, elapsed_s))
 
 struct Verdict {
   bool is_data_bound = false;
@@ -42,5 +23,19 @@ inline constexpr double data_bound_share = 0.05;
 
 /// `stages`: the source first, the stage that feeds the ranks last.
 Verdict verdict_of(std::span<const StageCounters> stages, const RankCounters& ranks);
+
+/// "data-bound by stage map_batches(f): ranks waited 61 % of the time for data", "not data-bound
+/// (ranks waited 1 %)".
+std::string verdict_line(const Verdict& verdict);
+
+/// What a rank that waits for a batch waits for: "stage map_batches(f) has had no output for 60 s",
+/// "rank 0 has not begun this epoch", "rank 0 has taken no batch for 60 s". Empty: unknown.
+std::string starving_words(const FlowCounters& flow);
+
+/// Adds an epoch to those before. A stage that was not there before comes last.
+void add_stages(std::vector<StageCounters>& all, std::span<const StageCounters> epoch);
+
+/// The same for all that is known of it.
+void add_flow(FlowCounters& all, const FlowCounters& epoch);
 
 }  // namespace headway::data

@@ -216,6 +216,10 @@ void Run::on_message(int rank, const wire::Progressed& message, const wire::Blob
   handle(control::RankProgressed{attempt_, rank, message.progress});
 }
 
+void Run::on_message(int rank, const wire::DataProgressed& message, const wire::Blob&) {
+  handle(control::RankDataProgressed{attempt_, rank, message.progress});
+}
+
 void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {
   if (rank == 0) front_->push(FunctionReturned{blob});
   handle(control::RankReturned{attempt_, rank});

@@ -131,6 +131,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void carry_out(const control::AnnounceCheckpoint& command);
   void carry_out(const control::AppendResult& command);
   void carry_out(const control::KeepStepTimes& command);
+  void carry_out(const control::KeepDataTimes& command);
   void carry_out(const control::TellFailure& command);
   void carry_out(const control::RunTeardown& command);
   void carry_out(const control::EndWorkers& command);
@@ -164,6 +165,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Progressed& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::DataProgressed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
@@ -205,7 +207,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// Null: something has happened since it was asked for.
   std::shared_ptr<const RunStatus> status_;
   StatusFile status_file_;
-  boost::asio::steady_timer line_timer_;  ///< Runs where the moving line is shown.
+  boost::asio::steady_timer line_timer_;         ///< Runs where the moving line is shown.
+  std::optional<control::RunState> line_state_;  ///< What the line was drawn for.
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;  ///< Of the current attempt, by rank.

@@ -209,6 +209,10 @@ void Run::carry_out(const control::KeepStepTimes& command) {
   do_on_storage([folder = folder_, command] { folder->write_step_times(command.times); });
 }
 
+void Run::carry_out(const control::KeepDataTimes& command) {
+  do_on_storage([folder = folder_, command] { folder->write_data_times(command.times); });
+}
+
 void Run::carry_out(const control::TellFailure& command) {
   front_->push(AttemptFailed{command.failed_attempt, command.failure});
 }

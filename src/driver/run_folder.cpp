@@ -162,6 +162,10 @@ void RunFolder::write_step_times(const control::AttemptTimes& times) {
   replace_small_file("step_times_" + std::to_string(times.attempt) + ".json", to_json_text(times));
 }
 
+void RunFolder::write_data_times(const control::DataTimes& times) {
+  replace_small_file("data_waits.json", to_json_text(times));
+}
+
 /// On the local side, without a word when it fails: nothing depends on it.
 void RunFolder::replace_small_file(const std::string& name, const std::string& text) {
   if (closed_ || !is_ours_) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "control/attempt_times.hpp"
+#include "control/data_watch.hpp"
 #include "control/journal.hpp"
 #include "control/run_view.hpp"
 #include "core/json.hpp"
@@ -89,6 +90,9 @@ class RunFolder {
   /// Replaces step_times_<attempt>.json, how long each rank of that attempt took. Not durable until
   /// the end; nothing when it cannot be written.
   void write_step_times(const control::AttemptTimes& times);
+
+  /// The same for data_waits.json, how long ranks waited for their data sets.
+  void write_data_times(const control::DataTimes& times);
 
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see
   /// FolderSync.

@@ -31,6 +31,7 @@ void Run::status_changed() {
   runtime_->publisher().changed();
   const control::RunState state = controller_.state();
   if (state >= control::RunState::scheduling && state < control::RunState::closing) status_file_.changed();
+  if (line_state_ && *line_state_ != state) move_line();
 }
 
 void Run::write_status(std::function<void()> done) {
@@ -44,9 +45,11 @@ void Run::show_moving_line() {
   asio::post(loop_, [self = shared_from_this()] { self->move_line(); });
 }
 
-/// Each second: the times in the line grow even if nothing happens.
+/// At each change of the state, and each second: the times in the line grow even if nothing
+/// happens.
 void Run::move_line() {
   if (detached_) return;
+  line_state_ = controller_.state();
   front_->push_latest(MovingLineShown{control::status_text(view(), spec_)});
   line_timer_.expires_after(std::chrono::seconds(1));
   line_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& failure) {
@@ -56,6 +59,7 @@ void Run::move_line() {
 
 void Run::end_status() {
   status_file_.close();
+  line_state_.reset();
   line_timer_.cancel();
 }
 

@@ -5,6 +5,7 @@
 #include "wire/fd_passing.hpp"
 #include "wire/fork_guard.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -15,6 +16,13 @@ namespace headway::feed {
 namespace {
 
 Error ended() { return {ErrorKind::unknown_outcome, "the data process has ended unexpectedly"}; }
+
+timespec time_until(std::chrono::steady_clock::time_point time) {
+  using std::chrono::nanoseconds;
+  const auto left = std::max<nanoseconds>(time - std::chrono::steady_clock::now(), nanoseconds::zero());
+  constexpr std::int64_t second = 1'000'000'000;
+  return {static_cast<time_t>(left.count() / second), static_cast<long>(left.count() % second)};
+}
 
 }  // namespace
 
@@ -58,9 +66,8 @@ void Connection::shut() {
   if (getpid() == owner_) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-/// False: it was interrupted, and the wait is to end. Signals are blocked from the check to the
-/// wait: one that came in between would be missed.
-Result<bool> Connection::wait(const Interrupted& interrupted) const {
+/// Signals are blocked from the check to the wait: one that came in between would be missed.
+Result<Connection::Waited> Connection::wait(const Interrupted& interrupted, const Limit& until) const {
   pollfd look{socket_.get(), POLLIN, 0};
   sigset_t all;
   sigset_t before;
@@ -68,17 +75,30 @@ Result<bool> Connection::wait(const Interrupted& interrupted) const {
   while (true) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool ends = interrupted && interrupted();
-    const int found = ends ? 0 : ::ppoll(&look, 1, nullptr, &before);
+    const timespec left = time_until(until.value_or(std::chrono::steady_clock::now()));
+    const int found = ends ? 0 : ::ppoll(&look, 1, until ? &left : nullptr, &before);
     const int reason = errno;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (ends) return false;
-    if (found > 0) return true;
+    if (ends) return Waited::interrupted;
+    if (found > 0) return Waited::ready;
+    if (found == 0) return Waited::too_long;
     if (reason != EINTR)
       return Error{ErrorKind::unavailable, "cannot wait for the data process: " + wire::reason_of(reason)};
   }
 }
 
 Result<wire::Frame> Connection::receive(const Interrupted& interrupted) {
+  Result<std::optional<wire::Frame>> frame = take_frame(interrupted, std::nullopt);
+  if (!frame) return frame.error();
+  return std::move(**frame);
+}
+
+Result<std::optional<wire::Frame>> Connection::receive_until(const Interrupted& interrupted,
+                                                             std::chrono::steady_clock::time_point until) {
+  return take_frame(interrupted, until);
+}
+
+Result<std::optional<wire::Frame>> Connection::take_frame(const Interrupted& interrupted, const Limit& until) {
   if (getpid() != owner_) {
     return Error{ErrorKind::invalid_argument, "a data stream cannot be read in a process that was forked from its own"};
   }
@@ -87,13 +107,14 @@ Result<wire::Frame> Connection::receive(const Interrupted& interrupted) {
     if (count > 0) {
       Result<std::optional<wire::Frame>> frame = reader_.take(static_cast<std::size_t>(count));
       if (!frame) return frame.error();
-      if (*frame) return std::move(**frame);
+      if (*frame) return frame;
     } else if (count == 0 || errno == ECONNRESET) {
       return ended();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      const Result<bool> ready = wait(interrupted);
-      if (!ready) return ready.error();
-      if (!*ready) return Error{ErrorKind::aborted, "the wait was interrupted"};
+      const Result<Waited> waited = wait(interrupted, until);
+      if (!waited) return waited.error();
+      if (*waited == Waited::too_long) return std::optional<wire::Frame>();
+      if (*waited == Waited::interrupted) return Error{ErrorKind::aborted, "the wait was interrupted"};
     } else if (errno != EINTR) {
       return Error{ErrorKind::unavailable, "cannot read from the data process: " + wire::reason_of(errno)};
     }

@@ -7,6 +7,7 @@
 
 #include <headway/result.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,13 +37,19 @@ class Connection {
   /// Waits for the next message. One thread at a time. Errors: `aborted`; `unknown_outcome`, when
   /// the data process has ended.
   Result<wire::Frame> receive(const Interrupted& interrupted);
+  /// The same until a time; nothing when none has come by then.
+  Result<std::optional<wire::Frame>> receive_until(const Interrupted& interrupted,
+                                                   std::chrono::steady_clock::time_point until);
 
   /// Any thread: a wait ends, and nothing more is sent.
   void shut();
 
  private:
   explicit Connection(wire::Fd socket);
-  Result<bool> wait(const Interrupted& interrupted) const;
+  enum class Waited { ready, interrupted, too_long };
+  using Limit = std::optional<std::chrono::steady_clock::time_point>;
+  Result<Waited> wait(const Interrupted& interrupted, const Limit& until) const;
+  Result<std::optional<wire::Frame>> take_frame(const Interrupted& interrupted, const Limit& until);
 
   const pid_t owner_;
   std::mutex sending_;

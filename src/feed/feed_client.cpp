@@ -3,9 +3,13 @@
 #include "feed/stream_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headway::feed {
 namespace {
+
+constexpr auto looks_while_waiting = std::chrono::seconds(1);
+constexpr auto looks_while_asking = std::chrono::milliseconds(200);
 
 Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const Hello& hello) {
   Result<std::shared_ptr<Connection>> connection = Connection::open(address);
@@ -56,6 +60,9 @@ Result<void> Stream::take(wire::Frame& frame) {
   } else if (auto* const end = std::get_if<End>(&*message)) {
     end_ = std::move(*end);
     ended_ = true;
+  } else if (auto* const progress = std::get_if<Progress>(&*message)) {
+    counters_ = std::move(progress->counters);
+    asked_ = false;
   } else if (auto* const failed = std::get_if<Failed>(&*message)) {
     const Error error = error_of(*failed);
     failure_ = std::make_shared<const Failure>(Failure{std::move(*failed), frame.blob});
@@ -73,13 +80,58 @@ Result<std::shared_ptr<Batch>> Stream::make(const BatchInSlot& place) {
   return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), layout_);
 }
 
-Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted) {
+Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted, const Progressing& progressing) {
+  const Clock::time_point began = Clock::now();
+  Outcome<std::shared_ptr<Batch>> batch = wait_for_next(interrupted, progressing);
+  last_ = Clock::now();
+  if (first_) waited_ += last_ - began;
+  if (!first_ && batch.value && *batch.value) first_ = last_;
+  look_now_and_then();
+  return batch;
+}
+
+RankCounters Stream::waits() const {
+  const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
+  return first_ ? RankCounters{seconds(waited_), seconds(last_ - *first_)} : RankCounters{};
+}
+
+/// A process that does not read is not asked again: its socket would be full one day.
+void Stream::look() {
+  if (!std::exchange(asked_, true)) (void)connection_->send(wire::to_frame(Look{}));
+}
+
+/// More and more seldom: what is asked for last is to be about all of the epoch.
+void Stream::look_now_and_then() {
+  if (ended_ || error_ || last_ < look_at_) return;
+  if (look_at_ != Clock::time_point{}) {
+    look();
+    look_each_ = std::min<Clock::duration>(2 * look_each_, looks_most);
+  }
+  look_at_ = last_ + look_each_;
+}
+
+Result<std::optional<wire::Frame>> Stream::receive(const Interrupted& interrupted, Clock::time_point& ask) {
+  Result<std::optional<wire::Frame>> frame = connection_->receive_until(interrupted, ask);
+  if (frame && !*frame) {
+    look();
+    ask = Clock::now() + looks_while_waiting;
+  }
+  return frame;
+}
+
+Outcome<std::shared_ptr<Batch>> Stream::wait_for_next(const Interrupted& interrupted, const Progressing& progressing) {
+  Clock::time_point ask = Clock::now() + looks_first;
   while (waiting_.empty() && !ended_ && !error_) {
-    Result<wire::Frame> frame = connection_->receive(interrupted);
+    Result<std::optional<wire::Frame>> frame = receive(interrupted, ask);
     // An interrupted wait may be resumed.
     if (!frame && frame.error().kind == ErrorKind::aborted) return {frame.error(), nullptr};
-    const Result<void> taken = frame ? take(*frame) : Result<void>(frame.error());
+    if (frame && !*frame) continue;
+    const Result<void> taken = frame ? take(**frame) : Result<void>(frame.error());
     if (!taken) error_ = taken.error();
+    if (!progressing || !waiting_.empty() || ended_ || error_) continue;
+    progressing(counters_);
+    // Before another batch comes, which would be lost.
+    if (interrupted && interrupted()) return {Error{ErrorKind::aborted, "interrupted"}, nullptr};
   }
   if (error_) return {*error_, failure_};
   if (waiting_.empty()) return {std::shared_ptr<Batch>(), nullptr};
@@ -94,17 +146,28 @@ Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted) {
 }
 
 Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
-                   const Interrupted& interrupted) {
+                   const Interrupted& interrupted, const Progressing& progressing) {
   const Result<std::shared_ptr<Connection>> connection = connect_as(address, hello);
   if (!connection) return {connection.error(), nullptr};
   if (const Result<void> sent = (*connection)->send(question); !sent) return {sent.error(), nullptr};
+  bool asked = false;
   while (true) {
-    const Result<wire::Frame> frame = (*connection)->receive(interrupted);
-    if (!frame) return {frame.error(), nullptr};
+    const auto until = std::chrono::steady_clock::now() + looks_while_asking;
+    const Result<std::optional<wire::Frame>> received = (*connection)->receive_until(interrupted, until);
+    if (!received) return {received.error(), nullptr};
+    if (!*received) {
+      if (progressing && !std::exchange(asked, true)) (void)(*connection)->send(wire::to_frame(Look{}));
+      continue;
+    }
+    const std::optional<wire::Frame>& frame = *received;
     Result<FromServer> message = wire::from_frame<FromServer>(*frame);
     if (!message) return {message.error(), nullptr};
     if (auto* const answer = std::get_if<Answer>(&*message))
       return {Reply{std::move(answer->value), frame->blob}, nullptr};
+    if (const auto* const progress = std::get_if<Progress>(&*message)) {
+      asked = false;
+      progressing(progress->counters);
+    }
     if (auto* const failed = std::get_if<Failed>(&*message)) {
       const Error error = error_of(*failed);
       return {error, std::make_shared<const Failure>(Failure{std::move(*failed), frame->blob})};

@@ -6,6 +6,7 @@
 
 #include <headway/result.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +37,9 @@ struct Outcome {
 };
 
 class StreamMemory;
+
+/// Called while a wait lasts, now and then, with how far the data process is.
+using Progressing = std::function<void(const FlowCounters&)>;
 
 /// Rows in memory that the data process shares with this one. Writable, and nobody else's. When
 /// the last owner lets it go, the data process may use the memory again.
@@ -78,7 +82,7 @@ class Stream {
 
   /// Waits for the next batch; null at the end. After an error or the end it returns the same
   /// again.
-  Outcome<std::shared_ptr<Batch>> next(const Interrupted& interrupted);
+  Outcome<std::shared_ptr<Batch>> next(const Interrupted& interrupted, const Progressing& progressing = nullptr);
 
   /// Any thread. Batches live on.
   void close();
@@ -86,11 +90,23 @@ class Stream {
   /// Once the end has come: rows that no client got, and what the epoch's statistics say.
   const End& end() const { return end_; }
 
+  /// How long this client has waited for batches since its first one came.
+  RankCounters waits() const;
+  /// What the stages have done, as far as the data process has said by now. It is asked now and
+  /// then, while a wait lasts and as batches are taken.
+  const FlowCounters& counters() const { return ended_ ? end_.stats : counters_; }
+
  private:
   Stream(std::shared_ptr<Connection> connection, std::shared_ptr<StreamMemory> memory)
       : connection_(std::move(connection)), memory_(std::move(memory)) {}
   Result<void> take(wire::Frame& frame);
   Result<std::shared_ptr<Batch>> make(const BatchInSlot& place);
+  Outcome<std::shared_ptr<Batch>> wait_for_next(const Interrupted& interrupted, const Progressing& progressing);
+  /// The next message; nothing when the data process was asked for its progress meanwhile.
+  Result<std::optional<wire::Frame>> receive(const Interrupted& interrupted,
+                                             std::chrono::steady_clock::time_point& ask);
+  void look();
+  void look_now_and_then();
 
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<StreamMemory> memory_;
@@ -100,6 +116,16 @@ class Stream {
   End end_;
   std::optional<Error> error_;
   std::shared_ptr<const Failure> failure_;
+  FlowCounters counters_;
+  bool asked_ = false;  ///< For counters that have not come: one question at a time is on its way.
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> first_;  ///< When the first batch came.
+  Clock::time_point last_{};                ///< When the loop last had a batch, or the end.
+  Clock::duration waited_{};
+  Clock::time_point look_at_{};
+  Clock::duration look_each_ = looks_first;
+  static constexpr auto looks_first = std::chrono::milliseconds(250);
+  static constexpr auto looks_most = std::chrono::seconds(1);
 };
 
 struct Reply {
@@ -109,6 +135,6 @@ struct Reply {
 
 /// Asks one question (an Ask or a Run as a frame) on a connection that ends with the answer.
 Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
-                   const Interrupted& interrupted);
+                   const Interrupted& interrupted, const Progressing& progressing = nullptr);
 
 }  // namespace headway::feed

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json.hpp"
+#include "core/stage_counters.hpp"
 #include "wire/frame_bounds.hpp"
 
 #include <cstdint>
@@ -62,7 +63,7 @@ struct Open {
 };
 BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes))
 
-/// A question about a plan: "schema", "count", "files", "explain", "stats" or "size".
+/// A question about a plan: "schema", "count", "files", "explain" or "size".
 struct Ask {
   static constexpr std::string_view is = "Ask";
   static constexpr wire::FrameBounds bounds = wire::user_bytes;
@@ -95,7 +96,13 @@ struct Release {
 };
 BOOST_DESCRIBE_STRUCT(Release, (), (slots))
 
-using ToServer = std::variant<Hello, Open, Ask, Run, Took, Release>;
+/// How far is what this connection has asked for? → Progress.
+struct Look {
+  static constexpr std::string_view is = "Look";
+};
+BOOST_DESCRIBE_STRUCT(Look, (), ())
+
+using ToServer = std::variant<Hello, Open, Ask, Run, Took, Release, Look>;
 
 /// The stream has begun. Descriptor: the memory that its slots lie in.
 struct Opened {
@@ -147,7 +154,7 @@ struct End {
   static constexpr std::string_view is = "End";
   static constexpr wire::FrameBounds bounds = wire::user_values;
   std::int64_t dropped = 0;  ///< Rows that no client got because shares are equal.
-  Json stats;
+  FlowCounters stats;
 };
 BOOST_DESCRIBE_STRUCT(End, (), (dropped, stats))
 
@@ -159,12 +166,13 @@ struct Answer {
 };
 BOOST_DESCRIBE_STRUCT(Answer, (), (value))
 
+/// To a Look.
 struct Progress {
   static constexpr std::string_view is = "Progress";
   static constexpr wire::FrameBounds bounds = wire::user_values;
-  Json stats;
+  FlowCounters counters;
 };
-BOOST_DESCRIBE_STRUCT(Progress, (), (stats))
+BOOST_DESCRIBE_STRUCT(Progress, (), (counters))
 
 /// The question or the stream has failed. Raw part: the pickled exception of a user's function.
 struct Failed {

@@ -273,8 +273,13 @@ class CutStage : public Stage {
 /// Collects the chunks of a unit, as work for the steps.
 class UnitCollector {
  public:
-  UnitCollector(std::shared_ptr<Stage> input, std::shared_ptr<const UnitSteps> steps, UnitPlace place)
-      : input_(std::move(input)), steps_(std::move(steps)), place_(std::move(place)) {}
+  UnitCollector(std::shared_ptr<Stage> input, std::shared_ptr<const UnitSteps> steps, UnitPlace place,
+                std::shared_ptr<FlowGauges> flow, StagePath gauges)
+      : input_(std::move(input)),
+        steps_(std::move(steps)),
+        place_(std::move(place)),
+        flow_(std::move(flow)),
+        gauges_(std::move(gauges)) {}
 
   arrow::Result<std::optional<Item>> next() {
     auto chunks = std::make_shared<std::vector<Chunk>>();
@@ -291,8 +296,9 @@ class UnitCollector {
     UnitPlace place = place_;
     place.unit = item.unit;
     place_.is_first = false;
-    item.work = [chunks, steps = steps_, place](const ItemSink& sink) -> arrow::Status {
-      StepRun run(*steps, place, sink);
+    item.work = [chunks, steps = steps_, place, flow = flow_, gauges = gauges_](const ItemSink& sink) -> arrow::Status {
+      ThreadClock clock(*flow, gauges);
+      StepRun run(*steps, place, sink, &clock);
       for (const Chunk& chunk : *chunks) {
         if (chunk.rows != nullptr) ARROW_RETURN_NOT_OK(run.put(chunk.rows));
       }
@@ -305,6 +311,8 @@ class UnitCollector {
   std::shared_ptr<Stage> input_;
   std::shared_ptr<const UnitSteps> steps_;
   UnitPlace place_;
+  const std::shared_ptr<FlowGauges> flow_;
+  const StagePath gauges_;
 };
 
 }  // namespace
@@ -328,18 +336,23 @@ std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows)
 }
 
 arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,
-                                                 UnitSteps steps, const UnitPlace& place) {
+                                                 UnitSteps steps, const UnitPlace& place,
+                                                 const std::shared_ptr<FlowGauges>& flow, const StagePath& gauges) {
   std::shared_ptr<Stage> below = std::move(input);
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_after(steps, below->schema()));
   auto shared = std::make_shared<const UnitSteps>(std::move(steps));
-  auto collector = std::make_shared<UnitCollector>(below, shared, place);
+  auto collector = std::make_shared<UnitCollector>(below, shared, place, flow, gauges);
   auto next = [collector] { return collector->next(); };
   auto stop = [below, shared] {
     below->stop();
     for (const auto& step : *shared) step->stop();
   };
-  return std::make_unique<ParallelStage>(budget, ParallelLimits{threads, threads + 1}, std::move(schema),
-                                         std::move(next), std::move(stop));
+  const int pool = flow->next_pool();
+  for (const auto& gauge : gauges) gauge->set_pool(pool);
+  auto stage = std::make_unique<ParallelStage>(budget, ParallelLimits{threads, threads + 1}, std::move(schema),
+                                               std::move(next), std::move(stop));
+  stage->count_in(gauges);
+  return awaited(std::move(stage), flow);
 }
 
 }  // namespace headway::flow

@@ -30,8 +30,10 @@ std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix);
 /// The same rows in units of `rows` rows; only the last may have fewer.
 std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows);
 
-/// The steps on each unit of a stage. `place` has what all units have in common.
+/// The steps on each unit of a stage, counted by `gauges`. `place` has what all units have in
+/// common.
 arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,
-                                                 UnitSteps steps, const UnitPlace& place);
+                                                 UnitSteps steps, const UnitPlace& place,
+                                                 const std::shared_ptr<FlowGauges>& flow, const StagePath& gauges);
 
 }  // namespace headway::flow

@@ -4,15 +4,10 @@
 #include "wire/thread_pool.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 namespace headway::flow {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 arrow::Status status_of(const Error& error) {
   switch (error.kind) {
@@ -53,13 +48,18 @@ DealerConfig dealer_config(const feed::Consumption& consumption, const data::Cur
 }  // namespace
 
 Flow::Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consumption consumption,
-           std::vector<Member> members)
-    : engine_(engine), input_(std::move(input)), consumption_(std::move(consumption)), members_(std::move(members)) {}
+           std::vector<Member> members, std::shared_ptr<FlowGauges> gauges)
+    : engine_(engine),
+      input_(std::move(input)),
+      consumption_(std::move(consumption)),
+      members_(std::move(members)),
+      gauges_(std::move(gauges)) {}
 
 Result<std::unique_ptr<Flow>> Flow::start(Engine& engine, std::shared_ptr<const PlanInput> input,
                                           feed::Consumption consumption, std::vector<Member> members,
-                                          std::function<void()> on_end) {
-  std::unique_ptr<Flow> flow(new Flow(engine, std::move(input), std::move(consumption), std::move(members)));
+                                          std::shared_ptr<FlowGauges> gauges, std::function<void()> on_end) {
+  std::unique_ptr<Flow> flow(
+      new Flow(engine, std::move(input), std::move(consumption), std::move(members), std::move(gauges)));
   Result<std::thread> thread = wire::start_thread([self = flow.get(), on_end = std::move(on_end)] {
     self->run();
     on_end();
@@ -88,6 +88,7 @@ void Flow::run() {
   } catch (const std::exception& failure) {
     status = arrow::Status::UnknownError(failure.what());
   }
+  gauges_->stop_pulling();
   if (!status.ok() && !status.IsCancelled()) fail(status);
 }
 
@@ -143,17 +144,25 @@ arrow::Status Flow::deal_epoch() {
   config.epoch = cursor.epoch;
   config.first_window = cursor.window;
   config.shuffle_window_rows = consumption_.shuffle_window_rows;
-  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config).build());
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config, gauges_).build());
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
   ARROW_RETURN_NOT_OK(open_outlets(cursor));
-  RowDealer dealer(dealer_config(consumption_, cursor, built, members_), members_);
-  arrow::Status pulled = pull(built, dealer);
+  ThreadClock& clock = gauges_->puller();
+  const std::size_t dealing = clock.add(gauges_->add("deal"));
+  DealerConfig dealer_settings = dealer_config(consumption_, cursor, built, members_);
+  dealer_settings.on_wait = [this, &clock, dealing](int rank, bool waits) {
+    gauges_->wait_for(waits ? std::optional(rank) : std::nullopt);
+    clock.go(waits ? ThreadClock::before(dealing + 1) : ThreadClock::in(dealing));
+  };
+  RowDealer dealer(std::move(dealer_settings), members_);
+  clock.go(ThreadClock::in(dealing));
+  arrow::Status pulled = pull(built, dealer, clock.gauge(dealing));
   if (!pulled.ok()) return pulled;
   end(dealer);
   return arrow::Status::OK();
 }
 
-arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
+arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealing) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return arrow::Status::Cancelled("the stream was closed");
@@ -161,14 +170,11 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
   }
   arrow::Status status;
   while (status.ok() && !dealer.is_satisfied()) {
-    const Clock::time_point began = Clock::now();
     arrow::Result<std::optional<Chunk>> chunk = built.stage->next();
-    const Clock::time_point came = Clock::now();
-    waiting_s_ += seconds(came - began);
     status = chunk.status();
     if (!status.ok() || !*chunk) break;
+    if ((*chunk)->rows) dealing.made(*(*chunk)->rows);
     status = dealer.put(std::move(**chunk));
-    working_s_ += seconds(Clock::now() - came);
   }
   if (status.ok()) status = dealer.finish(built.stage->schema());
   const std::lock_guard lock(mutex_);
@@ -176,24 +182,12 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer) {
   return status;
 }
 
-/// The last stage: it waits for the rows of those before it, and for the ranks behind it.
-data::StageCounters Flow::dealing(const RowDealer& dealer) const {
-  data::StageCounters counters;
-  counters.name = "deal";
-  counters.waiting_input_s = waiting_s_;
-  for (const Member& member : members_) counters.waiting_output_s += member.outlet->waited_s();
-  counters.busy_s = std::max(working_s_ - counters.waiting_output_s, 0.0);
-  counters.rows = dealer.rows_dealt();
-  return counters;
-}
-
 void Flow::end(const RowDealer& dealer) {
   feed::End end;
   end.dropped = dealer.dropped();
-  end.stats = JsonObject{{"rows", dealer.rows_dealt()},
-                         {"budget", engine_.budget().bytes()},
-                         {"memory_peak", engine_.budget().peak()},
-                         {"stages", JsonArray{to_json(dealing(dealer))}}};
+  FlowCounters counters = gauges_->read();
+  counters.rows = dealer.rows_dealt();
+  end.stats = std::move(counters);
   for (const Member& member : members_) member.outlet->send(wire::to_frame(end));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "data/cursor.hpp"
-#include "data/verdict.hpp"
 #include "feed/feed_messages.hpp"
 #include "flow/engine.hpp"
 #include "flow/plan_builder.hpp"
@@ -21,11 +20,12 @@ namespace headway::flow {
 /// plan's stages and deals them; the stages have threads of theirs.
 class Flow {
  public:
-  /// `consumption` is the same for all members but for the rank. `on_end` is called once, from the
-  /// flow's thread, as the last thing it does. Errors: `unavailable`, without `on_end`.
+  /// `consumption` is the same for all members but for the rank. `gauges` count what it does.
+  /// `on_end` is called once, from the flow's thread, as the last thing it does. Errors:
+  /// `unavailable`, without `on_end`.
   static Result<std::unique_ptr<Flow>> start(Engine& engine, std::shared_ptr<const PlanInput> input,
                                              feed::Consumption consumption, std::vector<Member> members,
-                                             std::function<void()> on_end);
+                                             std::shared_ptr<FlowGauges> gauges, std::function<void()> on_end);
   /// Waits for the thread; after `stop` not for long.
   ~Flow();
   Flow(const Flow&) = delete;
@@ -36,15 +36,14 @@ class Flow {
 
  private:
   Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consumption consumption,
-       std::vector<Member> members);
+       std::vector<Member> members, std::shared_ptr<FlowGauges> gauges);
 
   void run();
   arrow::Status deal_epoch();
   arrow::Result<data::Cursor> start_cursor(const data::PlanIdentity& identity) const;
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
   arrow::Status open_outlets(const data::Cursor& cursor);
-  arrow::Status pull(BuiltPlan& built, RowDealer& dealer);
-  data::StageCounters dealing(const RowDealer& dealer) const;
+  arrow::Status pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealing);
   void end(const RowDealer& dealer);
   void fail(const arrow::Status& status);
 
@@ -52,11 +51,10 @@ class Flow {
   const std::shared_ptr<const PlanInput> input_;
   const feed::Consumption consumption_;
   const std::vector<Member> members_;
+  const std::shared_ptr<FlowGauges> gauges_;
   std::mutex mutex_;
   Stage* stage_ = nullptr;  ///< While it runs.
   bool stopped_ = false;
-  double waiting_s_ = 0;  ///< Of the flow's thread, for rows.
-  double working_s_ = 0;  ///< For clients too.
   std::thread thread_;
 };
 

@@ -1,7 +1,6 @@
 #include "flow/outlet.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace headway::flow {
@@ -9,12 +8,16 @@ namespace headway::flow {
 Outlet::Outlet(std::unique_ptr<SlotMemory> memory, int prefetch, std::function<void()> notify)
     : memory_(std::move(memory)), notify_(std::move(notify)), may_send_(std::max(prefetch, 0) + 1) {}
 
-Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place) {
+Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
+                          const std::function<void(bool waits)>& on_wait) {
   {
-    const auto began = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closed_ || may_send_ > 0; });
-    waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const auto may_go = [this] { return closed_ || may_send_ > 0; };
+    if (!may_go()) {
+      on_wait(true);
+      changed_.wait(lock, may_go);
+      on_wait(false);
+    }
     if (closed_) return false;
     --may_send_;
   }

@@ -23,8 +23,9 @@ class Outlet {
   Outlet(std::unique_ptr<SlotMemory> memory, int prefetch, std::function<void()> notify);
 
   /// Waits until the client takes another batch, and writes it to a slot. `place` has all but the
-  /// slot. False: the client is gone, or the flow was stopped. Errors: `unavailable`.
-  Result<bool> deal(const SlotBatch& batch, feed::BatchInSlot place);
+  /// slot. `on_wait` is called as the wait begins, if there is one, and as it ends. False: the
+  /// client is gone, or the flow was stopped. Errors: `unavailable`.
+  Result<bool> deal(const SlotBatch& batch, feed::BatchInSlot place, const std::function<void(bool waits)>& on_wait);
   /// Sends a message after all that was dealt.
   void send(wire::Frame frame);
 
@@ -39,8 +40,6 @@ class Outlet {
   std::vector<wire::Frame> take_messages();
 
   const SlotMemory& memory() const { return *memory_; }
-  /// How long `deal` has waited for the client, in seconds. From the thread that deals.
-  double waited_s() const { return waited_s_; }
 
  private:
   void queue_batches();
@@ -50,7 +49,6 @@ class Outlet {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t may_send_;
-  double waited_s_ = 0;
   bool closed_ = false;
   bool notified_ = false;
   feed::Batches batches_;            ///< That were dealt since the last message.

@@ -47,8 +47,43 @@ void ParallelStage::stop() {
   if (on_stop_) on_stop_();
 }
 
-/// As many as there is credit for; one in any case.
+/// With the mutex held, before what it depends on changes.
+void ParallelStage::count_idle() {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const Nanoseconds time = now - std::exchange(idle_since_, now);
+  if (idle_ == 0 || !idle_for_) return;
+  for (const auto& gauge : gauges_) gauge->spent(*idle_for_, time * static_cast<std::int64_t>(idle_));
+}
+
+void ParallelStage::idle_for(std::optional<StageGauge::Doing> reason) {
+  const std::lock_guard lock(mutex_);
+  count_idle();
+  idle_for_ = reason;
+}
+
+std::shared_ptr<Credit> ParallelStage::counted(Credit credit) const {
+  if (gauges_.empty()) return std::make_shared<Credit>(std::move(credit));
+  const std::shared_ptr<StageGauge> gauge = gauges_.front();
+  gauge->held(credit.bytes());
+  return {new Credit(std::move(credit)), [gauge](Credit* held) {
+            gauge->held(-held->bytes());
+            delete held;
+          }};
+}
+
 arrow::Status ParallelStage::begin_items() {
+  idle_for(StageGauge::Doing::waits_for_input);
+  const arrow::Status begun = begin_all_items();
+  if (no_more_items_) {
+    idle_for(std::nullopt);
+  } else {
+    idle_for(waiting_ ? StageGauge::Doing::waits_for_memory : StageGauge::Doing::waits_for_output);
+  }
+  return begun;
+}
+
+/// As many as there is credit for; one in any case.
+arrow::Status ParallelStage::begin_all_items() {
   while (!no_more_items_ && running_.size() < limits_.items_ahead) {
     if (!waiting_) {
       ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
@@ -65,7 +100,7 @@ arrow::Status ParallelStage::begin_items() {
     }
     auto running = std::make_shared<Running>();
     running->item = std::move(*waiting_);
-    running->credit = std::make_shared<Credit>(std::move(credit));
+    running->credit = counted(std::move(credit));
     waiting_.reset();
     {
       const std::lock_guard lock(mutex_);
@@ -89,6 +124,7 @@ void ParallelStage::start_thread() {
   Result<std::thread> thread = wire::start_thread([this] { work(); });
   if (thread) {
     threads_.push_back(std::move(*thread));
+    for (const auto& gauge : gauges_) gauge->set_threads(threads_.size());
   } else if (threads_.empty()) {
     const std::lock_guard lock(mutex_);
     running_.front()->taken = true;
@@ -103,8 +139,10 @@ void ParallelStage::work() {
     const auto found = std::find_if(running_.begin(), running_.end(), [](const auto& each) { return !each->taken; });
     if (stopped_) return;
     if (found == running_.end()) {
+      count_idle();
       ++idle_;
       something_to_do_.wait(lock);
+      count_idle();
       --idle_;
       continue;
     }

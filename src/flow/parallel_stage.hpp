@@ -1,6 +1,7 @@
 #pragma once
 
 #include "flow/stage.hpp"
+#include "flow/stage_gauge.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -46,6 +47,10 @@ class ParallelStage : public Stage {
                 std::function<void()> on_stop = nullptr);
   ~ParallelStage() override;
 
+  /// Counts what its threads wait for, and the credit of its rows, for the first one. Before the
+  /// first `next`.
+  void count_in(std::vector<std::shared_ptr<StageGauge>> gauges) { gauges_ = std::move(gauges); }
+
   arrow::Result<std::optional<Chunk>> next() override;
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
   void stop() override;
@@ -68,6 +73,10 @@ class ParallelStage : public Stage {
   };
 
   arrow::Status begin_items();
+  arrow::Status begin_all_items();
+  void idle_for(std::optional<StageGauge::Doing> reason);
+  void count_idle();
+  std::shared_ptr<Credit> counted(Credit credit) const;
   /// Whether more items wait for a thread than threads for an item.
   bool lacks_thread() const;
   void start_thread();
@@ -91,7 +100,10 @@ class ParallelStage : public Stage {
   std::deque<std::shared_ptr<Running>> running_;
   bool stopped_ = false;
   std::size_t idle_ = 0;
+  std::optional<StageGauge::Doing> idle_for_;  ///< Why threads have no item; unset: none is left.
+  SteadyTime idle_since_{};                    ///< That is counted.
   std::vector<std::thread> threads_;
+  std::vector<std::shared_ptr<StageGauge>> gauges_;
 };
 
 }  // namespace headway::flow

@@ -143,6 +143,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
   ARROW_ASSIGN_OR_RAISE(leaf->source, source_of(index));
   Built built;
   built.chain.emplace();
+  leaf->gauges.push_back(gauges_->add(data::stage_name(node(index))));
   built.chain->leaves.push_back(std::move(leaf));
   built.chain->order.seed = config_.seed;
   built.chain->order.epoch = config_.epoch;
@@ -162,9 +163,9 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   auto order = std::make_shared<const data::EpochOrder>(chain.order, sizes);
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
   const std::uint32_t first = positions_ ? config_.first_window : 0;
-  auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema));
+  auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema), gauges_);
   if (chain.order.permutes_rows)
-    stage = std::make_unique<WindowStage>(std::move(stage), order, engine_.budget().pool());
+    stage = gauged(std::make_unique<WindowStage>(std::move(stage), order, engine_.budget().pool()), "shuffle");
   order_ = std::move(order);
   units_ = std::move(sizes);
   return stage;
@@ -196,26 +197,33 @@ arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, std::shared_ptr<const UnitStep> step,
                                                            bool keeps_rows) {
   ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
+  const auto gauge = gauge_of(step, data::stage_name(node(index)));
   if (built.chain) {
     for (auto& leaf : built.chain->leaves) {
       auto changed = std::make_shared<Leaf>(*leaf);
       changed->steps.push_back(step);
+      changed->gauges.push_back(gauge);
       changed->keeps_rows = changed->keeps_rows && keeps_rows;
       leaf = std::move(changed);
     }
     return built;
   }
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
-  ARROW_ASSIGN_OR_RAISE(
-      built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage), {std::move(step)}, place));
+  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage),
+                                                {std::move(step)}, place, gauges_, {gauge}));
   return built;
+}
+
+std::shared_ptr<StageGauge> PlanBuilder::gauge_of(const std::shared_ptr<const UnitStep>& step, std::string name) {
+  // A function's workers, where they do the work.
+  return gauges_->add(std::move(name), [step] { return step->workers(); });
 }
 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
   Built built;
   if (!is_chain(index)) {
     ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
-    built.stage = one_after_another(std::move(stages));
+    built.stage = gauged(one_after_another(std::move(stages)), "union");
     return built;
   }
   for (const std::size_t input : node(index).inputs) {
@@ -266,11 +274,13 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, co
   Built built;
   built.stage = whole_stage(engine_.functions(), whole, std::move(stages), engine_.budget().bytes() / whole_share,
                             engine_.scratch());
+  built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
   auto step = function_step(engine_.functions(), group_function(whole, input_.blobs));
-  ARROW_ASSIGN_OR_RAISE(
-      built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage), {std::move(step)}, place));
+  const auto gauge = gauge_of(step, "map_groups");
+  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage),
+                                                {std::move(step)}, place, gauges_, {gauge}));
   return built;
 }
 
@@ -283,6 +293,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_cut(std::size_t index, cons
   } else if (cut.blocks && rows >= 0) {
     built.stage = cut_anew(std::move(built.stage), std::max<std::int64_t>((rows + *cut.blocks - 1) / *cut.blocks, 1));
   }
+  built.stage = gauged(std::move(built.stage), data::stage_name(node(index)));
   return built;
 }
 
@@ -308,6 +319,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   } else {
     return not_yet(at);
   }
+  built.stage = gauged(std::move(built.stage), data::stage_name(at));
   return built;
 }
 

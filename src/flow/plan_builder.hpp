@@ -3,6 +3,7 @@
 #include "data/epoch_order.hpp"
 #include "data/plan.hpp"
 #include "flow/engine.hpp"
+#include "flow/flow_gauges.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
 
@@ -53,8 +54,13 @@ struct BuiltPlan {
 /// read.
 class PlanBuilder {
  public:
-  PlanBuilder(Engine& engine, const PlanInput& input, const EpochConfig& config)
-      : engine_(engine), input_(input), config_(config) {}
+  /// `gauges` count what the plan's stages do; the thread that builds them is the one that pulls.
+  PlanBuilder(Engine& engine, const PlanInput& input, const EpochConfig& config,
+              std::shared_ptr<FlowGauges> gauges = nullptr)
+      : engine_(engine),
+        input_(input),
+        config_(config),
+        gauges_(gauges ? std::move(gauges) : std::make_shared<FlowGauges>(engine.budget())) {}
 
   arrow::Result<BuiltPlan> build();
 
@@ -79,6 +85,10 @@ class PlanBuilder {
   arrow::Result<Built> build(std::size_t index);
   arrow::Result<Built> build_leaf(std::size_t index);
   arrow::Result<Built> build_steps(std::size_t index, std::shared_ptr<const UnitStep> step, bool keeps_rows);
+  std::shared_ptr<StageGauge> gauge_of(const std::shared_ptr<const UnitStep>& step, std::string name);
+  std::unique_ptr<Stage> gauged(std::unique_ptr<Stage> stage, std::string name) {
+    return flow::gauged(std::move(stage), gauges_, std::move(name));
+  }
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
@@ -96,6 +106,7 @@ class PlanBuilder {
   Engine& engine_;
   const PlanInput& input_;
   const EpochConfig config_;
+  const std::shared_ptr<FlowGauges> gauges_;
   OpenedSources sources_;
   std::shared_ptr<const data::EpochOrder> order_;
   std::vector<data::UnitSize> units_;

@@ -31,10 +31,11 @@ Answered answer_schema(Engine& engine, const PlanInput& input) {
   return value_of(to_json(layout_of(*schema, 0)), std::make_shared<const std::string>(text->ToString()));
 }
 
-Answered answer_count(Engine& engine, const PlanInput& input) {
+Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_ptr<FlowGauges>& gauges) {
   ARROW_ASSIGN_OR_RAISE(std::int64_t rows, PlanBuilder(engine, input, {}).known_rows());
   if (rows >= 0) return value_of(rows);
-  ARROW_ASSIGN_OR_RAISE(const BuiltPlan built, PlanBuilder(engine, input, {}).build());
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, input, {}, gauges).build());
+  built.stage = gauged(std::move(built.stage), gauges, "count");
   rows = 0;
   while (built.rows_max < 0 || rows < built.rows_max) {
     ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
@@ -44,9 +45,10 @@ Answered answer_count(Engine& engine, const PlanInput& input) {
   return value_of(built.rows_max < 0 ? rows : std::min(rows, built.rows_max));
 }
 
-Answered answered(Engine& engine, const std::string& what, const PlanInput& input) {
+Answered answered(Engine& engine, const std::string& what, const PlanInput& input,
+                  const std::shared_ptr<FlowGauges>& gauges) {
   if (what == "schema") return answer_schema(engine, input);
-  if (what == "count") return answer_count(engine, input);
+  if (what == "count") return answer_count(engine, input, gauges);
   if (what == "size") {
     ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, PlanBuilder(engine, input, {}).bytes());
     return value_of(bytes);
@@ -65,9 +67,10 @@ Answered answered(Engine& engine, const std::string& what, const PlanInput& inpu
 
 }  // namespace
 
-wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input) {
+wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
+                   const std::shared_ptr<FlowGauges>& gauges) {
   try {
-    const Answered made = answered(engine, what, input);
+    const Answered made = answered(engine, what, input, gauges);
     return made.ok() ? wire::Frame{made->json, made->blob} : failure_frame(made.status());
   } catch (const std::exception& failure) {
     return failure_frame(Error{ErrorKind::internal, failure.what()});

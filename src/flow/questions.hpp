@@ -17,6 +17,9 @@ namespace headway::flow {
 /// | size | decoded bytes that are read, as far as the files say | |
 /// | files | a list of locations | |
 /// | explain | text, one line for each node | |
-wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input);
+///
+/// `gauges` count what is run for it.
+wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
+                   const std::shared_ptr<FlowGauges>& gauges);
 
 }  // namespace headway::flow

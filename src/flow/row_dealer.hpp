@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,6 +31,8 @@ struct DealerConfig {
   /// Rows to be left out first: those that went before the start, where the stage begins with the
   /// epoch.
   std::int64_t skip_rows = 0;
+  /// Called as the wait for a client to take a batch begins, and as it ends.
+  std::function<void(int rank, bool waits)> on_wait = [](int, bool) {};
 };
 
 /// Cuts the rows of one epoch into batches, in rounds of one for each client, and writes them to

@@ -104,8 +104,11 @@ void Server::begin(const feed::Consumption& consumption, std::shared_ptr<const P
     members.push_back({rank, session->outlet()});
     place->members.push_back(session);
   }
+  auto gauges = std::make_shared<FlowGauges>(engine_->budget());
+  for (const auto& [rank, session] : sessions) session->set_gauges(gauges);
   auto on_end = [this, place] { asio::post(loop_, [this, place] { running_.erase(place); }); };
-  Result<std::unique_ptr<Flow>> flow = Flow::start(*engine_, std::move(input), consumption, members, std::move(on_end));
+  Result<std::unique_ptr<Flow>> flow =
+      Flow::start(*engine_, std::move(input), consumption, members, std::move(gauges), std::move(on_end));
   if (flow) {
     place->flow = std::move(*flow);
     return;
@@ -115,15 +118,36 @@ void Server::begin(const feed::Consumption& consumption, std::shared_ptr<const P
 }
 
 void Server::ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) {
-  answer_later(session,
-               [this, what = std::move(what), input = std::move(input)] { return answer(*engine_, what, *input); });
+  auto gauges = std::make_shared<FlowGauges>(engine_->budget());
+  session->set_gauges(gauges);
+  answer_later(session, [this, what = std::move(what), input = std::move(input), gauges] {
+    return answer(*engine_, what, *input, gauges);
+  });
 }
 
 void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) {
   auto wanted = [seen = std::weak_ptr(session)] { return !seen.expired(); };
-  answer_later(session, [this, input = std::move(input), wanted = std::move(wanted)] {
-    return write_plan(*engine_, *input, wanted);
+  auto gauges = std::make_shared<FlowGauges>(engine_->budget());
+  session->set_gauges(gauges);
+  answer_later(session, [this, input = std::move(input), wanted = std::move(wanted), gauges] {
+    return write_plan(*engine_, *input, wanted, gauges);
   });
+}
+
+FlowCounters Server::look(const std::shared_ptr<Session>& session) {
+  if (session->gauges()) return session->gauges()->read();
+  FlowCounters counters;
+  for (const auto& [key, gathering] : gathering_) {
+    const auto is_here = [&](const auto& member) { return member.second == session; };
+    if (std::ranges::none_of(gathering.members, is_here)) continue;
+    // Those of other machines are not known here.
+    if (gathering.consumption.clients_here > 0 && gathering.consumption.clients_here < gathering.consumption.world_size)
+      continue;
+    for (int rank = 0; rank < gathering.consumption.world_size; ++rank) {
+      if (!gathering.members.contains(rank)) counters.absent.push_back(rank);
+    }
+  }
+  return counters;
 }
 
 void Server::answer_later(const std::shared_ptr<Session>& session, std::function<wire::Frame()> make) {

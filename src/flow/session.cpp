@@ -86,6 +86,10 @@ Result<void> Session::on_frame(wire::Frame frame) {
     }
     return {};
   }
+  if (std::holds_alternative<feed::Look>(*message)) {
+    channel_->send(wire::to_frame(feed::Progress{host_.look(shared_from_this())}));
+    return {};
+  }
   if (auto* open = std::get_if<feed::Open>(&*message)) return on_open(std::move(*open), frame.blob);
   if (auto* ask = std::get_if<feed::Ask>(&*message)) {
     Result<PlanInput> input = read_plan(ask->plan, ask->blob_sizes, frame.blob.get());

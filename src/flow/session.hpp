@@ -28,6 +28,8 @@ class SessionHost {
   virtual void ask(const std::shared_ptr<Session>& session, std::string what,
                    std::shared_ptr<const PlanInput> input) = 0;
   virtual void run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) = 0;
+  /// How far what the session has asked for is.
+  virtual FlowCounters look(const std::shared_ptr<Session>& session) = 0;
   virtual void leave(const std::shared_ptr<Session>& session) = 0;
 };
 
@@ -44,6 +46,10 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::shared_ptr<Outlet>> make_outlet(Budget& budget, int prefetch);
   const std::shared_ptr<Outlet>& outlet() const { return outlet_; }
 
+  /// What is run for the client; null before.
+  void set_gauges(std::shared_ptr<const FlowGauges> gauges) { gauges_ = std::move(gauges); }
+  const std::shared_ptr<const FlowGauges>& gauges() const { return gauges_; }
+
  private:
   Result<void> on_frame(wire::Frame frame);
   Result<void> on_open(feed::Open open, const wire::Blob& blobs);
@@ -55,6 +61,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::io_context& loop_;
   std::shared_ptr<wire::Channel> channel_;
   std::shared_ptr<Outlet> outlet_;
+  std::shared_ptr<const FlowGauges> gauges_;
   bool greeted_ = false;
 };
 

@@ -28,10 +28,12 @@ std::int64_t bytes_of(const Leaf& leaf, const Unit& unit) {
 }
 
 arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, arrow::MemoryPool* pool,
-                                const ItemSink& sink) {
+                                const ItemSink& sink, FlowGauges& gauges) {
+  ThreadClock clock(gauges, from.leaf->gauges);
+  clock.go(ThreadClock::in(0));
   const std::vector<int>* columns = from.leaf->columns ? &*from.leaf->columns : nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto reader, from.leaf->source->read(*from.unit, columns, pool));
-  StepRun run(from.leaf->steps, place, sink);
+  StepRun run(from.leaf->steps, place, sink, &clock);
   while (true) {
     std::shared_ptr<arrow::RecordBatch> batch;
     ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
@@ -73,16 +75,20 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) 
 
 std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
-                                  std::shared_ptr<arrow::Schema> schema) {
+                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
   const auto windows = order->windows();
   const std::size_t first = first_window < windows.size() ? windows[first_window].first_part : order->parts().size();
-  auto next = [units, order, at = first, first, &budget]() mutable -> arrow::Result<std::optional<Item>> {
+  auto next = [units, order, at = first, first, &budget, gauges]() mutable -> arrow::Result<std::optional<Item>> {
     if (at >= order->parts().size()) return std::nullopt;
     const data::UnitPart& part = order->parts()[at];
     const LeafUnit& from = (*units)[part.unit];
-    const UnitPlace place{order->config().seed, order->config().epoch, static_cast<std::int64_t>(part.unit),
-                          from.unit->where, at == first};
+    UnitPlace place;
+    place.seed = order->config().seed;
+    place.epoch = order->config().epoch;
+    place.unit = static_cast<std::int64_t>(part.unit);
+    place.where = from.unit->where;
+    place.is_first = at == first;
     ++at;
     Item item;
     item.where = from.unit->where;
@@ -90,8 +96,8 @@ std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const Uni
     item.bytes = std::min(item.bytes, budget.bytes() / 2);  // Larger ones are read page by page.
     item.window = part.window;
     item.unit = part.unit;
-    item.work = [from, place, &budget](const ItemSink& sink) {
-      return read_unit_through(from, place, budget.pool(), sink);
+    item.work = [from, place, &budget, gauges](const ItemSink& sink) {
+      return read_unit_through(from, place, budget.pool(), sink, *gauges);
     };
     return item;
   };
@@ -100,8 +106,18 @@ std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const Uni
       for (const auto& step : leaf->steps) step->stop();
     }
   };
-  return std::make_unique<ParallelStage>(budget, ParallelLimits{threads, 2 * threads + 2}, std::move(schema),
-                                         std::move(next), std::move(stop));
+  StagePath path;
+  for (const auto& leaf : chain.leaves) {
+    for (const auto& gauge : leaf->gauges) {
+      if (std::find(path.begin(), path.end(), gauge) == path.end()) path.push_back(gauge);
+    }
+  }
+  const int pool = gauges->next_pool();
+  for (const auto& gauge : path) gauge->set_pool(pool);
+  auto stage = std::make_unique<ParallelStage>(budget, ParallelLimits{threads, 2 * threads + 2}, std::move(schema),
+                                               std::move(next), std::move(stop));
+  stage->count_in(std::move(path));
+  return awaited(std::move(stage), gauges);
 }
 
 }  // namespace headway::flow

@@ -16,6 +16,7 @@ struct Leaf {
   std::shared_ptr<const Source> source;
   std::optional<std::vector<int>> columns;  ///< Unset: all.
   UnitSteps steps;
+  StagePath gauges;        ///< Of the reading, and of each step.
   bool keeps_rows = true;  ///< Each unit has as many rows after the steps as before.
 };
 
@@ -35,6 +36,6 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain);
 /// as they lie in the units.
 std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
-                                  std::shared_ptr<arrow::Schema> schema);
+                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges);
 
 }  // namespace headway::flow

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow/flow_gauges.hpp"
 #include "flow/parallel_stage.hpp"
 
 #include <arrow/record_batch.h>
@@ -20,6 +21,8 @@ struct UnitPlace {
   std::int64_t unit = 0;
   std::string where;
   bool is_first = false;  ///< In the order in which units are read.
+  /// Called by a step that begins to wait for a worker, and when it has one.
+  std::function<void(bool waits)> on_wait = {};
 };
 
 /// What a plan does with the rows of one unit, apart from those of other units. Any thread may use
@@ -42,6 +45,9 @@ class UnitStep {
   virtual arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
                             const UnitPlace& place, const ItemSink& sink) const = 0;
 
+  /// Processes that do its work; 0: the threads that call it do.
+  virtual int workers() const { return 0; }
+
   /// Calls under way end soon.
   virtual void stop() const {}
 };
@@ -51,7 +57,10 @@ using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
 /// One unit on its way through the steps.
 class StepRun {
  public:
-  StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink);
+  /// `clock`: of the calling thread; the last stages of its path are the steps.
+  StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock = nullptr);
+  StepRun(const StepRun&) = delete;
+  StepRun& operator=(const StepRun&) = delete;
 
   arrow::Status put(const std::shared_ptr<arrow::RecordBatch>& rows) { return put(0, rows); }
   /// The unit has no more rows.
@@ -65,11 +74,14 @@ class StepRun {
 
   arrow::Status put(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
   ItemSink sink_after(std::size_t step);
+  arrow::Status run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row);
 
   const UnitSteps& steps_;
-  const UnitPlace& place_;
+  UnitPlace place_;
   const ItemSink& sink_;
   std::vector<State> states_;
+  ThreadClock* const clock_;
+  const std::size_t first_;  ///< The first step in the clock's path.
 };
 
 /// The schema after all steps; null when only rows show it.

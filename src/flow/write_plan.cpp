@@ -19,10 +19,12 @@ data::Plan without_write(const data::Plan& plan) {
 
 class PlanWrite {
  public:
-  PlanWrite(Engine& engine, const data::WriteNode& node, const std::function<bool()>& wanted)
-      : engine_(engine), node_(node), wanted_(wanted) {}
+  PlanWrite(Engine& engine, const data::WriteNode& node, const std::function<bool()>& wanted, ThreadClock& clock,
+            std::size_t writing)
+      : engine_(engine), node_(node), wanted_(wanted), clock_(clock), writing_(writing) {}
 
   arrow::Status run(BuiltPlan built) {
+    const Stay stay(&clock_, ThreadClock::in(writing_));
     std::int64_t rest = built.rows_max;
     if (auto schema = built.stage->schema()) ARROW_RETURN_NOT_OK(open(schema));
     while (rest != 0 && !done_) {
@@ -57,34 +59,44 @@ class PlanWrite {
     if (writer_ == nullptr) ARROW_RETURN_NOT_OK(open(rows->schema()));
     if (done_) return arrow::Status::OK();
     rows_ += rows->num_rows();
+    clock_.gauge(writing_).made(*rows);
     return writer_->write(rows);
   }
 
   Engine& engine_;
   const data::WriteNode& node_;
   const std::function<bool()>& wanted_;
+  ThreadClock& clock_;
+  const std::size_t writing_;  ///< The stage that writes.
   std::unique_ptr<Writer> writer_;
   bool done_ = false;  ///< There are files already, and the mode says to leave them.
   std::vector<std::string> files_;
   std::int64_t rows_ = 0;
 };
 
-arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted) {
+arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
+                            const std::shared_ptr<FlowGauges>& gauges) {
   const auto* node = input.plan.nodes.back().as<data::WriteNode>();
   if (node == nullptr) return arrow::Status::Invalid("a plan that is run ends in a write; this one only makes rows");
   const PlanInput rows{
       .plan = without_write(input.plan), .optimised = without_write(input.optimised), .blobs = input.blobs};
-  PlanWrite write(engine, *node, wanted);
-  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}).build());
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}, gauges).build());
+  ThreadClock& clock = gauges->puller();
+  const std::size_t writing = clock.add(gauges->add(data::stage_name(input.plan.nodes.back())));
+  PlanWrite write(engine, *node, wanted, clock, writing);
   ARROW_RETURN_NOT_OK(write.run(std::move(built)));
-  return write.answer();
+  Json answer = write.answer();
+  answer.get_object()["stats"] = to_json(gauges->read());
+  return answer;
 }
 
 }  // namespace
 
-wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted) {
+wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
+                       std::shared_ptr<FlowGauges> gauges) {
   try {
-    auto made = written(engine, input, wanted);
+    if (!gauges) gauges = std::make_shared<FlowGauges>(engine.budget());
+    auto made = written(engine, input, wanted, gauges);
     return made.ok() ? wire::to_frame(feed::Answer{std::move(*made)}) : failure_frame(made.status());
   } catch (const std::exception& failure) {
     return failure_frame(Error{ErrorKind::internal, failure.what()});

@@ -8,9 +8,10 @@
 
 namespace headway::flow {
 
-/// Runs a plan that ends in a write, and answers with `{"files": [locations], "rows": count}`, or
-/// with its failure. Blocks until all is written, or until `wanted` says no: then nothing is left
-/// behind.
-wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted);
+/// Runs a plan that ends in a write, and answers with `{"files": [locations], "rows": count,
+/// "stats": FlowCounters}`, or with its failure. Blocks until all is written, or until `wanted`
+/// says no: then nothing is left behind. `gauges` count what it does.
+wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
+                       std::shared_ptr<FlowGauges> gauges = nullptr);
 
 }  // namespace headway::flow

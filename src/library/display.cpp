@@ -5,6 +5,7 @@
 #include "core/terminal_style.hpp"
 #include "core/terminal_text.hpp"
 #include "driver/flat_metrics.hpp"
+#include "library/filled_lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,27 +21,6 @@
 
 namespace headway::library {
 namespace {
-
-// What Headway adds to each report; the table shows the user's own.
-constexpr std::array own_keys{"training_iteration",
-                              "iterations_since_restore",
-                              "time_this_iter_s",
-                              "time_total_s",
-                              "time_since_restore",
-                              "timestamp",
-                              "date",
-                              "pid",
-                              "hostname",
-                              "node_ip",
-                              "trial_id",
-                              "done",
-                              "attempt",
-                              "report_index",
-                              "checkpoint_dir_name"};
-
-bool is_own(std::string_view key) {
-  return std::any_of(own_keys.begin(), own_keys.end(), [&](const char* own) { return key == own; });
-}
 
 bool is_shown(const Json& value) {
   constexpr std::size_t text_max = 24;
@@ -64,19 +44,30 @@ std::string cell(const Json& value) {
   return text.data();
 }
 
+/// A line has the user's metrics after `report_index`; some may be named like automatic ones.
+JsonObject reported(const JsonObject& line) {
+  JsonObject metrics;
+  for (auto metric = line.find("report_index"); metric != line.end(); ++metric) {
+    if (metric->key() != "report_index" && metric->key() != "checkpoint_dir_name")
+      metrics.emplace(metric->key(), metric->value());
+  }
+  return metrics;
+}
+
 std::vector<std::string> metric_names(const JsonObject& line) {
   std::vector<std::string> names;
-  for (const auto& [name, value] : driver::flat_metrics(line)) {
-    if (!is_own(name) && is_shown(*value)) names.push_back(name);
+  const JsonObject metrics = reported(line);
+  for (const auto& [name, value] : driver::flat_metrics(metrics)) {
+    if (is_shown(*value)) names.push_back(name);
   }
   return names;
 }
 
-/// The columns of a terminal on standard output.
-std::optional<int> terminal_width() {
+/// The columns of a terminal; nullopt where `fd` is none.
+std::optional<int> terminal_width(int fd) {
   winsize size{};
-  if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  if (isatty(fd) == 0) return std::nullopt;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 bool has_colours(int fd) { return isatty(fd) == 1 && takes_colours(); }
@@ -156,6 +147,7 @@ void Display::say(bool warning, std::string text) {
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
     text.insert(end + 1, "  ");
   text.insert(0, warning ? "headway: warning: " : "headway: ");
+  if (const auto columns = terminal_width(STDERR_FILENO)) text = fill_lines(text, static_cast<std::size_t>(*columns));
   std::fprintf(stderr, "%s\n", (has_colours(STDERR_FILENO) ? styled_notice(text) : text).c_str());
 }
 
@@ -198,7 +190,8 @@ bool Display::is_beaten(const JsonObject& line) {
 void Display::show(const JsonObject& line) {
   const bool first = rows_++ == 0;
   const driver::FlatMetrics metrics = driver::flat_metrics(line);
-  if (first) columns_ = choose_columns(metric_names(line), score_.checkpoint_score_attribute, terminal_width());
+  if (first)
+    columns_ = choose_columns(metric_names(line), score_.checkpoint_score_attribute, terminal_width(STDOUT_FILENO));
   const auto cell_of = [&](const std::string& name) -> std::string {
     for (const auto& [key, value] : metrics) {
       if (key == name) return value->is_null() ? "" : cell(*value);

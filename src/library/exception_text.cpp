@@ -1,11 +1,11 @@
 #include "library/exception_text.hpp"
 
+#include "core/lost_peer.hpp"
 #include "core/text.hpp"
 #include "library/symbol_name.hpp"
 #include "library/throw_trace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstring>
 #include <cxxabi.h>
@@ -14,18 +14,6 @@
 
 namespace headway::library {
 namespace {
-
-/// Words of network failures that come from a peer's end. A collective that broke so is somebody
-/// else's failure, seen from here.
-constexpr std::array echo_words{"connection closed by peer", "connection reset by peer", "broken pipe", "socket closed",
-                                "connection refused"};
-
-bool is_echo(std::string message) {
-  std::transform(message.begin(), message.end(), message.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::any_of(echo_words.begin(), echo_words.end(),
-                     [&](const char* words) { return message.find(words) != std::string::npos; });
-}
 
 std::string type_of_current() {
   const std::type_info* type = abi::__cxa_current_exception_type();
@@ -83,7 +71,7 @@ RankError describe_current_exception() {
   } catch (...) {
     described.message = "(it is no std::exception, so it has no words)";
   }
-  described.echo = is_echo(described.message);
+  described.echo = tells_of_lost_peer(described.message);
   return described;
 }
 

@@ -252,7 +252,7 @@ void Agent::examine(std::int64_t worker_id, Examined done) {
   } else if (pid != 0) {
     examiner_.examine(pid, std::move(done));
   } else if (parent != 0) {
-    const std::string who = "it is not started yet; its worker factory (pid " + std::to_string(parent) + ") is ";
+    const std::string who = "not started yet; its worker factory (pid " + std::to_string(parent) + ") is ";
     examiner_.examine(parent, told_as(who, std::move(done)));
   } else {
     asio::post(loop_, [done = std::move(done)] { done({"its process has ended\n"}); });

@@ -4,6 +4,7 @@
 #include "core/config.hpp"
 #include "core/loop_progress.hpp"
 #include "core/reduction.hpp"
+#include "core/stage_counters.hpp"
 #include "core/worker.hpp"
 #include "wire/frame_bounds.hpp"
 #include "wire/worker_role.hpp"
@@ -267,6 +268,14 @@ struct Progressed {
 };
 BOOST_DESCRIBE_STRUCT(Progressed, (), (progress))
 
+/// How long this rank waits for a data set.
+struct DataProgressed {
+  static constexpr std::string_view is = "DataProgressed";
+  static constexpr FrameBounds bounds = user_values;
+  DataProgress progress;
+};
+BOOST_DESCRIBE_STRUCT(DataProgressed, (), (progress))
+
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
@@ -283,9 +292,9 @@ struct TrainingRaised {
 };
 BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
-using FromWorker =
-    std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime, Validated,
-                 ArtifactsBrought, CollectivesTold, StacksTold, Progressed, TrainingReturned, TrainingRaised>;
+using FromWorker = std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime,
+                                Validated, ArtifactsBrought, CollectivesTold, StacksTold, Progressed, DataProgressed,
+                                TrainingReturned, TrainingRaised>;
 
 /// Whether the names in a worker's message stay within its run's folder: its process may run
 /// anybody's code.

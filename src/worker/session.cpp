@@ -257,6 +257,10 @@ void Session::send_progress() {
   if (const auto progress = steps_->take(steady_now())) (void)send(wire::Progressed{*progress});
 }
 
+void Session::send_data_progress(const DataProgress& progress) {
+  if (!in_child()) (void)send(wire::DataProgressed{progress});
+}
+
 void Session::training_returned(wire::Blob value) {
   send_progress();
   function_over_ = true;

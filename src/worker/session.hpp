@@ -123,6 +123,9 @@ class Session {
   /// Sends the driver what the loop has done, if anything is new.
   void send_progress();
 
+  /// Sends the driver how long this rank waits for a data set.
+  void send_data_progress(const DataProgress& progress);
+
   /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the
   /// end, after Task::Kind::end.
   void finish_uploads();

@@ -14,6 +14,11 @@ std::string told(Rig& run) {
 
 constexpr bool echo = true;
 
+constexpr auto jax_ends =
+    "F1123 client.h:80] Terminating process because the JAX distributed service detected fatal "
+    "errors. This most likely indicates that another task died\n";
+const ExitStatus aborted{true, 6, ""};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(echo_suite)
@@ -111,6 +116,52 @@ BOOST_AUTO_TEST_CASE(an_echo_counts_as_one_failure_of_the_budget) {
   run.group_ends();
   BOOST_TEST(run.restarts() == 1U);
   BOOST_TEST(contains(run.last<Notify>().text, "failure 1 of 1 allowed"));
+}
+
+// JAX's coordination service aborts the processes that have lost one of them. On several machines
+// the news of that abort may come before the news of the death.
+
+BOOST_AUTO_TEST_CASE(an_abort_by_jax_comes_first_and_the_death_that_caused_it_is_told) {
+  Rig run(spec_of(3));
+  run.to_running();
+  run.exits(0, aborted, jax_ends);
+  run.advance(RunController::echo_grace - 1ns);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.killed(1);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  const std::string failure = told(run);
+  BOOST_TEST(failure.starts_with("rank 1 (pid 101 on host-a) was killed by SIGKILL"), failure);
+  BOOST_TEST(contains(failure, "rank 0: had failed as a consequence: it lost its connection to another rank"), failure);
+}
+
+BOOST_AUTO_TEST_CASE(only_an_abort_by_jax_comes_and_it_is_told_itself_after_the_grace) {
+  Rig run(spec_of(2));
+  run.to_running();
+  run.exits(0, aborted, jax_ends);
+  run.advance(RunController::echo_grace - 1ns);
+  BOOST_TEST(run.count<EndWorkers>() == 0U);
+  run.advance(1ns);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  BOOST_TEST(contains(told(run), "was killed by SIGABRT"));
+}
+
+BOOST_AUTO_TEST_CASE(jax_aborts_all_ranks_and_the_first_is_told_at_once) {
+  Rig run(spec_of(2));
+  run.to_running();
+  run.exits(1, aborted, jax_ends);
+  run.exits(0, aborted, jax_ends);
+  BOOST_TEST(run.count<EndWorkers>() == 1U);
+  BOOST_TEST(told(run).starts_with("rank 1 "));
+}
+
+BOOST_AUTO_TEST_CASE(an_abort_with_other_words_or_another_end_with_these_is_a_cause) {
+  for (const ExitStatus& status : {aborted, ExitStatus{true, 9, ""}, ExitStatus{false, 6, ""}}) {
+    Rig run(spec_of(2));
+    run.to_running();
+    run.exits(0, status, status.signaled && status.code == 6 ? "free(): invalid pointer\n" : jax_ends);
+    BOOST_TEST(run.count<EndWorkers>() == 1U);
+    BOOST_TEST(told(run).starts_with("rank 0 "));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

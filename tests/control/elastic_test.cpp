@@ -14,13 +14,6 @@ RunSpec elastic_spec(int workers_min, int workers_max, double interval_s = 60) {
 }
 
 /// One worker on each of these nodes.
-void grant_on(Rig& run, const std::vector<std::string>& nodes) {
-  std::vector<Slot> slots;
-  for (const std::string& node : nodes) slots.push_back({node, "host of " + node, "10.0.0.1", 1, {}});
-  run.workers = static_cast<int>(nodes.size());
-  run.send(NodesGranted{slots, {}});
-}
-
 Rig running_on(const std::vector<std::string>& nodes, RunSpec spec) {
   Rig run(std::move(spec));
   run.start();

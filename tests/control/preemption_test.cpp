@@ -9,12 +9,6 @@ namespace {
 constexpr std::int64_t deadline_ms = 1'800'000'000'000;
 const NodePreempted notice{"b", 30, deadline_ms};
 
-void grant_on(Rig& run, const std::vector<std::string>& nodes) {
-  std::vector<Slot> slots;
-  for (const std::string& node : nodes) slots.push_back({node, "host-" + node, "10.0.0.1", 1, {}});
-  run.send(NodesGranted{slots, {}});
-}
-
 Rig starting(int limit, double grace_s, const std::vector<std::string>& nodes = {"a", "b"}) {
   RunSpec spec = spec_of(static_cast<int>(nodes.size()));
   spec.failure.max_preemption_failures = limit;

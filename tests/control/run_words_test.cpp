@@ -43,6 +43,8 @@ BOOST_AUTO_TEST_CASE(the_last_line_names_the_best_checkpoint_with_its_score) {
              "finished in 12 s: 20 reports, 1 restart; best checkpoint: /data/runs/digits/checkpoint_000000 "
              "(eval/accuracy 0.9702)");
   spec.checkpoint.checkpoint_score_order = "min";
+  BOOST_TEST(end_words(spec, book, {"finished", 1s, 1, 1, 0, "not data-bound (ranks waited 1 %)"})
+                 .starts_with("finished in 1.0 s: 1 report; not data-bound (ranks waited 1 %); "));
   BOOST_TEST(end_words(spec, book, {"finished", 1s, 1, 1, 0}) ==
              "finished in 1.0 s: 1 report; best checkpoint: /data/runs/digits/checkpoint_000001 (eval/accuracy 0.5)");
 }

@@ -19,12 +19,13 @@ struct Scene {
     reports.begin_attempt(workers);
   }
 
-  RunScene of(RunState state) const { return {state, Time{}, attempt, reports, callbacks, nodes, attempt_end}; }
+  RunScene of(RunState state) const { return {state, Time{}, attempt, reports, callbacks, nodes, data, attempt_end}; }
 
   Attempt attempt;
   ReportPipeline reports{"/storage"};
   CallbackLag callbacks{0};
   HeldNodes nodes{0};
+  DataWatch data;
   std::string attempt_end;
 };
 
@@ -99,6 +100,63 @@ BOOST_AUTO_TEST_CASE(a_long_wait_is_looked_at_and_then_warned_of) {
   BOOST_TEST((verdict.outcome == HangWatch::Outcome::warn));
   BOOST_TEST(verdict.scene.awaited == std::vector<int>{1});
   BOOST_TEST(!verdict.in_hook);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_gets_no_batch_is_a_wait_whose_words_name_the_stage) {
+  Scene scene(2);
+  WaitWatch waits(warned_after(1));
+  DataProgress starving;
+  starving.dataset = "train";
+  starving.starving_s = 2;
+  starving.flow.stages = {{"read parquet"}, {"map_batches(f)"}, {"deal"}};
+  starving.flow.stages[1].at_work = 1;
+  starving.flow.stages[1].silent_s = 3;
+  scene.data.told(1, starving, Time{10s});
+  const RunScene seen = scene.of(RunState::running);
+  const auto wait = waits.current(seen);
+  BOOST_REQUIRE(wait.has_value());
+  BOOST_TEST((wait->kind == WaitKind::data));
+  BOOST_TEST((wait->since == Time{8s}));
+  const WaitScene told = waits.describe(seen, *wait, Time{67s});
+  BOOST_TEST(hang_headline(told, Time{68s}) ==
+             "rank 1 waits for data for 60.0 s: stage map_batches(f) has had no output for 60 s");
+  // That a stage is slow ends no attempt.
+  FailureConfig limits;
+  limits.hang_warn_s = 1;
+  limits.hang_fail_s = 2;
+  HangWatch watch(limits);
+  const auto verdict = watch.observe(Time{60s}, wait);
+  BOOST_REQUIRE(verdict.examine.has_value());
+  BOOST_TEST((watch.examined(Time{60s}, *verdict.examine) == HangWatch::Outcome::warn));
+  // It has its batch.
+  starving.starving_s.reset();
+  scene.data.told(1, starving, Time{70s});
+  BOOST_TEST(!waits.current(scene.of(RunState::running)).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(of_ranks_that_get_no_batch_the_one_that_has_waited_the_longest_is_named) {
+  Scene scene(2);
+  WaitWatch waits(warned_after(1));
+  DataProgress starving;
+  starving.dataset = "train";
+  starving.flow.stages = {{"read parquet"}, {"map_batches(f)"}, {"deal"}};
+  starving.flow.stages[1].at_work = 1;
+  starving.starving_s = 2;
+  scene.data.told(1, starving, Time{10s});
+  scene.data.told(0, starving, Time{60s});
+  const RunScene seen = scene.of(RunState::running);
+  const auto wait = waits.current(seen);
+  BOOST_REQUIRE(wait.has_value());
+  BOOST_TEST(wait->index == 1);
+  BOOST_TEST(hang_headline(waits.describe(seen, *wait, Time{68s}), Time{68s}).starts_with("rank 1 waits for data"));
+  // The end of another data set's epoch is no batch of this one.
+  DataProgress other;
+  other.dataset = "validation";
+  scene.data.told(1, other, Time{69s});
+  BOOST_TEST(waits.current(scene.of(RunState::running)).value().index == 1);
+  starving.starving_s.reset();
+  scene.data.told(1, starving, Time{70s});
+  BOOST_TEST(waits.current(scene.of(RunState::running)).value().index == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

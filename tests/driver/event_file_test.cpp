@@ -37,7 +37,7 @@ std::vector<std::string> records_in(const std::string& path) {
   return records;
 }
 
-struct Run : storage::Scratch {
+struct RecordedRun : storage::Scratch {
   std::string only_file() const {
     BOOST_TEST(std::distance(storage::fs::directory_iterator(run), {}) == 1);
     return storage::fs::directory_iterator(run)->path();
@@ -50,7 +50,7 @@ struct Run : storage::Scratch {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(event_file_suite, Run)
+BOOST_FIXTURE_TEST_SUITE(event_file_suite, RecordedRun)
 
 // RFC 3720, B.4, and the check value of CRC-32C in every catalogue of CRCs.
 BOOST_AUTO_TEST_CASE(the_checksum_gives_the_published_values) {

@@ -70,6 +70,13 @@ BOOST_AUTO_TEST_CASE(the_moving_line_of_a_terminal_is_cut_by_columns_and_shows_n
   close(terminal);
 }
 
+BOOST_AUTO_TEST_CASE(metrics_that_are_named_as_automatic_ones_have_columns) {
+  both("name_automatic", [&](const Ended& ended) {
+    BOOST_TEST(ended.says("report      done      date    time_s  checkpoint\n"));
+    BOOST_TEST(ended.says("     1        35     today  "));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(optimizer_steps_that_a_loop_counts_are_in_the_runs_step_times) {
   both("count_steps", [&](const Ended& ended) {
     BOOST_TEST(ended.says("rank 0 steps 4\n"));

@@ -112,8 +112,12 @@ void count_steps() {
   headway::report({{"i", 0}});
 }
 
+/// Metrics with the names of automatic ones.
+void name_automatic() { headway::report({{"done", 35}, {"date", "today"}}); }
+
 HEADWAY_TRAIN_LOOP(draw_bar);
 HEADWAY_TRAIN_LOOP(count_steps);
+HEADWAY_TRAIN_LOOP(name_automatic);
 HEADWAY_TRAIN_LOOP(store_asynchronously);
 HEADWAY_TRAIN_LOOP(hand_over);
 HEADWAY_TRAIN_LOOP(place);
@@ -128,6 +132,7 @@ HEADWAY_TRAIN_LOOP(store_by_bad_function);
 std::map<std::string, TrainLoop> report_loops() {
   return {{"draw_bar", draw_bar},
           {"count_steps", count_steps},
+          {"name_automatic", name_automatic},
           {"store_asynchronously", store_asynchronously},
           {"hand_over", hand_over},
           {"place", place},

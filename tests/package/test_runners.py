@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {
     "scripts/bootstrap.sh": "",
     "scripts/build.sh": "",
+    "scripts/horovod.sh": "",
+    "scripts/storage_servers.sh": "",
     "scripts/sanitize.sh": "echo '100% tests passed, 0 tests failed out of 9'",
     "build/sim/headway_sim": "echo 'no invariant broke'",
     ".venv/bin/python": 'echo "===== $HEADWAY_WORKER_START$* in 1.5s ====="',
@@ -69,6 +71,8 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     assert not any("both_starts" in call or "--label-exclude" in call for call in calls)
     assert sum(call.endswith(" tests/python") for call in calls) == 2
     assert any(call.startswith("sanitize.sh") for call in calls)
+    assert any(call.startswith("storage_servers.sh") for call in calls)
+    assert any(call.startswith("horovod.sh") for call in calls)
     assert any(call.startswith("bootstrap.sh") and call.endswith(" frameworks legacy_keras") for call in calls)
     assert "no invariant broke" in output.split("=== Summary")[1]
 

@@ -11,10 +11,9 @@ from headway.air.integrations.comet import CometLoggerCallback
 from headway.air.integrations.mlflow import MLflowLoggerCallback, setup_mlflow
 from headway.air.integrations.wandb import WandbLoggerCallback, setup_wandb
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, Result, RunConfig, RunHandle, SyncConfig
-from headway.train import lightgbm as lightgbm_names
 from headway.train import lightning as lightning_names
 from headway.train import tensorflow as tensorflow_names
-from headway.train import xgboost as xgboost_names
+from headway.train.horovod import HorovodConfig, HorovodTrainer
 from headway.train.jax import JaxConfig, JaxTrainer
 from headway.train.lightgbm import LightGBMTrainer
 from headway.train.tensorflow import keras as tensorflow_keras
@@ -197,6 +196,12 @@ ROWS = [
     (JaxConfig, {"use_tpu": True}, ValueError, "JaxConfig.use_tpu", "True", "False. Headway trains on CPUs"),
     (JaxConfig, {"use_gpu": 1}, TypeError, "JaxConfig.use_gpu", "1 (int)", BOOL),
     (JaxTrainer, {"train_loop_per_worker": print, "jax_config": {}}, TypeError, "jax_config", "{}", "a JaxConfig"),
+    (HorovodConfig, {"nics": "eth0"}, TypeError, "HorovodConfig.nics", "'eth0'", 'such as {"eth0"}'),
+    (HorovodConfig, {"nics": []}, ValueError, "HorovodConfig.nics", "empty", 'such as {"eth0"}'),
+    (HorovodConfig, {"timeout_s": 0}, ValueError, "HorovodConfig.timeout_s", "0", "seconds, 1 or more"),
+    (HorovodConfig, {"timeout_s": "1"}, TypeError, "HorovodConfig.timeout_s", "'1' (str)", "seconds, 1 or more"),
+    (HorovodTrainer, {"train_loop_per_worker": print, "horovod_config": {}}, TypeError, "horovod_config", "{}", "a Ho"),
+    (HorovodTrainer.restore, {"path": "/", "horovod_config": 3}, TypeError, "horovod_config", "3 (int)", "a Horovod"),
     (JaxTrainer.restore, {"path": "/", "jax_config": 3}, TypeError, "jax_config", "3 (int)", "a JaxConfig or None"),
     (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
 ]
@@ -306,35 +311,6 @@ def of_lightning():
         (call, {"checkpoint_upload_mode": "SYNC"}, TypeError, "checkpoint_upload_mode", "'SYNC' (str)", "a member of"),
         (call, {"validation": 1}, TypeError, "validation", "1 (int)", "True, False or a ValidationTaskConfig"),
         (call, {"every_n_steps": 1}, TypeError, "every_n_steps", "unexpected", f"did you mean {every!r}?"),
-    ]
-
-
-def of_xgboost():
-    """Rows for which XGBoost must be installed: test_xgboost.py."""
-    return of_boosting(xgboost_names, xgboost_names.XGBoostTrainer)
-
-
-def of_lightgbm():
-    """Rows of LightGBM: test_lightgbm.py."""
-    return of_boosting(lightgbm_names, lightgbm_names.LightGBMTrainer)
-
-
-def of_boosting(names, trainer):
-    call, get_model, from_trainer = names.ReportCallback, names.ReportCallback.get_model, trainer.get_model
-    post = "results_postprocessing_fn"
-    return [
-        (call, {"metrics": 3}, TypeError, "metrics", "3 (int)", "a dict from names to metrics"),
-        (call, {"metrics": [1]}, TypeError, "metrics", "1 (int)", "a dict from names to metrics"),
-        (call, {"metrics": {"a": 1}}, TypeError, "metrics['a']", "1 (int)", "a dict from names to metrics"),
-        (call, {"filename": "a/b"}, ValueError, "filename", "'a/b'", "without '/'"),
-        (call, {"frequency": -1}, ValueError, "frequency", "-1", "a number of rounds, from 0"),
-        (call, {"frequency": "1"}, TypeError, "frequency", "'1' (str)", "a number of rounds, from 0"),
-        (call, {"checkpoint_at_end": 1}, TypeError, "checkpoint_at_end", "1 (int)", BOOL),
-        (call, {post: 1}, TypeError, post, "1 (int)", "a function of the metrics"),
-        (get_model, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a headway.train.Checkpoint"),
-        (get_model, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
-        (from_trainer, {"checkpoint": 3}, TypeError, "checkpoint", "3 (int)", "a headway.train.Checkpoint"),
-        (from_trainer, {"checkpoint": checkpoint(), "filename": ""}, ValueError, "filename", "''", "a file's name"),
     ]
 
 

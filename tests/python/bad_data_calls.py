@@ -131,6 +131,17 @@ def of_expressions():
     yield expressions.lit, {"value": {1}}, TypeError, "value", "{1} (set)", "a number, text"
     yield expressions.lit, {"value": 1, "dtype": 3}, TypeError, "dtype", "3 (int)", "a pyarrow or numpy type"
     yield expressions.random, {"seed": "1"}, TypeError, "seed", "'1' (str)", "None or an integer"
+    yield expressions.download, {"uri_column_name": 3}, TypeError, "uri_column_name", "3 (int)", "a column's name"
+    given = {"uri_column_name": "uri", "filesystem": 3}
+    yield expressions.download, given, TypeError, "filesystem", "3 (int)", "None, a pyarrow.fs.FileSystem"
+    yield (
+        expressions.unnest,
+        {"expr": "place"},
+        TypeError,
+        "expr",
+        "'place' (str)",
+        'an expression such as col("place")',
+    )
     for call in (expressions.udf, expressions.pyarrow_udf):
         yield call, {"return_dtype": len}, TypeError, "return_dtype", "len", "write @udf() above the function"
 
@@ -139,17 +150,51 @@ def of_aggregates():
     for name in aggregate.__all__:
         call = getattr(aggregate, name)
         named = inspect.signature(call).parameters
+        if name.startswith("AggregateFn"):
+            continue
         given = {} if name == "Count" else {"on": "a"}
+        given.update({"ApproximateQuantile": {"quantiles": [0.5]}, "ApproximateTopK": {"k": 1}}.get(name, {}))
         rows = {
             "on": (3, TypeError, "3 (int)", "a column's name"),
             "ignore_nulls": (1, TypeError, "1 (int)", BOOL),
             "alias_name": (1, TypeError, "1 (int)", "None or a column's name"),
             "ddof": (-1, ValueError, "-1", "0 or more"),
             "q": (2, ValueError, "2", "from 0 to 1"),
+            "quantiles": ([0.5, 2], ValueError, "[0.5, 2]", "from 0 to 1"),
+            "quantile_precision": (0, ValueError, "0", ABOVE_0),
+            "k": (0, ValueError, "0", ABOVE_0),
+            "log_capacity": (0, ValueError, "0", ABOVE_0),
+            "encode_lists": (1, TypeError, "1 (int)", BOOL),
         }
         for argument, (value, *rest) in rows.items():
             if argument in named:
                 yield call, {**given, argument: value}, rest[0], argument, *rest[1:]
+
+
+def of_own_aggregates():
+    yield aggregate.ApproximateTopK, {"on": "count", "k": 1}, ValueError, "on", "'count'", "another name"
+    given = {"init": print, "merge": print, "name": "a", "accumulate_row": print}
+    for name in ("init", "merge", "accumulate_row", "accumulate_block", "finalize"):
+        yield aggregate.AggregateFn, {**given, name: 3}, TypeError, name, "3 (int)", "a function"
+    yield aggregate.AggregateFn, {**given, "name": ""}, ValueError, "name", "''", "a column's name"
+    both = {**given, "accumulate_block": print}
+    yield aggregate.AggregateFn, both, ValueError, "accumulate_row", "both", "one of them"
+
+    class AggregateFnV2(aggregate.AggregateFnV2):
+        """What users derive from it has its constructor."""
+
+        def aggregate_block(self, block):
+            """Never called."""
+
+        def combine(self, current_accumulator, new):
+            """Never called."""
+
+    AggregateFnV2.__qualname__ = "AggregateFnV2"
+    given = {"name": "a", "zero_factory": list, "on": None, "ignore_nulls": True}
+    yield AggregateFnV2, {**given, "name": 3}, TypeError, "name", "3 (int)", "a column's name"
+    yield AggregateFnV2, {**given, "zero_factory": 3}, TypeError, "zero_factory", "3 (int)", "a function that returns"
+    yield AggregateFnV2, {**given, "on": 3}, TypeError, "on", "3 (int)", "None or a column's name"
+    yield AggregateFnV2, {**given, "ignore_nulls": 1}, TypeError, "ignore_nulls", "1 (int)", BOOL
 
 
 def of_preprocessors():
@@ -183,6 +228,7 @@ NEEDED = {
     "CustomKBinsDiscretizer": {**ONE, "bins": [1, 2]},
     "UniformKBinsDiscretizer": {**ONE, "bins": 2},
     "TorchVisionPreprocessor": {**ONE, "transform": print},
+    "Categorizer": ONE,
     "BatchMapper": {"fn": print},
 }
 FUNCTION = ("no", TypeError, "'no' (str)", "a function")
@@ -200,6 +246,7 @@ SHARED = {
 OWN = {
     "RobustScaler": {"quantile_range": ((1, 0), ValueError, "(1, 0)", "the lower one first")},
     "OrdinalEncoder": {"encode_lists": FLAG},
+    "Categorizer": {"dtypes": ({"a": "category"}, TypeError, "'category' (str)", "a pandas.CategoricalDtype")},
     "LabelEncoder": {
         "label_column": (3, TypeError, "3 (int)", "a column's name"),
         "output_column": (3, TypeError, "3 (int)", "None or a column's name"),
@@ -231,4 +278,12 @@ OWN = {
 }
 
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
-ROWS = [*readers(), *of_memory(), *settings(), *of_expressions(), *of_aggregates(), *of_preprocessors()]
+ROWS = [
+    *readers(),
+    *of_memory(),
+    *settings(),
+    *of_expressions(),
+    *of_aggregates(),
+    *of_own_aggregates(),
+    *of_preprocessors(),
+]

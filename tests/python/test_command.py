@@ -206,6 +206,7 @@ def test_a_damaged_checkpoint_is_not_copied(run, tmp_path):
 
 def test_what_cannot_be_done_is_said_in_one_line(run, tmp_path):
     assert "/nowhere is neither a checkpoint of Headway's" in refused("checkpoint", "verify", "/nowhere")
+    assert "s3://bucket?region=x is a bucket" in refused("checkpoint", "verify", "s3://bucket?region=x")
     assert "is neither" in refused("checkpoint", "ls", run / NAMES[0] / "parts")
     assert f"name one of its checkpoints: {', '.join(NAMES)}" in refused("checkpoint", "cp", run, tmp_path / "copy")
     (tmp_path / "taken" / NAMES[0]).mkdir(parents=True)

@@ -13,6 +13,7 @@ import headway.data.aggregate
 import headway.data.collate_fn
 import headway.data.expressions
 import headway.data.preprocessors
+import headway.train.horovod
 import headway.train.huggingface.transformers
 import headway.train.jax
 import headway.train.lightgbm
@@ -98,6 +99,7 @@ def test_every_public_name_has_a_row():
         headway.train.xgboost,
         headway.train.lightgbm,
         headway.train.jax,
+        headway.train.horovod,
         headway.data,
         headway.data.aggregate,
         headway.data.collate_fn,

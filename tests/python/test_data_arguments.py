@@ -59,6 +59,35 @@ METHODS = [
     (ROWS.mix, {}, ValueError, "others", "empty", "at least one data set"),
     (ROWS.join, {"ds": 3, "join_type": "inner"}, TypeError, "ds", "3 (int)", "a headway.data.Dataset"),
     (ROWS.join, {"ds": ROWS, "join_type": "cross"}, ValueError, "join_type", "'cross'", "inner, left_outer"),
+    (ROWS.streaming_train_test_split, {"test_size": 1.0}, ValueError, "test_size", "1.0", "between 0 and 1"),
+    (
+        ROWS.streaming_train_test_split, {"test_size": 0.5, "split_type": "id"},
+        ValueError, "split_type", "'id'", '"random" or "hash"',
+    ),
+    (
+        ROWS.streaming_train_test_split, {"test_size": 0.5, "split_type": "hash"},
+        ValueError, "hash_column", "None with", "a column's name",
+    ),
+    (
+        ROWS.streaming_train_test_split, {"test_size": 0.5, "split_type": "hash", "hash_column": "id", "seed": 1},
+        ValueError, "seed", '1 with split_type "hash"', "None",
+    ),
+    (
+        ROWS.streaming_train_test_split, {"test_size": 0.5, "hash_column": "id"},
+        ValueError, "hash_column", "'id'", "None",
+    ),
+    (ROWS.with_columns, {"exprs": 3}, TypeError, "exprs", "3 (int)", "or unnest(...)"),
+    (ROWS.to_torch, {"label_column": 3}, TypeError, "label_column", "3 (int)", "None or a column's name"),
+    (ROWS.to_torch, {"label_column_dtype": 3}, TypeError, "label_column_dtype", "3 (int)", "a torch.dtype"),
+    (ROWS.to_torch, {"feature_columns": "id"}, TypeError, "feature_columns", "'id' (str)", "a list of columns' names"),
+    (ROWS.to_torch, {"feature_columns": [["id"], []]}, ValueError, "feature_columns", "[['id'], []]", "none of them"),
+    (ROWS.to_torch, {"feature_column_dtypes": 3}, TypeError, "feature_column_dtypes", "3 (int)", "a torch.dtype"),
+    (
+        ROWS.to_torch, {"feature_columns": [["id"]], "feature_column_dtypes": []},
+        ValueError, "feature_column_dtypes", "0 dtypes", "one for each",
+    ),
+    (ROWS.to_torch, {"unsqueeze_label_tensor": 1}, TypeError, "unsqueeze_label_tensor", "1 (int)", BOOL),
+    (ROWS.to_torch, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
     (ROWS.split, {"n": 0}, ValueError, "n", "0", ABOVE_0),
     (ROWS.split_at_indices, {"indices": [3, 1]}, ValueError, "indices", "[3, 1]", "from the least to the greatest"),
     (ROWS.split_proportionately, {"proportions": [0.5, 0.5]}, ValueError, "proportions", "0.5", "below 1"),
@@ -70,7 +99,29 @@ METHODS = [
     (ROWS.take_batch, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
     (ROWS.write_parquet, {"path": "x", "mode": "add"}, ValueError, "mode", "'add'", '"append", "create"'),
     (ROWS.write_csv, {"path": "x", "max_rows_per_file": 0}, ValueError, "max_rows_per_file", "0", ABOVE_0),
+    (ROWS.write_images, {"path": "x", "column": 3}, TypeError, "column", "3 (int)", "a column's name"),
+    (
+        ROWS.write_images, {"path": "x", "column": "id", "file_format": "docx"},
+        ValueError, "file_format", "'docx'", "a format that Pillow writes",
+    ),
+    (ROWS.write_images, {"path": "x", "column": "id", "mode": "add"}, ValueError, "mode", "'add'", '"append"'),
+    (ROWS.write_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a statement"),
+    (
+        ROWS.write_sql, {"sql": "insert", "connection_factory": 3},
+        TypeError, "connection_factory", "3 (int)", "a function that returns a connection",
+    ),
+    (
+        ROWS.write_sql, {"sql": "insert", "connection_factory": dict},
+        TypeError, "what connection_factory returned", "{} (dict)", "a connection of Python's DB-API",
+    ),
     (GROUPS.aggregate, {}, ValueError, "aggs", "empty", "at least one aggregate"),
+    (ROWS.summary, {"columns": 3}, TypeError, "columns", "3 (int)", "None or a list of names"),
+    (
+        ROWS.summary, {"override_dtype_agg_mapping": 3},
+        TypeError, "override_dtype_agg_mapping", "3 (int)", "None or a dict from types",
+    ),
+    (GROUPS.with_column, {"column_name": 3, "expr": col("id")}, TypeError, "column_name", "3 (int)", "a column's name"),
+    (GROUPS.with_column, {"column_name": "a", "expr": 3}, TypeError, "expr", "3 (int)", "an expression"),
     (GROUPS.map_groups, {"fn": 3}, TypeError, "fn", "3 (int)", "a function or a class"),
     (ITERATOR.iter_batches, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
     (ITERATOR.iter_batches, {"prefetch_batches": -1}, ValueError, "prefetch_batches", "-1", "0 or more"),
@@ -95,6 +146,8 @@ def test_a_bad_argument_of_a_method_is_refused_by_name(call, arguments, kind, ar
 def test_two_results_need_two_names():
     with pytest.raises(ValueError, match=r"aggs has sum\(id\), sum\(id\); allowed: different names"):
         GROUPS.aggregate(Sum("id"), Sum("id"))
+    with pytest.raises(ValueError, match=r"aggs has id; allowed: different names, and none of a key"):
+        GROUPS.aggregate(Sum("id", alias_name="id"))
     assert GROUPS.aggregate(Sum("id"), Mean("id"))._plan.json()[-1]["args"]["operation"] == "aggregate"
 
 

@@ -155,7 +155,7 @@ def test_ranks_get_equal_shares_in_order_of_rounds(client):
     assert dealt == list(range(1002))
     end = json.loads(streams[0].end)
     assert end["dropped"] == 1
-    assert [stage["name"] for stage in end["stats"]["stages"]] == ["deal"]
+    assert [stage["name"] for stage in end["stats"]["stages"]] == ["range", "deal"]
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

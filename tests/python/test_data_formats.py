@@ -2,6 +2,9 @@
 they are read and written.
 """
 
+import contextlib
+import sqlite3
+
 import numpy as np
 import pytest
 from headway import data
@@ -129,3 +132,52 @@ def test_avro_is_read_by_function_workers(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", hidden)
     with pytest.raises(ModuleNotFoundError, match="pip install fastavro"):
         data.read_avro(str(tmp_path))
+
+
+def test_images_are_files_of_their_rows(tmp_path):
+    rows = data.from_items([{"id": number, "image": np.full((2, 3, 3), 50 * number, np.uint8)} for number in range(4)])
+    rows.write_images(str(tmp_path / "colours"), "image")
+    again = data.read_images(str(tmp_path / "colours")).take_batch()["image"]
+    assert np.array_equal(again, rows.take_batch()["image"])
+    grey = data.from_items([{"grey": np.full((8, 8, 1), 200, np.uint8)}])
+    grey.write_images(str(tmp_path / "grey"), "grey", "jpg")
+    (file,) = (tmp_path / "grey").iterdir()
+    assert file.suffix == ".jpg"
+    assert file.read_bytes()[:2] == b"\xff\xd8"
+
+
+def test_what_is_no_image_leaves_no_folder(tmp_path):
+    rows = data.from_items([{"image": np.zeros((2, 3, 5), np.uint8)}, {"image": np.zeros((2, 3, 5), np.uint8)}])
+    with pytest.raises(TypeError, match=r"column 'image': an array of uint8 with the shape \(2, 3, 5\) cannot be"):
+        rows.write_images(str(tmp_path / "images"), "image")
+    assert not list(tmp_path.rglob("*.png"))
+
+
+@pytest.fixture
+def prices(tmp_path):
+    """Makes connections to a data base with the table prices."""
+
+    def connect():
+        return sqlite3.connect(tmp_path / "prices.db")
+
+    with contextlib.closing(connect()) as connection:
+        connection.execute("create table prices (id integer primary key, name text)")
+    return connect
+
+
+def test_a_data_base_gets_all_rows(prices):
+    rows = data.range(3000).map_batches(lambda batch: {**batch, "name": [f"row {number}" for number in batch["id"]]})
+    rows.write_sql("insert into prices values (?, ?)", prices)
+    with contextlib.closing(prices()) as connection:
+        assert connection.execute("select count(*), max(name) from prices").fetchall() == [(3000, "row 999")]
+    again = data.read_sql("select * from prices where id < 2 order by id", prices)
+    assert again.take_all() == [{"id": 0, "name": "row 0"}, {"id": 1, "name": "row 1"}]
+
+
+def test_a_data_base_gets_no_row_of_a_write_that_fails(prices):
+    rows = data.range(3000).map_batches(lambda batch: {**batch, "name": ["same"] * len(batch["id"])})
+    doubled = rows.union(rows.limit(1))
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        doubled.write_sql("insert into prices values (?, ?)", prices)
+    with contextlib.closing(prices()) as connection:
+        assert connection.execute("select count(*) from prices").fetchall() == [(0,)]

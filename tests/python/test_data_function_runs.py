@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -30,6 +31,7 @@ class Client:
 
     def close(self) -> None:
         self.core = self.process = None
+        gc.collect()  # Frames of exceptions that were expected hold streams.
 
 
 @pytest.fixture

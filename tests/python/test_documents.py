@@ -23,7 +23,16 @@ def run_page(page, folder, *workers):
 
 
 # Pages about frameworks that only `make test-all` installs: requirements/frameworks.txt.
-HEAVY = ("accelerate.md", "deepspeed.md", "jax.md", "lightning.md", "tensorflow.md", "transformers.md", "trackers.md")
+HEAVY = (
+    "accelerate.md",
+    "deepspeed.md",
+    "horovod.md",
+    "jax.md",
+    "lightning.md",
+    "tensorflow.md",
+    "transformers.md",
+    "trackers.md",
+)
 TESTED = [pytest.param(page, marks=pytest.mark.heavy if page.name in HEAVY else ()) for page in PAGES]
 
 

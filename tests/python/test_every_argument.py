@@ -4,6 +4,7 @@ argument is left out.
 
 import inspect
 
+import bad_boosting_calls
 import bad_calls
 import bad_data_calls
 import headway
@@ -24,7 +25,7 @@ GOT = {
     "UnmatchedCall",
     "CheckpointUploadMode", "CheckpointConsistencyMode", "ReportedCheckpointStatus",
     # Their methods: test_data_arguments.py.
-    "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "AggregateFn", "CollateFn",
+    "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "CollateFn",
     "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
 }  # fmt: skip
 # Whose methods a user writes, and Headway calls.
@@ -37,6 +38,7 @@ WRITTEN = {
     "AimLoggerCallback", "ReportCheckpointCallback",
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
+    "AggregateFnV2",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
@@ -46,10 +48,16 @@ LEFT_OUT = {
     ("TorchTrainer", "torch_config"): "the same",
     ("DataParallelTrainer.restore", "backend_config"): "the same",
     ("TorchTrainer.restore", None): "hands all but torch_config, which has a row, on to DataParallelTrainer.restore",
-    ("XGBoostTrainer", None): "hands all but xgboost_config, which has a row, on to DataParallelTrainer",
+    ("XGBoostTrainer", None): "hands what has no row on to DataParallelTrainer",
     ("XGBoostTrainer.restore", None): "the same",
-    ("LightGBMTrainer", None): "hands all but lightgbm_config, which has a row, on to DataParallelTrainer",
+    ("LightGBMTrainer", None): "hands what has no row on to DataParallelTrainer",
     ("LightGBMTrainer.restore", None): "the same",
+    **{
+        ("HorovodConfig", argument): "has no effect, whatever it is"
+        for argument in ("key", "placement_group_timeout_s", "ssh_identity_file", "ssh_port", "ssh_str", "verbose")
+    },
+    ("HorovodTrainer", None): "hands all but horovod_config, which has a row, on to DataParallelTrainer",
+    ("HorovodTrainer.restore", None): "the same",
     ("JaxTrainer", None): "hands all but jax_config, which has a row, on to DataParallelTrainer",
     ("JaxTrainer.restore", None): "the same",
     ("TensorflowTrainer", None): "hands all but its settings, which have rows, on to DataParallelTrainer",
@@ -95,8 +103,8 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_data_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_xgboost(), bad_calls.of_lightgbm(),
-              bad_calls.of_tensorflow())  # fmt: skip
+              bad_data_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_tensorflow(),
+              bad_boosting_calls.of_xgboost(), bad_boosting_calls.of_lightgbm())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)
     for given, *_ in test_arguments.TRAINER_CASES:

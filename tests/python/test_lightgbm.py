@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-import bad_calls
+import bad_boosting_calls
 import headway
 import pytest
 from conftest import PACKAGES
@@ -137,7 +137,9 @@ def test_the_callback_reports_what_is_asked_for(program, fit_lightgbm):
     assert ReportCallback.get_model(result.checkpoint, "trees.txt").current_iteration() == 3
 
 
-@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.of_lightgbm())
+@pytest.mark.parametrize(
+    ("call", "arguments", "kind", "argument", "given", "allowed"), bad_boosting_calls.of_lightgbm()
+)
 def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
     with pytest.raises(kind) as caught:
         call(**arguments)

@@ -101,9 +101,6 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
         ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
         ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
-        ("import headway.train.horovod", "headway.train.horovod: Headway has no integration of Horovod: its last"),
-        ("from headway.train import horovod", "headway.train.horovod: Headway has no integration of Horovod: its last"),
-        ("from headway.train.horovod import HorovodTrainer", "does not build against PyTorch 2.1 and newer, because"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
         ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),
@@ -126,9 +123,9 @@ def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words
 
 def test_whether_a_missing_name_is_there_may_be_asked():
     assert not hasattr(headway.tune, "Tuner")
-    assert not hasattr(train, "horovod")
-    with pytest.raises(AttributeError, match=r"headway\.train\.horovod: Headway has no integration of Horovod: its"):
-        train.horovod  # noqa: B018
+    assert not hasattr(train, "mosaic")
+    with pytest.raises(AttributeError, match=r"headway\.train\.mosaic: it is not in newer versions of Ray either"):
+        train.mosaic  # noqa: B018
 
 
 def test_frameworks_names_are_there_without_the_frameworks(script):

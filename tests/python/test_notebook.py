@@ -2,6 +2,7 @@
 an interrupt.
 """
 
+import itertools
 import os
 import queue
 import time
@@ -115,6 +116,9 @@ TorchTrainer(endless, scaling_config=scaling).fit()
     output, error = notebook.run("print(TorchTrainer(loop, scaling_config=scaling).fit().metrics['answer'])")
     assert error is None, output
     assert output.endswith("42.0\n")
+    later = [text for text in notebook.moved if text and not text.startswith("preparing")]
+    assert later, f"a run of less than a second shows where it is too: {notebook.moved}"
+    assert all(one != other for one, other in itertools.pairwise(notebook.moved)), "nothing is sent twice"
 
 
 def test_a_cell_trains_in_the_notebook_s_own_process(notebook):

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from headway import train
+from headway._command import found_run, processes
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("HEADWAY_WORKER_START") == "exec", reason="the same code either way; once is enough"
@@ -83,7 +84,7 @@ def test_status_says_how_a_run_ended(ended, storage):
     ]
     assert good("status", f"{storage}/bad", storage=storage).startswith("bad: failed ")
     assert "ValueError: bad batch 17" in good("status", "bad", storage=storage)
-    assert "RUN is 'none'; no run in " in refused("status", "none", storage=storage)
+    assert "RUN is 'none': there is no run in " in refused("status", "none", storage=storage)
 
 
 def test_logs_shows_what_ranks_have_printed(ended, storage):
@@ -102,7 +103,9 @@ def test_logs_shows_what_ranks_have_printed(ended, storage):
 def test_a_place_without_runs_is_named_once(storage, tmp_path, monkeypatch):
     os.makedirs(storage)
     monkeypatch.chdir(storage)
-    assert refused("status", "x", storage=storage) == f"headway: RUN is 'x'; no run in {storage}/x\n"
+    assert refused("status", "x", storage=storage) == (
+        f"headway: RUN is 'x': there is no run in {storage}/x (`headway ls` lists the runs)\n"
+    )
     file = tmp_path / "file"
     file.write_text("")
     for place in ("/nonexistent", file):
@@ -225,8 +228,27 @@ def test_a_run_whose_driver_was_killed_is_lost_at_once(script):
     assert listed.splitlines()[-1].startswith("lost: the driver died before the run's end; ")
     words = good("status", "work", storage=script.storage)
     assert re.match(r"work: lost: it was running, as its driver wrote \d+ s ago, and that driver has ended\n", words)
-    assert "is not at work on this machine: it is lost" in refused("stack", "work", storage=script.storage)
+    assert "is not at work on this machine: lost: it was" in refused("stack", "work", storage=script.storage)
+
+
+def test_a_program_in_cpp_is_not_for_py_spy(monkeypatch):
+    run = found_run.FoundRun("/runs/work", "running", "running", 0, 1, 0.0, [], None)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as program:
+        monkeypatch.setattr(found_run, "process_of", lambda run, rank: program.pid)
+        refusal = rf"rank 1 \(pid {program.pid}\) is a C\+\+ program, .*: gdb -p {program.pid} -batch"
+        with pytest.raises(ValueError, match=refusal):
+            processes.python_process_of(run, 1, "gdb -p PID -batch")
+        program.kill()
+    monkeypatch.setattr(found_run, "process_of", lambda run, rank: os.getpid())
+    assert processes.python_process_of(run, 1, "gdb -p PID") == os.getpid()
+
+
+def test_a_rank_that_is_not_started_yet_is_said_to_be():
+    rank = {"rank": 0, "hostname": os.uname().nodename, "pid": None, "gone": False}
+    run = found_run.FoundRun("/runs/work", "starting", "starting for 3 s", 0, 1, 0.0, [], {"ranks": [rank]})
+    with pytest.raises(ValueError, match=r"rank 0 of /runs/work has no process yet: the run is starting for 3 s"):
+        found_run.process_of(run, 0)
 
 
 def test_what_has_no_processes_has_no_stack(ended, storage):
-    assert "good is not at work on this machine: it is finished" in refused("stack", "good", storage=storage)
+    assert "good is not at work on this machine: finished" in refused("stack", "good", storage=storage)

@@ -165,6 +165,14 @@ def test_the_table_fits_keeps_the_score_and_counts_what_has_no_column(shown, col
     assert [(row[0], row[metrics + 1]) for row in rows] == [("1", "33.00"), ("2", "31.00"), ("3", "32.00")]
 
 
+def test_a_metric_that_is_named_as_an_automatic_one_has_a_column(shown):
+    terminal = shown('train.report({"done": 35, "date": "today"})')
+    assert terminal.finish() == 0
+    (title,) = (line for line in terminal.lines if line.startswith("report "))
+    assert title.split() == ["report", "done", "date", "time_s", "checkpoint"]
+    assert any(line.split()[:3] == ["1", "35", "today"] for line in terminal.lines)
+
+
 def test_the_titles_stand_out_and_rows_that_are_not_the_best_so_far_do_not(shown):
     terminal = shown(METRICS, 140, SCORED)
     assert terminal.finish() == 0
@@ -238,6 +246,18 @@ def test_a_program_in_cpp_shows_the_same(storage):
     assert terminal.lines[last_report + 1] == said[-1]
     assert terminal.style_of("report ").bold
     assert "starting" not in "\n".join(terminal.lines), "the line that moved is gone"
+
+
+def test_the_words_of_a_program_in_cpp_stay_whole_on_a_narrow_terminal(storage):
+    program = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_plain"
+    if not program.exists():
+        pytest.skip("the C++ examples are not built")
+    folder = f"{storage}/{'a_long_name/' * 2}"
+    terminal = Terminal([program], 100, HEADWAY_STORAGE=folder)
+    assert terminal.finish() == 0
+    (end,) = (at for at, line in enumerate(terminal.lines) if line.startswith("headway: finished in "))
+    assert terminal.lines[end].endswith("results:")
+    assert terminal.lines[end + 1].startswith(f"    {folder}"[:100])
 
 
 def test_elsewhere_nothing_moves(script):

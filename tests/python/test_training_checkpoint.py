@@ -5,6 +5,7 @@ and size.
 import os
 import re
 import tempfile
+import warnings
 
 import pytest
 from headway import train
@@ -95,9 +96,10 @@ def test_a_checkpoint_loads_outside_of_training_functions(uninterrupted):
     parameters = []
     for strategy in STRATEGIES:
         model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
-        with saved[strategy].checkpoint.as_directory() as folder:
+        with saved[strategy].checkpoint.as_directory() as folder, warnings.catch_warnings(record=True) as warned:
             left = load_checkpoint(folder, model=model)
         assert left["step"] == 1
+        assert [str(warning.message) for warning in warned] == [], "loading alone is meant"
         parameters.append(torch.cat([parameter.detach().flatten() for parameter in model.parameters()]))
     for other in parameters[1:]:
         torch.testing.assert_close(other, parameters[0])

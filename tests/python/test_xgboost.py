@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-import bad_calls
+import bad_boosting_calls
 import headway
 import pytest
 from conftest import PACKAGES
@@ -103,7 +103,7 @@ def test_a_metric_that_xgboost_does_not_evaluate_is_refused(program, fit_xgboost
         fit_xgboost(program.loop, config={"callback": {"metrics": "rmse"}})
 
 
-@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.of_xgboost())
+@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_boosting_calls.of_xgboost())
 def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
     with pytest.raises(kind) as caught:
         call(**arguments)

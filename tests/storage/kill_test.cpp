@@ -39,12 +39,6 @@ bool save_quietly(const std::string& source, const std::string& directory, Trans
 }
 
 /// All that lies in a directory, whatever it is.
-std::set<std::string> entries(const std::string& directory) {
-  std::set<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(kill_suite, Scratch)

@@ -173,6 +173,34 @@ BOOST_AUTO_TEST_CASE(a_read_only_storage_is_told_by_the_probe) {
   BOOST_TEST(files->calls("write") == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_bucket_that_is_not_there_is_refused_by_the_probe) {
+  struct NoBucket : DirectoryFiles {
+    using DirectoryFiles::DirectoryFiles;
+    Result<std::unique_ptr<Writer>> open_writer(const std::string&, std::uint64_t, std::size_t) override {
+      return Error{ErrorKind::not_found, "no such bucket"};
+    }
+  };
+  const Error error = error_of(remote::probe({Store(std::make_shared<NoBucket>(root), {}, patience), "run"}));
+  BOOST_TEST((error.kind == ErrorKind::refused), to_string(error.kind));
+  BOOST_TEST(contains(error.message, "no such bucket"));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_keeps_the_chunks_of_the_aws_sdk_is_told_by_the_probe_with_what_to_do) {
+  struct Chunked : DirectoryFiles {
+    using DirectoryFiles::DirectoryFiles;
+    Result<std::unique_ptr<Reader>> open_reader(const std::string& path) override {
+      std::ofstream(fs::path(root) / path) << "11\r\nHeadway was here\n\r\n0\r\nx-amz-checksum-crc64nvme:x\r\n";
+      return DirectoryFiles::open_reader(path);
+    }
+    std::string root;
+  };
+  const auto chunked = std::make_shared<Chunked>(root);
+  chunked->root = root;
+  const Error error = error_of(remote::probe({Store(chunked, {}, patience), "run"}));
+  BOOST_TEST((error.kind == ErrorKind::refused), to_string(error.kind));
+  BOOST_TEST(contains(error.message, "AWS_REQUEST_CHECKSUM_CALCULATION=when_required"));
+}
+
 BOOST_AUTO_TEST_CASE(a_probe_has_little_patience) {
   files->break_on("write", "", Fault::network);
   (void)error_of(remote::probe(run_at()));

@@ -38,12 +38,6 @@ bool save(const Scratch& scratch, const Remote& checkpoint) {
   return sent && remote::commit(checkpoint, manifest_of("new", 1, *sent));
 }
 
-std::set<std::string> entries(const std::string& directory) {
-  std::set<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
-
 struct Sources : Scratch {
   Sources() {
     write("source/a.pt", "a");

@@ -58,6 +58,8 @@ def _find(uri: str) -> dict[str, Any]:
 
 
 def _survey(location: str) -> dict[str, Any]:
+    if _is_bucket(location):
+        raise FileNotFoundError(f"{locations.shown(location)} is a bucket, and no run has begun right in it")
     found = json.loads(_core.survey(location))
     if found["kind"] == "run" and any(each.get("validation") for each in found["checkpoints"]):
         journal = run_files.read_journal(found["location"]) or {}
@@ -66,6 +68,12 @@ def _survey(location: str) -> dict[str, Any]:
         ):
             each["metrics"] = metrics
     return found
+
+
+def _is_bucket(location: str) -> bool:
+    """Whether it is all of a bucket, in which no checkpoint and no run's folder can be."""
+    scheme, _, rest = location.partition("://")
+    return scheme in ("s3", "gs") and "/" not in rest.partition("?")[0].rstrip("/")
 
 
 def _size(manifest: dict[str, Any]) -> int:

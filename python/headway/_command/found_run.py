@@ -54,7 +54,8 @@ def find(name: str) -> FoundRun:
     for place in places:
         with contextlib.suppress(FileNotFoundError):
             return open_run(place)
-    raise FileNotFoundError(f"RUN is {name!r}; no run in {' or '.join(map(locations.shown, places))}")
+    looked = " or ".join(map(locations.shown, places))
+    raise FileNotFoundError(f"RUN is {name!r}: there is no run in {looked} (`headway ls` lists the runs)")
 
 
 def places_of(name: str, argument: str) -> list[str]:
@@ -166,13 +167,15 @@ def process_of(run: FoundRun, rank: int) -> int:
     """
     name = locations.shown(run.location)
     if run.view is None:
-        raise ValueError(f"{name} is not at work on this machine: it is {run.words}")
+        raise ValueError(f"{name} is not at work on this machine: {run.words}")
     ranks = {each["rank"]: each for each in run.view["ranks"]}
     if rank not in ranks:
         raise ValueError(f"--rank is {rank}; allowed: {', '.join(map(str, ranks))}")
     found = ranks[rank]
     if found["hostname"] != os.uname().nodename:
         raise ValueError(f"rank {rank} of {name} is on {found['hostname']} (pid {found['pid']}): call headway there")
+    if found["pid"] is None and not found["gone"]:
+        raise ValueError(f"rank {rank} of {name} has no process yet: the run is {run.words}")
     if found["gone"] or found["pid"] is None or not os.path.exists(f"/proc/{found['pid']}"):
-        raise ValueError(f"rank {rank} of {name} has no process now")
+        raise ValueError(f"the process of rank {rank} of {name} has ended")
     return int(found["pid"])

@@ -21,7 +21,7 @@ class _Parser(argparse.ArgumentParser):
     """Says in one line what is wrong; ``--help`` has the rest."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(FAILED, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+        self.exit(FAILED, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

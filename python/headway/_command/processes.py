@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import subprocess
 import sys
 from typing import Any
@@ -39,7 +40,7 @@ def _stack(options: argparse.Namespace) -> bool:
         ranks = [each["rank"] for each in run.view["ranks"]] if run.view is not None else [0]
     good = True
     for rank in ranks:
-        pid = found_run.process_of(run, rank)
+        pid = python_process_of(run, rank, "gdb -p PID -batch -ex 'thread apply all bt'")
         stopped = _is_stopped(pid)
         print(f"rank {rank} (pid {pid}{', stopped by a signal' if stopped else ''}):", flush=True)
         # py-spy cannot suspend a process that is stopped already. It reads no native frames then.
@@ -50,7 +51,7 @@ def _stack(options: argparse.Namespace) -> bool:
 
 def _profile(options: argparse.Namespace) -> bool:
     run = found_run.find(options.name)
-    pid = found_run.process_of(run, options.rank)
+    pid = python_process_of(run, options.rank, "perf record -g -p PID")
     if options.seconds < 1:
         raise ValueError(f"--seconds is {options.seconds}; allowed: at least 1")
     if _is_stopped(pid):
@@ -74,6 +75,34 @@ def _record_what_computes(pid: int, options: argparse.Namespace, settings: list[
         )
     print(done.stderr, end="", file=sys.stderr)
     return done.returncode == 0
+
+
+def python_process_of(run: found_run.FoundRun, rank: int, instead: str) -> int:
+    """The process of a rank, which py-spy can read.
+
+    Args:
+        run: The run.
+        rank: Which of its ranks.
+        instead: The command that reads a C++ program, with PID for the process.
+
+    Raises:
+        ValueError: there is none, or it is a C++ program.
+    """
+    pid = found_run.process_of(run, rank)
+    if not _has_interpreter(pid):
+        raise ValueError(
+            f"rank {rank} (pid {pid}) is a C++ program, which py-spy does not read: {instead.replace('PID', str(pid))}"
+        )
+    return pid
+
+
+def _has_interpreter(pid: int) -> bool:
+    """Whether Python runs in the process; True where the system does not say."""
+    try:
+        with open(f"/proc/{pid}/maps") as maps:
+            return any("python" in os.path.basename(line.rstrip()) for line in maps)
+    except OSError:
+        return True
 
 
 def _is_stopped(pid: int) -> bool:

@@ -28,11 +28,6 @@ _FRAMES = {
     "spark": "give frame.toArrow() to headway.data.from_arrow, or write it as Parquet and read that",
     **dict.fromkeys(("arrow_refs", "numpy_refs", "pandas_refs"), _OBJECTS),
 }
-_HOROVOD = (
-    "Headway has no integration of Horovod: its last release, 0.28.1 of 2023, does not build against PyTorch 2.1 and "
-    "newer, because it names C++14. Newer versions of Ray have none either. Use TorchTrainer: DistributedDataParallel "
-    "(prepare_model) in place of hvd.DistributedOptimizer, and torch.distributed for hvd.allreduce"
-)
 
 _REMOVED = "it is not in newer versions of Ray either; use {0}"
 _LIGHTNING_TRAINER = _REMOVED.format(
@@ -59,7 +54,6 @@ _WORDS = {
     "headway.train.BatchPredictor": _PREDICTOR,
     "headway.train.Predictor": _PREDICTOR,
     "headway.train.batch_predictor": _PREDICTOR,
-    "headway.train.horovod": _HOROVOD,
     "headway.train.huggingface.AccelerateTrainer": _ACCELERATE,
     "headway.train.huggingface.HuggingFaceTrainer": _TRANSFORMERS,
     "headway.train.huggingface.TransformersCheckpoint": _FILES,

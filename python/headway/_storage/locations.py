@@ -285,11 +285,8 @@ def _entries(location: str) -> list[tuple[str, bool]]:
     if not is_remote(location):
         path = local_path(location)
         return [(entry.name, entry.is_dir()) for entry in os.scandir(path)] if os.path.isdir(path) else []
-    import pyarrow.fs
-
     path, filesystem = split(location)
-    infos = filesystem.get_file_info(pyarrow.fs.FileSelector(path, allow_not_found=True))
-    return [(info.base_name, info.type == pyarrow.fs.FileType.Directory) for info in infos]
+    return [(name, is_directory) for name, is_directory, _ in PythonFiles(filesystem).list(path, recursive=False)]
 
 
 def replace_file(location: str, content: bytes) -> None:

@@ -45,10 +45,12 @@ class PythonFiles:
         """What lies in a directory, or all below it; nothing where there is none."""
         from pyarrow.fs import FileSelector
 
-        infos = self._filesystem.get_file_info(FileSelector(path, allow_not_found=True, recursive=recursive))
+        deep = recursive or not _lists_directories(self._filesystem)
+        infos = self._filesystem.get_file_info(FileSelector(path, allow_not_found=True, recursive=deep))
         # Some filesystems answer with a "/" before the path that was not in the question.
         base = path.strip("/")
-        return [(info.path.lstrip("/").removeprefix(base).lstrip("/"), *_kind_and_size(info)) for info in infos]
+        entries = [(info.path.lstrip("/").removeprefix(base).lstrip("/"), *_kind_and_size(info)) for info in infos]
+        return entries if deep == recursive else _first_level(entries)
 
     def open_reader(self, path: str) -> Any:
         """A stream with ``read(n)`` and ``close()``."""
@@ -131,6 +133,24 @@ def _parts(url: str) -> tuple[str, str, str, str]:
     rest, _, query = rest.partition("?")
     place, slash, path = rest.partition("/")
     return scheme, place, slash + path, query
+
+
+def _lists_directories(filesystem: pyarrow.fs.FileSystem) -> bool:
+    """Google's store answers with the names of folders, which Arrow leaves out of what lies in a
+    folder.
+    """
+    from pyarrow.fs import SubTreeFileSystem
+
+    while isinstance(filesystem, SubTreeFileSystem):
+        filesystem = filesystem.base_fs
+    return bool(filesystem.type_name != "gcs")
+
+
+def _first_level(entries: list[tuple[str, bool, int]]) -> list[tuple[str, bool, int]]:
+    """Of what lies below a directory: what lies in it, each folder once."""
+    files = [entry for entry in entries if not entry[1] and "/" not in entry[0]]
+    folders = {name.partition("/")[0] for name, is_directory, _ in entries if is_directory or "/" in name}
+    return files + [(name, True, 0) for name in sorted(folders)]
 
 
 def _kind_and_size(info: pyarrow.fs.FileInfo) -> tuple[bool, int]:

@@ -181,7 +181,7 @@ def _size_of(kind: Any) -> tuple[int, int]:
     if isinstance(kind, pa.BaseExtensionType):
         return _size_of(kind.storage_type)
     if pa.types.is_null(kind):
-        return 1, 0
+        return 1, 1  # Its buffer has no bytes.
     children = [_size_of(kind.field(index).type) for index in range(kind.num_fields)]
     return 1 + sum(nodes for nodes, _ in children), _own_buffers(kind) + sum(buffers for _, buffers in children)
 
@@ -203,6 +203,7 @@ def _array(kind: Any, nodes: Iterator[tuple[int, int]], buffers: Iterator[Any]) 
         return pa.ExtensionArray.from_storage(kind, _array(kind.storage_type, nodes, buffers))
     length, nulls = next(nodes)
     if pa.types.is_null(kind):
+        next(buffers)
         return pa.nulls(length)
     own = [next(buffers) for _ in range(_own_buffers(kind))]
     children = [_array(kind.field(index).type, nodes, buffers) for index in range(kind.num_fields)]
@@ -263,6 +264,17 @@ def as_numpy(column: Any) -> np.ndarray:
         return made
     made = column.to_numpy(zero_copy_only=False)
     return made if made.flags.writeable else made.copy()
+
+
+def stacked(values: np.ndarray) -> np.ndarray:
+    """One array of an array of equally shaped arrays; others as they are."""
+    import numpy as np
+
+    if values.dtype != object or not len(values) or not isinstance(values[0], np.ndarray):
+        return values
+    first = values[0]
+    alike = all(isinstance(each, np.ndarray) and each.shape == first.shape for each in values)
+    return np.stack(list(values)) if alike and first.dtype != object else values
 
 
 def _texts(column: Any) -> np.ndarray:

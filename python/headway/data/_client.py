@@ -7,7 +7,7 @@ import importlib.metadata
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
@@ -18,18 +18,23 @@ from headway.data._batch import Batch, Layouts
 from headway.data._context import DataContext
 from headway.data._failures import as_users
 from headway.data._plan import Plan
+from headway.data._progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from headway.data._waits import RankWaits
+
 _lock = threading.Lock()
 #: By process: a forked child starts or joins its own.
 _engines: dict[int, tuple[_core.DataProcess, _core.DataClient]] = {}
+#: By plan; the last ones.
 _stats: dict[str, Any] = {}
+_STATS_MAX = 256
 
 
 def ask(plan: Plan, what: str, context: DataContext) -> Any:
-    """The engine's answer to a question about a plan: "count", "files", "size" or "explain"."""
+    """The engine's answer to a question about a plan: "files", "size" or "explain"."""
     return _asked(plan, what, context)[0]
 
 
@@ -40,17 +45,31 @@ def schema(plan: Plan, context: DataContext) -> pa.Schema:
     return pa.ipc.read_schema(pa.py_buffer(_asked(plan, "schema", context)[1]))
 
 
-def run(plan: Plan, context: DataContext) -> Any:
-    """Runs a plan that ends in a write."""
+def count(plan: Plan, context: DataContext) -> int:
+    """How many rows a plan has."""
+    with Progress(context, "count") as progress:
+        return int(_asked(plan, "count", context, progress.told)[0])
+
+
+def run(plan: Plan, context: DataContext, rows: Plan) -> Any:
+    """Runs a plan that ends in a write.
+
+    Args:
+        plan: The plan.
+        context: The settings.
+        rows: The plan of the rows that it writes.
+    """
     _check_there(plan)
-    with as_users():
-        answer, _ = _client(context).run(json.dumps({"plan": plan.json()}), list(plan.blobs))
-    return json.loads(answer)
+    with as_users(), Progress(context) as progress:
+        request = json.dumps({"plan": plan.json()})
+        answer = json.loads(_client(context).run(request, list(plan.blobs), progress.told)[0])
+    keep_stats(rows, answer["stats"])
+    return answer
 
 
-def stream(plan: Plan, consumption: dict[str, Any], context: DataContext) -> Iterator[Batch]:
-    """All rows of a plan, in batches."""
-    opened = Stream(plan, {**_WHOLE, **consumption}, context)
+def stream(plan: Plan, consumption: dict[str, Any], context: DataContext, what: str = "") -> Iterator[Batch]:
+    """All rows of a plan, in batches. ``what`` is done with them, for the line that shows it."""
+    opened = Stream(plan, {**_WHOLE, **consumption}, context, what)
     try:
         yield from opened
     finally:
@@ -81,30 +100,65 @@ class Stream:
         plan: The plan.
         consumption: How its rows are cut and shared.
         context: The settings.
+        what: What Headway itself does with the rows, for the line that shows how far it is; empty:
+            they are the user's.
+        waits: What hears how long each batch is waited for.
 
     Attributes:
         stats: What it took, once it has come to its end.
     """
 
-    def __init__(self, plan: Plan, consumption: dict[str, Any], context: DataContext):
+    def __init__(
+        self,
+        plan: Plan,
+        consumption: dict[str, Any],
+        context: DataContext,
+        what: str = "",
+        waits: RankWaits | None = None,
+    ):
         _check_there(plan)
         self._plan = plan
         self._layouts = Layouts()
+        self._progress = Progress(context, what)
+        #: Nothing is printed between two batches.
+        self._is_ours = bool(what)
+        self._waits = waits
         self.stats: Any = None
         with as_users():
             request = json.dumps({"plan": plan.json(), "consumption": consumption})
             self._core = _client(context).open(request, list(plan.blobs))
 
     def __iter__(self) -> Iterator[Batch]:
-        while True:
-            with as_users():
-                batch = self._core.next()
-            if batch is None:
-                break
-            yield Batch(batch, self._layouts)
-            del batch  # Its memory is the engine's again once the user lets it go.
-        self.stats = json.loads(self._core.end)
-        _stats[self._plan.text()] = self.stats
+        waits = self._waits
+        told = self._progress.told if waits is None else waits.lasts
+        with self._progress:
+            while True:
+                if waits is not None:
+                    waits.begin()
+                with as_users():
+                    batch = self._core.next(told)
+                if batch is None:
+                    break
+                if waits is not None:
+                    waits.end(self)
+                if not self._is_ours:
+                    self._progress.hide()  # What the loop prints is not to stand behind the line.
+                yield Batch(batch, self._layouts)
+                del batch  # Its memory is the engine's again once the user lets it go.
+        self.stats = json.loads(self._core.end)["stats"]
+        keep_stats(self._plan, self.stats)
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """What the stages have done, as far as it is known here."""
+        counters: dict[str, Any] = json.loads(self._core.counters)
+        return counters
+
+    @property
+    def waits(self) -> dict[str, float]:
+        """How long batches were waited for, in seconds, of how long since the first one."""
+        waits: dict[str, float] = json.loads(self._core.waits)
+        return waits
 
     def close(self) -> None:
         """Nothing more is wanted."""
@@ -116,24 +170,27 @@ def last_stats(plan: Plan) -> Any:
     return _stats.get(plan.text())
 
 
+def keep_stats(plan: Plan, stats: Any) -> None:
+    """What the last run of a plan took, which :func:`last_stats` gives."""
+    _stats[plan.text()] = stats
+    while len(_stats) > _STATS_MAX:
+        del _stats[next(iter(_stats))]
+
+
 def shown_stats(stats: Any) -> str:
-    """Statistics as lines."""
+    """Statistics as a table."""
     if stats is None:
         return "there are no statistics yet: nothing was run to its end"
-    lines = []
-    for name, value in stats.items():
-        if isinstance(value, (dict, list)):
-            lines += [f"{name}:", *(f"  {each}" for each in json.dumps(value, indent=2).splitlines()[1:-1])]
-        else:
-            lines.append(f"{name}: {value}")
-    return "\n".join(lines)
+    return _core.data_stats_table(json.dumps(stats))
 
 
-def _asked(plan: Plan, what: str, context: DataContext) -> tuple[Any, bytes]:
+def _asked(
+    plan: Plan, what: str, context: DataContext, told: Callable[[str], object] | None = None
+) -> tuple[Any, bytes]:
     _check_there(plan)
     with as_users():
         request = json.dumps({"what": what, "plan": plan.json()})
-        answer, raw = _client(context).ask(request, list(plan.blobs))
+        answer, raw = _client(context).ask(request, list(plan.blobs), told)
     return json.loads(answer), raw
 
 

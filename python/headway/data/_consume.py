@@ -78,7 +78,7 @@ class Consume(DatasetPart):
 
     def count(self) -> int:
         """How many rows there are. Files that know it, such as Parquet, are not read for it."""
-        return int(_client.ask(self._plan, "count", self.context))
+        return _client.count(self._plan, self.context)
 
     def schema(self, fetch_if_missing: bool = True) -> Schema | None:
         """The columns with their types.
@@ -210,6 +210,76 @@ class Consume(DatasetPart):
             local_shuffle_seed=local_shuffle_seed,
         )
 
+    def iter_jax_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int = 256,
+        dtypes: Any = None,
+        collate_fn: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        synchronize_batches: bool = False,
+        paddings: Any = None,
+    ) -> Any:
+        """Batches as arrays of JAX.
+
+        Args:
+            prefetch_batches, batch_size, dtypes, collate_fn, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed, synchronize_batches, paddings: As for
+            :meth:`DataIterator.iter_jax_batches`.
+        """
+        return self.iterator().iter_jax_batches(
+            prefetch_batches=prefetch_batches,
+            batch_size=batch_size,
+            dtypes=dtypes,
+            collate_fn=collate_fn,
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+            synchronize_batches=synchronize_batches,
+            paddings=paddings,
+        )
+
+    def to_torch(
+        self,
+        *,
+        label_column: str | None = None,
+        feature_columns: Any = None,
+        label_column_dtype: Any = None,
+        feature_column_dtypes: Any = None,
+        batch_size: int = 1,
+        prefetch_batches: int = 1,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        unsqueeze_label_tensor: bool = True,
+        unsqueeze_feature_tensors: bool = True,
+    ) -> Any:
+        """A ``torch.utils.data.IterableDataset`` of pairs of features and labels.
+        :meth:`iter_torch_batches` is the newer way.
+
+        Args:
+            label_column, feature_columns, label_column_dtype, feature_column_dtypes, batch_size,
+            prefetch_batches, drop_last, local_shuffle_buffer_size, local_shuffle_seed,
+            unsqueeze_label_tensor, unsqueeze_feature_tensors: As for
+            :meth:`DataIterator.to_torch`.
+        """
+        return self.iterator().to_torch(
+            label_column=label_column,
+            feature_columns=feature_columns,
+            label_column_dtype=label_column_dtype,
+            feature_column_dtypes=feature_column_dtypes,
+            batch_size=batch_size,
+            prefetch_batches=prefetch_batches,
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+            unsqueeze_label_tensor=unsqueeze_label_tensor,
+            unsqueeze_feature_tensors=unsqueeze_feature_tensors,
+        )
+
     def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
         """A ``tf.data.Dataset`` of features and labels.
 
@@ -259,9 +329,9 @@ class Consume(DatasetPart):
         writer.close()
         return pa.ipc.open_stream(sink.getvalue()).read_all()
 
-    def _batches(self) -> Iterator[Batch]:
-        """The data in pieces as they are."""
-        return _client.stream(self._plan, {"batch_size": None}, self.context)
+    def _batches(self, what: str = "") -> Iterator[Batch]:
+        """The data in pieces as they are; ``what`` is done with them."""
+        return _client.stream(self._plan, {"batch_size": None}, self.context, what)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """For libraries that take Arrow's streams."""

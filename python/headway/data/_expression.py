@@ -300,6 +300,20 @@ class Expr:
         return MapNamespace(self, call)
 
 
+class Unnested:
+    """The fields of a struct, each to be a column.
+
+    Attributes:
+        expression: What has structs.
+    """
+
+    def __init__(self, expression: Expr):
+        self.expression = expression
+
+    def __repr__(self) -> str:
+        return f"unnest({self.expression})"
+
+
 class PythonCall:
     """A call of a Python function in an expression.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from headway._values.arguments import check_str, check_texts, refuse
-from headway.data import _functions, aggregate
+from headway.data import _functions, _own_aggregates, aggregate
+from headway.data._aggregate_functions import EngineFn
 from headway.data._base import DatasetPart
+from headway.data._expression import Expr
 from headway.data._functions import Arguments
 from headway.data.aggregate import AggregateFn
 
@@ -97,7 +99,7 @@ class Whole(DatasetPart):
         """All rows of a data set."""
         return made.take_all()
 
-    def _aggregated(self, kind: type[AggregateFn], on: Any, **options: Any) -> Any:
+    def _aggregated(self, kind: type[EngineFn], on: Any, **options: Any) -> Any:
         if isinstance(on, str):
             return self.aggregate(kind(on, **options)).get(kind(on).name)
         names = _numeric(self) if on is None else check_texts("on", on, _ON)
@@ -137,8 +139,21 @@ class GroupedData(Generic[_D]):
         if not aggs:
             raise ValueError('aggs is empty; allowed: at least one aggregate, such as Mean("price")')
         names = [each.name for each in aggs]
-        if len(set(names)) < len(names):
-            raise ValueError(f"aggs has {', '.join(names)}; allowed: different names (alias_name gives one)")
+        if len({*names, *self._keys}) < len(names) + len(self._keys):
+            shown = ", ".join(names)
+            raise ValueError(f"aggs has {shown}; allowed: different names, and none of a key (alias_name gives one)")
+        own = [each for each in aggs if not isinstance(each, EngineFn)]
+        computed = [each for each in aggs if isinstance(each, EngineFn)]
+        if not own:
+            return self._computed(computed)
+        made = _own_aggregates.aggregated(self._of, self._keys, own)
+        if not computed:
+            return cast("_D", made)
+        # Both are ordered by keys. Rows are computed twice.
+        beside = made.drop_columns(self._keys) if self._keys else made
+        return cast("_D", cast("Any", self._computed(computed)).zip(beside).select_columns([*self._keys, *names]))
+
+    def _computed(self, aggs: Sequence[EngineFn]) -> _D:
         options = {"keys": self._keys, "aggregates": [each.for_plan() for each in aggs]}
         return self._of._then("whole", {"operation": "aggregate", "options": options})
 
@@ -165,6 +180,23 @@ class GroupedData(Generic[_D]):
         blob = _functions.packed(fn, Arguments(fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs))
         options = {"keys": self._keys, "batch_format": _functions.batch_format(batch_format)}
         return self._of._then("whole", {"operation": "group_map", "options": options}, blob=blob)
+
+    def with_column(self, column_name: str, expr: Expr) -> _D:
+        """All rows, ordered by keys, with one more column. A Python function in the expression gets
+        whole groups; all else is computed row by row.
+
+        Args:
+            column_name: The column's name.
+            expr: What it is computed from, such as ``col("price") * 2``.
+        """
+        check_str("column_name", column_name, "a column's name")
+        if not isinstance(expr, Expr):
+            refuse("expr", expr, 'an expression such as col("price") * 2')
+        if expr._calls and not self._keys:
+            raise ValueError("with_column() with a function, of groupby(None); allowed: groups by at least one column")
+        of = cast("Any", self._of)
+        by_keys = of.sort(self._keys) if self._keys and not expr._calls else of
+        return cast("_D", by_keys._with_named({column_name: expr}, self._keys))
 
     def count(self) -> _D:
         """The number of rows of each group, as ``count()``."""
@@ -212,7 +244,7 @@ class GroupedData(Generic[_D]):
         """
         return self._each(aggregate.Std, on, ignore_nulls=ignore_nulls, ddof=ddof)
 
-    def _each(self, kind: type[AggregateFn], on: Any, **options: Any) -> _D:
+    def _each(self, kind: type[EngineFn], on: Any, **options: Any) -> _D:
         if on is None:
             names = [name for name in _numeric(self._of) if name not in self._keys]
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.data import _client, _functions
+from headway.data import _client, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
 from headway.data._context import DataContext
@@ -89,6 +89,7 @@ class DataIterator:
         #: The iteration that moves this position. One that was left for another moves it no more.
         self._moving: object = None
         self._stats: Any = None
+        self._waits: _waits.RankWaits | None = None
 
     def iter_batches(
         self,
@@ -188,6 +189,92 @@ class DataIterator:
         )
         return Epochs(lambda: self._converted(consumption, lambda batch: tensors(batch.to_numpy(), dtypes)))
 
+    def iter_jax_batches(
+        self,
+        *,
+        prefetch_batches: int = 1,
+        batch_size: int = 256,
+        dtypes: Any = None,
+        collate_fn: Any = None,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        synchronize_batches: bool = False,
+        paddings: Any = None,
+    ) -> Iterable[Any]:
+        """Batches as arrays of JAX. Where there are several devices, also of other processes, a
+        batch is one global array whose rows lie on all of them.
+
+        Args:
+            prefetch_batches, drop_last, local_shuffle_buffer_size, local_shuffle_seed: As for
+                :meth:`iter_batches`.
+            batch_size: Rows of this process's part of a batch: a multiple of its devices.
+            dtypes: A dtype for all columns, or one by column.
+            collate_fn: Makes arrays of a batch instead: an ``ArrowBatchCollateFn``,
+                ``NumpyBatchCollateFn`` or ``PandasBatchCollateFn``.
+            synchronize_batches: Kept for scripts that give it: ranks have equal batches.
+            paddings: What fills a shorter last batch, for all columns or by column.
+        """
+        from headway.data._jax_batches import JaxBatches
+
+        check_bool("synchronize_batches", synchronize_batches)
+        if batch_size is None:
+            refuse("batch_size", batch_size, "an integer above 0")
+        consumption = checked_consumption(
+            prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
+        )
+        convert = JaxBatches(batch_size, dtypes, collate_fn, paddings)
+        return Epochs(lambda: self._converted(consumption, convert))
+
+    def to_torch(
+        self,
+        *,
+        label_column: str | None = None,
+        feature_columns: Any = None,
+        label_column_dtype: Any = None,
+        feature_column_dtypes: Any = None,
+        batch_size: int = 1,
+        prefetch_batches: int = 1,
+        drop_last: bool = False,
+        local_shuffle_buffer_size: int | None = None,
+        local_shuffle_seed: int | None = None,
+        unsqueeze_label_tensor: bool = True,
+        unsqueeze_feature_tensors: bool = True,
+    ) -> Any:
+        """A ``torch.utils.data.IterableDataset`` of pairs of features and labels.
+        :meth:`iter_torch_batches` is the newer way.
+
+        Args:
+            label_column: The label; None: labels are None.
+            feature_columns: Columns of one tensor; or a list or dict of such lists, for several
+                tensors. None: all but the label.
+            label_column_dtype: A ``torch.dtype``.
+            feature_column_dtypes: A ``torch.dtype``, or one for each of several tensors.
+            batch_size, prefetch_batches, drop_last, local_shuffle_buffer_size,
+            local_shuffle_seed: As for :meth:`iter_batches`.
+            unsqueeze_label_tensor: Whether labels have the shape ``[rows, 1]``.
+            unsqueeze_feature_tensors: The same for a feature that is alone in its tensor.
+        """
+        from headway.data._torch_dataset import Pairs, torch_dataset
+
+        convert = Pairs(
+            label_column,
+            feature_columns,
+            label_column_dtype,
+            feature_column_dtypes,
+            unsqueeze_label_tensor,
+            unsqueeze_feature_tensors,
+        )
+        batches = self.iter_torch_batches(
+            prefetch_batches=prefetch_batches,
+            batch_size=batch_size,
+            device="cpu",
+            drop_last=drop_last,
+            local_shuffle_buffer_size=local_shuffle_buffer_size,
+            local_shuffle_seed=local_shuffle_seed,
+        )
+        return torch_dataset(batches, convert)
+
     def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
         """A ``tf.data.Dataset`` of features and labels.
 
@@ -213,7 +300,9 @@ class DataIterator:
         return kept(materialized(self._epoch_of(checked_consumption(1, None, False, None, None)), self.schema))
 
     def stats(self) -> str:
-        """What the last epoch that came to its end took, stage by stage."""
+        """What the last epoch took, stage by stage. One that was left is counted as far as its
+        stages were heard of.
+        """
         return _client.shown_stats(self._stats)
 
     def get_context(self) -> DataContext:
@@ -252,17 +341,24 @@ class DataIterator:
         asked["cursor"] = None if self._cursor is None else json.loads(self._cursor)
         if asked["seed"] is None:
             asked["seed"] = self._seed
-        stream = _client.Stream(self._plan, asked, self._context)
+        self._waits = self._waits or _waits.of_rank(self._name)
+        stream = _client.Stream(self._plan, asked, self._context, waits=self._waits)
         try:
             for batch in stream:
                 if self._moving is moving:
                     self._cursor = batch.cursor
                 yield batch
-            self._stats = stream.stats
         finally:
-            stream.close()
-            if self._moving is moving:
-                self._epoch, self._cursor, self._moving = epoch + 1, None, None
+            try:
+                counters = stream.counters
+                if stream.stats is not None or counters["stages"]:
+                    self._stats = counters
+                if self._waits is not None:
+                    self._waits.end_epoch(stream)
+            finally:
+                stream.close()
+                if self._moving is moving:
+                    self._epoch, self._cursor, self._moving = epoch + 1, None, None
 
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""

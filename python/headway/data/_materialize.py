@@ -58,6 +58,30 @@ def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = No
     return made[0]
 
 
+def number_of_pieces(plan: Plan) -> int:
+    """Into how many pieces kept rows are cut.
+
+    Raises:
+        NotImplementedError: the plan does more than to read and to cut what is kept.
+    """
+    import pyarrow as pa
+
+    source, *others = plan.nodes
+    if source["op"] != "read" or source["args"]["format"] != "arrow" or len(others) > 1:
+        others = [{"op": "unknown"}]
+    if others and others[0]["op"] != "repartition":
+        raise NotImplementedError("num_blocks() of a data set that is not kept; materialize() keeps it")
+    pieces = rows = 0
+    for path in source["args"]["paths"]:
+        with pa.memory_map(path) as file, pa.ipc.open_file(file) as kept:
+            pieces += kept.num_record_batches
+            rows += sum(kept.get_batch(number).num_rows for number in range(kept.num_record_batches))
+    if not others:
+        return pieces
+    blocks, size = others[0]["args"]["blocks"], others[0]["args"]["rows"]
+    return int(min(blocks, rows)) if blocks is not None else -(-rows // int(size))
+
+
 def _without_dictionaries(table: pa.Table) -> pa.Table:
     """A table whose dictionary-encoded columns, such as categories of pandas, hold their values."""
     import pyarrow as pa

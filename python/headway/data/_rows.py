@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, check_texts, refuse
 from headway.data import _functions
 from headway.data._base import DatasetPart
-from headway.data._expression import Expr, PythonCall, as_expression, name_of
+from headway.data._expression import Expr, PythonCall, Unnested, as_expression, name_of
 from headway.data._functions import Arguments, OnRows, Workers
 from headway.data._seeds import check_seed, drawn
 
@@ -178,19 +178,39 @@ class Rows(DatasetPart):
         """
         return self.with_columns({check_str("column_name", column_name, "a column's name"): expr})
 
-    def with_columns(self, exprs: Mapping[str, Expr]) -> Self:
+    def with_columns(self, exprs: Mapping[str, Expr] | Unnested, *more_exprs: Mapping[str, Expr] | Unnested) -> Self:
         """Adds columns, or replaces some, by expressions over the columns as they were.
 
         Args:
-            exprs: Expressions by column name.
+            exprs: Expressions by column name, or ``unnest(...)`` for a column of each field.
+            more_exprs: More of these.
         """
-        if not isinstance(exprs, Mapping) or not exprs:
-            refuse("exprs", exprs, "a dict from columns' names to expressions")
+        named: dict[str, Expr] = {}
+        for each in (exprs, *more_exprs):
+            if isinstance(each, Unnested):
+                named.update(self._fields(each))
+            elif isinstance(each, Mapping) and each:
+                named.update(each)
+            else:
+                refuse("exprs", each, "a dict from columns' names to expressions, or unnest(...)")
+        return self._with_named(named)
+
+    def _fields(self, unnested: Unnested) -> dict[str, Expr]:
+        """The fields of a struct; its type is asked for."""
+        import pyarrow as pa
+
+        name = "__headway_struct"
+        kind = cast("Any", self._with_named({name: unnested.expression})).schema().base_schema.field(name).type
+        if not pa.types.is_struct(kind):
+            raise TypeError(f"{unnested} is of {kind}; allowed: an expression that has structs")
+        return {field.name: unnested.expression.struct.field(field.name) for field in kind}
+
+    def _with_named(self, exprs: Mapping[str, Expr], keys: Sequence[str] = ()) -> Self:
         for name, expression in exprs.items():
             check_str("a name in exprs", name, "a column's name")
             if not isinstance(expression, Expr):
                 refuse(f"exprs[{name!r}]", expression, 'an expression such as col("price") * 2')
-        with_calls = self._with_python_calls(exprs.values())
+        with_calls = self._with_python_calls(exprs.values(), keys)
         columns = [[name, each._node] for name, each in exprs.items()]
         return _without_python_calls(with_calls._then("project", {"columns": columns, "keep": True}), exprs.values())
 
@@ -295,17 +315,22 @@ class Rows(DatasetPart):
         given = check_seed("seed", seed)
         return self._then("sample", {"fraction": float(fraction), "seed": drawn() if given is None else given})
 
-    def _with_python_calls(self, expressions: Iterable[Expr]) -> Self:
-        """This data set with a column for each Python function in expressions."""
+    def _with_python_calls(self, expressions: Iterable[Expr], keys: Sequence[str] = ()) -> Self:
+        """This data set with a column for each Python function in expressions. With keys a function
+        gets whole groups.
+        """
         made = self._made(self._plan)
         for call in _calls(expressions):
-            made = made._with_python_calls(call.arguments)
+            made = made._with_python_calls(call.arguments, keys)
             inputs = [f"{call.column}_{index}" for index in range(len(call.arguments))]
             columns = [[name, each._node] for name, each in zip(inputs, call.arguments, strict=True)]
             if columns:
                 made = made._then("project", {"columns": columns, "keep": True})
             function = OnRows(call.function, inputs, call.column)
-            made = made.map_batches(function, batch_format=call.batch_format, udf_modifying_row_count=False)
+            if keys:
+                made = cast("Any", made).groupby(keys).map_groups(function, batch_format=call.batch_format)
+            else:
+                made = made.map_batches(function, batch_format=call.batch_format, udf_modifying_row_count=False)
             dropped = inputs + [each.column for each in _calls(call.arguments)]
             made = made.drop_columns(dropped)
         return made

@@ -136,11 +136,11 @@ def _delete_unused(path: str, descriptor: int) -> None:
 def _sweep(place: str) -> None:
     """Deletes what killed processes have left."""
     for entry in os.scandir(place):
-        if entry.is_dir():  # Ranks of one attempt found their data process by it.
-            if time.time() - entry.stat().st_mtime > _OLD_S:
-                shutil.rmtree(entry.path, ignore_errors=True)
-            continue
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):  # Others delete what they do not need.
+            if entry.is_dir():  # Ranks of one attempt found their data process by it.
+                if time.time() - entry.stat().st_mtime > _OLD_S:
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                continue
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 _delete_unused(entry.path, descriptor)

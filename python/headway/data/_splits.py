@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, refuse
-from headway.data import _materialize
+from headway.data import _client, _materialize
 from headway.data._base import DatasetPart, kept
 from headway.data._consume import Consume
+from headway.data._expression import column
+from headway.data._hashes import ByChance, ByHash
 from headway.data._iterator import DataIterator, Share
 from headway.data._schema import Schema
-from headway.data._seeds import check_seed
+from headway.data._seeds import check_seed, drawn
+from headway.data.expressions import monotonically_increasing_id, pyarrow_udf
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,7 +30,17 @@ class Splits(Consume, DatasetPart):
         """Computes the data set once and keeps its rows, in files in Arrow's format; what is made
         of the result reads them. They are deleted with the last data set that uses them.
         """
-        return cast("Self", kept(_materialize.materialized(self._batches(), self._known_schema), self._name))
+        made = _materialize.materialized(self._batches("materialize"), self._known_schema)
+        _client.keep_stats(made, _client.last_stats(self._plan))
+        return cast("Self", kept(made, self._name))
+
+    def num_blocks(self) -> int:
+        """The number of pieces of a data set that is kept, such as one of ``materialize()``.
+
+        Raises:
+            NotImplementedError: it is not kept, so pieces are cut when it is read.
+        """
+        return _materialize.number_of_pieces(self._plan)
 
     def _known_schema(self) -> Schema:
         schema = self.schema()
@@ -142,8 +155,43 @@ class Splits(Consume, DatasetPart):
         return cast("Self", kept(_materialize.of_file(file), self._name))
 
     def _cut(self, ends: Sequence[int | None]) -> list[Self]:
-        plans = _materialize.cut(self._batches(), self._known_schema, ends)
+        plans = _materialize.cut(self._batches("split"), self._known_schema, ends)
         return [kept(plan, self._name) for plan in plans]
+
+    def streaming_train_test_split(
+        self, test_size: float, *, split_type: str = "random", hash_column: str | None = None, seed: int | None = None
+    ) -> tuple[Self, Self]:
+        """Two data sets: to train with, and to test with. Nothing is read now, and each of both
+        reads all rows.
+
+        Args:
+            test_size: The part of the rows that is for the test.
+            split_type: ``"random"``: each row by chance, always the same one; ``"hash"``: by a
+                column's value, so that equal values are in one of both.
+            hash_column: The column for ``"hash"``.
+            seed: Of the chance; None: one is drawn now, and kept.
+        """
+        allowed = "a number between 0 and 1"
+        if not 0 < check_number("test_size", test_size, allowed) < 1:
+            raise ValueError(f"test_size is {test_size}; allowed: {allowed}")
+        if split_type not in ("random", "hash"):
+            raise ValueError(f'split_type is {split_type!r}; allowed: "random" or "hash"')
+        given = check_seed("seed", seed)
+        if split_type == "hash":
+            if given is not None:
+                raise ValueError(f'seed is {given} with split_type "hash"; allowed: None')
+            if hash_column is None:
+                raise ValueError('hash_column is None with split_type "hash"; allowed: a column\'s name')
+            check_str("hash_column", hash_column, "a column's name")
+            is_train = pyarrow_udf("bool")(ByHash(1 - test_size))(column(hash_column))
+        else:
+            if hash_column is not None:
+                raise ValueError(f'hash_column is {hash_column!r} with split_type "random"; allowed: None')
+            _check_order(self._plan)
+            chance = ByChance(1 - test_size, drawn() if given is None else given)
+            is_train = pyarrow_udf("bool")(chance)(monotonically_increasing_id())
+        rows = cast("Any", self)
+        return rows.filter(expr=is_train), rows.filter(expr=~is_train)
 
     def streaming_split(
         self, n: int, *, equal: bool = False, locality_hints: Sequence[Any] | None = None
@@ -165,3 +213,17 @@ class Splits(Consume, DatasetPart):
         seed = uuid.uuid4().int % 2**62
         shares = (Share(group, n, rank, equal) for rank in range(n))
         return [DataIterator(self._plan, self.context, share, seed) for share in shares]
+
+
+def _check_order(plan: Any) -> None:
+    """Refuses a split by rows' numbers where both parts, or two epochs, have other numbers.
+
+    Raises:
+        ValueError: the order of the rows changes.
+    """
+    for node in plan.nodes:
+        if node["op"] == "shuffle" and (node["args"].get("seed") is None or node["args"].get("reseed")):
+            raise ValueError(
+                'split_type is "random", and the order of the rows changes from one read to the next; allowed: to '
+                'shuffle afterwards, or with a seed that stays (random_shuffle(seed=1)), or split_type "hash"'
+            )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_int, check_str, refuse
 from headway.data import _client, _locations
 from headway.data._base import DatasetPart
+from headway.data._images import EncodedImage
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -170,6 +171,29 @@ class Write(DatasetPart):
         """
         self._write("webdataset", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
 
+    def write_images(
+        self,
+        path: str,
+        column: str,
+        file_format: str = "png",
+        *,
+        filesystem: pyarrow.fs.FileSystem | None = None,
+        mode: SaveMode | str = SaveMode.APPEND,
+    ) -> None:
+        """Writes each row's image as a file to a folder. Function workers encode, with Pillow.
+
+        Args:
+            path, filesystem, mode: As for :meth:`write_parquet`.
+            column: The column of arrays: height, width and colours, or height and width.
+            file_format: One that Pillow writes, such as ``"png"`` or ``"jpeg"``.
+
+        Raises:
+            ModuleNotFoundError: Pillow is not installed.
+        """
+        encode = EncodedImage(check_str("column", column, "a column's name"), file_format)
+        images = cast("Any", self).select_columns([column]).map(encode)
+        images._write("bytes", path, filesystem, mode, None, 1, {"column": "bytes", "extension": encode.extension})
+
     def _write(
         self, kind: str, path: Any, filesystem: Any, mode: Any, least: Any, most: Any, options: dict[str, Any]
     ) -> None:
@@ -185,7 +209,7 @@ class Write(DatasetPart):
             "mode": _mode(mode),
             "options": {name: value for name, value in given.items() if value is not None},
         }
-        _client.run(self._plan.then("write", arguments), self.context)
+        _client.run(self._plan.then("write", arguments), self.context, self._plan)
 
 
 def _mode(given: Any) -> str:

@@ -2,70 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from headway._values.arguments import check_bool, check_int, check_number, check_str
+from headway._values.arguments import check_int, check_number
 from headway._values.named_arguments import offer
+from headway.data._aggregate_functions import AggregateFn, AggregateFnV2, EngineFn, of_column
+from headway.data._approximate import (
+    ApproximateQuantile,
+    ApproximateTopK,
+    MissingValuePercentage,
+    ValueCounter,
+    ZeroPercentage,
+)
 
 __all__ = [
     "AbsMax",
     "AggregateFn",
+    "AggregateFnV2",
+    "ApproximateQuantile",
+    "ApproximateTopK",
     "AsList",
     "Count",
     "CountDistinct",
     "Max",
     "Mean",
     "Min",
+    "MissingValuePercentage",
     "Quantile",
     "Std",
     "Sum",
     "Unique",
+    "ValueCounter",
+    "ZeroPercentage",
 ]
 
 
-class AggregateFn:
-    """What one value is computed of many: the base class of the aggregates here.
-
-    Example:
-        >>> from headway.data.aggregate import AggregateFn, Mean
-        >>> isinstance(Mean("price"), AggregateFn)
-        True
-    """
-
-    _function = ""
-
-    def __init__(
-        self, _on: str | None = None, _ignore_nulls: bool = True, _alias_name: str | None = None, **_options: Any
-    ):
-        kind = type(self).__name__
-        if _on is not None:
-            check_str(f"{kind}.on", _on, "a column's name")
-        check_bool(f"{kind}.ignore_nulls", _ignore_nulls)
-        if _alias_name is not None:
-            check_str(f"{kind}.alias_name", _alias_name, "None or a column's name")
-        self.on = _on
-        self.ignore_nulls = _ignore_nulls
-        self.name = _alias_name or f"{self._function}({_on or ''})"
-        self._options = _options
-
-    def for_plan(self) -> dict[str, Any]:
-        """As the plan has it."""
-        named = {"function": self._function, "on": self.on, "name": self.name, "ignore_nulls": self.ignore_nulls}
-        return {**named, **self._options}
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class _OfColumn(AggregateFn):
+class _OfColumn(EngineFn):
     """An aggregate of one column."""
 
     def __init__(self, on: str, ignore_nulls: bool = True, alias_name: str | None = None):
-        check_str(f"{type(self).__name__}.on", on, "a column's name")
-        super().__init__(on, ignore_nulls, alias_name)
+        super().__init__(of_column(type(self).__name__, on), ignore_nulls, alias_name)
 
 
-class Count(AggregateFn):
+class Count(EngineFn):
     """The number of rows, or of a column's values.
 
     Args:
@@ -153,7 +130,7 @@ class Mean(_OfColumn):
     _function = "mean"
 
 
-class Std(AggregateFn):
+class Std(EngineFn):
     """The standard deviation of a column.
 
     Args:
@@ -171,10 +148,9 @@ class Std(AggregateFn):
     _function = "std"
 
     def __init__(self, on: str, ddof: int = 1, ignore_nulls: bool = True, alias_name: str | None = None):
-        check_str("Std.on", on, "a column's name")
         if check_int("Std.ddof", ddof, "0 or more") < 0:
             raise ValueError(f"Std.ddof is {ddof}; allowed: 0 or more")
-        super().__init__(on, ignore_nulls, alias_name, ddof=ddof)
+        super().__init__(of_column("Std", on), ignore_nulls, alias_name, ddof=ddof)
 
 
 class AbsMax(_OfColumn):
@@ -194,7 +170,7 @@ class AbsMax(_OfColumn):
     _function = "abs_max"
 
 
-class Quantile(AggregateFn):
+class Quantile(EngineFn):
     """A quantile of a column; between two values it is interpolated.
 
     Args:
@@ -212,10 +188,9 @@ class Quantile(AggregateFn):
     _function = "quantile"
 
     def __init__(self, on: str, q: float = 0.5, ignore_nulls: bool = True, alias_name: str | None = None):
-        check_str("Quantile.on", on, "a column's name")
         if not 0 <= check_number("Quantile.q", q, "a number from 0 to 1") <= 1:
             raise ValueError(f"Quantile.q is {q}; allowed: a number from 0 to 1")
-        super().__init__(on, ignore_nulls, alias_name, q=float(q))
+        super().__init__(of_column("Quantile", on), ignore_nulls, alias_name, q=float(q))
 
 
 class Unique(_OfColumn):

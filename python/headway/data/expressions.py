@@ -12,10 +12,23 @@ from typing import Any
 from headway._values.arguments import check_str, refuse
 from headway._values.named_arguments import offer
 from headway.data import _expression
-from headway.data._expression import Expr, PythonCall, call, literal
+from headway.data._download import Download
+from headway.data._expression import Expr, PythonCall, Unnested, call, literal
 from headway.data._literals import type_name
 
-__all__ = ["Expr", "col", "lit", "monotonically_increasing_id", "pyarrow_udf", "random", "star", "udf", "uuid"]
+__all__ = [
+    "Expr",
+    "col",
+    "download",
+    "lit",
+    "monotonically_increasing_id",
+    "pyarrow_udf",
+    "random",
+    "star",
+    "udf",
+    "unnest",
+    "uuid",
+]
 
 _numbers = itertools.count()
 
@@ -95,6 +108,41 @@ def monotonically_increasing_id() -> Expr:
         monotonically_increasing_id()
     """
     return call("monotonically_increasing_id")
+
+
+def download(uri_column_name: str, *, filesystem: Any = None) -> Expr:
+    """What lies at the paths and URLs of a column, as bytes: local files, URLs of storage such as
+    ``s3://``, and of ``http``. It is missing where it cannot be read.
+
+    Args:
+        uri_column_name: The column.
+        filesystem: One of ``pyarrow.fs`` or ``fsspec`` on which all paths are.
+
+    Example:
+        >>> from headway.data.expressions import download
+        >>> download("uri")
+        cast(download(col('uri')), type='binary', safe=True)
+    """
+    column = col(check_str("uri_column_name", uri_column_name, "a column's name"))
+    return pyarrow_udf("binary")(Download(filesystem))(column)
+
+
+def unnest(expr: Expr) -> Unnested:
+    """All fields of a struct, each as a column, in ``with_columns(unnest(...))``.
+
+    Args:
+        expr: What has structs, such as a column or a function's result.
+
+    Example:
+        >>> import headway.data
+        >>> from headway.data.expressions import col, unnest
+        >>> places = headway.data.from_items([{"place": {"x": 1, "y": 2}}])
+        >>> places.with_columns(unnest(col("place"))).columns()
+        ['place', 'x', 'y']
+    """
+    if not isinstance(expr, Expr):
+        refuse("expr", expr, 'an expression such as col("place")')
+    return Unnested(expr)
 
 
 def udf(return_dtype: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:

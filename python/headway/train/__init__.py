@@ -97,7 +97,7 @@ __all__ = [
     "report",
 ]
 
-_PACKAGES = ("collective", "huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
+_PACKAGES = ("collective", "horovod", "huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
 
 offer(globals(), __all__)
 

@@ -1,4 +1,4 @@
-"""Addresses of ranks, and ports that ranks hold until a framework listens there.
+"""Addresses and interfaces of ranks, and ports that ranks hold until a framework listens there.
 
 Frameworks want to know the port of each rank before any rank listens. There are three ways without
 a race: hand over the listening socket (torch), share the port with the one who will listen
@@ -7,8 +7,10 @@ a race: hand over the listening socket (torch), share the port with the one who 
 
 from __future__ import annotations
 
+import fcntl
 import random
 import socket
+import struct
 
 from headway import _session as worker_session
 
@@ -26,6 +28,23 @@ def own_host(caller: str) -> str:
     context = worker_session.current(caller).context
     plan = context["plan"]
     return "127.0.0.1" if plan["local_world_size"] == context["world_size"] else plan["slot"]["node_ip"]
+
+
+def interface_of(ip: str) -> str:
+    """The name of the network interface with this address, such as ``"eth0"``; ``"lo"`` when there
+    is none.
+    """
+    get_address = 0x8915  # SIOCGIFADDR (linux/sockios.h)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("256s", name.encode()[:15])
+            try:
+                answer = fcntl.ioctl(any_socket.fileno(), get_address, request)
+            except OSError:
+                continue  # It has no address.
+            if socket.inet_ntoa(answer[20:24]) == ip:
+                return name
+    return "lo"
 
 
 def hold_shared() -> socket.socket:

@@ -58,6 +58,16 @@ class Backend:
         failed.
         """
 
+    def clean_up(self, backend_config: Any) -> None:
+        """The processes of a group are gone, and ``on_shutdown`` was not called for it: it failed,
+        was stopped, or a group of another size follows. Whatever ``on_start`` has left in the
+        driver can be ended here.
+
+        Called before the next group's ``on_start``, and at the end of the run. An exception is a
+        warning, and so is a call that has not returned within 30 seconds: the run does not wait for
+        it any longer.
+        """
+
 
 class BackendConfig:
     """A framework's settings, and which :class:`Backend` they are for.

@@ -34,7 +34,7 @@ from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
 from headway.train._run.user_callback import TrainRunContext
 from headway.train._training_function.data_config import check_datasets
-from headway.train._training_function.signature import check_loop_config, loop_arguments
+from headway.train._training_function.signature import BuiltInLoop, check_loop_config, loop_arguments
 from headway.train._training_function.with_datasets import with_datasets
 from headway.train._validation.config import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
@@ -116,7 +116,8 @@ class DataParallelTrainer(BaseTrainer):
         self.run_config: RunConfig = (
             check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
         )
-        _check_reports_its_own(self.run_config)
+        if not isinstance(train_loop_per_worker, BuiltInLoop):
+            _check_reports_its_own(self.run_config)
         self.metadata: dict[str, Any] = json.loads(to_json({} if metadata is None else metadata, "metadata"))
         self.resume_from_checkpoint: Checkpoint | None = check_instance(
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"

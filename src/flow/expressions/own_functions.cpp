@@ -127,7 +127,7 @@ Made make_list_sort(const json::object& options) {
 
 Made make_random(const json::object& options) {
   const json::value* value = option(options, "seed");
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;
   if (value != nullptr) {
     if (!value->is_int64() && !value->is_uint64()) {
       return arrow::Status::Invalid("the option seed is an integer; found ", json_text(*value));

@@ -50,8 +50,10 @@ arrow::Result<arrow::Datum> make_numbers(const CallPlace& place, Make make) {
 
 }  // namespace
 
-arrow::Result<arrow::Datum> random_values(std::uint64_t stream, const CallPlace& place) {
-  const RowBits bits(place.rows.seed + stream * stream_step, random_purpose, place.rows);
+arrow::Result<arrow::Datum> random_values(std::optional<std::uint64_t> seed, const CallPlace& place) {
+  RowPlace rows = place.rows;
+  if (seed) rows.epoch = 0;  // The same numbers in each epoch.
+  const RowBits bits(seed ? *seed * stream_step : rows.seed, random_purpose, rows);
   return make_numbers<arrow::DoubleArray, double>(
       place, [&](std::int64_t i) { return static_cast<double>(bits[i][0] >> 11U) * 0x1.0p-53; });
 }

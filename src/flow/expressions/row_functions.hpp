@@ -2,12 +2,15 @@
 
 #include "flow/expressions/own_functions.hpp"
 
+#include <cstdint>
+#include <optional>
+
 /// Values that depend on the place of a row: functions of (seed, epoch, unit, row), and of nothing
 /// else, so that an epoch can be repeated row by row.
 namespace headway::flow {
 
-/// Doubles in [0, 1). Another `stream` gives other values.
-arrow::Result<arrow::Datum> random_values(std::uint64_t stream, const CallPlace& place);
+/// Doubles in [0, 1), of `seed` in place of the data set's, where it is given.
+arrow::Result<arrow::Datum> random_values(std::optional<std::uint64_t> seed, const CallPlace& place);
 
 /// Random UUIDs (version 4) as text.
 arrow::Result<arrow::Datum> uuid_values(const CallPlace& place);

@@ -45,7 +45,7 @@ class FunctionPool::State {
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                         const FunctionSink& sink, const void* caller) {
     if (input && input->num_rows() == 0) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work.decides_schema, caller));
+    ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work, caller));
     std::int64_t delivered = 0;
     arrow::Status done = run(*link, work, input, sink, delivered, caller);
     if (is_stopped(caller)) {
@@ -111,10 +111,16 @@ class FunctionPool::State {
   static arrow::Status cancelled() { return arrow::Status::Cancelled("the function's workers were stopped"); }
 
   /// A worker that is the caller's until `release`.
-  arrow::Result<FunctionLink*> acquire(bool decides, const void* caller) {
+  arrow::Result<FunctionLink*> acquire(const FunctionWork& work, const void* caller) {
+    const bool decides = work.decides_schema;
     std::unique_lock lock(mutex_);
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    changed_.wait(lock, [&] { return is_over() || !idle_.empty() || running() < workers_max_; });
+    const auto may_go = [&] { return is_over() || !idle_.empty() || running() < workers_max_; };
+    if (!may_go()) {
+      if (work.on_wait) work.on_wait(true);
+      changed_.wait(lock, may_go);
+      if (work.on_wait) work.on_wait(false);
+    }
     if (is_over()) return cancelled();
     if (idle_.empty()) {
       ++starting_;

@@ -48,6 +48,8 @@ struct FunctionWork {
   /// beside it wait for that. At most one call of a pool has it. Without one the first output
   /// decides.
   bool decides_schema = false;
+  /// Called when the call begins to wait for a free worker, and when it has one.
+  std::function<void(bool waits)> on_wait = {};
 };
 
 /// Takes one output. Its memory is the worker's until the batch is let go; the next output is made

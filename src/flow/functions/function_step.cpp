@@ -59,8 +59,14 @@ class FunctionStep : public UnitStep {
                     const ItemSink& sink) const override {
     if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
-    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first};
+    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first, place.on_wait};
     return pool->process(work, rows, sink, this);
+  }
+
+  /// Does not wait: while the pool is opened, its workers are not known.
+  int workers() const override {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    return lock && pool_ ? pool_->workers() : 0;
   }
 
   void stop() const override {

@@ -1,5 +1,7 @@
 #include "flow/sources/csv_header.hpp"
 
+#include "flow/sources/text_encoding.hpp"
+
 #include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 
@@ -11,7 +13,6 @@ namespace {
 
 constexpr std::int64_t look_bytes = std::int64_t{64} << 10;
 constexpr std::size_t head_bytes_max = std::size_t{64} << 20;
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 /// The begin of a file, as much of it as is asked for.
 class Head {

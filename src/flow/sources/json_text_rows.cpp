@@ -1,13 +1,13 @@
 #include "flow/sources/json_text_rows.hpp"
 
+#include "flow/sources/text_encoding.hpp"
+
 #include <arrow/buffer.h>
 
 #include <string>
 
 namespace headway::flow {
 namespace {
-
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 /// Where a character stands: how deep in objects and lists, and whether in a string.
 class JsonPlace {

@@ -3,9 +3,13 @@
 #include <arrow/status.h>
 
 #include <string>
+#include <string_view>
 
 /// Text in other encodings, by the system's iconv.
 namespace headway::flow {
+
+/// What some programs begin a UTF-8 file with; it is no part of the text.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool is_utf8_encoding(const std::string& name);
 

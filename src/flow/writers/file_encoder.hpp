@@ -41,6 +41,8 @@ class FileWriting {
 using WritingResult = arrow::Result<std::unique_ptr<FileWriting>>;
 
 WritingResult parquet_writing(const data::WriteNode& node, arrow::MemoryPool* pool);
+/// A file a row, of the bytes of one column; with `max_rows_per_file` 1.
+WritingResult bytes_writing(const data::WriteNode& node, arrow::MemoryPool* pool);
 WritingResult csv_writing(const data::WriteNode& node, arrow::MemoryPool* pool);
 /// A JSON object a line. Bytes become text in base64, times text as ISO 8601, tensors nested lists.
 WritingResult json_writing(const data::WriteNode& node, arrow::MemoryPool* pool);

@@ -13,6 +13,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -180,10 +181,64 @@ class NumpyWriting : public FileWriting {
   std::string column_;
 };
 
+/// A row's bytes are its file.
+class BytesEncoder : public FileEncoder {
+ public:
+  BytesEncoder(OutputFile out, std::string column) : out_(std::move(out)), column_(std::move(column)) {}
+
+  arrow::Status write(const arrow::RecordBatch& rows) override {
+    const auto values = rows.GetColumnByName(column_);
+    for (std::int64_t row = 0; row < rows.num_rows(); ++row) {
+      if (values->IsNull(row)) return arrow::Status::Invalid("the column ", column_, " has a null, which is no file");
+      ARROW_RETURN_NOT_OK(out_->Write(bytes_of(*values, row)));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status finish() override { return out_->Close(); }
+
+ private:
+  static std::string_view bytes_of(const arrow::Array& values, std::int64_t row) {
+    if (values.type_id() == arrow::Type::BINARY) return static_cast<const arrow::BinaryArray&>(values).GetView(row);
+    return static_cast<const arrow::LargeBinaryArray&>(values).GetView(row);
+  }
+
+  OutputFile out_;
+  std::string column_;
+};
+
+class BytesWriting : public FileWriting {
+ public:
+  BytesWriting(std::string column, std::string extension)
+      : column_(std::move(column)), extension_(std::move(extension)) {}
+  const char* extension() const override { return extension_.c_str(); }
+
+  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
+    const auto field = schema->GetFieldByName(column_);
+    if (field == nullptr) return arrow::Status::Invalid("there is no column ", column_, " to write");
+    if (field->type()->id() != arrow::Type::BINARY && field->type()->id() != arrow::Type::LARGE_BINARY) {
+      return arrow::Status::Invalid("column ", column_, " is ", field->type()->ToString(), "; a file is made of bytes");
+    }
+    ARROW_ASSIGN_OR_RAISE(OutputFile out, arrow::io::FileOutputStream::Open(path));
+    return std::make_unique<BytesEncoder>(std::move(out), column_);
+  }
+
+ private:
+  std::string column_;
+  std::string extension_;
+};
+
 }  // namespace
 
 WritingResult json_writing(const data::WriteNode&, arrow::MemoryPool* pool) {
   return std::make_unique<JsonWriting>(pool);
+}
+
+WritingResult bytes_writing(const data::WriteNode& node, arrow::MemoryPool*) {
+  const OptionView options(node.options, node.format);
+  ARROW_ASSIGN_OR_RAISE(std::string column, options.text("column", "bytes"));
+  ARROW_ASSIGN_OR_RAISE(std::string extension, options.text("extension", "bin"));
+  return std::make_unique<BytesWriting>(std::move(column), "." + extension);
 }
 
 WritingResult numpy_writing(const data::WriteNode& node, arrow::MemoryPool*) {

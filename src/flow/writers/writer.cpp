@@ -36,7 +36,8 @@ struct KnownWriting {
   WritingResult (*make)(const data::WriteNode&, arrow::MemoryPool*);
 };
 
-constexpr std::array<KnownWriting, 7> writings = {{{"csv", csv_writing},
+constexpr std::array<KnownWriting, 8> writings = {{{"bytes", bytes_writing},
+                                                   {"csv", csv_writing},
                                                    {"json", json_writing},
                                                    {"numpy", numpy_writing},
                                                    {"orc", orc_writing},

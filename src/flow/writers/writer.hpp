@@ -33,7 +33,8 @@ class Writer {
 ///     have 128 MiB in memory;
 ///   - parquet: `partition_cols` (their values become folders such as `year=2026`; the columns are
 ///     not in the files) and `compression` ("snappy", "zstd", "gzip", "brotli", "lz4", "none");
-///   - numpy: `column` ("data").
+///   - numpy: `column` ("data");
+///   - bytes: `column` ("bytes"), `extension` ("bin").
 ///
 /// Modes: `append` adds files, `create` and `error` fail with AlreadyExists where files are,
 /// `overwrite` puts the new folder in the place of the old one. Errors name the option, the column

@@ -51,7 +51,12 @@ Result<void> write_and_read_back(const Remote& run) {
   const Result<void> removed = run.store.remove_file(path);
   if (!read) return read.error();
   if (*read != content) {
-    return Error{ErrorKind::refused, run.store.shown(path) + " reads otherwise than it was written"};
+    // What the AWS SDK sends has chunks around the content, which servers are to take away.
+    const char* hint = read->find("x-amz-checksum") == std::string::npos
+                           ? ""
+                           : ": it keeps the checksums around the content; with "
+                             "AWS_REQUEST_CHECKSUM_CALCULATION=when_required in the environment none are sent";
+    return Error{ErrorKind::refused, run.store.shown(path) + " reads otherwise than it was written" + hint};
   }
   return removed;
 }
@@ -64,8 +69,10 @@ Result<void> probe(const Remote& run) {
   policy.total_max = std::min(policy.total_max, std::chrono::milliseconds(5000));
   const Result<void> proved = write_and_read_back({run.store.with(policy), run.path});
   if (proved) return {};
-  return Error{proved.error().kind, "RunConfig.storage_path: the run's folder " + run.store.shown(run.path) +
-                                        " can't be used: " + proved.error().message};
+  // A bucket that is not there is "not found" to some clients.
+  const ErrorKind kind = proved.error().kind == ErrorKind::not_found ? ErrorKind::refused : proved.error().kind;
+  return Error{kind, "RunConfig.storage_path: the run's folder " + run.store.shown(run.path) +
+                         " can't be used: " + proved.error().message};
 }
 
 Result<void> begin_checkpoint(const Remote& checkpoint) {

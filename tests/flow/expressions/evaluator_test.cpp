@@ -152,7 +152,11 @@ BOOST_AUTO_TEST_CASE(makes_random_values_of_seed_epoch_unit_and_row_alone) {
   }
   const auto numbers = std::static_pointer_cast<arrow::DoubleArray>(value_of(call_text("random", ""), place));
   for (std::int64_t i = 0; i < numbers->length(); ++i) BOOST_TEST((numbers->Value(i) >= 0 && numbers->Value(i) < 1));
-  BOOST_TEST(!numbers->Equals(*value_of(call_text("random", "", R"({"seed": 5})"), place)));
+  const auto of_five = [](const RowPlace& at) { return value_of(call_text("random", "", R"({"seed": 5})"), at); };
+  BOOST_TEST(!numbers->Equals(*of_five(place)));
+  RowPlace other_seed = place;
+  other_seed.seed = 9;
+  BOOST_TEST(of_five(place)->Equals(*of_five(other_seed)));
   const auto texts = std::static_pointer_cast<arrow::StringArray>(value_of(call_text("uuid", ""), place));
   std::set<std::string> different;
   for (std::int64_t i = 0; i < texts->length(); ++i) {

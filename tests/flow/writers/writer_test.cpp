@@ -103,6 +103,21 @@ BOOST_AUTO_TEST_CASE(of_one_column_make_numpy_files) {
                       "the column n has nulls"));
 }
 
+BOOST_AUTO_TEST_CASE(of_bytes_are_files_of_these_bytes) {
+  const FilesOnDisk disk;
+  const std::string options = R"({"column": "b", "extension": "png", "max_rows_per_file": 1})";
+  const auto rows = batch_of({{"b", array_of_text(arrow::binary(), R"(["one", "", "two"])")}});
+  const auto files = must(written(write_node("bytes", disk.path("out"), options), {rows}));
+  BOOST_TEST(files.size() == 3U);
+  BOOST_TEST(files[2].ends_with(".png"), files[2]);
+  const auto read = must(rows_of(read_node("binary", {disk.path("out")})));
+  BOOST_TEST(column_of(*read, "bytes")->ToString() == rows->column(0)->ToString());
+  const auto null = batch_of({{"b", array_of_text(arrow::binary(), "[null]")}});
+  BOOST_TEST(contains(error_of(written(write_node("bytes", disk.path("o"), options), {null})), "column b has a null"));
+  const auto text = batch_of({{"b", array_of_text(arrow::utf8(), R"(["a"])")}});
+  BOOST_TEST(contains(error_of(written(write_node("bytes", disk.path("o"), options), {text})), "column b is string"));
+}
+
 BOOST_AUTO_TEST_CASE(go_to_folders_by_the_values_of_partition_columns) {
   const FilesOnDisk disk;
   const auto rows = batch_of({{"n", array_of_text(arrow::int64(), "[1, 2, 3, 4, 5]")},

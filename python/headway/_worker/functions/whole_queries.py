@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headway._worker.functions.whole_descriptions import check_numeric, description
+
 #: The name of the rows' numbers.
 ROW = "__headway_row"
 
@@ -116,6 +118,9 @@ def _value(aggregate: Mapping[str, Any], schema: Any) -> str:
     if on is None:
         return "count(*)"
     column = quoted(on)
+    described = description(aggregate, column, schema.field(on).type)
+    if described is not None:
+        return described
     if function == "count":
         return f"count({column})" if ignores else "count(*)"
     if function == "count_distinct":
@@ -140,9 +145,7 @@ def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     function = aggregate["function"]
     if function in ("min", "max"):
         return f"{function}({column})"
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if not numeric and not pa.types.is_boolean(kind):
-        raise ValueError(f"{aggregate['name']}: column {aggregate['on']!r} is {kind}; allowed: a column of numbers")
+    check_numeric(aggregate, kind)
     if pa.types.is_boolean(kind):
         column = f"CAST({column} AS BIGINT)"
     if function == "sum":

@@ -4,7 +4,13 @@ single batches.
 
 from headway._values.named_arguments import offer
 from headway.data.preprocessors._base import FitStatus, Preprocessor, PreprocessorNotFittedException
-from headway.data.preprocessors._encoders import LabelEncoder, MultiHotEncoder, OneHotEncoder, OrdinalEncoder
+from headway.data.preprocessors._encoders import (
+    Categorizer,
+    LabelEncoder,
+    MultiHotEncoder,
+    OneHotEncoder,
+    OrdinalEncoder,
+)
 from headway.data.preprocessors._others import (
     BatchMapper,
     Chain,
@@ -24,6 +30,7 @@ from headway.data.preprocessors._vectors import Concatenator, Normalizer, PowerT
 
 __all__ = [
     "BatchMapper",
+    "Categorizer",
     "Chain",
     "Concatenator",
     "CountVectorizer",

@@ -204,6 +204,88 @@ class LabelEncoder(Preprocessor):
         return ds.map_batches(back, batch_format="numpy", udf_modifying_row_count=False)
 
 
+class Categorizer(Preprocessor):
+    """Makes the values of columns categories of pandas; other values are missing then.
+
+    Batches of a data set are Arrow's, which hold the values themselves: :meth:`transform` makes
+    those missing that are no category. A data frame that :meth:`transform_batch` gets, such as a
+    batch of the format pandas, has categories afterwards.
+
+    Args:
+        columns: Columns of values.
+        dtypes: By column: a ``pandas.CategoricalDtype``, where the categories are known before.
+        output_columns: Where categories go; default: the same columns.
+
+    Example:
+        >>> import headway.data, pandas
+        >>> from headway.data.preprocessors import Categorizer
+        >>> rows = headway.data.from_items([{"level": "L4"}, {"level": "L3"}])
+        >>> categorizer = Categorizer(columns=["level"]).fit(rows)
+        >>> frame = categorizer.transform_batch(pandas.DataFrame({"level": ["L3", "L9"]}))
+        >>> frame["level"].cat.codes.tolist()
+        [0, -1]
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        dtypes: Mapping[str, Any] | None = None,
+        output_columns: Sequence[str] | None = None,
+    ):
+        super().__init__(columns, output_columns)
+        self.dtypes = _category_types("Categorizer.dtypes", dtypes, self.columns)
+
+    def _fit(self, ds: Dataset) -> None:
+        import pandas as pd
+
+        self.stats_ = dict(self.dtypes)
+        unknown = [name for name in self.columns if name not in self.dtypes]
+        if unknown:
+            counts = _statistics.value_counts(ds, unknown)
+            self.stats_.update({name: pd.CategoricalDtype(_statistics.ordered(counts[name])) for name in unknown})
+
+    def transform_batch(self, data: Any) -> Any:
+        """A batch as this preprocessor makes it; a data frame has categories.
+
+        Args:
+            data: A dict of arrays, a ``pandas.DataFrame`` or a ``pyarrow.Table``.
+        """
+        if type(data).__module__.partition(".")[0] != "pandas":
+            return super().transform_batch(data)
+        self._check_fitted()
+        made = data.copy(deep=False)
+        for name, output in self._pairs():
+            values, kind = column_of(data, name, "Categorizer"), self.stats_[name]
+            made[output] = values.where(values.isin(kind.categories)).astype(kind)
+        return made
+
+    def _transform(self, batch: dict[str, Any]) -> dict[str, Any]:
+        for name, output in self._pairs():
+            values = column_of(batch, name, "Categorizer")
+            unknown = self.stats_[name].categories.get_indexer(values) < 0
+            if unknown.any():
+                values = values.astype(object)
+                values[unknown] = None
+            batch[output] = values
+        return batch
+
+
+def _category_types(argument: str, given: Any, columns: Sequence[str]) -> dict[str, Any]:
+    allowed = "None or a dict from columns to pandas.CategoricalDtype"
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        refuse(argument, given, allowed)
+    import pandas as pd
+
+    for name, dtype in given.items():
+        if name not in columns:
+            raise ValueError(f"{argument} has {name!r}; allowed: one of columns: {', '.join(columns)}")
+        if not isinstance(dtype, pd.CategoricalDtype) or dtype.categories is None:
+            refuse(f"{argument}[{name!r}]", dtype, "a pandas.CategoricalDtype with its categories")
+    return dict(given)
+
+
 class _Labels:
     """Labels of numbers, as a function of batches."""
 

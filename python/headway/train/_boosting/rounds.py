@@ -37,7 +37,7 @@ class Rounds:
         reduce: str | None = None,
     ):
         self._metrics = metric_names(metrics)
-        self._filename = check_filename(filename)
+        self.filename = check_filename(filename)
         self._frequency = check_int("frequency", frequency, "a number of rounds, from 0")
         if self._frequency < 0:
             raise ValueError(f"frequency is {frequency}; allowed: a number of rounds, from 0")
@@ -76,7 +76,7 @@ class Rounds:
             report(self._last, reduce=self._reduce)
             return
         with tempfile.TemporaryDirectory(prefix="headway_boosting_") as folder:
-            save(os.path.join(folder, self._filename))
+            save(os.path.join(folder, self.filename))
             report(self._last, Checkpoint.from_directory(folder), reduce=self._reduce)
 
 

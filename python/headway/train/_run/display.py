@@ -12,21 +12,12 @@ from typing import Any
 from headway import _core
 from headway._callbacks.progress_reporter import CLIReporter
 from headway._values import log
+from headway._values.metrics import ReportedMetrics
+from headway._values.moving_line import MovingLine, find_place
 from headway._values.styles import takes_colours
 from headway.train._config.config import RunConfig
 from headway.train._config.run_options import LoggingConfig
-from headway.train._run.moving_line import MovingLine, find_place
 from headway.train._run.table import Table, make_table, terminal_columns
-
-# What Headway adds to each report; the table shows the user's own.
-_OWN_KEYS = frozenset(
-    (
-        *("training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s", "time_since_restore"),
-        *("timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "done", "attempt", "report_index"),
-        "checkpoint_dir_name",
-    )
-)
-
 
 # A text that is longer makes no column, and is cut short in one.
 _TEXT_MAX = 24
@@ -187,7 +178,7 @@ class Display:
         wanted = self._reporter.metric_columns
         if wanted is not None:
             return wanted, ""
-        own = {key: value for key, value in line.items() if key not in _OWN_KEYS}
+        own = ReportedMetrics.of_line(line)
         self._names = list(dict.fromkeys([*self._names, *_shown_names(own)]))
         shown, more = _core.choose_columns(self._names, self._score, terminal_columns())
         return {name: name for name in shown}, more

@@ -16,6 +16,7 @@ from headway._values import pickling
 from headway._worker.exceptions import describe
 from headway.train._errors.worker_failures import failure_of
 from headway.train._run.callback_calls import CallbackCalls, CallbackError
+from headway.train._run.clean_up import clean_up
 from headway.train._run.display import Display
 from headway.train._run.hook_watch import HookWatch
 from headway.train._run.wakeup import signals_wake
@@ -51,6 +52,8 @@ class RunLoop:
         self._answers: dict[tuple[int, int], _core.CallExecuted] = {}
         self._group: DriverWorkerGroup | None = None
         self._hooks: list[Callable[[], None]] = []
+        #: Whether a group has been set up and not torn down.
+        self._is_set_up = False
         self.return_value: bytes | None = None
         self.exceptions: dict[int, Exception] = {}
         self.callback_error: CallbackError | None = None
@@ -70,6 +73,7 @@ class RunLoop:
             self._wait()
             while self._hooks:
                 self._hooks.pop(0)()
+        self._clean_up()
         self._display.finish()
         # It has this loop: what both hold goes with them now, not when cycles are collected.
         self._group = None
@@ -107,6 +111,7 @@ class RunLoop:
             self._display.mute()
         while self.end is None:
             self._wait()
+        self._clean_up()
         self._display.finish()
         # It has this loop: what both hold goes with them now, not when cycles are collected.
         self._group = None
@@ -226,6 +231,8 @@ class RunLoop:
             self._display.say("warning", text)
 
     def _set_up(self, attempt: int, workers: int) -> None:
+        self._clean_up()
+        self._is_set_up = True
         self._call_back(lambda calls: calls.ready(attempt))
         self._group = DriverWorkerGroup(self, workers)
         try:
@@ -237,7 +244,14 @@ class RunLoop:
         else:
             self._run.setup_finished(attempt)
 
+    def _clean_up(self) -> None:
+        """After a group that has ended without a tear-down."""
+        if self._is_set_up:
+            self._is_set_up = False
+            clean_up(self._backend, self._backend_config, self._display.say)
+
     def _tear_down(self, attempt: int) -> None:
+        self._is_set_up = False
         try:
             if self._group is not None:
                 with self._hook_watch.watch():

@@ -197,6 +197,33 @@ class Result:
         return run_files.step_times(self._location)
 
     @property
+    def data_waits(self) -> dict[str, Any] | None:
+        """How long ranks waited for data, as ``data_waits.json`` in the run's folder has it; None
+        for a run without data sets. Read anew each time.
+
+        ``"verdict"`` has ``"is_data_bound"``, ``"waiting_share"``, ``"stage"`` (the one that the
+        others waited for, where it is data-bound) and ``"words"``; it is about ``"dataset"``, the
+        one that ranks waited for the longest. ``"datasets"`` has ``"ranks"`` and ``"stages"`` of
+        each (docs/data.md).
+
+        Raises:
+            OSError: the run's folder could not be read, or the file is damaged.
+
+        Example:
+            >>> import headway.data
+            >>> from headway import train
+            >>> def loop():
+            ...     for batch in train.get_dataset_shard("train").iter_batches(batch_size=10):
+            ...         pass
+            >>> result = train.DataParallelTrainer(
+            ...     loop, datasets={"train": headway.data.range(100)}, run_config=train.RunConfig(verbose=0)
+            ... ).fit()
+            >>> result.data_waits["dataset"]
+            'train'
+        """
+        return run_files.read_json(self._location, "data_waits.json")
+
+    @property
     def log_dir(self) -> str:
         """The older name of ``path``."""
         return self.path

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from headway import _core
 from headway._values.log import is_terminal
+from headway._values.moving_line import in_notebook
 from headway._values.styles import takes_colours
 from headway._values.terminal_text import width
-from headway.train._run.moving_line import in_notebook
 
 # Of a column: most numbers, and so most columns, take no more.
 _WIDTH_MIN = 8

@@ -8,6 +8,13 @@ from typing import Any
 
 from headway._values.arguments import refuse
 
+
+class BuiltInLoop:
+    """A training function of Headway's own, whose checkpoints are those that ``CheckpointConfig``
+    asks for.
+    """
+
+
 _ALLOWED = "a function of no argument or of one, the configuration"
 
 

@@ -18,8 +18,6 @@ from headway._values.arguments import check_bool
 from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
-# What JAX says when a peer is gone.
-_ECHO_WORDS = ("connection closed by peer", "connection reset by peer", "broken pipe", "socket closed", "read error")
 _CALLER = "the jax backend"
 
 
@@ -166,4 +164,6 @@ def _forget_exit_handlers() -> None:
 def _is_echo(error: BaseException) -> bool:
     """A collective that broke because its peer went away."""
     words = str(error).lower()
-    return ("gloo" in words or "coordination" in words) and any(word in words for word in _ECHO_WORDS)
+    if "gloo" not in words and "coordination" not in words:
+        return False
+    return "read error" in words or worker_session.tells_of_lost_peer(error)

@@ -12,6 +12,7 @@ from headway.train._config.config import RunConfig, ScalingConfig
 from headway.train._validation.config import ValidationConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.lightgbm.config import LightGBMConfig
+from headway.train.lightgbm.parameters import FORM, LightGBMLoop, whole_but_the_trained
 from headway.train.lightgbm.report_callback import ReportCallback
 
 if TYPE_CHECKING:
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
 
 
 class LightGBMTrainer(DataParallelTrainer):
-    """A trainer whose workers build one LightGBM model: ``lightgbm.train`` in the training function
-    has the rows of all ranks.
+    """A trainer whose workers build one LightGBM model of the rows of all ranks: by
+    ``lightgbm.train`` in a training function, or by parameters alone.
 
     Args:
         train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets,
         dataset_config, metadata, resume_from_checkpoint, validation_config: As for
         :class:`headway.train.DataParallelTrainer`.
         lightgbm_config: The network's settings.
+        label_column: Instead of a training function: the column of the labels. All other columns of
+            ``datasets["train"]`` are trained on; the other data sets are evaluated.
+        params: The parameters of ``lightgbm.train``.
+        num_boost_round: The rounds of the whole run, over all restarts; default: 10.
+        dmatrix_params: By data set, further arguments of
+            :func:`headway.train.lightgbm.to_dataset`. Except for columns, those of ``"train"``
+            hold for the others too.
+        train_kwargs: Further arguments of ``lightgbm.train``, such as ``callbacks``.
+            ``CheckpointConfig`` says after how many rounds there is a checkpoint.
+
+    Raises:
+        TypeError, ValueError: a bad argument; both forms, or neither.
 
     Example:
         >>> from headway import train
@@ -39,13 +52,19 @@ class LightGBMTrainer(DataParallelTrainer):
         ...     lightgbm.train(parameters, rows, valid_sets=[rows], callbacks=[ReportCallback()])
         >>> trainer = LightGBMTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2))
         >>> model = LightGBMTrainer.get_model(trainer.fit().checkpoint)  # doctest: +SKIP
+
+        The same by parameters:
+
+        >>> import headway.data
+        >>> rows = headway.data.from_items([{"x": float(n), "y": n % 2} for n in range(100)])
+        >>> trainer = LightGBMTrainer(label_column="y", params={}, datasets={"train": rows})
     """
 
     _backend_argument = "lightgbm_config"
 
     def __init__(
         self,
-        train_loop_per_worker: TrainLoop,
+        train_loop_per_worker: TrainLoop | None = None,
         *,
         train_loop_config: Mapping[str, Any] | None = None,
         lightgbm_config: LightGBMConfig | None = None,
@@ -56,11 +75,29 @@ class LightGBMTrainer(DataParallelTrainer):
         metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
         validation_config: ValidationConfig | None = None,
+        label_column: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        num_boost_round: int | None = None,
+        dmatrix_params: Mapping[str, Mapping[str, Any]] | None = None,
+        **train_kwargs: Any,
     ):
         check_instance("lightgbm_config", lightgbm_config, LightGBMConfig, "a LightGBMConfig or None")
-        super().__init__(
+        function, made_config = FORM.checked(
             train_loop_per_worker,
-            train_loop_config=train_loop_config,
+            train_loop_config,
+            datasets=datasets,
+            label_column=label_column,
+            params=params,
+            num_boost_round=num_boost_round,
+            dmatrix_params=dmatrix_params,
+            train_kwargs=train_kwargs,
+            run_config=run_config,
+        )
+        if isinstance(function, LightGBMLoop):
+            dataset_config = whole_but_the_trained(dataset_config, datasets)
+        super().__init__(
+            function,
+            train_loop_config=made_config,
             backend_config=lightgbm_config or LightGBMConfig(),
             scaling_config=scaling_config,
             run_config=run_config,

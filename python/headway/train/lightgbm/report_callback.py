@@ -79,6 +79,14 @@ class ReportCallback:
 
             return lightgbm.Booster(model_file=path)
 
+    def model_of(self, checkpoint: Checkpoint) -> Any:
+        """The model of a checkpoint that this callback, or one like it, has reported."""
+        return self.get_model(checkpoint, self._rounds.filename)
+
+    def finish(self, model: Any) -> None:
+        """After a training that may have stopped early: reports the model, unless it has been."""
+        self._rounds.finish(model.save_model)
+
     def __call__(self, env: Any) -> None:
         """Reports a round: LightGBM calls it."""
         self._check_network(env.params)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import re
 import socket
-import struct
 import sys
 import weakref
 from dataclasses import asdict, dataclass
@@ -22,14 +20,6 @@ from headway.train.torch import _collectives, _libraries
 
 # One backend, or a list of them by kind of device: what torch.distributed.init_process_group takes.
 _BACKEND = re.compile(r"[^\W\d]\w*|[^\W\d]\w*:[^\W\d]\w*(,[^\W\d]\w*:[^\W\d]\w*)*")
-
-_ECHO_WORDS = (
-    "connection closed by peer",
-    "connection reset by peer",
-    "broken pipe",
-    "socket closed",
-    "connection refused",
-)
 
 
 @dataclass
@@ -160,23 +150,6 @@ def _import_torch() -> None:
 _store: Any = None
 
 
-def interface_of(ip: str) -> str:
-    """The name of the network interface with this address, such as ``"eth0"``; ``"lo"`` when there
-    is none.
-    """
-    get_address = 0x8915  # SIOCGIFADDR (linux/sockios.h)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        for _, name in socket.if_nameindex():
-            request = struct.pack("256s", name.encode()[:15])
-            try:
-                answer = fcntl.ioctl(any_socket.fileno(), get_address, request)
-            except OSError:
-                continue  # It has no address.
-            if socket.inet_ntoa(answer[20:24]) == ip:
-                return name
-    return "lo"
-
-
 def _open_store(world_size: int, timeout_s: float) -> tuple[str, int]:
     """In rank 0: the port is taken by the socket that the store then serves on, so nobody can come
     between.
@@ -235,7 +208,7 @@ def _join_group(host: str, port: int, backend: str | None, timeout_s: float) -> 
     # Gloo would look its own host name up, which fails on machines whose name does not resolve.
     one_node = plan["local_world_size"] == world_size
     if one_node or session.store is None:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_of(_ports.own_host("the torch backend")))
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", _ports.interface_of(_ports.own_host("the torch backend")))
     gpus = plan["slot"]["gpu_ids"]
     visible = visible_gpus() if gpus else []
     shared = bool(gpus) and len(visible) < plan["local_world_size"]
@@ -295,4 +268,4 @@ def _is_echo(error: BaseException) -> bool:
 
     if isinstance(error, dist.DistError):
         return True
-    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in _ECHO_WORDS)
+    return isinstance(error, RuntimeError) and worker_session.tells_of_lost_peer(error)

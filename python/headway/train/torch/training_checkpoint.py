@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -243,7 +244,10 @@ def _load_shards(folder: str, model: torch.nn.Module | None, optimizer: Any) -> 
     # Flattening drops the names of tensors of which a rank has no shard, which torch then takes for
     # an old format.
     try:
-        sharded.load(parts, checkpoint_id=folder, planner=sharded.DefaultLoadPlanner(flatten_sharded_tensors=False))
+        with warnings.catch_warnings():
+            # Without a process group, as in a validation, this process loads alone: that is meant.
+            warnings.filterwarnings("ignore", "torch.distributed is disabled, unavailable or uninitialized")
+            sharded.load(parts, checkpoint_id=folder, planner=sharded.DefaultLoadPlanner(flatten_sharded_tensors=False))
     except sharded.CheckpointException as error:  # A BaseException, with that of each rank.
         cause = next(iter(error.failures.values()))[0]
         raise RuntimeError(f"{folder} cannot be loaded: {cause}") from error

@@ -10,12 +10,13 @@ from typing import Any
 from headway._places.missing import explanation
 from headway._values.named_arguments import offer
 from headway.train.xgboost.config import XGBoostConfig
+from headway.train.xgboost.matrix import to_dmatrix
 from headway.train.xgboost.report_callback import ReportCallback
 from headway.train.xgboost.xgboost_trainer import XGBoostTrainer
 
-__all__ = ["RayTrainReportCallback", "ReportCallback", "XGBoostConfig", "XGBoostTrainer"]
+__all__ = ["RayTrainReportCallback", "ReportCallback", "XGBoostConfig", "XGBoostTrainer", "to_dmatrix"]
 
-offer(globals(), ["ReportCallback", "XGBoostConfig", "XGBoostTrainer"])
+offer(globals(), ["ReportCallback", "XGBoostConfig", "XGBoostTrainer", "to_dmatrix"])
 
 RayTrainReportCallback = ReportCallback
 

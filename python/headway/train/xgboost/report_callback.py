@@ -83,6 +83,10 @@ class ReportCallback(LateBase):
 
             return xgboost.Booster(model_file=path)
 
+    def model_of(self, checkpoint: Checkpoint) -> Any:
+        """The model of a checkpoint that this callback, or one like it, has reported."""
+        return self.get_model(checkpoint, self._rounds.filename)
+
     def after_iteration(self, model: Any, epoch: int, evals_log: Mapping[str, Mapping[str, Any]]) -> bool:
         """Reports a round."""
         values = {f"{data}-{name}": log[-1] for data, logs in evals_log.items() for name, log in logs.items()}

@@ -12,6 +12,7 @@ from headway.train._config.config import RunConfig, ScalingConfig
 from headway.train._validation.config import ValidationConfig
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.xgboost.config import XGBoostConfig
+from headway.train.xgboost.parameters import FORM
 from headway.train.xgboost.report_callback import ReportCallback
 
 if TYPE_CHECKING:
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
 
 
 class XGBoostTrainer(DataParallelTrainer):
-    """A trainer whose workers build one XGBoost model: ``xgboost.train`` in the training function
-    has the rows of all ranks.
+    """A trainer whose workers build one XGBoost model of the rows of all ranks: by
+    ``xgboost.train`` in a training function, or by parameters alone.
 
     Args:
         train_loop_per_worker, train_loop_config, scaling_config, run_config, datasets,
         dataset_config, metadata, resume_from_checkpoint, validation_config: As for
         :class:`headway.train.DataParallelTrainer`.
         xgboost_config: The communicator's settings.
+        label_column: Instead of a training function: the column of the labels. All other columns of
+            ``datasets["train"]`` are trained on; the other data sets are evaluated.
+        params: The parameters of ``xgboost.train``.
+        num_boost_round: The rounds of the whole run, over all restarts; default: 10.
+        dmatrix_params: By data set, further arguments of
+            :func:`headway.train.xgboost.to_dmatrix`. Except for columns, those of ``"train"``
+            hold for the others too.
+        train_kwargs: Further arguments of ``xgboost.train``, such as ``callbacks``.
+            ``CheckpointConfig`` says after how many rounds there is a checkpoint.
+
+    Raises:
+        TypeError, ValueError: a bad argument; both forms, or neither.
 
     Example:
         >>> from headway import train
@@ -38,13 +51,19 @@ class XGBoostTrainer(DataParallelTrainer):
         ...     xgboost.train({}, rows, 10, evals=[(rows, "train")], callbacks=[ReportCallback()])
         >>> trainer = XGBoostTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2))
         >>> model = XGBoostTrainer.get_model(trainer.fit().checkpoint)  # doctest: +SKIP
+
+        The same by parameters:
+
+        >>> import headway.data
+        >>> rows = headway.data.from_items([{"x": float(n), "y": n % 2} for n in range(100)])
+        >>> trainer = XGBoostTrainer(label_column="y", params={}, datasets={"train": rows})
     """
 
     _backend_argument = "xgboost_config"
 
     def __init__(
         self,
-        train_loop_per_worker: TrainLoop,
+        train_loop_per_worker: TrainLoop | None = None,
         *,
         train_loop_config: Mapping[str, Any] | None = None,
         xgboost_config: XGBoostConfig | None = None,
@@ -55,11 +74,27 @@ class XGBoostTrainer(DataParallelTrainer):
         metadata: Mapping[str, Any] | None = None,
         resume_from_checkpoint: Checkpoint | None = None,
         validation_config: ValidationConfig | None = None,
+        label_column: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        num_boost_round: int | None = None,
+        dmatrix_params: Mapping[str, Mapping[str, Any]] | None = None,
+        **train_kwargs: Any,
     ):
         check_instance("xgboost_config", xgboost_config, XGBoostConfig, "an XGBoostConfig or None")
-        super().__init__(
+        function, made_config = FORM.checked(
             train_loop_per_worker,
-            train_loop_config=train_loop_config,
+            train_loop_config,
+            datasets=datasets,
+            label_column=label_column,
+            params=params,
+            num_boost_round=num_boost_round,
+            dmatrix_params=dmatrix_params,
+            train_kwargs=train_kwargs,
+            run_config=run_config,
+        )
+        super().__init__(
+            function,
+            train_loop_config=made_config,
             backend_config=xgboost_config or XGBoostConfig(),
             scaling_config=scaling_config,
             run_config=run_config,

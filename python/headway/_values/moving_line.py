@@ -116,9 +116,13 @@ class NotebookLine:
     def __init__(self, display: Callable[..., Any]):
         self._display = display
         self._handle: Any = None
+        self._drawn = ""
 
     def show(self, text: str, *, whole_parts: bool) -> None:
-        """Draws it in place."""
+        """Draws it in place. A notebook keeps each message, so the same text is sent once."""
+        if text == self._drawn:
+            return
+        self._drawn = text
         content = {"text/plain": text}
         if self._handle is None:
             self._handle = self._display(content, raw=True, display_id=True)

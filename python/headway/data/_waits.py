@@ -1,0 +1,96 @@
+"""What a rank's driver hears of how long the rank waits for a data set."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Protocol
+
+from headway import _core
+from headway import _session as worker_session
+
+#: The driver hears of a wait for a batch after so many seconds, then after twice as many …
+_STARVING_S = 1.0
+#: … but not more seldom than this, as counts are.
+_TOLD_EACH_S = 10.0
+
+
+class Measured(Protocol):
+    """An epoch of a data set, as its consumer sees it."""
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """What the stages have done."""
+
+    @property
+    def waits(self) -> dict[str, float]:
+        """How long batches were waited for, in seconds, of how long."""
+
+
+class RankWaits:
+    """Tells the driver how long this rank has waited for batches of a data set, and what it waits
+    for while a wait lasts.
+
+    Args:
+        name: The data set's name.
+        session: The rank's.
+    """
+
+    def __init__(self, name: str, session: worker_session.WorkerSession):
+        self._name = name
+        self._session = session
+        #: Of the epochs before.
+        self._waits = {"waiting_s": 0.0, "elapsed_s": 0.0}
+        self._flow: str | None = None
+        self._began_s = 0.0
+        self._tell_after_s = _STARVING_S
+        self._told_s = time.monotonic()
+        self._starving = False
+
+    def begin(self) -> None:
+        """The rank waits for its next batch."""
+        self._began_s, self._tell_after_s = time.monotonic(), _STARVING_S
+
+    def lasts(self, counters: str) -> None:
+        """The wait lasts, and this is what the stages of the data set do: JSON."""
+        waited_s = time.monotonic() - self._began_s
+        if waited_s < self._tell_after_s:
+            return
+        self._tell_after_s += min(self._tell_after_s, _TOLD_EACH_S)
+        self._starving = True
+        self._tell(self._waits, json.loads(counters), waited_s)
+
+    def end(self, stream: Measured) -> None:
+        """The rank has its batch."""
+        if self._starving or time.monotonic() - self._told_s >= _TOLD_EACH_S:
+            self._tell_all(stream)
+
+    def end_epoch(self, stream: Measured) -> None:
+        """No more batches are wanted of this epoch."""
+        self._tell_all(stream)
+        self._waits, self._flow = self._waits_with(stream), self._flow_with(stream)
+
+    def _waits_with(self, stream: Measured) -> dict[str, float]:
+        waits = stream.waits
+        return {name: seconds + waits[name] for name, seconds in self._waits.items()}
+
+    def _flow_with(self, stream: Measured) -> str:
+        epoch = json.dumps(stream.counters)
+        return epoch if self._flow is None else _core.data_flows_together(self._flow, epoch)
+
+    def _tell_all(self, stream: Measured) -> None:
+        self._starving = False
+        self._told_s = time.monotonic()
+        self._tell(self._waits_with(stream), json.loads(self._flow_with(stream)), None)
+
+    def _tell(self, waits: dict[str, float], flow: Any, starving_s: float | None) -> None:
+        told = {"dataset": self._name, "waits": waits, "flow": flow, "starving_s": starving_s}
+        self._session.core.send_data_progress(json.dumps(told))
+
+
+def of_rank(name: str | None) -> RankWaits | None:
+    """For the share of a rank; None for what is no data set of a trainer's, or in another
+    process.
+    """
+    session = worker_session.active()
+    return None if name is None or session is None else RankWaits(name, session)
