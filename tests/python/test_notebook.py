@@ -30,8 +30,11 @@ class Notebook:
         self.client.start_channels()
         self.client.wait_for_ready(timeout=CELL_LIMIT_S)
 
-    def run(self, code, interrupt_at=None):
-        """Runs a cell; returns (its stream output, the name of its error or None)."""
+    def run(self, code, interrupt_at=None, shown=None):
+        """Runs a cell; returns (its stream output, the name of its error or None).
+
+        `shown` is (a line that moves, a pipe): the pipe is opened and closed once the line is seen.
+        """
         cell = self.client.execute(code)
         output, error = "", None
         self.shown, self.drawn, self.moved, self.error = "", [], [], ""
@@ -52,6 +55,9 @@ class Notebook:
                     self.drawn.append(kind)
                 else:
                     self.moved.append(content["data"]["text/plain"])
+                    if shown is not None and shown[0] == self.moved[-1]:
+                        os.close(os.open(shown[1], os.O_WRONLY))
+                        shown = None
             elif kind == "error":
                 error, self.error, self.frames = content["ename"], content["evalue"], content["traceback"]
             elif kind == "status" and content["execution_state"] == "idle":
@@ -183,18 +189,25 @@ train.DataParallelTrainer(loop).fit()
     assert "    Model().step()  # in the loop's cell\n" in notebook.error
 
 
-def test_a_progress_bar_moves_in_a_cell(notebook):
-    notebook.run("""
+def test_a_progress_bar_moves_in_a_cell(notebook, tmp_path):
+    pipe = tmp_path / "first value was seen"
+    os.mkfifo(pipe)
+    notebook.run(
+        f"""
 import sys
 from headway import train
 
 def loop():
     for step in range(3):
-        print(f"\\r{step} of 2", end="", file=sys.stderr, flush=True)
-        train.report({"step": step})
+        print(f"\\r{{step}} of 2", end="", file=sys.stderr, flush=True)
+        if step == 0:
+            open({str(pipe)!r}).close()
+        train.report({{"step": step}})
     print(file=sys.stderr)
 
 train.DataParallelTrainer(loop).fit()
-""")
+""",
+        shown=("(rank 0) 0 of 2", pipe),
+    )
     assert "(rank 0) 0 of 2" in notebook.moved
     assert notebook.moved[-1] == ""
