@@ -4,6 +4,7 @@ frames arrive.
 
 from __future__ import annotations
 
+import opcode
 import os
 import traceback
 from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ _TOLD_MAX = 100
 #: program raises it.
 _FRAMES_MAX = 2000
 _ARGUMENTS = f'  File "{named_arguments.__file__}", '
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_RAISE = opcode.opmap["RAISE_VARARGS"]
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def _user_traceback(error: BaseException) -> str:
 def _frames(error: BaseException, seen: set[int]) -> str:
     """The user's frames, the notes that were added to the exception, and a group's members."""
     seen.add(id(error))
-    text = "".join(_formatted(_skip_own_frames(error.__traceback__)))
+    text = "".join(_formatted(_without_refusal(_skip_own_frames(error.__traceback__))))
     text += "".join(f"Note: {_words(note)}\n" for note in _listed(error, "__notes__"))
     text += _place_of_a_relative_path(error)
     for member in _listed(error, "exceptions"):
@@ -156,3 +159,30 @@ def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
     while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == here:
         rest = rest.tb_next
     return rest or tb
+
+
+def _without_refusal(tb: TracebackType | None) -> TracebackType | None:
+    """The frames up to the user's call, where a ``raise`` of Headway's has refused it: the message
+    says what is wrong. What Headway's code met unexpectedly keeps its frames.
+    """
+    kept = []
+    each = tb
+    while each is not None:
+        kept.append(each)
+        each = each.tb_next
+    users = max((index + 1 for index, each in enumerate(kept) if not _is_own(each)), default=0)
+    if not 0 < users < len(kept) or not _is_raise(kept[-1]):
+        return tb
+    rest: TracebackType | None = None
+    for each in reversed(kept[:users]):
+        rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
+
+
+def _is_own(tb: TracebackType) -> bool:
+    return tb.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _is_raise(tb: TracebackType) -> bool:
+    """Whether a frame raises the exception itself: none came from what it has called."""
+    return tb.tb_frame.f_code.co_code[tb.tb_lasti] == _RAISE
