@@ -13,12 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from headway._worker.functions import slots
+from headway._worker.functions import groups, slots
 from headway._worker.functions.blocks import ArrowBlock, ColumnsBlock, block_of
 from headway._worker.functions.calls import FunctionCalls
 from headway._worker.functions.host import _modules_in
 from headway._worker.functions.outputs import BadOutput, columns_of
 from headway._worker.functions.worker import seed_generators
+
+NAN = float("nan")
 
 
 class Turn:
@@ -224,6 +226,32 @@ def test_groups_are_runs_of_equal_keys():
     sizes.clear()
     run(lambda batch: count(batch["a"]), runs, "map_groups", keys=["a", "b"])
     assert sizes == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([[1.0, NAN], [1.0, NAN], [1.0], None, None]),
+        pa.array([[1, 2], [1, 2], [3, None], None, None], pa.list_(pa.int64(), 2)),
+        pa.array([{"a": 1, "b": [NAN]}, {"a": 1, "b": [NAN]}, {"a": None, "b": [NAN]}, None, None]),
+        pa.array([[("a", 1)], [("a", 1)], [("b", 1)], None, None], pa.map_(pa.string(), pa.int64())),
+        pa.array([1.0, 1.0, NAN, None, None], pa.float16()),
+        pa.array(["p", "p", "q", None, None]).dictionary_encode(),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_groups_are_runs_of_keys_of_any_type(column):
+    block = ArrowBlock(pa.RecordBatch.from_arrays([column], ["k"]))
+    assert groups.runs(block, ["k"]) == [(0, 2), (2, 3), (3, 5)]
+    # Rows of a slice are compared, not those of what it was cut from.
+    assert groups.runs(ArrowBlock(block.record_batch.slice(1, 3)), ["k"]) == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_groups_of_tensors_and_of_nothing_but_nulls():
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[1, 2], [1, 2], [2, 1]]))
+    block = ArrowBlock(pa.RecordBatch.from_arrays([tensors, pa.nulls(3)], ["tensor", "none"]))
+    assert groups.runs(block, ["tensor"]) == [(0, 2), (2, 3)]
+    assert groups.runs(block, ["none"]) == [(0, 3)]
 
 
 def test_sources_make_rows_batches_or_tables():

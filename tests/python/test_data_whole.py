@@ -199,6 +199,20 @@ def test_aggregates_of_no_rows(run):
     ]
 
 
+def test_frequent_values_within_lists_of_one_length_and_tensors(run):
+    pairs = pa.array([["a", "b"], ["c", "a"], None], pa.list_(pa.string(), 2))
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[[7, 7], [8, 7]]] * 3))
+    table = pa.table({"pair": pairs, "image": tensors})
+    within = [aggregate("approx_topk", name, k=1, encode_lists=True) for name in ("pair", "image")]
+    wanted = [{**each, "name": each["on"]} for each in within]
+    assert run("aggregate", {"keys": [], "aggregates": wanted}, table).to_pylist() == [
+        {"pair": [{"pair": "a", "count": 2}], "image": [{"image": 7, "count": 9}]}
+    ]
+    whole = [aggregate("approx_topk", "pair", k=1, encode_lists=False)]
+    [one] = run("aggregate", {"keys": [], "aggregates": whole}, table).to_pylist()
+    assert one == {"approx_topk": [{"pair": ["a", "b"], "count": 1}]}
+
+
 def test_unique_rows(run):
     assert run("unique", {"columns": ["city"]}, PEOPLE)["city"].to_pylist() == ["a", "b", None]
 

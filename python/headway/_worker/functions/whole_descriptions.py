@@ -51,7 +51,9 @@ def _most_frequent(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     import pyarrow as pa
 
     counts = f"histogram({column})"
-    if aggregate["encode_lists"] and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+    stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if aggregate["encode_lists"] and any(test(stored) for test in lists):
         counts = f"list_aggregate(flatten(list({column}) FILTER ({column} IS NOT NULL)), 'histogram')"
     name = aggregate["on"].replace("'", "''")
     # A sort of structs goes by their first field.
