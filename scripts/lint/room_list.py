@@ -220,7 +220,7 @@ PYTHON: dict[str, Room] = {
     "train.torch": _room(
         "python/headway/train/torch/",
         "PyTorch: trainer, checkpoints, models, data loaders",
-        "_checkpoint _session _values train train._config train._ports train._validation train.backend",
+        "_checkpoint _session _values train train._ports train.backend",
     ),
     "train.lightning": _room(
         "python/headway/train/lightning/",
@@ -235,34 +235,33 @@ PYTHON: dict[str, Room] = {
     "train._boosting": _room(
         "python/headway/train/_boosting/",
         "what XGBoost and LightGBM have in common: reports of rounds, shares as tables, training by parameters",
-        "_checkpoint _session _values data train train._training_function train.collective",
+        "_checkpoint _session _values data train train._config train._training_function train._validation "
+        "train.backend train.collective",
     ),
     "train.xgboost": _room(
         "python/headway/train/xgboost/",
         "XGBoost: trainer, reports, matrices of shares",
-        "_checkpoint _places _session _values data train train._boosting train._config train._ports train._validation "
-        "train.backend",
+        "_checkpoint _places _session _values data train train._boosting train._ports train.backend",
     ),
     "train.lightgbm": _room(
         "python/headway/train/lightgbm/",
         "LightGBM: trainer, network, reports, data sets of shares",
-        "_checkpoint _places _session _values data train train._boosting train._config train._ports "
-        "train._validation train.backend train.collective",
+        "_checkpoint _places _session _values data train train._boosting train._ports train.backend train.collective",
     ),
     "train.tensorflow": _room(
         "python/headway/train/tensorflow/",
         "TensorFlow: trainer, cluster, reports of Keras, checkpoints",
-        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
+        "_checkpoint _places _session _values train train._ports train.backend",
     ),
     "train.jax": _room(
         "python/headway/train/jax/",
         "JAX: trainer, processes",
-        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
+        "_places _session _values train train._ports train.backend",
     ),
     "train.horovod": _room(
         "python/headway/train/horovod/",
         "Horovod: trainer, where its ranks meet",
-        "_checkpoint _places _session _values train train._config train._ports train._validation train.backend",
+        "_places _session _values train train._ports train.backend",
     ),
     "tune": _room(
         "python/headway/tune/",

@@ -109,7 +109,23 @@ MLFLOW_FLAGS = ("save_artifact", "log_params_on_trial_end")
 SET_UPS = (setup_wandb, setup_mlflow)
 WANDB_FLAGS = ("log_config", "upload_checkpoints", "save_checkpoints")
 
+
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+def of_two_names(trainer, name, kind):
+    """Rows of a trainer's settings, which may be given as ``tensorflow_backend`` too."""
+    alias, allowed = "tensorflow_backend", f"a {kind.__name__} or None"
+    calls = ((trainer, {"train_loop_per_worker": print}), (trainer.restore, {"path": "/"}))
+    return [
+        row
+        for call, others in calls
+        for row in (
+            (call, {**others, name: 3}, TypeError, name, "3 (int)", allowed),
+            (call, {**others, alias: 3}, TypeError, alias, "3 (int)", allowed),
+            (call, {**others, name: kind(), alias: kind()}, ValueError, alias, f"beside {name}", "one of them"),
+        )
+    ]
+
+
 ROWS = [
     *of_trackers(),
     (Checkpoint, {"path": "http://x/y"}, ValueError, "path", "'http://x/y'", "file://, s3://"),
@@ -200,8 +216,7 @@ ROWS = [
     (HorovodConfig, {"nics": []}, ValueError, "HorovodConfig.nics", "empty", 'such as {"eth0"}'),
     (HorovodConfig, {"timeout_s": 0}, ValueError, "HorovodConfig.timeout_s", "0", "seconds, 1 or more"),
     (HorovodConfig, {"timeout_s": "1"}, TypeError, "HorovodConfig.timeout_s", "'1' (str)", "seconds, 1 or more"),
-    (HorovodTrainer, {"train_loop_per_worker": print, "horovod_config": {}}, TypeError, "horovod_config", "{}", "a Ho"),
-    (HorovodTrainer.restore, {"path": "/", "horovod_config": 3}, TypeError, "horovod_config", "3 (int)", "a Horovod"),
+    *of_two_names(HorovodTrainer, "horovod_config", HorovodConfig),
     (JaxTrainer.restore, {"path": "/", "jax_config": 3}, TypeError, "jax_config", "3 (int)", "a JaxConfig or None"),
     (tune.CLIReporter, {"parameter_columns": "lr"}, TypeError, "parameter_columns", "'lr'", "a list of names"),
 ]
@@ -318,7 +333,6 @@ def of_tensorflow():
     """Rows for which TensorFlow must be installed: test_tensorflow.py."""
     names, callback = tensorflow_names, tensorflow_keras.ReportCheckpointCallback
     made = names.TensorflowCheckpoint
-    both = {"tensorflow_config": names.TensorflowConfig(), "tensorflow_backend": names.TensorflowConfig()}
     return [
         (callback, {"checkpoint_on": "epoch"}, ValueError, "checkpoint_on", "'epoch'", "epoch_begin, epoch_end"),
         (callback, {"checkpoint_on": 3}, TypeError, "checkpoint_on", "3 (int)", "a list of events"),
@@ -330,20 +344,5 @@ def of_tensorflow():
         (made.from_h5, {"file_path": "/a.keras"}, ValueError, "file_path", "'/a.keras'", "ends in .h5"),
         (made.from_saved_model, {"dir_path": 3}, TypeError, "dir_path", "3 (int)", "a path"),
         (made.from_saved_model, {"dir_path": "/"}, ValueError, "dir_path", "'/'", "with a file saved_model.pb"),
-        *of_two_names(names.TensorflowTrainer, "tensorflow_config", both, "a TensorflowConfig or None"),
-    ]
-
-
-def of_two_names(trainer, name, both, allowed):
-    """Rows of a trainer's settings, which may be given as ``tensorflow_backend`` too."""
-    alias = "tensorflow_backend"
-    calls = ((trainer, {"train_loop_per_worker": print}), (trainer.restore, {"path": "/"}))
-    return [
-        row
-        for call, others in calls
-        for row in (
-            (call, {**others, name: 3}, TypeError, name, "3 (int)", allowed),
-            (call, {**others, alias: 3}, TypeError, alias, "3 (int)", allowed),
-            (call, {**others, **both}, ValueError, alias, f"beside {name}", "one of them"),
-        )
+        *of_two_names(names.TensorflowTrainer, "tensorflow_config", names.TensorflowConfig),
     ]

@@ -117,12 +117,13 @@ def check_label_selector(value: object) -> list[dict[str, str]] | None:
     return [check_labels(argument, value)]
 
 
-def one_of(argument: str, value: Any, alias: str, other: Any, kind: type, allowed: str) -> Any:
-    """An argument that has two names, as :func:`check_instance` has it.
+def one_of(argument: str, value: Any, alias: str, other: Any, kind: type) -> Any:
+    """An argument that has two names: None or an instance of ``kind``.
 
     Raises:
         ValueError: it is given under both.
     """
+    allowed = f"a {kind.__name__} or None"
     check_instance(argument, value, kind, allowed)
     check_instance(alias, other, kind, allowed)
     if value is not None and other is not None:

@@ -6,16 +6,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._checkpoint.checkpoint import Checkpoint
-from headway._values.arguments import check_instance
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway._values.arguments import one_of
+from headway.train._common_arguments import RestoreArguments, TrainerArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.horovod.config import HorovodConfig, check_installed
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
 class HorovodTrainer(DataParallelTrainer):
@@ -29,6 +26,7 @@ class HorovodTrainer(DataParallelTrainer):
         dataset_config, metadata, resume_from_checkpoint, validation_config: As for
         :class:`headway.train.DataParallelTrainer`.
         horovod_config: Settings of the group.
+        tensorflow_backend: Another name of ``horovod_config``, as Ray's guides have it.
 
     Raises:
         ImportError: Horovod is not installed.
@@ -47,36 +45,23 @@ class HorovodTrainer(DataParallelTrainer):
 
     _backend_argument = "horovod_config"
 
+    @shown_as(DataParallelTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         horovod_config: HorovodConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        tensorflow_backend: HorovodConfig | None = None,
+        **arguments: Unpack[TrainerArguments],
     ):
-        check_instance("horovod_config", horovod_config, HorovodConfig, "a HorovodConfig or None")
-        check_installed("HorovodTrainer")
-        super().__init__(
-            train_loop_per_worker,
-            train_loop_config=train_loop_config,
-            backend_config=horovod_config or HorovodConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
+        horovod_config = one_of(
+            "horovod_config", horovod_config, "tensorflow_backend", tensorflow_backend, HorovodConfig
         )
+        check_installed("HorovodTrainer")
+        super().__init__(train_loop_per_worker, backend_config=horovod_config or HorovodConfig(), **arguments)
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -84,30 +69,15 @@ class HorovodTrainer(DataParallelTrainer):
         train_loop_config: Mapping[str, Any] | None = None,
         *,
         horovod_config: HorovodConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        tensorflow_backend: HorovodConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``horovod_config`` for the
         framework.
         """
-        check_instance("horovod_config", horovod_config, HorovodConfig, "a HorovodConfig or None")
+        horovod_config = one_of(
+            "horovod_config", horovod_config, "tensorflow_backend", tensorflow_backend, HorovodConfig
+        )
         return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=horovod_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
+            path, train_loop_per_worker, train_loop_config, backend_config=horovod_config, **arguments
         )

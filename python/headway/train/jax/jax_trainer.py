@@ -6,16 +6,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_instance
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway.train._common_arguments import RestoreArguments, TrainerArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.jax.config import JaxConfig
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
 class JaxTrainer(DataParallelTrainer):
@@ -41,33 +38,16 @@ class JaxTrainer(DataParallelTrainer):
 
     _backend_argument = "jax_config"
 
+    @shown_as(DataParallelTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         jax_config: JaxConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[TrainerArguments],
     ):
         check_instance("jax_config", jax_config, JaxConfig, "a JaxConfig or None")
-        super().__init__(
-            train_loop_per_worker,
-            train_loop_config=train_loop_config,
-            backend_config=jax_config or JaxConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        super().__init__(train_loop_per_worker, backend_config=jax_config or JaxConfig(), **arguments)
         if (jax_config or JaxConfig()).use_gpu and not self.scaling_config.use_gpu:
             raise ValueError(
                 "JaxConfig.use_gpu is True while the workers have no GPU; allowed: False, or "
@@ -75,6 +55,7 @@ class JaxTrainer(DataParallelTrainer):
             )
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -82,30 +63,10 @@ class JaxTrainer(DataParallelTrainer):
         train_loop_config: Mapping[str, Any] | None = None,
         *,
         jax_config: JaxConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``jax_config`` for the
         framework.
         """
         check_instance("jax_config", jax_config, JaxConfig, "a JaxConfig or None")
-        return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=jax_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        return super().restore(path, train_loop_per_worker, train_loop_config, backend_config=jax_config, **arguments)

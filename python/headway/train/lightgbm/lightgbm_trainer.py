@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_instance
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway.train._boosting.trainer import BoostingArguments, BoostingTrainer
+from headway.train._common_arguments import RestoreArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.lightgbm.config import LightGBMConfig
-from headway.train.lightgbm.parameters import FORM, LightGBMLoop, whole_but_the_trained
+from headway.train.lightgbm.parameters import FORM, TrainArguments, whole_but_the_trained
 from headway.train.lightgbm.report_callback import ReportCallback
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
-class LightGBMTrainer(DataParallelTrainer):
+class _Arguments(BoostingArguments, TrainArguments, total=False):
+    pass
+
+
+class LightGBMTrainer(BoostingTrainer):
     """A trainer whose workers build one LightGBM model of the rows of all ranks: by
     ``lightgbm.train`` in a training function, or by parameters alone.
 
@@ -61,54 +64,21 @@ class LightGBMTrainer(DataParallelTrainer):
     """
 
     _backend_argument = "lightgbm_config"
+    _form = FORM
 
+    @shown_as(BoostingTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop | None = None,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         lightgbm_config: LightGBMConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
-        label_column: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        num_boost_round: int | None = None,
-        dmatrix_params: Mapping[str, Mapping[str, Any]] | None = None,
-        **train_kwargs: Any,
+        **arguments: Unpack[_Arguments],
     ):
         check_instance("lightgbm_config", lightgbm_config, LightGBMConfig, "a LightGBMConfig or None")
-        function, made_config = FORM.checked(
-            train_loop_per_worker,
-            train_loop_config,
-            datasets=datasets,
-            label_column=label_column,
-            params=params,
-            num_boost_round=num_boost_round,
-            dmatrix_params=dmatrix_params,
-            train_kwargs=train_kwargs,
-            run_config=run_config,
-        )
-        if isinstance(function, LightGBMLoop):
-            dataset_config = whole_but_the_trained(dataset_config, datasets)
-        super().__init__(
-            function,
-            train_loop_config=made_config,
-            backend_config=lightgbm_config or LightGBMConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        super().__init__(train_loop_per_worker, backend_config=lightgbm_config or LightGBMConfig(), **arguments)
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -116,33 +86,19 @@ class LightGBMTrainer(DataParallelTrainer):
         train_loop_config: Mapping[str, Any] | None = None,
         *,
         lightgbm_config: LightGBMConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``lightgbm_config`` for the
         network.
         """
         check_instance("lightgbm_config", lightgbm_config, LightGBMConfig, "a LightGBMConfig or None")
         return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=lightgbm_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
+            path, train_loop_per_worker, train_loop_config, backend_config=lightgbm_config, **arguments
         )
+
+    def _split(self, dataset_config: Any, datasets: Any) -> Any:
+        """Each rank evaluates all rows of the data sets that are not trained on."""
+        return whole_but_the_trained(dataset_config, datasets)
 
     @classmethod
     def get_model(cls, checkpoint: Checkpoint, filename: str = ReportCallback.CHECKPOINT_NAME) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from headway import _session as worker_session
 from headway.train import DataConfig
@@ -102,10 +103,17 @@ def whole_but_the_trained(dataset_config: Any, datasets: Any) -> Any:
     return dataset_config
 
 
+class TrainArguments(TypedDict, total=False):
+    """Of ``lightgbm.train``, handed on to it as they are."""
+
+    feval: Callable[..., Any] | Sequence[Callable[..., Any]] | None
+    callbacks: Sequence[Any] | None
+
+
 FORM = Form(
     trainer="LightGBMTrainer",
     loop=LightGBMLoop,
-    train_arguments=("feval", "callbacks"),
+    train_arguments=tuple(TrainArguments.__annotations__),
     instead={
         "train_set": 'datasets={"train": ...}',
         "valid_sets": 'datasets={"train": ..., "valid": ...}, all of which are evaluated',

@@ -6,16 +6,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import one_of
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway.train._common_arguments import RestoreArguments, TrainerArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.tensorflow.config import TensorflowConfig
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
 class TensorflowTrainer(DataParallelTrainer):
@@ -45,43 +42,22 @@ class TensorflowTrainer(DataParallelTrainer):
 
     _backend_argument = "tensorflow_config"
 
+    @shown_as(DataParallelTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         tensorflow_config: TensorflowConfig | None = None,
         tensorflow_backend: TensorflowConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[TrainerArguments],
     ):
         tensorflow_config = one_of(
-            "tensorflow_config",
-            tensorflow_config,
-            "tensorflow_backend",
-            tensorflow_backend,
-            TensorflowConfig,
-            "a TensorflowConfig or None",
+            "tensorflow_config", tensorflow_config, "tensorflow_backend", tensorflow_backend, TensorflowConfig
         )
-        super().__init__(
-            train_loop_per_worker,
-            train_loop_config=train_loop_config,
-            backend_config=tensorflow_config or TensorflowConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        super().__init__(train_loop_per_worker, backend_config=tensorflow_config or TensorflowConfig(), **arguments)
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -90,37 +66,14 @@ class TensorflowTrainer(DataParallelTrainer):
         *,
         tensorflow_config: TensorflowConfig | None = None,
         tensorflow_backend: TensorflowConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``tensorflow_config`` for the
         framework.
         """
         tensorflow_config = one_of(
-            "tensorflow_config",
-            tensorflow_config,
-            "tensorflow_backend",
-            tensorflow_backend,
-            TensorflowConfig,
-            "a TensorflowConfig or None",
+            "tensorflow_config", tensorflow_config, "tensorflow_backend", tensorflow_backend, TensorflowConfig
         )
         return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=tensorflow_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
+            path, train_loop_per_worker, train_loop_config, backend_config=tensorflow_config, **arguments
         )

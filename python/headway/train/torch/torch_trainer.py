@@ -7,16 +7,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_instance
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway.train._common_arguments import RestoreArguments, TrainerArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.torch.config import TorchConfig, choose_backend
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
 class TorchTrainer(DataParallelTrainer):
@@ -46,39 +43,23 @@ class TorchTrainer(DataParallelTrainer):
 
     _backend_argument = "torch_config"
 
+    @shown_as(DataParallelTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         torch_config: TorchConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[TrainerArguments],
     ):
         if importlib.util.find_spec("torch") is None:
             raise ImportError("TorchTrainer needs torch, which is not installed: pip install torch")
         check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
-        super().__init__(
-            train_loop_per_worker,
-            train_loop_config=train_loop_config,
-            backend_config=torch_config or TorchConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        super().__init__(train_loop_per_worker, backend_config=torch_config or TorchConfig(), **arguments)
         if not self.scaling_config.use_gpu:
             choose_backend((torch_config or TorchConfig()).backend, gpus_of_rank=[], gpus_shared=False)
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -86,30 +67,10 @@ class TorchTrainer(DataParallelTrainer):
         train_loop_config: Mapping[str, Any] | None = None,
         *,
         torch_config: TorchConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``torch_config`` for the
         process group.
         """
         check_instance("torch_config", torch_config, TorchConfig, "a TorchConfig or None")
-        return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=torch_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        return super().restore(path, train_loop_per_worker, train_loop_config, backend_config=torch_config, **arguments)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from headway.train._boosting.parameters import Form, ParameterLoop, Start, data_arguments, own_shards
 from headway.train._boosting.shares import threads
@@ -50,17 +51,21 @@ class XGBoostLoop(ParameterLoop):
         )
 
 
+class TrainArguments(TypedDict, total=False):
+    """Of ``xgboost.train``, handed on to it as they are."""
+
+    obj: Callable[..., Any] | None
+    maximize: bool | None
+    early_stopping_rounds: int | None
+    verbose_eval: bool | int | None
+    callbacks: Sequence[Any] | None
+    custom_metric: Callable[..., Any] | None
+
+
 FORM = Form(
     trainer="XGBoostTrainer",
     loop=XGBoostLoop,
-    train_arguments=(
-        "obj",
-        "maximize",
-        "early_stopping_rounds",
-        "verbose_eval",
-        "callbacks",
-        "custom_metric",
-    ),
+    train_arguments=tuple(TrainArguments.__annotations__),
     instead={
         "dtrain": 'datasets={"train": ...}',
         "evals": 'datasets={"train": ..., "valid": ...}, all of which are evaluated',

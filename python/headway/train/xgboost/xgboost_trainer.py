@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_instance
-from headway.train._config.config import RunConfig, ScalingConfig
-from headway.train._validation.config import ValidationConfig
+from headway.train._boosting.trainer import BoostingArguments, BoostingTrainer
+from headway.train._common_arguments import RestoreArguments, shown_as
 from headway.train.data_parallel_trainer import DataParallelTrainer, TrainLoop
 from headway.train.xgboost.config import XGBoostConfig
-from headway.train.xgboost.parameters import FORM
+from headway.train.xgboost.parameters import FORM, TrainArguments
 from headway.train.xgboost.report_callback import ReportCallback
 
 if TYPE_CHECKING:
-    import pyarrow.fs
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
-class XGBoostTrainer(DataParallelTrainer):
+class _Arguments(BoostingArguments, TrainArguments, total=False):
+    pass
+
+
+class XGBoostTrainer(BoostingTrainer):
     """A trainer whose workers build one XGBoost model of the rows of all ranks: by
     ``xgboost.train`` in a training function, or by parameters alone.
 
@@ -60,52 +63,21 @@ class XGBoostTrainer(DataParallelTrainer):
     """
 
     _backend_argument = "xgboost_config"
+    _form = FORM
 
+    @shown_as(BoostingTrainer.__init__)
     def __init__(
         self,
         train_loop_per_worker: TrainLoop | None = None,
         *,
-        train_loop_config: Mapping[str, Any] | None = None,
         xgboost_config: XGBoostConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
-        label_column: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        num_boost_round: int | None = None,
-        dmatrix_params: Mapping[str, Mapping[str, Any]] | None = None,
-        **train_kwargs: Any,
+        **arguments: Unpack[_Arguments],
     ):
         check_instance("xgboost_config", xgboost_config, XGBoostConfig, "an XGBoostConfig or None")
-        function, made_config = FORM.checked(
-            train_loop_per_worker,
-            train_loop_config,
-            datasets=datasets,
-            label_column=label_column,
-            params=params,
-            num_boost_round=num_boost_round,
-            dmatrix_params=dmatrix_params,
-            train_kwargs=train_kwargs,
-            run_config=run_config,
-        )
-        super().__init__(
-            function,
-            train_loop_config=made_config,
-            backend_config=xgboost_config or XGBoostConfig(),
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
-        )
+        super().__init__(train_loop_per_worker, backend_config=xgboost_config or XGBoostConfig(), **arguments)
 
     @classmethod
+    @shown_as(DataParallelTrainer.restore)
     def restore(  # type: ignore[override]
         cls,
         path: str | os.PathLike[str],
@@ -113,32 +85,14 @@ class XGBoostTrainer(DataParallelTrainer):
         train_loop_config: Mapping[str, Any] | None = None,
         *,
         xgboost_config: XGBoostConfig | None = None,
-        scaling_config: ScalingConfig | None = None,
-        run_config: RunConfig | None = None,
-        datasets: Mapping[str, Any] | None = None,
-        dataset_config: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        storage_filesystem: pyarrow.fs.FileSystem | None = None,
-        resume_from_checkpoint: Checkpoint | None = None,
-        validation_config: ValidationConfig | None = None,
+        **arguments: Unpack[RestoreArguments],
     ) -> Self:
         """As :meth:`headway.train.DataParallelTrainer.restore`, with ``xgboost_config`` for the
         communicator.
         """
         check_instance("xgboost_config", xgboost_config, XGBoostConfig, "an XGBoostConfig or None")
         return super().restore(
-            path,
-            train_loop_per_worker,
-            train_loop_config,
-            backend_config=xgboost_config,
-            scaling_config=scaling_config,
-            run_config=run_config,
-            datasets=datasets,
-            dataset_config=dataset_config,
-            metadata=metadata,
-            storage_filesystem=storage_filesystem,
-            resume_from_checkpoint=resume_from_checkpoint,
-            validation_config=validation_config,
+            path, train_loop_per_worker, train_loop_config, backend_config=xgboost_config, **arguments
         )
 
     @classmethod
