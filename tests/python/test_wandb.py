@@ -1,11 +1,13 @@
 """Weights & Biases, the real library without a server: what it has written is read back."""
 
 import json
+import os
 import pickle
 import re
 
 import pytest
 import wandb_file
+from headway._trackers.wandb_login import missing_login
 from headway.air.integrations.wandb import WandbLoggerCallback
 from headway.train import DataParallelTrainer, RunConfig
 
@@ -161,11 +163,77 @@ def test_setup_wandb_in_a_training_function_is_one_run_over_restarts(script, ran
     assert logged == {name: rank for rank, name in enumerate(names)}
 
 
+@pytest.fixture
+def nobody(tmp_path, monkeypatch):
+    """A user without a login; the home directory."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in [name for name in os.environ if name.startswith("WANDB_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("NETRC", raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    return home
+
+
+def test_a_login_is_looked_for_where_w_and_b_has_it(nobody, monkeypatch):
+    assert missing_login({}) == "https://api.wandb.ai"
+    assert missing_login({"settings": {"base_url": "https://w.example:8080"}}) == "https://w.example:8080"
+    assert missing_login({"mode": "online"}) == "https://api.wandb.ai"
+    for arguments in ({"mode": "disabled"}, {"settings": {"mode": "offline"}}, {"settings": {"api_key": "k" * 40}}):
+        assert missing_login(arguments) is None
+    for name, value in {"WANDB_MODE": "dryrun", "WANDB_API_KEY": "k" * 40, "WANDB_IDENTITY_TOKEN_FILE": "t"}.items():
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert missing_login({}) is None
+    (nobody / ".netrc").write_text("machine api.wandb.ai\n  login user\n  password " + "k" * 40 + "\n")
+    assert missing_login({}) is None
+    monkeypatch.setenv("WANDB_BASE_URL", "https://w.example")
+    assert missing_login({}) == "https://w.example"
+    settings = nobody / ".config/wandb/settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[default]\nmode = offline\n")
+    assert missing_login({}) is None
+    settings.write_text("of another shape")
+    assert missing_login({}) == "https://w.example"
+
+
+def test_a_missing_login_is_warned_of_before_anything_starts(nobody, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(WandbLoggerCallback, "module", "json")
+    for options, warned in (({}, True), ({"mode": "offline"}, False), ({"api_key": "k" * 40}, False)):
+        # The second one is refused, so that nothing starts.
+        callbacks = [WandbLoggerCallback("digits", **options), WandbLoggerCallback()]
+        config = RunConfig(storage_path=str(tmp_path / "storage"), callbacks=callbacks)
+        with pytest.raises(ValueError, match="no project"):
+            DataParallelTrainer(print, run_config=config).fit()
+        shown = capsys.readouterr()
+        words = "warning: W&B: there is no login for https://api.wandb.ai: set WANDB_API_KEY"
+        assert (words in shown.out + shown.err) == warned
+    assert not (tmp_path / "storage").exists()
+
+
 @pytest.mark.heavy
-def test_a_login_that_is_missing_is_a_warning(script, tmp_path):
-    status, output = script.run(TRAIN + 'print(fit(WandbLoggerCallback("p")).metrics)\n', HOME=str(tmp_path))
+def test_a_login_that_is_missing_is_a_warning(script, nobody):
+    status, output = script.run(TRAIN + 'print(fit(WandbLoggerCallback("p")).metrics)\n', HOME=str(nobody))
     assert status == 0, output
     assert re.search(r"warning: nothing of this run is logged to W&B: .*no login for .*WANDB_MODE=offline", output)
+    assert "warning: W&B: there is no login for https://api.wandb.ai" in output
+
+
+@pytest.mark.heavy
+def test_setup_wandb_without_a_login_is_a_warning_and_logs_into_files(script, nobody):
+    code = TRAIN + (
+        "def own(config):\n"
+        f'    run = setup_wandb(config, project="p", dir="{script.folder}")\n'
+        '    run.log({"mine": 1})\n'
+        "    run.finish()\n"
+        "fit(None, own)\n"
+    )
+    status, output = script.run(code, HOME=str(nobody), WANDB_SILENT="true")
+    assert status == 0, output
+    assert output.count("warning: setup_wandb(): there is no login for https://api.wandb.ai") == 1
+    ((run, history, _, exit_code),) = parts(script.folder)
+    assert (run.project, history[0]["mine"], exit_code) == ("p", 1, 0)
 
 
 SILENT_SERVER = """

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from headway._storage import locations
+from headway._trackers import wandb_login
 from headway._trackers.callback import TrackerCallback, check_installed
 from headway._trackers.keys import read_key
 from headway._trackers.rank import place
 from headway._trackers.tracker import TrackedRun, Tracker
+from headway._values import log
 from headway._values.arguments import check_bool, check_instance, check_number, check_texts
 from headway._values.named_arguments import offer
 
 _PROJECT = "WANDB_PROJECT_NAME"
 _GROUP = "WANDB_GROUP_NAME"
-_KEY = "WANDB_API_KEY"
-_WITHOUT_LOGIN = ("offline", "disabled", "dryrun")
 
 
 class WandbLoggerCallback(TrackerCallback):
@@ -29,7 +29,8 @@ class WandbLoggerCallback(TrackerCallback):
     are.
 
     The driver does it, on a separate thread. The W&B run goes on when ranks are restarted, and when
-    ``fit()`` is called again with the run's name. A failure of W&B is a warning.
+    ``fit()`` is called again with the run's name. A failure of W&B is a warning, and so is a
+    missing login, before anything starts.
 
     Args:
         project: W&B's project. Default: ``WANDB_PROJECT_NAME``, else ``WANDB_PROJECT``; without
@@ -97,7 +98,8 @@ class WandbLoggerCallback(TrackerCallback):
         super()._check()
         if self._project() is None:
             raise ValueError(f"WandbLoggerCallback has no project; give project=..., or set the variable {_PROJECT}")
-        read_key(self.api_key, self.api_key_file)
+        if read_key(self.api_key, self.api_key_file) is None and (host := wandb_login.missing_login(self.kwargs)):
+            log.warn(f"W&B: {wandb_login.words(host)}; without it the run trains, and is not logged there")
 
     def _project(self) -> str | None:
         return self.project or os.environ.get(_PROJECT) or os.environ.get("WANDB_PROJECT") or None
@@ -145,7 +147,7 @@ class _WandbTracker(Tracker):
         settings = {"console": "off", **given} if isinstance(given, dict) else given or {"console": "off"}
         if self._api_key is not None:
             settings = _with_key(settings, self._api_key)
-        elif arguments.get("mode", os.environ.get("WANDB_MODE")) not in _WITHOUT_LOGIN:
+        elif arguments.get("mode", os.environ.get("WANDB_MODE")) not in wandb_login.WITHOUT_LOGIN:
             _check_login(wandb)
         self._run = wandb.init(settings=settings, **arguments)
         return str(self._run.id)
@@ -198,9 +200,7 @@ def _check_login(wandb: Any) -> None:
 
     host = wandb.setup().settings.base_url
     if wbauth.authenticate_session(host=host, source="headway", prompt=False) is None:
-        raise RuntimeError(
-            f"there is no login for {host}: set {_KEY}, run `wandb login`, or set WANDB_MODE=offline to log into files"
-        )
+        raise RuntimeError(wandb_login.words(host))
 
 
 def _with_key(settings: Any, api_key: str) -> Any:
@@ -231,7 +231,8 @@ def setup_wandb(
     """Starts a W&B run in a training function, for what the function logs itself.
 
     In rank 0 it resumes the same W&B run in each attempt. In other ranks it returns a run that logs
-    nothing. Outside of a training function it is ``wandb.init``.
+    nothing. Outside of a training function it is ``wandb.init``. In a rank without a login it is a
+    warning, and the run is logged into files.
 
     Args:
         config: The run's configuration at W&B.
@@ -285,6 +286,10 @@ def setup_wandb(
     arguments |= kwargs
     if key is not None:
         arguments["settings"] = _with_key(arguments.get("settings") or {}, key)
+    elif here is not None and (host := wandb_login.missing_login(arguments)):
+        # W&B would ask at a terminal, which a rank has not, and fail the rank.
+        log.warn(f"setup_wandb(): {wandb_login.words(host)}; now it logs into files, and `wandb sync` sends them")
+        arguments["mode"] = "offline"
     return wandb.init(**arguments)
 
 
