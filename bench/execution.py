@@ -23,21 +23,35 @@ class ProgramFailedError(Exception):
     """A program that ended badly, or without a result; the message has the end of its output."""
 
 
-def run_program(library: str, command: list[str], python: str, storage: Path) -> dict[str, Any]:
+def run_program(
+    library: str, command: list[str], python: str, storage: Path, size: float = 1, timeout_s: float = TIMEOUT_S
+) -> dict[str, Any]:
     """The result that the program prints, with ``ended_at``, the time when its process was gone."""
     storage.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=storage, ignore_cleanup_errors=True) as folder:
+    with (
+        tempfile.TemporaryDirectory(dir=storage, ignore_cleanup_errors=True) as folder,
+        # Its sockets' paths have few bytes, so it cannot be below the other.
+        tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as ray_folder,
+    ):
         env = {
             **os.environ,
             "BENCH_FOLDER": folder,
+            "BENCH_DATA": str(data_folder(storage)),
+            "BENCH_SIZE": repr(size),
+            "RAY_TMPDIR": ray_folder,
             "OMP_NUM_THREADS": "1",  # The same for all; Ray would choose another number.
             "RAY_TRAIN_V2_ENABLED": "1",
             "PYTHONUNBUFFERED": "1",
         }
         try:
-            return _run(_arguments(library, command, python), env)
+            return _run(_arguments(library, command, python), env, timeout_s)
         finally:
             _kill_leftovers(folder)
+
+
+def data_folder(storage: Path) -> Path:
+    """Where programs leave files for the ones after them."""
+    return storage / "data"
 
 
 def _arguments(library: str, command: list[str], python: str) -> list[str]:
@@ -50,7 +64,7 @@ def _arguments(library: str, command: list[str], python: str) -> list[str]:
     return [python, *program]
 
 
-def _run(arguments: list[str], env: dict[str, str]) -> dict[str, Any]:
+def _run(arguments: list[str], env: dict[str, str], timeout_s: float) -> dict[str, Any]:
     try:
         done = subprocess.run(
             arguments,
@@ -60,10 +74,10 @@ def _run(arguments: list[str], env: dict[str, str]) -> dict[str, Any]:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
         )
     except subprocess.TimeoutExpired as error:
-        raise ProgramFailedError(f"it has not ended after {TIMEOUT_S} s") from error
+        raise ProgramFailedError(f"it has not ended after {timeout_s:g} s") from error
     ended_at = time.time()
     results = [line for line in done.stdout.splitlines() if MARK in line]
     if done.returncode != 0 or not results:

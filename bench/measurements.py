@@ -18,8 +18,8 @@ class Line:
         title: What it says first.
         key: The figure in the programs' results.
         promise: What is promised, in words; empty: nothing.
-        is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``ray``);
-            one that is missing (``--no-ray``) is infinite.
+        is_kept: The same as a test of the medians by library (``headway``, ``torchrun``, ``alone``,
+            ``ray``); one that is missing (``--no-ray``) is infinite.
         unit: ``s``, ``ms`` (for figures in seconds), ``x`` (a ratio) or nothing (a number).
         torchrun_key: The figure in torchrun's results, when it has another name there.
         interval: Whether the ratio to torchrun is shown with its 95 % interval, from the turns as
@@ -37,8 +37,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Programs that run in turn, by library, and the lines that come out. ``notes`` are figures to
-    print beside.
+    """Programs that run in turn, by library, and the lines that come out.
+
+    Attributes:
+        name: For ``--only``.
+        programs: Each library's script with its arguments. ``torchrun``'s is run by torchrun;
+            ``alone`` is a framework without either library.
+        lines: Those of the table.
+        repeats: The turns.
+        notes: Figures to print beside: library, key, text.
+        group: Measurements that ``--only`` names together. They run only when they are named, and
+            need the frameworks of ``requirements/peers.txt``.
+        timeout_s: How long a program may take.
     """
 
     name: str
@@ -46,6 +56,8 @@ class Measurement:
     lines: list[Line]
     repeats: int = 5
     notes: list[tuple[str, str, str]] = field(default_factory=list)
+    group: str = ""
+    timeout_s: float = 900
 
 
 RAY_REPEATS_MAX = 3  # Its programs take half a minute each.

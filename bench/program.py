@@ -16,6 +16,12 @@ from pathlib import Path
 from typing import Any
 
 WORKERS = 2
+TRAINERS = {
+    "torch": "TorchTrainer",
+    "tensorflow": "TensorflowTrainer",
+    "xgboost": "XGBoostTrainer",
+    "lightgbm": "LightGBMTrainer",
+}
 MARK = "BENCH RESULT "
 
 
@@ -33,14 +39,24 @@ def train_module(library: str) -> Any:
 
 
 def trainer_class(library: str, kind: str) -> Any:
-    """The trainer for ``kind``: ``"torch"``, or ``"plain"`` workers without a framework."""
-    if kind == "torch":
-        return importlib.import_module(f"{library}.train.torch").TorchTrainer
+    """The trainer for ``kind``: that of a framework, or ``"plain"`` workers without one."""
+    if kind != "plain":
+        return getattr(importlib.import_module(f"{library}.train.{kind}"), TRAINERS[kind])
     modules = {"headway": "headway.train", "ray": "ray.train.v2.api.data_parallel_trainer"}
     return importlib.import_module(modules[library]).DataParallelTrainer
 
 
-def fit(library: str, kind: str, loop: Any, config: dict[str, Any], folder: Path, **run_settings: Any) -> None:
+def fit(
+    library: str,
+    kind: str,
+    loop: Any,
+    config: dict[str, Any],
+    folder: Path,
+    *,
+    workers: int = WORKERS,
+    datasets: dict[str, Any] | None = None,
+    **run_settings: Any,
+) -> None:
     """One run of ``loop``; its configuration has the library's name and the folder beside what is
     given.
     """
@@ -49,9 +65,28 @@ def fit(library: str, kind: str, loop: Any, config: dict[str, Any], folder: Path
     trainer_class(library, kind)(
         loop,
         train_loop_config={**config, "library": library, "kind": kind, "folder": str(folder)},
-        scaling_config=train.ScalingConfig(num_workers=WORKERS),
+        scaling_config=train.ScalingConfig(num_workers=workers),
         run_config=train.RunConfig(storage_path=str(folder), name="run", **run_settings),
+        **({"datasets": datasets} if datasets else {}),
     ).fit()
+
+
+def data_module(library: str) -> Any:
+    """``headway.data`` or ``ray.data``."""
+    if library == "ray":
+        # On two CPUs that both belong to workers, Ray's reading would wait for ever.
+        importlib.import_module("ray").init(num_cpus=6)
+    return importlib.import_module(f"{library}.data")
+
+
+def size() -> float:
+    """How much of the data is used: 1 is all, see ``--size``."""
+    return float(os.environ["BENCH_SIZE"])
+
+
+def data_folder() -> Path:
+    """What the programs of one run of the benchmarks share."""
+    return Path(os.environ["BENCH_DATA"])
 
 
 def folder() -> Path:

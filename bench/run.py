@@ -10,23 +10,29 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import table
-from execution import ProgramFailedError, run_program
+from execution import ProgramFailedError, data_folder, run_program
+from framework_measurements import FRAMEWORK_MEASUREMENTS
 from measurements import MEASUREMENTS, RAY_REPEATS_MAX, Measurement
+from reference_measurements import REFERENCE_MEASUREMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
+ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS]
 
 
 def parse_arguments() -> argparse.Namespace:
-    names = [measurement.name for measurement in MEASUREMENTS]
+    groups = list(dict.fromkeys(measurement.group for measurement in ALL if measurement.group))
+    names = [*(measurement.name for measurement in ALL), *groups]
     parser = argparse.ArgumentParser(prog="scripts/bench.sh", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two turns of each instead of 3 to 10")
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of: {', '.join(names)}")
+    parser.add_argument("--size", type=float, default=1, help="of the data of the groups' measurements: 1 is all")
     parser.add_argument("--no-ray", action="store_true", help="without Ray, which is then not installed either")
     parser.add_argument("--storage", type=Path, default=ROOT / "build" / "bench", help="where runs and checkpoints go")
     options = parser.parse_args()
@@ -35,7 +41,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def measure(measurement: Measurement, options: argparse.Namespace) -> table.Results:
-    repeats = 2 if options.quick else measurement.repeats
+    repeats = min(2, measurement.repeats) if options.quick else measurement.repeats
     results: table.Results = {library: [] for library in measurement.programs}
     for turn in range(repeats):
         # Forth and back, so that none always runs after the same other.
@@ -50,7 +56,9 @@ def measure(measurement: Measurement, options: argparse.Namespace) -> table.Resu
 def run_once(measurement: Measurement, library: str, options: argparse.Namespace) -> dict[str, Any] | None:
     python = str(ROOT / ".venv-ray/bin/python") if library == "ray" else sys.executable
     try:
-        result = run_program(library, measurement.programs[library], python, options.storage)
+        result = run_program(
+            library, measurement.programs[library], python, options.storage, options.size, measurement.timeout_s
+        )
     except ProgramFailedError as error:
         print(f"{measurement.name}, {library}: {error}", file=sys.stderr)
         return None
@@ -72,9 +80,10 @@ def notes_of(measurement: Measurement, results: table.Results) -> list[str]:
         if results[library]
     ]
     threads = {library: runs[0]["threads"] for library, runs in results.items() if runs and "threads" in runs[0]}
-    if threads and measurement.name.endswith("torch"):
-        said = ", ".join(f"{library} {variable} and {used}" for library, (variable, used) in threads.items())
-        notes.append(f"OMP_NUM_THREADS in a worker, and the threads that torch uses: {said}")
+    if threads and (measurement.group or measurement.name.endswith("torch")):
+        said = ", ".join(f"{library} {variable} and {used or '–'}" for library, (variable, used) in threads.items())
+        where = f"{measurement.name}: " if measurement.group else ""
+        notes.append(f"{where}OMP_NUM_THREADS in a worker, and the threads that torch uses: {said}")
     return notes
 
 
@@ -88,20 +97,30 @@ def machine() -> str:
     )
 
 
+def is_chosen(measurement: Measurement, only: list[str] | None) -> bool:
+    if not only:
+        return not measurement.group
+    return measurement.name in only or measurement.group in only
+
+
 def main() -> None:
     options = parse_arguments()
-    chosen = [m for m in MEASUREMENTS if not options.only or m.name in options.only]
-    rows, notes = [], [machine()]
-    incomplete = []
-    for measurement in chosen:
-        results = measure(measurement, options)
-        wanted = [library for library in results if library != "ray" or not options.no_ray]
-        incomplete += [f"{measurement.name} of {library}" for library in wanted if not results[library]]
-        if results["headway"]:
-            rows += table.rows_of(measurement, results)
-            notes += notes_of(measurement, results)
+    tables: dict[str, list[list[str]]] = {}
+    notes, incomplete = [machine()], []
+    try:
+        for measurement in (each for each in ALL if is_chosen(each, options.only)):
+            results = measure(measurement, options)
+            wanted = [library for library in results if library != "ray" or not options.no_ray]
+            incomplete += [f"{measurement.name} of {library}" for library in wanted if not results[library]]
+            if results["headway"]:
+                tables.setdefault(measurement.group, []).extend(table.rows_of(measurement, results))
+                notes += notes_of(measurement, results)
+    finally:
+        shutil.rmtree(data_folder(options.storage), ignore_errors=True)
     notes.append(f"load at the end {os.getloadavg()[0]:.1f}")
-    print("\n" + table.markdown(rows) + "\n\n" + "\n".join(f"- {note}" for note in notes))
+    for group, rows in tables.items():
+        print("\n" + table.markdown(rows, "alone" if group else "torchrun"))
+    print("\n" + "\n".join(f"- {note}" for note in notes))
     if incomplete:
         sys.exit(f"no result (the reasons are above): {', '.join(incomplete)}")
 

@@ -10,7 +10,8 @@ from measurements import Line, Measurement
 
 Results = dict[str, list[dict[str, float]]]
 
-TITLES = ["", "Headway", "torchrun", "Ray", "Headway / torchrun", "Ray / Headway", "promised", "kept"]
+# Programs without either library, in one column.
+PEERS = ("torchrun", "alone")
 
 
 def rows_of(measurement: Measurement, results: Results) -> list[list[str]]:
@@ -18,10 +19,11 @@ def rows_of(measurement: Measurement, results: Results) -> list[list[str]]:
     return [_row(line, results) for line in measurement.lines]
 
 
-def markdown(rows: list[list[str]]) -> str:
-    """A table with columns of even width."""
-    cells = [TITLES, *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(TITLES))]
+def markdown(rows: list[list[str]], peer: str) -> str:
+    """A table with columns of even width; ``peer`` is the title of the second library."""
+    titles = ["", "Headway", peer, "Ray", f"Headway / {peer}", "Ray / Headway", "promised", "kept"]
+    cells = [titles, *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(titles))]
     cells.insert(1, ["-" * width for width in widths])
     padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells]
     return "\n".join(f"| {' | '.join(row)} |" for row in padded)
@@ -49,24 +51,25 @@ def interval_of_ratio(ours: list[float], theirs: list[float]) -> tuple[float, fl
 def _row(line: Line, results: Results) -> list[str]:
     values = {library: _values(line, library, runs) for library, runs in results.items()}
     medians = {library: statistics.median(v) if v else math.inf for library, v in values.items()}
-    for library in ("torchrun", "ray"):
+    for library in (*PEERS, "ray"):
         medians.setdefault(library, math.inf)
+    peer = next((library for library in PEERS if values.get(library)), PEERS[0])
     return [
         line.title,
-        *(show(v, line.unit) if (v := values.get(library)) else "–" for library in ("headway", "torchrun", "ray")),
-        _ratio_to_torchrun(line, values, medians),
+        *(show(v, line.unit) if (v := values.get(library)) else "–" for library in ("headway", peer, "ray")),
+        _ratio_to_peer(line, peer, values, medians),
         _ray_by_headway(medians),
         line.promise,
         "" if not line.promise else "yes" if line.is_kept(medians) else "NO",
     ]
 
 
-def _ratio_to_torchrun(line: Line, values: dict[str, list[float]], medians: dict[str, float]) -> str:
-    if not values.get("torchrun"):
+def _ratio_to_peer(line: Line, peer: str, values: dict[str, list[float]], medians: dict[str, float]) -> str:
+    if not values.get(peer):
         return "–"
-    if not line.interval or len(values["headway"]) != len(values["torchrun"]):
-        return f"{medians['headway'] / medians['torchrun']:.2f}"
-    ratio, low, high = interval_of_ratio(values["headway"], values["torchrun"])
+    if not line.interval or len(values["headway"]) != len(values[peer]):
+        return f"{medians['headway'] / medians[peer]:.2f}"
+    ratio, low, high = interval_of_ratio(values["headway"], values[peer])
     return f"{ratio:.3f} ({low:.3f}–{high:.3f})"
 
 

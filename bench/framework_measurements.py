@@ -1,0 +1,65 @@
+"""What ``--only frameworks`` and ``--only launchers`` measure."""
+
+from __future__ import annotations
+
+from measurements import Line, Measurement, Medians
+
+FRAMEWORKS = {"lightning": "Lightning", "transformers": "Transformers", "xgboost": "XGBoost", "lightgbm": "LightGBM"}
+# Steps (of boosting: rounds) that take some seconds on an idle machine.
+STEPS = {"lightning": 300, "transformers": 200, "xgboost": 200, "lightgbm": 200}
+
+
+def quicker_than_ray(times: float):
+    """A promise about Headway's figure and Ray's; unkept when there is no figure of Ray's."""
+    return lambda medians: medians["headway"] * times <= medians["ray"] < float("inf")
+
+
+def as_quick_as_alone(medians: Medians) -> bool:
+    return medians["headway"] <= 1.01 * min(medians["alone"], medians["torchrun"])
+
+
+def starts() -> list[Measurement]:
+    """Start and recovery with each framework."""
+    return [
+        Measurement(
+            f"start-{framework}",
+            {library: ["framework_start.py", library, framework] for library in ("headway", "ray")},
+            [
+                Line(f"{title}: process start → first step", "first_step_s", "≤ Ray / 6", quicker_than_ray(6)),
+                Line(f"{title}: SIGKILL → last rank steps", "recovery_s", "≤ Ray / 30", quicker_than_ray(30)),
+            ],
+            repeats=3,
+            group="frameworks",
+            timeout_s=600,
+        )
+        for framework, title in FRAMEWORKS.items()
+    ]
+
+
+def launchers() -> list[Measurement]:
+    """Training time beside the framework's own launcher."""
+    return [
+        Measurement(
+            f"launcher-{framework}",
+            {
+                library: ["launchers.py", "alone" if library == "torchrun" else library, framework, str(steps)]
+                for library in ("headway", "torchrun" if framework == "transformers" else "alone", "ray")
+            },
+            [
+                Line(
+                    f"{FRAMEWORKS[framework]}: {steps} steps in mid-training",
+                    "training_s",
+                    "≤ 1.01 × alone",
+                    as_quick_as_alone,
+                    interval=True,
+                )
+            ],
+            repeats=8,
+            group="launchers",
+            timeout_s=600,
+        )
+        for framework, steps in STEPS.items()
+    ]
+
+
+FRAMEWORK_MEASUREMENTS = [*starts(), *launchers()]

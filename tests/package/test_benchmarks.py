@@ -1,0 +1,112 @@
+"""`make bench`: what is installed and measured, and what a program that fails leaves."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "bench"))
+
+import run  # noqa: E402
+from execution import ProgramFailedError, run_program  # noqa: E402
+from measurements import Line, Measurement  # noqa: E402
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
+    return dict(re.findall(r"^([\w-]+)==([\w.]+)$", "\n".join(lines), re.MULTILINE))
+
+
+def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
+    peers, tests = pins("peers"), pins("test")
+    shared = peers.keys() & tests.keys()
+    assert shared == {"xgboost-cpu", "lightgbm"}
+    assert {name: peers[name] for name in shared} == {name: tests[name] for name in shared}
+
+
+@pytest.mark.parametrize(
+    ("options", "installed"),
+    [
+        (["--quick"], [".venv-ray ray torch"]),
+        (["--quick", "--no-ray"], []),
+        (
+            ["--only", "frameworks"],
+            [".venv-ray ray torch", ".venv peers legacy_keras", ".venv-ray peers legacy_keras"],
+        ),
+        (["--only", "launcher-xgboost", "--no-ray"], [".venv peers legacy_keras"]),
+        (["--help"], []),
+    ],
+)
+def test_frameworks_are_installed_for_the_rows_that_need_them(
+    tmp_path: Path, options: list[str], installed: list[str]
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts/bench.sh", tmp_path / "scripts")
+    stubs = {"scripts/bootstrap.sh": 'echo "installed $VENV $*"', ".venv/bin/cmake": "", ".venv/bin/python": ""}
+    for name, line in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    output = subprocess.run([tmp_path / "scripts/bench.sh", *options], check=True, capture_output=True, text=True)
+    assert [line.removeprefix("installed ") for line in output.stdout.splitlines()] == installed
+
+
+def test_groups_run_only_when_they_are_named() -> None:
+    def chosen(*only: str) -> set[str]:
+        return {each.group for each in run.ALL if run.is_chosen(each, list(only))}
+
+    assert chosen() == {""}
+    assert chosen("frameworks") == {"frameworks"}
+    assert chosen("launcher-xgboost", "report") == {"launchers", ""}
+
+
+def test_a_program_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, True)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, subprocess, sys\n"
+        f"pipe = open({str(pipe)!r}, 'w')\n"
+        "print(os.environ['BENCH_FOLDER'], file=pipe, flush=True)\n"
+        "pause = 'import signal; signal.pause()'\n"
+        "subprocess.Popen([sys.executable, '-c', pause], stdout=pipe, stderr=pipe, start_new_session=True)\n"
+        "sys.exit('no framework here')\n"
+    )
+    with pytest.raises(ProgramFailedError, match="no framework here"):
+        run_program("alone", [str(script)], sys.executable, tmp_path / "storage")
+    with open(reader) as file:
+        folder = file.read()  # Until the process that was left is gone, as it has the pipe open.
+    assert not Path(folder.strip()).exists()
+
+
+def test_a_row_without_a_result_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text("""print('BENCH RESULT {"training_s": 1.5}')""")
+    bad.write_text("import sys; sys.exit('it has no rank')")
+    line = Line("training", "training_s", "≤ alone", lambda medians: medians["headway"] <= medians["alone"])
+    measurements = [
+        Measurement("one", {"headway": [str(good)], "alone": [str(bad)]}, [line], repeats=1, group="launchers"),
+        Measurement("two", {"headway": [str(good)], "alone": [str(good)]}, [line], repeats=1, group="launchers"),
+    ]
+    monkeypatch.setattr(run, "ALL", measurements)
+    arguments = ["run.py", "--only", "launchers", "--storage", str(tmp_path / "storage")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit, match=r"no result .*: one of alone$"):
+        run.main()
+    printed = capsys.readouterr()
+    assert "one, alone: it ended with status 1; its last lines:\nit has no rank" in printed.err
+    rows = [line for line in printed.out.splitlines() if line.startswith("| training")]
+    assert [row.count("1.50 s") for row in rows] == [1, 2]
+    assert "Headway / alone" in printed.out
+    assert os.listdir(tmp_path / "storage") == []
