@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import table
+from data_measurements import DATA_MEASUREMENTS
 from execution import ProgramFailedError, data_folder, run_program
 from framework_measurements import FRAMEWORK_MEASUREMENTS
 from measurements import MEASUREMENTS, RAY_REPEATS_MAX, Measurement
 from reference_measurements import REFERENCE_MEASUREMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
-ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS]
+ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS, *DATA_MEASUREMENTS]
 
 
 def parse_arguments() -> argparse.Namespace:

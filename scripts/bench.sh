@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 install_what_is_measured() {
   local peers=() environments=(.venv) environment
   case " $* " in
-    *frameworks* | *launchers* | *reference* | *" start-"* | *" launcher-"*) peers=(peers legacy_keras) ;;
+    *frameworks* | *launchers* | *reference* | *" data"* | *" start-"* | *" launcher-"*) peers=(peers legacy_keras) ;;
   esac
   case " $* " in
     *" --no-ray "*) ;;

@@ -41,6 +41,8 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
             [".venv-ray ray torch", ".venv peers legacy_keras", ".venv-ray peers legacy_keras"],
         ),
         (["--only", "launcher-xgboost", "--no-ray"], [".venv peers legacy_keras"]),
+        (["--only", "data", "--no-ray"], [".venv peers legacy_keras"]),
+        (["--storage", "/data", "--only", "report", "--no-ray"], []),
         (["--help"], []),
     ],
 )
@@ -65,6 +67,9 @@ def test_groups_run_only_when_they_are_named() -> None:
     assert chosen() == {""}
     assert chosen("frameworks") == {"frameworks"}
     assert chosen("launcher-xgboost", "report") == {"launchers", ""}
+    groups = {each.group for each in run.ALL} - {""}
+    assert groups == {"frameworks", "launchers", "reference", "data"}
+    assert all(chosen(group) == {group} for group in groups)
 
 
 def test_a_program_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
