@@ -22,6 +22,11 @@ LONGER_S = {
     "tests/python/test_lightning.py": 300,
     "tests/python/test_tensorflow.py": 420,
     "tests/python/test_transformers.py": 300,
+    "tests/python/test_ray_accelerate.py": 300,
+    "tests/python/test_ray_lightning.py": 300,
+    "tests/python/test_ray_tensorflow.py": 300,
+    "tests/python/test_ray_trackers.py": 300,
+    "tests/python/test_ray_transformers.py": 300,
     "tests/python/test_remote_storage.py": 180,
 }
 

@@ -22,6 +22,7 @@ ITERATOR = ROWS.iterator()
 GROUPS = ROWS.groupby("id")
 BOOL = "True or False"
 ABOVE_0 = "integer above 0"
+PAIRS = {"feature_columns": "id", "label_columns": "id"}
 
 
 class Built:
@@ -88,6 +89,15 @@ METHODS = [
     ),
     (ROWS.to_torch, {"unsqueeze_label_tensor": 1}, TypeError, "unsqueeze_label_tensor", "1 (int)", BOOL),
     (ROWS.to_torch, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
+    (ROWS.to_tf, {**PAIRS, "label_columns": 3}, TypeError, "label_columns", "3 (int)", "a list of names"),
+    (ROWS.to_tf, {**PAIRS, "additional_columns": [3]}, TypeError, "additional_columns", "[3]", "a list of names"),
+    (ROWS.to_tf, {**PAIRS, "label_type_spec": {}}, TypeError, "label_type_spec", "{}", "a dict of them for a list"),
+    (
+        ROWS.to_tf, {"feature_columns": ["id"], "label_columns": "id", "feature_type_spec": {}},
+        ValueError, "feature_type_spec", "no 'id'", "for each column",
+    ),
+    (ROWS.to_tf, {**PAIRS, "batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
+    (ROWS.to_tf, {**PAIRS, "prefetch_batches": -1}, ValueError, "prefetch_batches", "-1", "0 or more"),
     (ROWS.split, {"n": 0}, ValueError, "n", "0", ABOVE_0),
     (ROWS.split_at_indices, {"indices": [3, 1]}, ValueError, "indices", "[3, 1]", "from the least to the greatest"),
     (ROWS.split_proportionately, {"proportions": [0.5, 0.5]}, ValueError, "proportions", "0.5", "below 1"),

@@ -306,3 +306,14 @@ def test_tensorflow_batches():
     pairs = rows.to_tf(["x", "v"], "y", batch_size=5)
     for _ in range(2):
         assert [(tuple(features["v"].shape), tuple(labels.shape)) for features, labels in pairs] == [((5, 3), (5,))] * 2
+
+    weighted = rows.to_tf(
+        "v", "y", additional_columns="x", batch_size=5, local_shuffle_buffer_size=10, local_shuffle_seed=1,
+        label_type_spec=tf.TensorSpec(shape=(None,), dtype=tf.float32),
+    )  # fmt: skip
+    seen = [(labels.dtype.name, weights.numpy().tolist()) for _, labels, weights in weighted]
+    assert {name for name, _ in seen} == {"float32"}
+    assert sorted(seen[0][1] + seen[1][1]) == list(range(10)) != seen[0][1] + seen[1][1]
+    specs = {"v": tf.TensorSpec(shape=(None, 3), dtype=tf.float16), "x": tf.TensorSpec(shape=(None,), dtype=tf.int32)}
+    features, _ = next(iter(rows.to_tf(["x", "v"], "y", batch_size=2, feature_type_spec=specs)))
+    assert {name: each.dtype.name for name, each in features.items()} == {"v": "float16", "x": "int32"}

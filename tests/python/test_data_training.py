@@ -192,7 +192,7 @@ def test_an_unseeded_shuffle_resumes_in_its_own_order(storage, folder):
 def test_what_is_not_split_goes_to_every_rank_whole(storage, tmp_path):
     def loop(config):
         rows = [int(each) for batch in train.get_dataset_shard("val").iter_batches() for each in batch["id"]]
-        shared = sum(len(batch["id"]) for batch in train.get_dataset_shard().iter_batches())
+        shared = sum(len(batch["id"]) for batch in train.get_context().get_dataset_shard().iter_batches())
         train.report({"rows": len(rows), "shared": shared}, reduce="sum")
 
     datasets = {"train": data.range(ROWS), "val": data.range(10)}

@@ -71,6 +71,7 @@ LEFT_OUT = {
     ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
     ("TorchCheckpoint.from_model", "preprocessor"): "the same code as from_state_dict's",
+    ("TrainContext.get_dataset_shard", None): "hands it on to get_dataset_shard",
 }
 
 

@@ -10,6 +10,7 @@ from headway.data import _client
 from headway.data._base import DatasetPart
 from headway.data._iterator import DataIterator
 from headway.data._schema import Schema
+from headway.data._tf_batches import ToTensorflow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _ROWS = "0 or more"
 
 
-class Consume(DatasetPart):
+class Consume(ToTensorflow, DatasetPart):
     """What takes rows out of a data set."""
 
     def take(self, limit: int = 20) -> list[dict[str, Any]]:
@@ -279,15 +280,6 @@ class Consume(DatasetPart):
             unsqueeze_label_tensor=unsqueeze_label_tensor,
             unsqueeze_feature_tensors=unsqueeze_feature_tensors,
         )
-
-    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
-        """A ``tf.data.Dataset`` of features and labels.
-
-        Args:
-            feature_columns, label_columns, batch_size, drop_last: As for
-                :meth:`DataIterator.to_tf`.
-        """
-        return self.iterator().to_tf(feature_columns, label_columns, batch_size=batch_size, drop_last=drop_last)
 
     def to_pandas(self, limit: int | None = None) -> pd.DataFrame:
         """All rows as a data frame.

@@ -16,6 +16,7 @@ from headway.data._context import DataContext
 from headway.data._plan import Plan
 from headway.data._schema import Schema
 from headway.data._seeds import check_seed
+from headway.data._tf_batches import ToTensorflow, tensors
 
 _STATE_VERSION = 1
 #: What a rank gets at a time where it asks for pieces as they are.
@@ -55,7 +56,7 @@ class Epochs:
         return self._begin()
 
 
-class DataIterator:
+class DataIterator(ToTensorflow):
     """Gives the rows of a data set, or a rank's share of them, epoch after epoch. A training
     function gets one by :func:`headway.train.get_dataset_shard`, other code by
     ``Dataset.iterator()`` or ``Dataset.streaming_split()``.
@@ -182,8 +183,6 @@ class DataIterator:
             local_shuffle_seed: As for :meth:`iter_batches`.
             dtypes: A ``tf.DType`` for all columns, or one by column.
         """
-        from headway.data._tf_batches import tensors
-
         consumption = checked_consumption(
             prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
         )
@@ -274,20 +273,6 @@ class DataIterator:
             local_shuffle_seed=local_shuffle_seed,
         )
         return torch_dataset(batches, convert)
-
-    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int = 1, drop_last: bool = False) -> Any:
-        """A ``tf.data.Dataset`` of features and labels.
-
-        Args:
-            feature_columns: A column, or several: then a dict of tensors by column.
-            label_columns: The same for labels.
-            batch_size: Rows of a batch.
-            drop_last: Whether a shorter last batch is left out.
-        """
-        from headway.data._tf_batches import as_tf_dataset
-
-        batches = self.iter_batches(batch_size=batch_size, drop_last=drop_last)
-        return as_tf_dataset(batches, self.schema().base_schema, feature_columns, label_columns)
 
     def schema(self) -> Schema:
         """The columns with their types."""

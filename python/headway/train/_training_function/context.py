@@ -12,9 +12,12 @@ from headway import _session as worker_session
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
 from headway._values.arguments import check_str
+from headway.train._training_function.datasets import get_dataset_shard
 
 if TYPE_CHECKING:
     import pyarrow.fs
+
+    from headway.data import DataIterator
 
 
 class TrainContext:
@@ -82,6 +85,14 @@ class TrainContext:
     def get_storage(self) -> StorageContext:
         """Where the run's results are."""
         return StorageContext(self._context["run_directory"])
+
+    def get_dataset_shard(self, dataset_name: str | None = None) -> DataIterator:
+        """As :func:`headway.train.get_dataset_shard`.
+
+        Args:
+            dataset_name: The data set's name; default ``"train"``.
+        """
+        return get_dataset_shard(dataset_name)
 
 
 @dataclass(frozen=True)
