@@ -81,6 +81,8 @@ METHODS = [
     (ROWS.to_torch, {"label_column": 3}, TypeError, "label_column", "3 (int)", "None or a column's name"),
     (ROWS.to_torch, {"label_column_dtype": 3}, TypeError, "label_column_dtype", "3 (int)", "a torch.dtype"),
     (ROWS.to_torch, {"feature_columns": "id"}, TypeError, "feature_columns", "'id' (str)", "a list of columns' names"),
+    (ROWS.to_torch, {"feature_columns": ["id", ["id"]]}, TypeError, "feature_columns", "['id', ['id']]", "a list of"),
+    (ROWS.to_torch, {"feature_columns": {"a": "id"}}, TypeError, "feature_columns", "{'a': 'id'} (dict)", "a dict of"),
     (ROWS.to_torch, {"feature_columns": [["id"], []]}, ValueError, "feature_columns", "[['id'], []]", "none of them"),
     (ROWS.to_torch, {"feature_column_dtypes": 3}, TypeError, "feature_column_dtypes", "3 (int)", "a torch.dtype"),
     (

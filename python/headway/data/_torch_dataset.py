@@ -58,7 +58,10 @@ def torch_dataset(batches: Iterable[Mapping[str, Any]], convert: Callable[[Mappi
 def _groups(given: Any) -> Any:
     if isinstance(given, (str, bytes)) or not isinstance(given, (Sequence, Mapping, type(None))):
         refuse("feature_columns", given, _FEATURES)
-    groups = given.values() if isinstance(given, Mapping) else given or []
+    groups = list(given.values() if isinstance(given, Mapping) else given or [])
+    single = [group for group in groups if isinstance(group, str)]
+    if single and (isinstance(given, Mapping) or len(single) < len(groups)):
+        refuse("feature_columns", given, _FEATURES)
     names = [name for group in groups for name in ([group] if isinstance(group, str) else group)]
     for name in names:
         check_str("a name in feature_columns", name, "a column's name")
