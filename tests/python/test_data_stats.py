@@ -10,6 +10,7 @@ import threading
 import headway
 import pytest
 from headway import data, train
+from headway.data import _client
 from headway.data.expressions import col
 from headway.train import DataParallelTrainer, FailureConfig, Result, RunConfig, ScalingConfig
 from terminal import Terminal
@@ -179,6 +180,42 @@ def test_the_words_of_a_hang_name_the_stage_that_has_no_output(tmp_path, hears, 
         r"rank [01] waits for data for [\d.]+ s: stage map_batches\(stuck\) has had no output for \d+ s", ear.heard
     )
     assert re.search(r"rank [01] has its data, after [\d.]+ s", ear.heard)
+
+
+class Interrupts:
+    """What hears of a wait, and is interrupted by Ctrl-C in it."""
+
+    def begin(self):
+        pass
+
+    def end(self, stream):
+        raise AssertionError("the wait went on")
+
+    def lasts(self, counters):
+        assert "stages" in json.loads(counters)
+        raise KeyboardInterrupt("within what is shown")
+
+
+@pytest.mark.parametrize("waits_for", ["a batch", "an answer"])
+def test_ctrl_c_within_what_shows_progress_ends_the_wait(release, waits_for):
+    path, let_go = release
+
+    def stuck(batch):
+        while not os.path.exists(path):
+            threading.Event().wait(0.02)
+        return batch
+
+    rows = data.range(10).map_batches(stuck, concurrency=1)
+    if waits_for == "an answer":
+        with pytest.raises(KeyboardInterrupt, match="within what is shown"):
+            _client._asked(rows._plan, "count", rows.context, Interrupts().lasts)
+    else:
+        stream = _client.Stream(rows._plan, {**_client._WHOLE}, rows.context, waits=Interrupts())
+        with pytest.raises(KeyboardInterrupt, match="within what is shown"):
+            next(iter(stream))
+        stream.close()
+    let_go("go")
+    assert rows.count() == 10
 
 
 def test_a_rank_that_begins_an_epoch_alone_hears_who_is_missing(tmp_path, hears, release):
