@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from headway import _session as worker_session
-from headway.train.torch import _deepspeed
+from headway.train.torch import _accelerate_fsdp, _deepspeed
 
 
 def describe_rank(device: str) -> None:
@@ -30,6 +30,7 @@ def describe_rank(device: str) -> None:
         context = worker_session.current("the torch backend").context
         rank_zero.rank_zero_only.rank = context["plan"]["rank"]
     _deepspeed.describe_rank(device)
+    _accelerate_fsdp.describe_rank(device)
     worker_session.add_rank_check(_check_accelerate)
 
 
