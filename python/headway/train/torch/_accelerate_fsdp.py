@@ -58,4 +58,4 @@ def _keep_whole_states() -> None:
         make(self, *args, **kwargs)
         self.offload_to_cpu = False
 
-    FullStateDictConfig.__init__ = make_config  # type: ignore[method-assign]
+    FullStateDictConfig.__init__ = make_config
