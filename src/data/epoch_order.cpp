@@ -1,5 +1,7 @@
 #include "data/epoch_order.hpp"
 
+#include "data/exact_order.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -86,9 +88,13 @@ std::uint32_t EpochOrder::window_at(int lane, std::int64_t row) const {
 
 void EpochOrder::row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to) const {
   to.resize(static_cast<std::size_t>(rows));
+  const Window& shuffled = windows_[window];
+  if (config_.permutes_rows && config_.window_bytes == whole_epoch) {
+    exact_order(key_start(config_.seed, config_.epoch, shuffled.number, shuffled.lane), to);
+    return;
+  }
   std::iota(to.begin(), to.end(), 0U);
   if (!config_.permutes_rows) return;
-  const Window& shuffled = windows_[window];
   RandomStream stream(config_.seed, config_.epoch, Purpose::rows, shuffled.number, shuffled.lane);
   shuffle(to, stream);
 }

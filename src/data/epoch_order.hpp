@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct UnitSize {
 
 /// 32 to 64 MiB: larger windows take more of the CPU's caches than they improve the order.
 inline constexpr std::int64_t default_window_bytes = std::int64_t{48} << 20U;
+
+/// A window of all rows, which come in `exact_order`.
+inline constexpr std::int64_t whole_epoch = std::numeric_limits<std::int64_t>::max();
 
 struct OrderConfig {
   std::uint64_t seed = 0;

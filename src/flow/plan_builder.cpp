@@ -7,18 +7,11 @@
 #include "flow/functions/whole_stage.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
-#include "flow/window_stage.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace headway::flow {
 namespace {
-
-/// Exact shuffles keep all rows in memory.
-constexpr std::int64_t exact_share = 2;
-/// DuckDB takes up to twice the limit that it is given.
-constexpr std::int64_t whole_share = 2;
 
 arrow::Status not_yet(const data::Node& node) {
   return arrow::Status::NotImplemented(data::op_of(node), ": this data process cannot run such a step");
@@ -44,11 +37,12 @@ Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& 
   return input;
 }
 
-/// Without the limit at the end: whoever deals the rows stops there.
+/// Without the limit at the end: whoever deals the rows stops there. A local shuffle is of the rows
+/// within the limit.
 std::size_t PlanBuilder::result() {
   const std::size_t last = input_.optimised.nodes.size() - 1;
   const bool is_limit = node(last).as<data::LimitNode>() != nullptr;
-  return is_limit && has_positions(node(last).inputs[0]) ? node(last).inputs[0] : last;
+  return is_limit && !config_.shuffle_window_rows && has_positions(node(last).inputs[0]) ? node(last).inputs[0] : last;
 }
 
 arrow::Result<BuiltPlan> PlanBuilder::build() {
@@ -66,29 +60,6 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
     built.units = units_;
   }
   return built;
-}
-
-/// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled
-/// already stay as they are.
-arrow::Status PlanBuilder::shuffle_locally(Built& top) const {
-  if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
-  if (!top.chain) {
-    return arrow::Status::NotImplemented(
-        "local_shuffle_buffer_size: rows of a zip, mix, limit or repartition cannot be shuffled locally");
-  }
-  std::int64_t rows = 0;
-  std::int64_t bytes = 0;
-  for (const data::UnitSize& unit : unit_sizes(*top.chain)) {
-    rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
-    bytes += unit.bytes;
-  }
-  top.chain->order.permutes_rows = true;
-  if (rows > 0 && bytes > 0) {
-    const double row_bytes = static_cast<double>(bytes) / static_cast<double>(rows);
-    const auto window = static_cast<std::int64_t>(row_bytes * static_cast<double>(*config_.shuffle_window_rows));
-    top.chain->order.window_bytes = std::clamp<std::int64_t>(window, 1, engine_.budget().bytes() / exact_share);
-  }
-  return arrow::Status::OK();
 }
 
 arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t index) {
@@ -164,8 +135,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
   const std::uint32_t first = positions_ ? config_.first_window : 0;
   auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema), gauges_);
-  if (chain.order.permutes_rows)
-    stage = gauged(std::make_unique<WindowStage>(std::move(stage), order, engine_.budget().pool()), "shuffle");
+  if (chain.order.permutes_rows) stage = shuffled(std::move(stage), order, sizes);
   order_ = std::move(order);
   units_ = std::move(sizes);
   return stage;
@@ -239,40 +209,10 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
   return built;
 }
 
-arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, const data::ShuffleNode& shuffle) {
-  ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
-  if (!built.chain) {
-    return arrow::Status::NotImplemented(
-        "a shuffle after a limit, zip, mix, repartition or another shuffle is not possible; shuffle before it");
-  }
-  data::OrderConfig& order = built.chain->order;
-  order.permutes_units = true;
-  order.seed = shuffle.seed.value_or(config_.seed);
-  order.epoch = shuffle.reseed ? config_.epoch : 0;
-  if (shuffle.kind == data::ShuffleKind::blocks) return built;
-  order.permutes_rows = true;
-  if (shuffle.window_bytes) order.window_bytes = *shuffle.window_bytes;
-  if (shuffle.kind == data::ShuffleKind::exact) {
-    std::int64_t bytes = 0;
-    for (const data::UnitSize& unit : unit_sizes(*built.chain)) bytes += unit.bytes;
-    if (bytes > engine_.budget().bytes() / exact_share) {
-      return arrow::Status::CapacityError(
-          "random_shuffle: an exact shuffle keeps all rows in memory, and these are about ", bytes >> 20,
-          " MiB, more than half of the data process's budget of ", engine_.budget().bytes() >> 20,
-          " MiB; use local_shuffle_buffer_size of iter_batches, or randomize_block_order, or a larger budget");
-    }
-    order.window_bytes = std::numeric_limits<std::int64_t>::max();
-  }
-  ARROW_ASSIGN_OR_RAISE(auto stage, stage_of(std::move(built)));
-  Built shuffled;
-  shuffled.stage = std::move(stage);
-  return shuffled;
-}
-
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
-  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), engine_.budget().bytes() / whole_share,
+  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), engine_.budget().bytes() / duckdb_share,
                             engine_.scratch());
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;

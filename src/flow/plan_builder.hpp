@@ -27,6 +27,9 @@ struct PlanInput {
 /// `corrupted`.
 Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, const std::string* blobs);
 
+/// DuckDB takes up to twice the limit that it is given.
+inline constexpr std::int64_t duckdb_share = 2;
+
 /// Sources that were opened for a plan: by node.
 using OpenedSources = std::map<std::size_t, std::shared_ptr<const Source>>;
 
@@ -91,6 +94,9 @@ class PlanBuilder {
   }
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
+  std::unique_ptr<Stage> shuffled(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
+                                  const std::vector<data::UnitSize>& units);
+  std::unique_ptr<Stage> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
@@ -99,7 +105,7 @@ class PlanBuilder {
   arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
   arrow::Status open_sources();
-  arrow::Status shuffle_locally(Built& top) const;
+  arrow::Status shuffle_locally(Built& top);
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();
 

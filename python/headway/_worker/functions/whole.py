@@ -11,8 +11,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from headway._worker.functions import groups, slots, whole_queries
 from headway._worker.functions.blocks import block_of
 from headway._worker.functions.failures import failure_of
@@ -21,7 +19,7 @@ from headway._worker.functions.outputs_link import Outputs
 from headway._worker.functions.whole_columns import Carried
 
 _NO_DUCKDB = (
-    "sort, groupby, join and unique need the package duckdb, which this Python does not have: "
+    "sort, groupby, join, unique and shuffles beyond memory need the package duckdb, which this Python does not have: "
     'pip install duckdb (or "headway[data]")'
 )
 
@@ -44,6 +42,8 @@ class Whole:
         # DuckDB pulls inputs from its own threads.
         self._lock = threading.RLock()
         self._spilled = 0
+        self._operation = ""
+        self._options: dict[str, Any] = {}
 
     def run(self) -> None:
         """Does it, or says why not. Then the process is done."""
@@ -75,7 +75,7 @@ class Whole:
             self._schemas.append(pa.ipc.read_schema(pa.py_buffer(self._schema_blob[begin : begin + size])))
             begin += size
         work = json.loads(self._fields["arguments"])
-        operation, options = work["operation"], work["options"]
+        operation, options = self._operation, self._options = work["operation"], work["options"]
         sql = whole_queries.query(operation, options, self._schemas)
         carried = [
             {
@@ -177,7 +177,7 @@ class Whole:
             columns = [
                 carried[name].encoded(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)
             ]
-            columns.append(pa.array(np.arange(row, row + batch.num_rows)))
+            columns.append(pa.array(whole_queries.row_keys(self._operation, self._options, row, batch.num_rows)))
             row += batch.num_rows
             names = [*batch.schema.names, whole_queries.ROW]
             del batch

@@ -26,14 +26,21 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
     """The query over tables ``input_0``, ``input_1``.
 
     Args:
-        operation: sort, group_map, unique, aggregate or join.
+        operation: sort, random_shuffle, group_map, unique, aggregate or join.
         options: As the plan has them.
         inputs: The inputs' Arrow schemas.
 
     Raises:
         ValueError: a column is missing, or cannot be used so; in words.
     """
-    made = {"sort": _sort, "group_map": _group_map, "unique": _unique, "aggregate": _aggregate, "join": _join}
+    made = {
+        "sort": _sort,
+        "random_shuffle": _shuffle,
+        "group_map": _group_map,
+        "unique": _unique,
+        "aggregate": _aggregate,
+        "join": _join,
+    }
     return made[operation](options, inputs)
 
 
@@ -43,9 +50,35 @@ def used_columns(operation: str, options: Mapping[str, Any], side: int) -> set[s
         return set(options["on"] if side == 0 else options["right_on"])
     if operation == "unique":
         return set(options["columns"])
+    if operation == "random_shuffle":
+        return set()
     if operation == "aggregate":
         return {*options["keys"], *(each["on"] for each in options["aggregates"] if each["on"] is not None)}
     return set(options["keys"])
+
+
+def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) -> Any:
+    """The column ``ROW`` of some rows: their numbers, or what a shuffle puts them in order by.
+
+    Args:
+        operation: As for :func:`query`.
+        options: Of a shuffle: ``start``, where the epoch's keys begin.
+        first: The number of the first row.
+        rows: How many.
+
+    A shuffle's keys are those of SplitMix64, as ``data/exact_order.hpp`` computes them for rows
+    that fit into memory.
+    """
+    import numpy as np
+
+    if operation != "random_shuffle":
+        return np.arange(first, first + rows)
+    number: Any = np.arange(first + 1, first + rows + 1, dtype=np.uint64)
+    key = np.uint64(options["start"]) + number * np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    # Signed, in the same order.
+    return (key ^ (key >> np.uint64(31)) ^ np.uint64(1 << 63)).view(np.int64)
 
 
 def quoted(name: str) -> str:
@@ -81,6 +114,11 @@ def _sort(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
     for name, descending in zip(options["keys"], options["descending"], strict=True):
         terms += _order(schema, name, descending)
     return f"SELECT {_columns(schema)} FROM input_0 ORDER BY {', '.join([*terms, ROW])}"
+
+
+def _shuffle(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    """``ROW`` has the rows' random keys: :func:`row_keys`."""
+    return f"SELECT {_columns(inputs[0])} FROM input_0 ORDER BY {ROW}"
 
 
 def _group_map(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
@@ -217,7 +255,7 @@ def _joined_columns(options: Mapping[str, Any], left: Any, right: Any) -> list[s
 
 def origins(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> dict[str, tuple[int, str]]:
     """Which columns of a result are an input's: the input, and the column's name there."""
-    if operation in ("sort", "group_map"):
+    if operation in ("sort", "random_shuffle", "group_map"):
         return {name: (0, name) for name in inputs[0].names}
     if operation == "unique":
         return {name: (0, name) for name in options["columns"]}

@@ -1,0 +1,125 @@
+/// How a plan's builder shuffles: units and rows within windows, all rows, or rows near each other.
+#include "data/exact_order.hpp"
+#include "flow/combined_stages.hpp"
+#include "flow/functions/whole_stage.hpp"
+#include "flow/local_shuffle.hpp"
+#include "flow/plan_builder.hpp"
+#include "flow/window_stage.hpp"
+
+#include <algorithm>
+
+namespace headway::flow {
+namespace {
+
+/// Exact shuffles keep all rows in memory where they need no more than this part of the budget.
+constexpr std::int64_t exact_share = 2;
+/// After a shuffle of all rows, rows go on in units of about so many bytes.
+constexpr std::int64_t shuffled_unit_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t shuffled_unit_rows_max = 65'536;
+constexpr std::int64_t shuffled_unit_rows = 1024;  ///< Where the sources do not know their rows.
+
+/// The same on every machine, whatever its memory: functions see the same batches.
+std::int64_t rows_of_shuffled_unit(const std::vector<data::UnitSize>& units) {
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+  for (const data::UnitSize& unit : units) {
+    if (unit.rows < 0) return shuffled_unit_rows;
+    rows += unit.rows;
+    bytes += unit.bytes;
+  }
+  if (rows == 0 || bytes == 0) return shuffled_unit_rows;
+  const double row_bytes = static_cast<double>(bytes) / static_cast<double>(rows);
+  const auto fitting = static_cast<std::int64_t>(static_cast<double>(shuffled_unit_bytes) / row_bytes);
+  return std::clamp<std::int64_t>(fitting, 1, shuffled_unit_rows_max);
+}
+
+std::int64_t bytes_of(const std::vector<data::UnitSize>& units) {
+  std::int64_t bytes = 0;
+  for (const data::UnitSize& unit : units) bytes += unit.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+/// The rows of a chain, in windows or all of them.
+std::unique_ptr<Stage> PlanBuilder::shuffled(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
+                                             const std::vector<data::UnitSize>& units) {
+  const data::OrderConfig& config = order->config();
+  const bool is_exact = config.window_bytes == data::whole_epoch;
+  std::unique_ptr<Stage> stage;
+  if (is_exact && bytes_of(units) > engine_.budget().bytes() / exact_share) {
+    stage = shuffled_on_disk(std::move(rows), data::key_start(config.seed, config.epoch));
+  } else {
+    stage = std::make_unique<WindowStage>(std::move(rows), std::move(order), engine_.budget().pool());
+  }
+  if (is_exact) stage = cut_anew(std::move(stage), rows_of_shuffled_unit(units));
+  return gauged(std::move(stage), "shuffle");
+}
+
+arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, const data::ShuffleNode& shuffle) {
+  ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
+  const std::uint64_t seed = shuffle.seed.value_or(config_.seed);
+  const std::uint32_t epoch = shuffle.reseed ? config_.epoch : 0;
+  Built made;
+  if (!built.chain && shuffle.kind == data::ShuffleKind::blocks) {
+    return arrow::Status::NotImplemented(
+        "randomize_block_order: after a limit, zip, mix, sort, repartition or shuffle there are no pieces to put into "
+        "another order; use it before, or random_shuffle");
+  }
+  if (!built.chain) {
+    made.stage = shuffled_on_disk(std::move(built.stage), data::key_start(seed, epoch));
+    made.stage = gauged(cut_anew(std::move(made.stage), shuffled_unit_rows), "shuffle");
+    return made;
+  }
+  data::OrderConfig& order = built.chain->order;
+  order.permutes_units = true;
+  order.seed = seed;
+  order.epoch = epoch;
+  if (shuffle.kind == data::ShuffleKind::blocks) return built;
+  order.permutes_rows = true;
+  if (shuffle.window_bytes) order.window_bytes = *shuffle.window_bytes;
+  if (shuffle.kind == data::ShuffleKind::exact) order.window_bytes = data::whole_epoch;
+  ARROW_ASSIGN_OR_RAISE(made.stage, stage_of(std::move(built)));
+  return made;
+}
+
+/// DuckDB sorts the rows by their keys, and spills what exceeds memory.
+std::unique_ptr<Stage> PlanBuilder::shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start) {
+  data::WholeNode sort;
+  sort.operation = "random_shuffle";
+  sort.options["start"] = key_start;
+  Stages inputs;
+  inputs.push_back(std::move(rows));
+  return whole_stage(engine_.functions(), sort, std::move(inputs), engine_.budget().bytes() / duckdb_share,
+                     engine_.scratch());
+}
+
+/// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled
+/// already stay as they are.
+arrow::Status PlanBuilder::shuffle_locally(Built& top) {
+  if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
+  if (!top.chain) {
+    top.stage = cut_anew(std::move(top.stage), *config_.shuffle_window_rows);
+    const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
+    auto step = shuffle_of_units(engine_.budget().pool());
+    const auto gauge = gauge_of(step, "local shuffle");
+    return with_steps(engine_.budget(), engine_.threads(), std::move(top.stage), {std::move(step)}, place, gauges_,
+                      {gauge})
+        .Value(&top.stage);
+  }
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+  for (const data::UnitSize& unit : unit_sizes(*top.chain)) {
+    rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
+    bytes += unit.bytes;
+  }
+  top.chain->order.permutes_rows = true;
+  if (rows > 0 && bytes > 0) {
+    const double row_bytes = static_cast<double>(bytes) / static_cast<double>(rows);
+    const auto window = static_cast<std::int64_t>(row_bytes * static_cast<double>(*config_.shuffle_window_rows));
+    top.chain->order.window_bytes = std::clamp<std::int64_t>(window, 1, engine_.budget().bytes() / exact_share);
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,129 @@
+"""Shuffles of rows that do not fit into memory, and of rows that have no pieces: the order is the
+same whatever the memory.
+"""
+
+import json
+import tempfile
+
+import headway
+import numpy as np
+import pytest
+from headway import data, train
+from headway.train import DataParallelTrainer, RunConfig, ScalingConfig
+
+ROWS = 300_000  # Of 128 bytes: more than half of the smallest budget.
+SMALLEST_BUDGET = 64 << 20
+
+
+@pytest.fixture(autouse=True)
+def one_runtime_a_test():
+    yield
+    headway.shutdown()
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    options = data.ExecutionOptions(
+        resource_limits=data.ExecutionResources.for_limits(object_store_memory=SMALLEST_BUDGET)
+    )
+    monkeypatch.setattr(data.DataContext.get_current(), "execution_options", options)
+    headway.shutdown()  # The next data process has this budget.
+
+
+def tensors():
+    return data.range_tensor(ROWS, shape=(16,))
+
+
+def ids(rows, **options):
+    """The first number of each row, in order."""
+    batches = rows.iterator().iter_batches(batch_size=50_000, **options)
+    return np.concatenate([batch["data"][:, 0] for batch in batches])
+
+
+def numbers(rows, **options):
+    return [int(each) for batch in rows.iterator().iter_batches(batch_size=50, **options) for each in batch["id"]]
+
+
+def test_an_exact_shuffle_beyond_memory_has_the_order_of_one_within(request, capfd):
+    within = ids(tensors().random_shuffle(seed=3))
+    headway.shutdown()
+    assert "memory is full" not in capfd.readouterr().err
+    request.getfixturevalue("small_memory")
+    beyond = ids(tensors().random_shuffle(seed=3))
+    assert np.array_equal(within, beyond)
+    assert np.array_equal(np.sort(within), np.arange(ROWS))
+    assert not np.array_equal(ids(tensors().random_shuffle(seed=4)), beyond)
+
+
+def first_of_batches(rows):
+    """What a function gets after a shuffle: each batch's size and first row."""
+
+    def looked_at(batch):
+        return {"rows": [len(batch["data"])], "first": [batch["data"][0, 0]]}
+
+    return rows.random_shuffle(seed=3).map_batches(looked_at, batch_size=4096).take_all()
+
+
+def test_functions_after_a_shuffle_get_the_same_batches_whatever_the_memory(request):
+    within = first_of_batches(tensors())
+    headway.shutdown()
+    request.getfixturevalue("small_memory")
+    assert first_of_batches(tensors()) == within
+    assert sum(batch["rows"] for batch in within) == ROWS
+
+
+def test_a_training_resumes_within_a_shuffle_beyond_memory(tmp_path, small_memory):
+    def loop():
+        rows = train.get_dataset_shard("train")
+        seen, place = [], train.get_checkpoint()
+        for number, batch in enumerate(rows.iter_batches(batch_size=20_000)):
+            seen += batch["data"][:, 0].tolist()
+            if place is None and number == 3:
+                (tmp_path / "before").write_text(json.dumps(seen))
+                with tempfile.TemporaryDirectory() as folder:
+                    train.report({"batch": number}, checkpoint=train.Checkpoint(folder))
+                raise RuntimeError("the first attempt ends here")
+        (tmp_path / "after").write_text(json.dumps(seen))
+
+    result = DataParallelTrainer(
+        loop,
+        datasets={"train": tensors().random_shuffle(seed=5)},
+        scaling_config=ScalingConfig(num_workers=1),
+        run_config=RunConfig(
+            storage_path=str(tmp_path / "runs"), verbose=0, failure_config=train.FailureConfig(max_failures=1)
+        ),
+    ).fit()
+    assert result.error is None
+    seen = json.loads((tmp_path / "before").read_text()) + json.loads((tmp_path / "after").read_text())
+    assert np.array_equal(seen, ids(tensors().random_shuffle(seed=5)))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: data.range(1000).limit(600),
+        lambda: data.range(600).random_shuffle(seed=1),
+        lambda: data.range(600).sort("id"),
+    ],
+    ids=["limit", "shuffle", "sort"],
+)
+def test_rows_without_pieces_are_shuffled_too(made):
+    rows = made().random_shuffle(seed=2)
+    shuffled = numbers(rows)
+    assert sorted(shuffled) == list(range(600))
+    assert shuffled != numbers(made())
+
+
+def test_rows_without_pieces_are_shuffled_within_windows():
+    rows = data.range(1000).limit(600)
+    mixed = numbers(rows, local_shuffle_buffer_size=100, local_shuffle_seed=1)
+    assert sorted(mixed) == list(range(600))
+    for begin in range(0, 600, 100):
+        window = mixed[begin : begin + 100]
+        assert sorted(window) == list(range(begin, begin + 100))
+        assert window != sorted(window)
+
+
+def test_pieces_that_are_not_there_cannot_be_put_into_another_order():
+    with pytest.raises(ValueError, match=r"randomize_block_order: after a limit.*random_shuffle"):
+        data.range(10).limit(5).randomize_block_order(seed=1).take_all()
