@@ -62,6 +62,14 @@ def of_memory():
     yield data.from_huggingface, {"dataset": {"train": 1}}, TypeError, "dataset", "a dict", "one of 'train'"
     yield data.from_huggingface, {"dataset": 3, "parallelism": 0}, ValueError, "parallelism", "0", "-1 or an integer"
     yield data.from_tf, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a tf.data.Dataset"
+    yield data.from_dask, {"df": 3}, TypeError, "df", "3 (int)", "a dask.dataframe.DataFrame"
+    yield data.from_daft, {"df": 3}, TypeError, "df", "3 (int)", "a daft.DataFrame"
+    yield data.from_modin, {"df": 3}, TypeError, "df", "3 (int)", "a modin.pandas.DataFrame"
+    yield data.from_spark, {"df": 3}, TypeError, "df", "3 (int)", "a pyspark.sql.DataFrame"
+    for name in ("parallelism", "override_num_blocks"):
+        yield data.from_spark, {"df": 3, name: 0}, ValueError, name, "0", ABOVE_0
+    yield data.from_ray, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a ray.data.Dataset"
+    yield data.from_blocks, {"blocks": 3}, TypeError, "blocks", "3 (int)", "a list of tables"
     yield data.from_torch, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a torch.utils.data.Dataset"
     yield data.from_torch, {"dataset": [], "local_read": 1}, TypeError, "local_read", "1 (int)", BOOL
     yield data.read_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a query"

@@ -20,14 +20,7 @@ _DATA = {
         _OWN_CLIENT,
     )
 }
-_FRAMES = {
-    "blocks": "give the list of tables to headway.data.from_arrow",
-    "daft": "give the data frame itself to headway.data.from_arrow",
-    "dask": "give frame.compute() to headway.data.from_pandas, or write it as Parquet and read that",
-    "modin": "give frame._to_pandas() to headway.data.from_pandas",
-    "spark": "give frame.toArrow() to headway.data.from_arrow, or write it as Parquet and read that",
-    **dict.fromkeys(("arrow_refs", "numpy_refs", "pandas_refs"), _OBJECTS),
-}
+_REFS = dict.fromkeys(("arrow_refs", "numpy_refs", "pandas_refs"), _OBJECTS)
 
 _REMOVED = "it is not in newer versions of Ray either; use {0}"
 _LIGHTNING_TRAINER = _REMOVED.format(
@@ -49,7 +42,7 @@ _MOSAIC = _REMOVED.format("a loop of PyTorch, or lightning.Trainer, in the train
 # A name stands for all that is below it.
 _WORDS = {
     **{f"headway.data.read_{name}": words for name, words in _DATA.items()},
-    **{f"headway.data.from_{name}": words for name, words in _FRAMES.items()},
+    **{f"headway.data.from_{name}": words for name, words in _REFS.items()},
     "headway.data.llm": "Headway has no batch inference; call the model in map_batches",
     "headway.train.BatchPredictor": _PREDICTOR,
     "headway.train.Predictor": _PREDICTOR,

@@ -13,6 +13,7 @@ from headway.data._context import DataContext, ExecutionOptions, ExecutionResour
 from headway.data._context import NodeIdStr as NodeIdStr
 from headway.data._dataset import Dataset, MaterializedDataset
 from headway.data._files import FileShuffleConfig, Partitioning
+from headway.data._frames import from_blocks, from_daft, from_dask, from_modin, from_ray, from_spark
 from headway.data._functions import ActorPoolStrategy, TaskPoolStrategy
 from headway.data._grouped import GroupedData
 from headway.data._iterator import DataIterator
@@ -49,10 +50,16 @@ __all__ = [
     "Schema",
     "TaskPoolStrategy",
     "from_arrow",
+    "from_blocks",
+    "from_daft",
+    "from_dask",
     "from_huggingface",
     "from_items",
+    "from_modin",
     "from_numpy",
     "from_pandas",
+    "from_ray",
+    "from_spark",
     "from_tf",
     "from_torch",
     "range",

@@ -34,8 +34,8 @@ def range(n: int, *, concurrency: int | None = None, override_num_blocks: int | 
         1000
     """
     _check_rows(n)
-    _above_0("concurrency", concurrency)
-    return _cut(Dataset._of(Plan.source("range", {"rows": n})), override_num_blocks)
+    above_0("concurrency", concurrency)
+    return cut(Dataset._of(Plan.source("range", {"rows": n})), override_num_blocks)
 
 
 def range_tensor(
@@ -55,13 +55,13 @@ def range_tensor(
         (3, 2, 2)
     """
     _check_rows(n)
-    _above_0("concurrency", concurrency)
+    above_0("concurrency", concurrency)
     if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
         refuse("shape", shape, "a tuple of lengths")
     lengths = [check_int(f"shape[{index}]", each, "an integer above 0") for index, each in enumerate(shape)]
     if min(lengths, default=1) < 1:
         raise ValueError(f"shape is {tuple(shape)}; allowed: integers above 0")
-    return _cut(Dataset._of(Plan.source("range", {"rows": n, "tensor_shape": lengths})), override_num_blocks)
+    return cut(Dataset._of(Plan.source("range", {"rows": n, "tensor_shape": lengths})), override_num_blocks)
 
 
 def from_items(
@@ -86,8 +86,8 @@ def from_items(
     if isinstance(items, Sequence):
         if not items:
             raise ValueError("items is empty; allowed: at least one item, as columns come from items")
-        return _cut(_kept([_table(items)]), blocks)
-    return _cut(_kept(_tables(iter(items))), blocks)
+        return cut(kept_tables([_table(items)]), blocks)
+    return cut(kept_tables(_tables(iter(items))), blocks)
 
 
 def from_arrow(tables: Any, *, override_num_blocks: int | None = None) -> MaterializedDataset:
@@ -110,7 +110,7 @@ def from_arrow(tables: Any, *, override_num_blocks: int | None = None) -> Materi
     for each in given:
         if not hasattr(each, "__arrow_c_stream__") and not hasattr(each, "__arrow_c_array__"):
             refuse("tables", each, "a pyarrow.Table, something that has __arrow_c_stream__, or a list of these")
-    return _cut(_kept(piece for each in given for piece in _pieces(each)), override_num_blocks)
+    return cut(kept_tables(piece for each in given for piece in pieces_of(each)), override_num_blocks)
 
 
 def from_pandas(dfs: Any, *, override_num_blocks: int | None = None) -> MaterializedDataset:
@@ -131,9 +131,7 @@ def from_pandas(dfs: Any, *, override_num_blocks: int | None = None) -> Material
     for each in given:
         if type(each).__module__.partition(".")[0] != "pandas" or not hasattr(each, "columns"):
             refuse("dfs", each, "a pandas.DataFrame or a list of them")
-    return _cut(
-        _kept(_table_of({str(name): each[name] for name in each.columns}) for each in given), override_num_blocks
-    )
+    return cut(kept_tables(map(table_of_frame, given)), override_num_blocks)
 
 
 def from_numpy(ndarrays: Any, *, override_num_blocks: int | None = None) -> MaterializedDataset:
@@ -158,7 +156,7 @@ def from_numpy(ndarrays: Any, *, override_num_blocks: int | None = None) -> Mate
             refuse("ndarrays", each, "a numpy.ndarray or a list of them")
         if each.ndim == 0:
             raise ValueError("ndarrays has an array without dimensions; allowed: at least one, for its rows")
-    return _cut(_kept(_table_of({"data": each}) for each in given), override_num_blocks)
+    return cut(kept_tables(_table_of({"data": each}) for each in given), override_num_blocks)
 
 
 def from_huggingface(
@@ -178,7 +176,7 @@ def from_huggingface(
         ...     import datasets
         ...     return headway.data.from_huggingface(datasets.load_dataset("yelp_review_full")["train"])
     """
-    _above_0("concurrency", concurrency)
+    above_0("concurrency", concurrency)
     blocks = _blocks(parallelism, override_num_blocks)
     if isinstance(dataset, Mapping):
         names = ", ".join(map(repr, dataset))
@@ -186,10 +184,10 @@ def from_huggingface(
     if type(dataset).__module__.partition(".")[0] != "datasets":
         refuse("dataset", dataset, "a datasets.Dataset or datasets.IterableDataset")
     if not hasattr(dataset, "__len__"):
-        return _cut(_kept(_tables(iter(dataset))), blocks)
+        return cut(kept_tables(_tables(iter(dataset))), blocks)
     arrow = dataset.with_format("arrow")
     begins = iter(_begins(len(dataset)))
-    return _cut(_kept(arrow[begin : begin + _ROWS_AT_ONCE] for begin in begins), blocks)
+    return cut(kept_tables(arrow[begin : begin + _ROWS_AT_ONCE] for begin in begins), blocks)
 
 
 def from_tf(dataset: Any) -> MaterializedDataset:
@@ -206,7 +204,7 @@ def from_tf(dataset: Any) -> MaterializedDataset:
     """
     if not hasattr(dataset, "as_numpy_iterator"):
         refuse("dataset", dataset, "a tf.data.Dataset")
-    return _kept(_tables(dataset.as_numpy_iterator()))
+    return kept_tables(_tables(dataset.as_numpy_iterator()))
 
 
 def _begins(rows: int) -> list[int]:
@@ -215,11 +213,18 @@ def _begins(rows: int) -> list[int]:
     return list(builtins.range(0, rows, _ROWS_AT_ONCE))
 
 
-def _kept(tables: Iterable[pa.Table]) -> MaterializedDataset:
+def table_of_frame(frame: Any) -> pa.Table:
+    """A data frame's columns, without its index."""
+    return _table_of({str(name): frame[name] for name in frame.columns})
+
+
+def kept_tables(tables: Iterable[pa.Table]) -> MaterializedDataset:
+    """A data set of tables, which are written away."""
     return kept(_materialize.of_file(_materialize.written(tables)))
 
 
-def _pieces(given: Any) -> Iterator[pa.Table]:
+def pieces_of(given: Any) -> Iterator[pa.Table]:
+    """What has an Arrow stream or array, as tables."""
     import pyarrow as pa
 
     if hasattr(given, "__arrow_c_stream__"):
@@ -254,8 +259,9 @@ def _table_of(columns: Mapping[str, Any]) -> pa.Table:
     return pa.table({name: arrow_column(name, values) for name, values in columns.items()})
 
 
-def _cut(made: Any, blocks: int | None) -> Any:
-    _above_0("override_num_blocks", blocks)
+def cut(made: Any, blocks: int | None) -> Any:
+    """The same rows in so many pieces; None: as they are."""
+    above_0("override_num_blocks", blocks)
     return made if blocks is None else made.repartition(blocks)
 
 
@@ -274,6 +280,7 @@ def _check_rows(n: Any) -> None:
         raise ValueError(f"n is {n}; allowed: 0 or more")
 
 
-def _above_0(argument: str, value: Any) -> None:
+def above_0(argument: str, value: Any) -> None:
+    """Raises TypeError or ValueError for what is no number of pieces."""
     if value is not None and check_int(argument, value, _BLOCKS) < 1:
         raise ValueError(f"{argument} is {value}; allowed: {_BLOCKS}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway._values.arguments import check_bool, check_texts, refuse
 from headway.data import DataContext, DataIterator, Dataset, ExecutionOptions, ExecutionResources
+from headway.data._frames import is_of_ray
 
 _OPTIONS = "None, ExecutionOptions, or a dict of them by data set"
 
@@ -117,7 +118,7 @@ def check_datasets(datasets: Any, dataset_config: Any) -> tuple[dict[str, Any], 
     for name, dataset in datasets.items():
         if not isinstance(name, str):
             refuse("a name in datasets", name, "text")
-        if not isinstance(dataset, Dataset) and not callable(dataset):
+        if not isinstance(dataset, Dataset) and not callable(dataset) and not is_of_ray(dataset):
             refuse(f"datasets[{name!r}]", dataset, "a headway.data.Dataset, or a function that returns one")
     config._check_names(list(datasets))
     return dict(datasets), config

@@ -14,7 +14,8 @@ import cloudpickle
 from headway import _session as worker_session
 from headway._values.arguments import refuse
 from headway._worker.in_context import InContext
-from headway.data import DataContext, DataIterator, Dataset
+from headway.data import DataContext, DataIterator, Dataset, from_ray
+from headway.data._frames import is_of_ray
 from headway.data._iterator import Share
 from headway.train._training_function.data_config import DataConfig
 
@@ -74,12 +75,16 @@ def with_datasets(function: Callable[..., Any], datasets: dict[str, Any], config
     """A training function with its trainer's data sets, if it has any."""
     if not datasets:
         return function
-    made = {name: each if isinstance(each, Dataset) else _made(name, each) for name, each in datasets.items()}
+    made = {name: _made(name, each) for name, each in datasets.items()}
     return InContext(function, Shares(made, config, DataContext.get_current().copy()))
 
 
-def _made(name: str, function: Callable[[], Any]) -> Dataset:
-    dataset = function()
+def _made(name: str, given: Any) -> Dataset:
+    if isinstance(given, Dataset):
+        return given
+    if is_of_ray(given):
+        return from_ray(given)
+    dataset = given()
     if not isinstance(dataset, Dataset):
         refuse(f"what datasets[{name!r}] returned", dataset, "a headway.data.Dataset")
     return dataset

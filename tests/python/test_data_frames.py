@@ -1,0 +1,87 @@
+"""Data sets of the data frames of other engines. Where an engine is too big for these tests, a
+class of its package's name stands in for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from headway import data
+from headway.train._training_function.data_config import check_datasets
+from headway.train._training_function.with_datasets import with_datasets
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+ROWS = [{"x": 1, "word": "a"}, {"x": 2, "word": None}, {"x": 3, "word": "ç"}]
+TABLE = pa.Table.from_pylist(ROWS)
+
+
+def of_package(name: str, **methods: Any) -> Any:
+    """An object of a class of another package."""
+    functions = {key: (lambda self, value=value: value) for key, value in methods.items()}
+    return type("Frame", (), {"__module__": f"{name}.frames", **functions})()
+
+
+def test_partitions_of_dask_are_computed_one_after_another():
+    dataframe = pytest.importorskip("dask.dataframe")
+    frame = dataframe.from_pandas(pd.DataFrame({"x": range(10), 7: [f"w{i}" for i in range(10)]}), npartitions=3)
+    made = data.from_dask(frame[frame.x != 4])
+    assert made.columns() == ["x", "7"]
+    assert [row["x"] for row in made.take_all()] == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+
+
+def test_a_frame_of_dask_without_rows_has_its_columns():
+    dataframe = pytest.importorskip("dask.dataframe")
+    frame = dataframe.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}), npartitions=2)
+    made = data.from_dask(frame[frame.x > 9])
+    assert (made.count(), made.columns()) == (0, ["x"])
+
+
+def test_a_frame_of_daft_comes_batch_by_batch():
+    daft = pytest.importorskip("daft")
+    assert data.from_daft(daft.from_pylist(ROWS)).take_all() == ROWS
+
+
+def test_a_frame_of_modin():
+    made = of_package("modin", _to_pandas=TABLE.to_pandas())
+    assert [row["x"] for row in data.from_modin(made).take_all()] == [1, 2, 3]
+
+
+def test_a_frame_of_spark_comes_as_arrow_and_of_an_old_one_as_pandas():
+    new = of_package("pyspark", toArrow=TABLE, toPandas=None)
+    assert data.from_spark(new, parallelism=2).take_all() == ROWS
+    old = of_package("pyspark", toPandas=TABLE.to_pandas())
+    assert [row["x"] for row in data.from_spark(old).take_all()] == [1, 2, 3]
+
+
+class OfRay:
+    """What `ray.data.Dataset` has of use."""
+
+    __module__ = "ray.data.dataset"
+
+    def iter_batches(self, *, batch_size, batch_format):
+        assert (batch_size, batch_format) == (None, "pyarrow")
+        yield TABLE.slice(0, 2)
+        yield TABLE.slice(2)
+
+
+def test_a_data_set_of_ray_is_taken_by_itself_and_by_trainers():
+    assert data.from_ray(OfRay()).take_all() == ROWS
+    datasets, config = check_datasets({"train": OfRay()}, None)
+    function = with_datasets(print, datasets, config)
+    assert function is not print
+
+
+def test_blocks_are_tables_and_data_frames():
+    made = data.from_blocks([TABLE.slice(0, 1), TABLE.slice(1).to_pandas()])
+    assert [row["x"] for row in made.take_all()] == [1, 2, 3]
+
+
+def test_blocks_that_are_none_are_named():
+    with pytest.raises(ValueError, match="blocks is empty; allowed: at least one table or data frame"):
+        data.from_blocks([])
+    with pytest.raises(TypeError, match=r"blocks\[1\] is 'x' \(str\); allowed: a pyarrow.Table or a pandas.DataFrame"):
+        data.from_blocks([TABLE, "x"])
