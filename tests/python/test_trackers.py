@@ -5,6 +5,7 @@ at the end. The tracker is a small class of this file; test_wandb.py and others 
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -99,11 +100,14 @@ def test_a_later_driver_resumes_the_run_with_its_id_and_steps(storage):
     assert second.calls[:2] == [("open", "run", {"lr": 0.1, "seed": "{1}"}, "id-1"), ("log", 3, 2.0)]
 
 
-def test_a_restarted_group_is_the_same_run(storage, tmp_path):
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_restarted_group_is_the_same_run(storage, tmp_path, killed):
     def loop():
         train.report({"loss": 2.0})
         if not (tmp_path / "failed").exists():
             (tmp_path / "failed").touch()
+            if killed:
+                os.kill(os.getpid(), signal.SIGKILL)
             raise ValueError("once")
 
     callback = MemoryCallback()
