@@ -19,6 +19,7 @@ LONGER_S = {
     # Workers that are started by exec import the framework, one by one.
     "tests/python/test_deepspeed.py": 600,
     "tests/python/test_examples.py": 600,
+    "tests/python/test_framework_nodes.py": 300,
     "tests/python/test_lightning.py": 300,
     "tests/python/test_tensorflow.py": 420,
     "tests/python/test_transformers.py": 300,

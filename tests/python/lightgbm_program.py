@@ -41,14 +41,17 @@ def train_share(rank, world_size, network, rounds=ROUNDS, model=None, callbacks=
 
 
 class Kill:
-    """Rank 1 is killed after a round, once."""
+    """Rank 1 is killed after a round, once; or it waits until its node is."""
 
-    def __init__(self, rounds):
+    def __init__(self, rounds, waits=False):
         self.rounds = rounds
+        self.waits = waits
 
     def __call__(self, env):
-        if env.iteration + 1 == self.rounds and train.get_context().get_world_rank() == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if env.iteration + 1 == self.rounds:
+            if train.get_context().get_world_rank() == 1:
+                signal.pause() if self.waits else os.kill(os.getpid(), signal.SIGKILL)
+            print("ROUND", self.rounds, flush=True)
 
 
 def loop(config):
@@ -58,7 +61,7 @@ def loop(config):
     model = ReportCallback.get_model(checkpoint) if checkpoint is not None else None
     callbacks = [ReportCallback(**config.get("callback", {"frequency": 5}))]
     if "kill" in config and checkpoint is None:
-        callbacks.append(Kill(config["kill"]))
+        callbacks.append(Kill(config["kill"], config.get("waits", False)))
     rounds = config.get("rounds", ROUNDS) - (model.current_iteration() if model is not None else 0)
     network = {} if config.get("alone") else get_network_params()
     place = context.get_world_rank(), context.get_world_size()

@@ -9,8 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -20,7 +20,6 @@ from headway.train.horovod import HorovodConfig, HorovodTrainer
 import cluster
 
 needs_horovod = pytest.mark.skipif(importlib.util.find_spec("horovod") is None, reason="`make horovod` builds it")
-GOLDEN = Path(__file__).parents[1] / "fixtures" / "losses" / "horovod.json"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_the_losses_are_those_of_horovod_alone(program, fit_horovod, tmp_path):
 
     result = fit_horovod(program.loop, config={})
     assert by_step(result) == alone
-    assert alone == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4), "as they were when this was written"
+    assert alone == golden.losses("horovod"), "as they were when this was written"
     assert result.return_value == (2, 1, program.STEPS)
 
 
@@ -64,7 +63,7 @@ def test_the_losses_are_those_of_horovod_alone(program, fit_horovod, tmp_path):
 def test_a_rank_that_is_killed_costs_the_steps_since_the_newest_checkpoint(program, fit_horovod, rank):
     """Rank 0 serves the table in which the ranks find each other."""
     result = fit_horovod(program.loop, config={"kill": 6, "rank": rank}, max_failures=1)
-    assert by_step(result) == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4)
+    assert by_step(result) == golden.losses("horovod")
     assert result.return_value == (2, 1, program.STEPS - 4)
 
 
@@ -116,7 +115,7 @@ def test_a_checkpoint_is_resumed_with_another_number_of_ranks(program, fit_horov
     result = fit_horovod(program.loop, workers, config={}, resume_from_checkpoint=first.checkpoint)
     assert result.return_value == (workers, 1, program.STEPS - 4)
     # The mean over all rows, whatever their order.
-    assert by_step(result) == pytest.approx(json.loads(GOLDEN.read_text())[4:], rel=1e-3)
+    assert by_step(result) == pytest.approx(golden.kept("horovod")[4:], rel=1e-3)
 
 
 @pytest.mark.heavy
@@ -168,5 +167,8 @@ def test_ranks_on_two_nodes_train_together_and_resume(nodes, tmp_path):
 def test_where_horovod_is_not_installed_the_error_says_why_and_how_to_get_it(monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "horovod" else find_spec(name))
-    with pytest.raises(ImportError, match=r"it names C\+\+14: `make horovod` in Headway's source tree builds it"):
+    with pytest.raises(
+        ImportError, match=r"it names C\+\+14: `make horovod` in Headway's source tree builds it"
+    ) as caught:
         HorovodTrainer(lambda: None)
+    assert "`horovod.tensorflow` is not built; use TensorflowTrainer there" in str(caught.value)

@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -15,7 +15,6 @@ from headway import train
 from headway.train.jax import JaxConfig, JaxTrainer
 
 pytestmark = pytest.mark.heavy
-GOLDEN = Path(__file__).parents[1] / "fixtures" / "losses" / "jax.json"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,7 +47,7 @@ def test_the_losses_are_those_of_jax_alone(program, fit_jax, tmp_path):
 
     result = fit_jax(program.loop, config={})
     assert by_step(result) == alone
-    assert alone == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4), "as they were when this was written"
+    assert alone == golden.losses("jax"), "as they were when this was written"
     assert result.return_value == (2, 2, program.STEPS)
 
 
@@ -56,7 +55,7 @@ def test_the_losses_are_those_of_jax_alone(program, fit_jax, tmp_path):
 def test_a_rank_that_is_killed_costs_the_steps_since_the_newest_checkpoint(program, fit_jax, rank):
     """Rank 0 is the coordinator as well: JAX aborts the other when it dies."""
     result = fit_jax(program.loop, config={"kill": 6, "rank": rank}, max_failures=1)
-    assert by_step(result) == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4)
+    assert by_step(result) == golden.losses("jax")
     assert result.return_value == (2, 2, program.STEPS - 4)
 
 
@@ -112,7 +111,7 @@ def test_a_checkpoint_is_resumed_with_another_number_of_ranks(program, fit_jax, 
     result = fit_jax(program.loop, workers, config={}, resume_from_checkpoint=first.checkpoint)
     assert result.return_value == (workers, workers, program.STEPS - 4)
     # The mean over all rows, whatever their order.
-    assert by_step(result) == pytest.approx(json.loads(GOLDEN.read_text())[4:], rel=1e-4)
+    assert by_step(result) == pytest.approx(golden.kept("jax")[4:], rel=1e-4)
 
 
 def test_collectives_and_the_ranks_own_devices(program, fit_jax):

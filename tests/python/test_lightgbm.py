@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import bad_boosting_calls
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -45,6 +46,7 @@ def test_the_trees_are_those_of_lightgbm_alone(program, fit_lightgbm, tmp_path):
     result = fit_lightgbm(program.loop, config={})
     assert result.return_value == program.ROUNDS
     assert trees(LightGBMTrainer.get_model(result.checkpoint)) == trees(alone)
+    golden.check_trees(golden.trees(alone.trees_to_dataframe(), "split_feature", "threshold", "value"), "lightgbm")
     losses = result.metrics_dataframe["train-binary_logloss"].tolist()
     assert losses == sorted(losses, reverse=True)
     assert len(result.best_checkpoints) == 4

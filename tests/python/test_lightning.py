@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import bad_calls
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -53,6 +54,7 @@ def files(result):
 def test_the_losses_are_those_of_lightning_alone(program, losses_alone, fit_torch):
     result = fit_torch(program.loop, config={})
     assert by_epoch(result) == losses_alone
+    assert losses_alone == golden.losses("lightning"), "as they were when this was written"
     assert files(result) == {"checkpoint.ckpt"}
     assert result.return_value == (2, program.EPOCHS * program.STEPS_PER_EPOCH)
 

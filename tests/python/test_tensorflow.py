@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import bad_calls
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -17,7 +17,6 @@ from headway.train.tensorflow import TensorflowCheckpoint, TensorflowConfig, Ten
 from headway.train.tensorflow.keras import ReportCheckpointCallback
 
 pytestmark = pytest.mark.heavy
-GOLDEN = Path(__file__).parents[1] / "fixtures" / "losses" / "tensorflow.json"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,7 +49,7 @@ def test_the_losses_are_those_of_tensorflow_alone(program, fit_tensorflow, tmp_p
 
     result = fit_tensorflow(program.loop, config={})
     assert losses(result) == alone
-    assert alone == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4), "as they were when this was written"
+    assert alone == golden.losses("tensorflow"), "as they were when this was written"
     assert result.return_value == (2, program.EPOCHS * program.STEPS_PER_EPOCH, 2)
     metadata = result.checkpoint.get_metadata()
     assert (metadata["epoch"], metadata["step"]) == (program.EPOCHS, 32)
@@ -58,7 +57,7 @@ def test_the_losses_are_those_of_tensorflow_alone(program, fit_tensorflow, tmp_p
 
 def test_a_rank_that_is_killed_within_an_epoch_costs_that_epoch_alone(program, fit_tensorflow):
     result = fit_tensorflow(program.loop, config={"kill": 20}, max_failures=1)
-    assert losses(result) == pytest.approx(json.loads(GOLDEN.read_text()), rel=1e-4)
+    assert losses(result) == golden.losses("tensorflow")
     assert len(losses(result)) == program.EPOCHS
     assert result.return_value == (2, 32, 2)
 

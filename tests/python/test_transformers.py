@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -48,6 +49,7 @@ def losses(result):
 def test_the_losses_are_those_of_the_trainer_alone(program, losses_alone, fit_torch):
     result = fit_torch(program.loop, config={})
     assert losses(result) == losses_alone
+    assert losses_alone == golden.losses("transformers"), "as they were when this was written"
     assert result.return_value == (2, program.EPOCHS * program.STEPS_PER_EPOCH)
     assert result.metrics["step"] == 12
     assert result.metrics["epoch"] == 3

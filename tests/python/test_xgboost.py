@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import bad_boosting_calls
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
@@ -41,6 +42,7 @@ def test_the_trees_are_those_of_xgboost_alone(program, fit_xgboost, tmp_path):
     result = fit_xgboost(program.loop, config={})
     assert result.return_value == (0, 2, program.ROUNDS)
     assert XGBoostTrainer.get_model(result.checkpoint).get_dump() == alone.get_dump()
+    golden.check_trees(golden.trees(alone.trees_to_dataframe(), "Feature", "Split", "Gain"), "xgboost")
     losses = result.metrics_dataframe["train-logloss"].tolist()
     assert losses == sorted(losses, reverse=True)
     assert len(result.best_checkpoints) == 4

@@ -21,7 +21,7 @@ _CALLER = "the horovod backend"
 _NOT_INSTALLED = (
     "{} needs horovod, which is not installed. It has no wheels, and its newest release, 0.28.1 of 2023, does not "
     "build against PyTorch 2.1 and newer, because it names C++14: `make horovod` in Headway's source tree builds it "
-    "with C++20 and installs it"
+    "with C++20 for PyTorch, and installs it. `horovod.tensorflow` is not built; use TensorflowTrainer there"
 )
 
 
