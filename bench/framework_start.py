@@ -59,7 +59,7 @@ class Steps:
 def main(library, framework):
     failures = program.train_module(library).FailureConfig(max_failures=1)
     where = program.folder()
-    loop = loop_of(train_function(framework))
+    loop = loop_of(train_function(framework, library))
     program.fit(library, trainer_kind(framework), loop, {}, where, failure_config=failures)
     before, after = (program.noted(where, f"{attempt}_*") for attempt in ("before", "after"))
     assert len(before) == len(after) == program.WORKERS, "a rank has made no step"

@@ -3,12 +3,13 @@ function ``train`` is the same for every library.
 
 ``train`` has four arguments: ``library`` (``"headway"``, ``"ray"`` or ``"alone"``), the ``place``
 of the rank, the steps to train, and what is called after each step. A step of boosting is a round.
-The modules import their framework at the top, as scripts do.
+The modules import their framework, and the library's package for it, at the top, as scripts do.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,9 +36,16 @@ class Place:
 Train = Callable[[str, Place, int, OnStep], None]
 
 
-def train_function(framework: str) -> Train:
+def train_function(framework: str, library: str) -> Train:
     """What trains with the framework."""
+    os.environ["BENCH_LIBRARY"] = library  # Workers inherit it.
     return importlib.import_module(f"train_{framework}").train
+
+
+def integration(name: str) -> Any:
+    """The library's package for a framework; None when the framework runs alone."""
+    library = os.environ["BENCH_LIBRARY"]
+    return None if library == ALONE else importlib.import_module(f"{library}.train.{name}")
 
 
 def trainer_kind(framework: str) -> str:

@@ -80,7 +80,7 @@ def rank_of_xgboost(config, rank, arguments):
     import xgboost
 
     with xgboost.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08d}"):
-        train_and_note(train_function("xgboost"), config, Place(rank, program.WORKERS))
+        train_and_note(train_function("xgboost", ALONE), config, Place(rank, program.WORKERS))
 
 
 def start_lightgbm(config):
@@ -94,7 +94,7 @@ def start_lightgbm(config):
 
 
 def rank_of_lightgbm(config, rank, network):
-    train_and_note(train_function("lightgbm"), config, Place(rank, program.WORKERS, network))
+    train_and_note(train_function("lightgbm", ALONE), config, Place(rank, program.WORKERS, network))
 
 
 def join(arguments, target):
@@ -111,7 +111,7 @@ def join(arguments, target):
 def main(library, framework, steps):
     steps = max(WARM_UP_STEPS, round(int(steps) * program.size()))
     config = {"framework": framework, "steps": steps, "library": library, "folder": str(program.folder())}
-    train = train_function(framework)
+    train = train_function(framework, library)
     if library == ALONE:
         if not run_alone(train, config):
             return

@@ -19,7 +19,7 @@ from launchers import join
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 3 has no strategy for several workers.
 
-IMAGES = 30_000  # Of 28 by 28 pixels.
+IMAGES = 20_000  # Of 28 by 28 pixels.
 BATCH = 32  # Of each rank.
 EPOCHS = 3
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-
 import lightgbm
-from frameworks import ALONE, OnStep, Place, share
+from frameworks import ALONE, OnStep, Place, integration, share
+
+glue = integration("lightgbm")
 
 
 def train(library: str, place: Place, steps: int, on_step: OnStep) -> None:
-    if library == ALONE:
-        network = place.network
-    else:
-        network = importlib.import_module(f"{library}.train.lightgbm").get_network_params()
+    network = place.network if library == ALONE else glue.get_network_params()
     parameters = {
         "objective": "binary",
         "num_threads": 1,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-
 import lightning.pytorch as pl
 import torch
-from frameworks import ALONE, OnStep, Place
+from frameworks import ALONE, OnStep, Place, integration
 from training_time import BATCH, make_model
+
+glue = integration("lightning")
 
 
 class Module(pl.LightningModule):
@@ -47,7 +47,6 @@ def train(library: str, place: Place, steps: int, on_step: OnStep) -> None:
     if library == ALONE:
         trainer = pl.Trainer(strategy="ddp", devices=place.ranks, **options)
     else:
-        glue = importlib.import_module(f"{library}.train.lightning")
         plugins = [glue.RayLightningEnvironment()]
         trainer = pl.Trainer(strategy=glue.RayDDPStrategy(), plugins=plugins, devices="auto", **options)
         trainer = glue.prepare_trainer(trainer)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 
 import torch
-import transformers
-from frameworks import ALONE, OnStep, Place
+from frameworks import ALONE, OnStep, Place, integration
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    set_seed,
+)
+
+glue = integration("huggingface.transformers")
 
 
-class Steps(transformers.TrainerCallback):
+class Steps(TrainerCallback):
     def __init__(self, on_step):
         self.on_step = on_step
 
@@ -21,15 +29,15 @@ class Steps(transformers.TrainerCallback):
 def train(library: str, place: Place, steps: int, on_step: OnStep) -> None:
     os.environ["ACCELERATE_USE_CPU"] = "true"
     torch.set_num_threads(1)
-    transformers.set_seed(0)
+    set_seed(0)
     batch, words = 8, 32
     tokens = torch.randint(1, 1000, (steps * batch * place.ranks, words))
     rows = [{"input_ids": row, "labels": int(row[0]) % 2} for row in tokens]
     sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512}
-    config = transformers.BertConfig(vocab_size=1000, **sizes)
-    trainer = transformers.Trainer(
-        transformers.BertForSequenceClassification(config),
-        transformers.TrainingArguments(
+    config = BertConfig(vocab_size=1000, **sizes)
+    trainer = Trainer(
+        BertForSequenceClassification(config),
+        TrainingArguments(
             output_dir=os.path.join(os.environ["BENCH_FOLDER"], "output"),
             num_train_epochs=1,
             per_device_train_batch_size=batch,
@@ -44,5 +52,5 @@ def train(library: str, place: Place, steps: int, on_step: OnStep) -> None:
         callbacks=[Steps(on_step)],
     )
     if library != ALONE:
-        trainer = importlib.import_module(f"{library}.train.huggingface.transformers").prepare_trainer(trainer)
+        trainer = glue.prepare_trainer(trainer)
     trainer.train()
