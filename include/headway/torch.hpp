@@ -4,6 +4,7 @@
 /// headway::torch (docs/cpp.md). Everything here is compiled into your program; Headway's own
 /// library does not know libtorch.
 #include <headway/torch/checkpoint.hpp>
+#include <headway/torch/data.hpp>
 #include <headway/torch/data_parallel.hpp>
 #include <headway/torch/devices.hpp>
 #include <headway/torch/process_group.hpp>

@@ -6,6 +6,7 @@
 #include <headway/collective.hpp>
 #include <headway/config.hpp>
 #include <headway/context.hpp>
+#include <headway/data.hpp>
 #include <headway/json.hpp>
 #include <headway/main.hpp>
 #include <headway/preemption.hpp>

@@ -3,6 +3,7 @@
 #include <headway/callback.hpp>
 #include <headway/checkpoint.hpp>
 #include <headway/config.hpp>
+#include <headway/data/dataset.hpp>
 #include <headway/export.hpp>
 #include <headway/json.hpp>
 #include <headway/result.hpp>
@@ -10,6 +11,7 @@
 #include <headway/validation.hpp>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -153,6 +155,11 @@ struct TrainerOptions {
       std::nullopt;  ///< How checkpoints are validated whose `report` asks for it.
   /// An object: in every worker's context, and in every checkpoint's manifest.
   Json metadata = Json::object();
+  /// Data sets by name; each rank gets its share by `get_dataset_shard(name)`.
+  std::map<std::string, data::Dataset> datasets = {};
+  /// The names of those that ranks share; of the others every rank gets all rows. None: all are
+  /// shared.
+  std::optional<std::vector<std::string>> datasets_to_split = std::nullopt;
 };
 
 /// Runs a training loop in every worker of a group, restarts the group when it fails, and keeps

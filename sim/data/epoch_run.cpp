@@ -124,7 +124,7 @@ bool EpochRun::act_on(Machine& machine, const Phase& phase, bool all) {
     if (all || random_.one_in(3)) happened |= reader->finish_unit(random_);
   }
   if (phase.is_shared && (!phase.second_is_late || has_ended()) && (all || random_.one_in(2))) {
-    Batch batch;
+    DealtBatch batch;
     std::vector<Row> rows;
     happened |= machine.readers[1]->next(0, batch, rows) == Dealer::Next::batch;
   }
@@ -135,7 +135,7 @@ bool EpochRun::prefetch(int number) {
   constexpr std::size_t prefetched_max = 2;
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
   if (rank.has_ended || rank.prefetched.size() >= prefetched_max) return false;
-  std::pair<Batch, std::vector<Row>> next;
+  std::pair<DealtBatch, std::vector<Row>> next;
   Reader& reader = *machines_[static_cast<std::size_t>(rank.machine)].readers[0];
   const Dealer::Next answer = reader.next(number, next.first, next.second);
   if (answer == Dealer::Next::batch) rank.prefetched.push_back(std::move(next));

@@ -40,7 +40,7 @@ class EpochRun {
     int machine = 0;
     bool is_slow = false;
     bool has_ended = false;
-    std::deque<std::pair<Batch, std::vector<Row>>> prefetched;
+    std::deque<std::pair<DealtBatch, std::vector<Row>>> prefetched;
   };
 
   void start(const Phase& phase);

@@ -75,7 +75,7 @@ void Reader::fill(std::uint32_t window) {
   for (const std::uint32_t place : permutation_) held.rows.push_back(in_parts.at(place));
 }
 
-Dealer::Next Reader::next(int rank, Batch& batch, std::vector<Row>& rows) {
+Dealer::Next Reader::next(int rank, DealtBatch& batch, std::vector<Row>& rows) {
   const Dealer::Next answer = dealer_.next(rank, batch);
   if (answer == Dealer::Next::batch) {
     rows.clear();

@@ -29,7 +29,7 @@ class Reader {
   /// One of the units that are being read is done.
   bool finish_unit(Random& random);
   /// The next batch of a rank, with its rows; `wait` and `end` as the dealer says.
-  Dealer::Next next(int rank, Batch& batch, std::vector<Row>& rows);
+  Dealer::Next next(int rank, DealtBatch& batch, std::vector<Row>& rows);
 
   const Dealer& dealer() const { return dealer_; }
   /// Whether everything that was read has been given back, at the end of an epoch.

@@ -144,7 +144,7 @@ bool Dealer::add_pieces(int lane, std::int64_t begin, std::int64_t end, std::vec
   return true;
 }
 
-Dealer::Next Dealer::next(int rank, Batch& batch) {
+Dealer::Next Dealer::next(int rank, DealtBatch& batch) {
   std::int64_t& round = rank_rounds_[place_of(rank)];
   if (rounds_.is_past_end(round)) return Next::end;
   if (!rounds_.is_decided(round)) return Next::wait;

@@ -42,7 +42,7 @@ struct Piece {
   std::int64_t rows = 0;
 };
 
-struct Batch {
+struct DealtBatch {
   int rank = 0;
   std::int64_t rows = 0;
   std::vector<Piece> pieces;
@@ -78,7 +78,7 @@ class Dealer {
 
   /// The next batch of a rank of this machine. `wait`: a unit must be done first. `end`: the epoch
   /// has no more for this rank.
-  Next next(int rank, Batch& batch);
+  Next next(int rank, DealtBatch& batch);
 
   /// A window that no rank needs any more, each of them once. In the order of each lane.
   std::optional<std::uint32_t> next_retired();

@@ -38,8 +38,9 @@ void reap(pid_t child) {
 
 }  // namespace
 
-Result<DataProcess> DataProcess::start(const std::string& program, const std::string& folder) {
-  if (folder.empty()) return launch(program);
+Result<DataProcess> DataProcess::start(const std::string& program, const std::string& folder,
+                                       const std::map<std::string, std::string>& environment) {
+  if (folder.empty()) return launch(program, environment);
   may_block("a data process is looked for");
   const Result<wire::Fd> lock = lock_in(folder);
   if (!lock) return lock.error();
@@ -52,7 +53,7 @@ Result<DataProcess> DataProcess::start(const std::string& program, const std::st
       return DataProcess(address, std::move(*life), 0);
     }
   }
-  Result<DataProcess> started = launch(program);
+  Result<DataProcess> started = launch(program, environment);
   if (!started) return started;
   std::ofstream file(path, std::ios::trunc);
   file << started->address() << '\n';
@@ -63,13 +64,15 @@ Result<DataProcess> DataProcess::start(const std::string& program, const std::st
 
 /// The first client waits in the socket before the process is there, so the process always has one
 /// whose end it sees.
-Result<DataProcess> DataProcess::launch(const std::string& program) {
+Result<DataProcess> DataProcess::launch(const std::string& program,
+                                        const std::map<std::string, std::string>& environment) {
   const Result<Listening> listening = listen_somewhere();
   if (!listening) return listening.error();
   Result<wire::Fd> life = connect_to(listening->address);
   if (!life) return life.error();
   node::ProcessLaunch launch;
   launch.command = {program};
+  launch.env = environment;
   launch.inherited = {listening->socket.get()};
   const Result<pid_t> child = node::launch_process(launch);
   if (!child) return child.error();

@@ -4,6 +4,7 @@
 
 #include <headway/result.hpp>
 
+#include <map>
 #include <string>
 
 #include <sys/types.h>
@@ -16,8 +17,10 @@ class DataProcess {
  public:
   /// Starts `program` (headway-data). With a `folder`, one that was started for the same folder and
   /// still runs is used instead: clients of one folder share one process. Does not wait for the
-  /// process: what is sent to it waits in its socket. Errors: `unavailable`.
-  static Result<DataProcess> start(const std::string& program, const std::string& folder);
+  /// process: what is sent to it waits in its socket. `environment` is added to this process's.
+  /// Errors: `unavailable`.
+  static Result<DataProcess> start(const std::string& program, const std::string& folder,
+                                   const std::map<std::string, std::string>& environment = {});
 
   DataProcess(DataProcess&&) noexcept = default;
   DataProcess& operator=(DataProcess&&) noexcept = default;
@@ -31,7 +34,7 @@ class DataProcess {
  private:
   DataProcess(std::string address, wire::Fd life, pid_t child)
       : address_(std::move(address)), life_(std::move(life)), child_(child) {}
-  static Result<DataProcess> launch(const std::string& program);
+  static Result<DataProcess> launch(const std::string& program, const std::map<std::string, std::string>& environment);
 
   std::string address_;
   wire::Fd life_;    ///< A connection that says nothing.

@@ -14,28 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that libheadway.so lies in.
-fs::path own_folder() {
-  static const int anchor = 0;
-  Dl_info found{};
-  if (dladdr(&anchor, &found) == 0) return {};
-  std::error_code failure;
-  const fs::path library = fs::canonical(found.dli_fname, failure);
-  return failure ? fs::path() : library.parent_path();
-}
-
-/// The folder of an installed pyarrow: what the environment says, or beside the package that this
-/// library lies in.
-fs::path pyarrow_folder(const fs::path& own) {
-  std::error_code failure;
-  if (const char* said = std::getenv("HEADWAY_PYARROW")) return fs::absolute(said, failure);
-  return own.parent_path().parent_path() / "pyarrow";
-}
-
 void find_libraries() {
-  const fs::path own = own_folder();
-  const fs::path library = own / "libheadway_arrow.so";
-  const fs::path pyarrow = pyarrow_folder(own);
+  const fs::path library = own_folder() / "libheadway_arrow.so";
+  const fs::path pyarrow = pyarrow_folder();
   std::error_code failure;
   if (fs::exists(library, failure) && fs::is_directory(pyarrow, failure)) {
     storage::set_arrow_libraries({library.string(), pyarrow.string()});
@@ -45,6 +26,25 @@ void find_libraries() {
 }
 
 }  // namespace
+
+fs::path own_folder() {
+  static const int anchor = 0;
+  Dl_info found{};
+  if (dladdr(&anchor, &found) == 0) return {};
+  std::error_code failure;
+  const fs::path library = fs::canonical(found.dli_fname, failure);
+  return failure ? fs::path() : library.parent_path();
+}
+
+fs::path pyarrow_folder() {
+  // Once: a rank changes its directory, and the path may be relative.
+  static const fs::path folder = [] {
+    std::error_code failure;
+    if (const char* said = std::getenv("HEADWAY_PYARROW")) return fs::absolute(said, failure);
+    return own_folder().parent_path().parent_path() / "pyarrow";
+  }();
+  return folder;
+}
 
 void find_arrow() {
   static std::once_flag once;

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace headway::library {
+
+/// The folder that libheadway.so lies in.
+std::filesystem::path own_folder();
+
+/// The folder of an installed pyarrow: what the environment says, or beside the package that this
+/// library lies in.
+std::filesystem::path pyarrow_folder();
 
 /// Looks for Arrow's libraries, once in a process, and sees to their end. What says where they are
 /// may be a relative path.

@@ -1,6 +1,8 @@
 #include "library/program.hpp"
 
 #include "driver/runtime.hpp"
+#include "library/batch_functions.hpp"
+#include "library/data_client.hpp"
 #include "library/train_loops.hpp"
 #include "library/validations.hpp"
 #include "library/worker_bridge.hpp"
@@ -198,7 +200,8 @@ Result<void> check_names_and_depth() {
                                                   std::to_string(depth_max) + " deep, and this one would be the next"};
   }
   if (auto fits = check_loop_names(); !fits) return fits;
-  return check_validation_names();
+  if (auto fits = check_validation_names(); !fits) return fits;
+  return check_batch_function_names();
 }
 
 Result<void> check_driver(const Program& self) {
@@ -268,6 +271,7 @@ bool enter_program(int argc, char** argv) {
 
 void leave_program() {
   if (worker_context() != nullptr || in_validation()) return;
+  leave_data_process();
   Program& self = program();
   const std::lock_guard lock(self.mutex);
   if (self.runtime) self.runtime->shutdown();

@@ -1,5 +1,6 @@
 #include <headway/report.hpp>
 
+#include "library/shards.hpp"
 #include "library/text_check.hpp"
 #include "library/worker_bridge.hpp"
 
@@ -67,6 +68,7 @@ void report(const Json& metrics, const std::optional<Checkpoint>& checkpoint, co
     };
   }
   order.reduce = options.reduce;
+  order.data_positions_json = shard_positions();
   order.validation = asked_for(options, checkpoint.has_value());
   worker_report(std::move(order)).value();
 }

@@ -196,6 +196,11 @@ Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
   Result<wire::Blob> validation = to_blob(request.validation);
   if (!validation) return validation.error();
   JsonObject task{{"loop", request.loop}, {"config", spec->config}};
+  if (!request.datasets_json.empty()) {
+    Result<Json> datasets = parse_json(request.datasets_json, "TrainerOptions.datasets");
+    if (!datasets) return datasets.error();
+    task["datasets"] = std::move(*datasets);
+  }
   JsonObject setup = worker_setup();
   setup["validates"] = request.validation.has_value();
   driver::RunStart start{.spec = std::move(*spec), .worker_setup = std::move(setup)};

@@ -43,6 +43,8 @@ struct RunRequest {
     std::string order;
   };
   std::optional<Validation> validation = std::nullopt;
+  /// An object by name, for give_shards; empty without data sets.
+  std::string datasets_json = {};
 };
 
 struct RunEnd {

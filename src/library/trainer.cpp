@@ -3,10 +3,12 @@
 
 #include "core/fault_point.hpp"
 #include "library/committed_checkpoint.hpp"
+#include "library/data_client.hpp"
 #include "library/event_inbox.hpp"
 #include "library/loop_names.hpp"
 #include "library/program.hpp"
 #include "library/run_request.hpp"
+#include "library/text_check.hpp"
 #include "library/train_loops.hpp"
 #include "wire/thread_pool.hpp"
 
@@ -71,6 +73,29 @@ library::RunRequest::Validation to_request(const ValidationConfig& config, const
           config.max_retries, config.max_concurrent,        config.order};
 }
 
+/// As they travel to workers. Errors: `invalid_argument`, `unavailable`.
+Result<std::string> to_request(const TrainerOptions& options) {
+  std::string there;
+  Json datasets = Json::object();
+  for (const auto& [name, dataset] : options.datasets) {
+    if (auto ok = library::check_text("a name in TrainerOptions.datasets", name); !ok) return ok.error();
+    datasets[name] = dataset.json();
+    datasets[name]["split"] = !options.datasets_to_split;
+    there += (there.empty() ? "\"" : ", \"") + name + "\"";
+  }
+  for (const std::string& name : options.datasets_to_split.value_or(std::vector<std::string>())) {
+    if (!datasets.contains(name)) {
+      return Error{ErrorKind::invalid_argument,
+                   "TrainerOptions.datasets_to_split has \"" + name +
+                       "\"; allowed: names of TrainerOptions.datasets: " + (there.empty() ? "none" : there)};
+    }
+    datasets[name]["split"] = true;
+  }
+  if (options.datasets.empty()) return std::string();
+  if (auto found = library::find_data_program(); !found) return found.error();
+  return datasets.dump();
+}
+
 }  // namespace
 
 namespace {
@@ -100,6 +125,9 @@ Result<std::unique_ptr<library::StartedRun>> start(const TrainLoop& loop, const 
     if (!function) return function.error();
     request.validation = to_request(*options.validation, *function);
   }
+  const Result<std::string> datasets = to_request(options);
+  if (!datasets) return datasets.error();
+  request.datasets_json = *datasets;
   return library::start(request);
 }
 

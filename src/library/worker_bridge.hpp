@@ -55,6 +55,8 @@ struct ReportOrder {
   };
   std::optional<Validation> validation = std::nullopt;
   Reduction reduce = std::nullopt;
+  /// Where data sets stand, an object by name.
+  std::optional<std::string> data_positions_json = std::nullopt;
 };
 
 /// A checkpoint as the driver tells of it; the status by its name.

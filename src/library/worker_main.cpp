@@ -5,6 +5,7 @@
 #include "library/crash_trace.hpp"
 #include "library/exception_text.hpp"
 #include "library/program.hpp"
+#include "library/shards.hpp"
 #include "library/stack_report.hpp"
 #include "library/throw_trace.hpp"
 #include "library/train_loops.hpp"
@@ -93,10 +94,19 @@ Result<void> settle_in(const wire::StartSession& start) {
   return rank == nullptr ? Result<void>() : worker::settle_in(rank->working_directory, rank->enter_working_directory);
 }
 
+/// Throws `BadResult` where the checkpoint that the attempt begins with cannot be read.
+void give_data(const Json& datasets) {
+  const JsonObject positions = session->data_cursors().value();
+  give_shards(json_text(datasets), json_text(positions),
+              {context_of_worker.trial_id, context_of_worker.world_size, context_of_worker.world_rank,
+               context_of_worker.local_world_size});
+}
+
 void train(const wire::Blob& task) {
   try {
     const JsonObject order = parse_json(task ? *task : "", "a training task").value().as_object();
     const std::string name(order.at("loop").as_string());
+    if (const Json* datasets = order.if_contains("datasets")) give_data(*datasets);
     std::string value = call_loop(name, json_text(order.at("config")));
     std::cout.flush();
     std::fflush(nullptr);
@@ -241,6 +251,9 @@ Result<void> worker_report(ReportOrder order) {
     task.timeout_s = order.validation->timeout_s;
     if (const auto fits = headway::validate(task); !fits) return fits.error();
   }
+  if (order.data_positions_json) {
+    session->set_data_cursors(parse_json(*order.data_positions_json, "positions").value().as_object());
+  }
   const auto reported = session->report(std::move(request));
   if (!reported) return reported.error();
   return {};
@@ -250,6 +263,10 @@ Result<std::string> worker_collective(const std::string& kind, int root, std::st
   const auto gathered = session->collective(kind, root, std::make_shared<const std::string>(std::move(bytes)));
   if (!gathered) return gathered.error();
   return *gathered ? **gathered : std::string();
+}
+
+void tell_data_progress(const DataProgress& progress) {
+  if (worker_context() != nullptr) session->send_data_progress(progress);
 }
 
 void worker_counts_step(std::int64_t optimizer) {

@@ -19,7 +19,7 @@ void finish_all(Dealer& dealer) {
   }
 }
 
-std::string pieces_of(const Batch& batch) {
+std::string pieces_of(const DealtBatch& batch) {
   std::string text;
   for (const Piece& piece : batch.pieces) {
     text += (text.empty() ? "" : " ") + std::to_string(piece.window) + ":" + std::to_string(piece.first) + "+" +
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(batches_cross_units_and_ranks_get_consecutive_rows_of_a_rou
   for (const bool known : {true, false}) {
     const EpochOrder order({}, three_units(known));
     Dealer dealer(order, {.world_size = 2, .batch_rows = 6, .ranks = {0, 1}}, {});
-    Batch batch;
+    DealtBatch batch;
     BOOST_TEST((dealer.next(0, batch) == Next::wait));
     BOOST_TEST(dealer.rounds().has_value() == known);
     finish_all(dealer);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_batch_waits_only_for_the_units_that_it_needs) {
   Dealer dealer(order, {.batch_rows = 5}, {});
   BOOST_TEST(dealer.next_unit()->rows.unit == 0U);
   BOOST_TEST(dealer.next_unit()->rows.unit == 1U);
-  Batch batch;
+  DealtBatch batch;
   BOOST_REQUIRE(dealer.unit_done(1, 4).has_value());
   BOOST_TEST((dealer.next(0, batch) == Next::wait));
   BOOST_TEST(dealer.unit_done(0, 10).value().value() == 0U);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_window_is_given_back_when_the_slowest_rank_has_passed_it)
   const EpochOrder order({}, three_units(true));
   Dealer dealer(order, {.world_size = 2, .batch_rows = 5, .ranks = {0, 1}}, {});
   finish_all(dealer);
-  Batch batch;
+  DealtBatch batch;
   while (dealer.next(0, batch) == Next::batch) {
   }
   BOOST_TEST(!dealer.next_retired().has_value());
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_epoch_reads_no_unit_that_it_has_passed) {
     BOOST_TEST(dealer.next_unit()->rows.unit == 1U);
     BOOST_REQUIRE(dealer.unit_done(1, 4).has_value());
     finish_all(dealer);
-    Batch batch;
+    DealtBatch batch;
     BOOST_TEST((dealer.next(0, batch) == Next::batch));
     BOOST_TEST(pieces_of(batch) == "1:2+2 2:0+2");
     BOOST_TEST(batch.after.batches == 4);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_limit_ends_the_epoch_and_the_reading) {
     const auto task = dealer.next_unit();
     BOOST_REQUIRE(dealer.unit_done(task->part, 10).has_value());
     BOOST_TEST(!dealer.next_unit().has_value());
-    Batch batch;
+    DealtBatch batch;
     std::int64_t rows = 0;
     while (dealer.next(0, batch) == Next::batch) rows += batch.rows;
     BOOST_TEST(rows == 9);

@@ -195,6 +195,18 @@ void validate_on_device() {
 }
 HEADWAY_TRAIN_LOOP(validate_on_device);
 
+/// Tensors of a data set's columns, which outlive their batches.
+void share_columns() {
+  std::vector<torch::Tensor> ids;
+  bool is_shared = true;
+  for (const headway::data::Batch& batch : headway::get_dataset_shard("train").batches({.batch_size = 2})) {
+    ids.push_back(distributed::tensor(batch["id"]));
+    is_shared = is_shared && ids.back().data_ptr() == batch["id"].bytes().data();
+  }
+  headway::report({{"ids", numbers(torch::cat(ids))}, {"shared", is_shared}, {"batches", ids.size()}});
+}
+HEADWAY_TRAIN_LOOP(share_columns);
+
 /// Prints every rank's report as one line of JSON.
 struct Printer : headway::Callback {
   void after_report(const std::vector<Json>& metrics, const std::optional<headway::Checkpoint>&) override {
@@ -215,6 +227,7 @@ int main(int argc, char** argv) {
                                                         {"go_on", go_on},
                                                         {"go_on_after_a_death", go_on},
                                                         {"draw", draw},
+                                                        {"share_columns", share_columns},
                                                         {"compute_without_variable", compute_without_variable},
                                                         {"validate_on_device", validate_on_device}};
   const std::string mode = argc == 3 ? argv[1] : "";
@@ -224,6 +237,7 @@ int main(int argc, char** argv) {
   options.scaling.num_workers = 2;
   options.run = {
       .name = "run", .storage_path = argv[2], .failure = {.max_failures = mode == "differ_in_shape" ? 0 : 1}};
+  if (mode == "share_columns") options.datasets = {{"train", headway::data::range(8)}};
   if (mode == "validate_on_device") options.validation = {.function = find_device};
   options.callbacks = {std::make_shared<Printer>()};
   const auto result = headway::Trainer(loops.at(mode), options).fit();

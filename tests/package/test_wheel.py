@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = Path(sys.executable).parent
+PYARROW = next(iter(importlib.util.find_spec("pyarrow").submodule_search_locations))
 TORCH = next(iter(getattr(importlib.util.find_spec("torch"), "submodule_search_locations", [])), "")
 VERSION = re.search(r"project\(headway VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
@@ -163,6 +164,12 @@ def test_a_consumer_trains(consumer: Path, tmp_path: Path, start: str, monkeypat
     monkeypatch.setenv("HEADWAY_WORKER_START", start)
     status, lines = run(consumer, "train", tmp_path)
     assert (status, lines[-1]) == (0, "the sum is 3")
+
+
+def test_a_consumer_reads_a_data_set(consumer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program headway-data is found in both, and Arrow where the variable says."""
+    monkeypatch.setenv("HEADWAY_PYARROW", PYARROW)
+    assert run(consumer, "count", 7) == (0, ["4 even numbers"])
 
 
 @pytest.mark.heavy

@@ -103,3 +103,9 @@ def test_a_validation_function_is_told_its_device(tmp_path):
     _, (first, second) = reports_of("validate_on_device", tmp_path)
     assert (first["device"], second["device"]) == ("cpu", "cpu")
     assert first["cpus"] == 1
+
+
+def test_columns_of_a_data_set_are_tensors_where_they_lie(tmp_path):
+    (ranks,) = reports_of("share_columns", tmp_path)
+    assert sorted(number for rank in ranks for number in rank["ids"]) == list(range(8))
+    assert all(rank["shared"] and rank["batches"] == 2 for rank in ranks)

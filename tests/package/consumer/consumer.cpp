@@ -43,10 +43,23 @@ int train(const char* storage) {
   return 0;
 }
 
+/// Even numbers below one, which the data process counts.
+int count(const char* below) {
+  namespace data = headway::data;
+  try {
+    std::cout << data::range(std::stoi(below)).filter(data::col("id") % 2 == 0).count() << " even numbers\n";
+  } catch (const headway::BadResult& failure) {
+    std::cout << failure.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const headway::Main guard(argc, argv);
   if (argc == 3 && std::string(argv[1]) == "train") return train(argv[2]);
+  if (argc == 3 && std::string(argv[1]) == "count") return count(argv[2]);
   return argc == 2 ? examine(argv[1]) : EXIT_FAILURE;
 }

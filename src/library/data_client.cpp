@@ -1,0 +1,86 @@
+#include "library/data_client.hpp"
+
+#include "core/json.hpp"
+#include "data/plan.hpp"
+#include "data/plan_identity.hpp"
+#include "feed/feed_client.hpp"
+#include "library/data_program.hpp"
+#include "library/data_waits.hpp"
+#include "library/slot_columns.hpp"
+
+#include <charconv>
+
+namespace headway::library {
+namespace {
+
+class OpenedStream : public DataStream {
+ public:
+  OpenedStream(std::unique_ptr<feed::Stream> stream, DataWaits* waits) : stream_(std::move(stream)), waits_(waits) {}
+  ~OpenedStream() override {
+    if (waits_ != nullptr) waits_->end_epoch(*stream_);
+    stream_->close();
+  }
+
+  Result<std::optional<Taken>> next() override {
+    feed::Progressing progressing = nullptr;
+    if (waits_ != nullptr) {
+      waits_->begin();
+      progressing = [this](const FlowCounters& flow) { waits_->lasts(flow); };
+    }
+    const feed::Outcome<std::shared_ptr<feed::Batch>> taken = stream_->next(nullptr, progressing);
+    if (!taken.value) return taken.value.error();
+    if (*taken.value == nullptr) return std::optional<Taken>();
+    if (waits_ != nullptr) waits_->end(*stream_);
+    return std::optional<Taken>(Taken{as_columns(*taken.value), (*taken.value)->cursor()});
+  }
+
+ private:
+  std::unique_ptr<feed::Stream> stream_;
+  DataWaits* waits_;
+};
+
+}  // namespace
+
+Result<void> check_data_plan(const std::string& plan_json) {
+  const Result<data::Plan> plan = data::plan_from_text(plan_json, 0);
+  if (!plan) return plan.error();
+  return {};
+}
+
+Result<std::string> ask_data(const std::string& what, const std::string& plan_json) {
+  const Result<DataAddress> process = data_process();
+  if (!process) return process.error();
+  Result<Json> plan = parse_json(plan_json, "a plan");
+  if (!plan) return plan.error();
+  const wire::Frame question = wire::to_frame(feed::Ask{what, std::move(*plan), {}}, nullptr);
+  const feed::Outcome<feed::Reply> reply = feed::ask(process->address, process->hello, question, nullptr);
+  if (!reply.value) return reply.value.error();
+  return json_text(reply.value->value);
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  constexpr int hex = 16;
+  constexpr std::size_t digits = 15;
+  const std::string digest = data::digest_of(text);
+  const std::string number = digest.substr(digest.size() - digits);
+  std::uint64_t seed = 0;
+  std::from_chars(number.data(), number.data() + number.size(), seed, hex);
+  return seed;
+}
+
+Result<std::unique_ptr<DataStream>> open_data(const std::string& plan_json, const std::string& consumption_json,
+                                              const std::string& name) {
+  const Result<DataAddress> process = data_process();
+  if (!process) return process.error();
+  Result<Json> plan = parse_json(plan_json, "a plan");
+  if (!plan) return plan.error();
+  Result<feed::Consumption> consumption = from_json_text<feed::Consumption>(consumption_json, "how rows are cut");
+  if (!consumption) return consumption.error();
+  const feed::Open open{std::move(*plan), std::move(*consumption), {}};
+  auto stream = feed::Stream::open(process->address, process->hello, open, nullptr);
+  if (!stream) return stream.error();
+  DataWaits* waits = name.empty() ? nullptr : &DataWaits::of(name);
+  return std::unique_ptr<DataStream>(std::make_unique<OpenedStream>(std::move(*stream), waits));
+}
+
+}  // namespace headway::library

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "feed/feed_messages.hpp"
+
+#include <headway/result.hpp>
+
+#include <string>
+
+namespace headway::library {
+
+/// How this process finds its data process.
+struct DataAddress {
+  std::string address;
+  feed::Hello hello;
+};
+
+/// The data process of this process, which is started by the first call: in a rank the one that the
+/// ranks of its node and attempt share. Errors: `unavailable`.
+Result<DataAddress> data_process();
+
+}  // namespace headway::library
