@@ -278,13 +278,55 @@ OWN_CALLBACKS = """
         print("done")
 """
 
+# Metrics over the rows of all ranks, by TorchMetrics, in a loop of torch.
+METRICS = """
+    import ray.train.torch
+    import torch
+    from ray import train
+    from ray.train import ScalingConfig
+    from ray.train.torch import TorchTrainer
+    from torch.utils.data import DataLoader, TensorDataset
+    from torchmetrics import MeanMetric, R2Score
+
+
+    def train_func(config):
+        x = torch.linspace(-1, 1, 64).unsqueeze(1)
+        rows = TensorDataset(x, 3 * x + 1)
+        loader = ray.train.torch.prepare_data_loader(DataLoader(rows, batch_size=8))
+        model = ray.train.torch.prepare_model(torch.nn.Linear(1, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
+        device = ray.train.torch.get_device()
+        mean_loss, r2, seen = MeanMetric().to(device), R2Score().to(device), MeanMetric().to(device)
+        for epoch in range(config["num_epochs"]):
+            for X, y in loader:
+                pred = model(X)
+                loss = torch.nn.functional.mse_loss(pred, y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                mean_loss(loss)
+                r2(pred.squeeze(1), y.squeeze(1))
+                seen(X.mean())
+            train.report({"loss": mean_loss.compute().item(), "r2": r2.compute().item(), "seen": seen.compute().item()})
+            mean_loss.reset(), r2.reset(), seen.reset()
+
+
+    trainer = TorchTrainer(
+        train_func, train_loop_config={"num_epochs": 8}, scaling_config=ScalingConfig(num_workers=2)
+    )
+    result = trainer.fit()
+    assert abs(result.metrics["seen"]) < 1e-6, "the mean over the rows of both ranks"
+    assert result.metrics["r2"] > 0.9, result.metrics
+    print("done")
+"""
+
 
 @pytest.fixture
 def time_limit():
     """In place of that of conftest.py: the process that ``for_ray`` starts has its own."""
 
 
-SCRIPTS = {"guide": GUIDE, "own callbacks": OWN_CALLBACKS}
+SCRIPTS = {"guide": GUIDE, "own callbacks": OWN_CALLBACKS, "metrics": METRICS}
 
 
 @pytest.mark.parametrize("code", SCRIPTS.values(), ids=SCRIPTS)
