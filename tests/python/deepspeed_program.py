@@ -16,19 +16,20 @@ STEPS = 12
 ROWS = 48  # Of all ranks.
 
 
-def config_of(stage, ranks):
+def config_of(stage, ranks, bf16=False):
     return {
         "train_micro_batch_size_per_gpu": ROWS // ranks,
         "zero_optimization": {"stage": stage},
         "zero_allow_untested_optimizer": True,
+        "bf16": {"enabled": bf16},
     }
 
 
-def engine_of(stage, ranks):
+def engine_of(stage, ranks, bf16=False):
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.05)
-    engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, config=config_of(stage, ranks))
+    engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, config=config_of(stage, ranks, bf16))
     return engine
 
 
@@ -40,7 +41,8 @@ def share(rank, ranks):
 
 def step(engine, inputs, targets):
     """The loss over the rows of all ranks."""
-    loss = torch.nn.functional.mse_loss(engine(inputs), targets)
+    outputs = engine(inputs.bfloat16() if engine.bfloat16_enabled() else inputs)
+    loss = torch.nn.functional.mse_loss(outputs.float(), targets)
     engine.backward(loss)
     engine.step()
     mean = loss.detach().clone()
@@ -51,7 +53,7 @@ def step(engine, inputs, targets):
 def loop(config):
     """Returns the ranks, and the steps of the last attempt."""
     rank, ranks = train.get_context().get_world_rank(), train.get_context().get_world_size()
-    engine = engine_of(config["stage"], ranks)
+    engine = engine_of(config["stage"], ranks, config.get("bf16", False))
     done, checkpoint = 0, train.get_checkpoint()
     if checkpoint is not None:
         with checkpoint.as_directory() as folder:
@@ -87,8 +89,10 @@ def alone(stage, path):
             mine = store if rank == 0 else torch.distributed.TCPStore("127.0.0.1", store.port, 2, is_master=False)
             torch.distributed.init_process_group("gloo", store=mine, rank=rank, world_size=2)
             deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-            engine = engine_of(stage, 2)
-            losses = [step(engine, *share(rank, 2)) for _ in range(STEPS)]
+            losses = {}
+            for name, bf16 in (("fp32", False), ("bf16", True)):
+                engine = engine_of(stage, 2, bf16)
+                losses[name] = [step(engine, *share(rank, 2)) for _ in range(STEPS)]
             if rank == 0:
                 with open(path, "w") as file:
                     json.dump(losses, file)

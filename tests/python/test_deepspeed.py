@@ -6,15 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+import golden
 import headway
 import pytest
 from conftest import PACKAGES
 from headway import train
 
 pytestmark = pytest.mark.heavy
-GOLDEN = Path(__file__).parents[1] / "fixtures" / "losses" / "deepspeed.json"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,10 +28,6 @@ def program(tmp_path_factory):
     headway.shutdown()
 
 
-def golden(rel=1e-4):
-    return pytest.approx(json.loads(GOLDEN.read_text()), rel=rel)
-
-
 def by_step(result):
     """The last reported loss of each step."""
     return result.metrics_dataframe.groupby("step")["loss"].last().tolist()
@@ -40,7 +35,7 @@ def by_step(result):
 
 @pytest.fixture(scope="module")
 def losses_alone(program, tmp_path_factory):
-    """The losses of two ranks that set DeepSpeed up themselves."""
+    """The losses of two ranks that set DeepSpeed up themselves, in single and in half precision."""
     path = tmp_path_factory.mktemp("alone") / "losses.json"
     environment = {**os.environ, "PYTHONPATH": PACKAGES}
     command = [sys.executable, program.__file__, "2", path]
@@ -50,8 +45,8 @@ def losses_alone(program, tmp_path_factory):
 
 
 def test_the_losses_are_those_of_deepspeed_alone(program, losses_alone, fit_torch):
-    assert by_step(fit_torch(program.loop, config={"stage": 2})) == losses_alone
-    assert losses_alone == golden(), "as they were when this was written"
+    assert by_step(fit_torch(program.loop, config={"stage": 2})) == losses_alone["fp32"]
+    assert losses_alone["fp32"] == golden.losses("deepspeed"), "as they were when this was written"
 
 
 SHARDS = {
@@ -63,7 +58,7 @@ SHARDS = {
 @pytest.mark.parametrize("stage", SHARDS)
 def test_a_killed_rank_costs_the_steps_since_the_newest_checkpoint_which_has_all_shards(program, fit_torch, stage):
     result = fit_torch(program.loop, config={"stage": stage, "kill": 6}, max_failures=1)
-    assert by_step(result) == golden()
+    assert by_step(result) == golden.losses("deepspeed")
     assert result.return_value == (2, program.STEPS - 4)
     expected = {name.format(rank) for name in SHARDS[stage] for rank in (0, 1)}
     assert set(os.listdir(os.path.join(result.checkpoint.path, "global_step12"))) == expected
@@ -75,9 +70,25 @@ def test_a_checkpoint_is_resumed_with_other_numbers_of_ranks(program, fit_torch,
     for workers in (1, 3):
         result = fit_torch(program.loop, workers, config={"stage": stage}, resume_from_checkpoint=first.checkpoint)
         assert result.return_value == (workers, program.STEPS - 4)
-        assert by_step(result) == pytest.approx(json.loads(GOLDEN.read_text())[4:], rel=1e-4)
+        assert by_step(result) == pytest.approx(golden.kept("deepspeed")[4:], rel=1e-4)
     again = fit_torch(program.loop, config={"stage": stage, "steps": 16}, resume_from_checkpoint=result.checkpoint)
     assert again.return_value == (2, 4), "a run that was resumed saves as any other"
+
+
+@pytest.mark.parametrize("stage", [1, 3])
+def test_half_precision_is_that_of_deepspeed_alone_and_resumes_with_any_number_of_ranks(
+    program, losses_alone, fit_torch, stage
+):
+    config = {"stage": stage, "bf16": True}
+    first = fit_torch(program.loop, config={**config, "steps": 8, "kill": 6}, max_failures=1)
+    assert by_step(first) == pytest.approx(losses_alone["bf16"][:8], rel=1e-3), "stages may round otherwise"
+    assert losses_alone["bf16"] != losses_alone["fp32"]
+    shards = [name for name in os.listdir(os.path.join(first.checkpoint.path, "global_step8")) if "optim" in name]
+    assert len(shards) == 2, shards
+    for workers in (1, 3):
+        result = fit_torch(program.loop, workers, config=config, resume_from_checkpoint=first.checkpoint)
+        assert result.return_value == (workers, program.STEPS - 8)
+        assert by_step(result) == pytest.approx(losses_alone["bf16"][8:], rel=1e-2)
 
 
 def test_lightning_shards_resumes_and_changes_the_number_of_ranks(program, fit_torch):
