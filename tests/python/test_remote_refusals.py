@@ -3,6 +3,9 @@ nobody would find again.
 """
 
 import json
+import os
+import subprocess
+import sys
 
 import object_store
 import pytest
@@ -48,3 +51,21 @@ def test_a_path_that_an_object_store_and_its_client_read_differently_is_refused(
     assert kind == "ValueError"
     assert f"cannot use s3://{path}/" in message
     assert "allowed: a path without '.' and '..' between its slashes" in message
+
+
+@pytest.mark.parametrize("command", ["ls", "verify"])
+def test_a_bucket_that_is_missing_is_named(command):
+    def said_of(location):
+        done = subprocess.run(
+            [sys.executable, "-m", "headway", "checkpoint", command, location],
+            env={**os.environ, **object_store.CREDENTIALS},
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        return done.stderr
+
+    with object_store.serve() as store:
+        assert said_of(store.url("nobucket/x")).endswith("cannot be read: there is no bucket s3://nobucket\n")
+        assert "is neither a checkpoint of Headway's" in said_of(store.url("runs/x"))
