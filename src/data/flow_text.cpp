@@ -48,7 +48,7 @@ std::string aligned(const std::vector<Row>& rows) {
       const std::string space(widths[i] - row[i].size(), ' ');
       text += i == 0 ? row[i] + space : "  " + space + row[i];
     }
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

@@ -30,7 +30,7 @@ const void* current_object() {
   const std::exception_ptr current = std::current_exception();
   const void* object = nullptr;
   static_assert(sizeof(current) == sizeof(object));
-  std::memcpy(&object, &current, sizeof(object));
+  std::memcpy(static_cast<void*>(&object), static_cast<const void*>(&current), sizeof(object));
   return object;
 }
 

@@ -75,7 +75,7 @@ arrow::Result<arrow::Datum> uuid_values(const CallPlace& place) {
     builder.UnsafeAppend(text.data(), length);
   }
   ARROW_ASSIGN_OR_RAISE(auto array, builder.Finish());
-  return arrow::Datum(std::move(array));
+  return arrow::Datum(array);
 }
 
 arrow::Result<arrow::Datum> increasing_ids(const CallPlace& place) {

@@ -48,7 +48,7 @@ Result<void> write_and_read_back(const Remote& run) {
   if (Result<void> made = run.store.make_directory(run.path); !made) return made;
   if (Result<void> written = run.store.write(path, content); !written) return written;
   const Result<std::string> read = run.store.read(path);
-  const Result<void> removed = run.store.remove_file(path);
+  Result<void> removed = run.store.remove_file(path);
   if (!read) return read.error();
   if (*read != content) {
     // What the AWS SDK sends has chunks around the content, which servers are to take away.
