@@ -1,11 +1,11 @@
 #include "library/display.hpp"
 
+#include "core/filled_lines.hpp"
 #include "core/output_line.hpp"
 #include "core/score.hpp"
 #include "core/terminal_style.hpp"
 #include "core/terminal_text.hpp"
 #include "driver/flat_metrics.hpp"
-#include "library/filled_lines.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include "library/filled_lines.hpp"
+#include "core/filled_lines.hpp"
 
 #include "core/terminal_text.hpp"
 
 #include <algorithm>
 
-namespace headway::library {
+namespace headway {
 namespace {
 
 constexpr std::size_t columns_min = 40;
@@ -48,4 +48,4 @@ std::string fill_lines(std::string_view text, std::size_t columns) {
   return filled;
 }
 
-}  // namespace headway::library
+}  // namespace headway
