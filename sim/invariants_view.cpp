@@ -9,7 +9,7 @@ namespace headway::sim {
 using namespace control;
 
 void Invariants::sees(const RunView& view) const {
-  require((view.state == RunState::over) == finished_, invariant::views, "the state is not what has been said");
+  require(is_over(view.state) == finished_, invariant::views, "the state is not what has been said");
   require(view.folder_lost == folder_lost_ || finished_, invariant::views, "a lost folder is not seen");
   require(std::isfinite(view.state_for_s) && view.state_for_s >= 0, invariant::views, "a state holds since the future");
   if (!prepared_) return;

@@ -1,5 +1,7 @@
 #include "control/data_watch.hpp"
 
+#include "core/rank_words.hpp"
+
 #include <algorithm>
 
 namespace headway::control {
@@ -41,15 +43,35 @@ std::vector<int> DataWatch::starving() const {
   return ranks;
 }
 
-std::string DataWatch::words(int rank, Time now) const {
-  const auto found = starving_.find(rank);
-  if (found == starving_.end()) return "";
-  FlowCounters flow = found->second.progress.flow;
-  const double since_told_s = to_seconds(now - found->second.told);
-  for (StageCounters& stage : flow.stages) stage.silent_s += since_told_s;
-  flow.awaited_for_s += since_told_s;
-  const std::string why = data::starving_words(flow);
-  return "rank " + std::to_string(rank) + " waits for data" + (why.empty() ? "" : ": " + why);
+std::vector<std::string> DataWatch::words(const std::vector<int>& ranks, Time now) const {
+  struct Group {
+    std::string reason;  ///< Without times, which differ by when each rank was heard.
+    std::string words;
+    std::vector<int> ranks;
+  };
+  std::vector<Group> groups;
+  for (const int rank : ranks) {
+    const auto found = starving_.find(rank);
+    if (found == starving_.end()) continue;
+    FlowCounters flow = found->second.progress.flow;
+    const double since_told_s = to_seconds(now - found->second.told);
+    for (StageCounters& stage : flow.stages) stage.silent_s += since_told_s;
+    flow.awaited_for_s += since_told_s;
+    std::string words = data::starving_words(flow);
+    for (StageCounters& stage : flow.stages) stage.silent_s = 0;
+    flow.awaited_for_s = 0;
+    const std::string reason = data::starving_words(flow);
+    auto group = std::ranges::find(groups, reason, &Group::reason);
+    if (group == groups.end()) group = groups.insert(group, {reason, std::move(words), {}});
+    group->ranks.push_back(rank);
+  }
+  std::vector<std::string> lines;
+  for (Group& group : groups) {
+    std::ranges::sort(group.ranks);
+    lines.push_back(rank_list(group.ranks) + (group.ranks.size() == 1 ? " waits" : " wait") + " for data" +
+                    (group.words.empty() ? "" : ": " + group.words));
+  }
+  return lines;
 }
 
 DatasetTimes DataWatch::all_of(const Dataset& dataset) {

@@ -40,9 +40,10 @@ class DataWatch {
   std::optional<std::pair<int, Time>> longest_starving() const;
   /// Who has waited the longest comes first.
   std::vector<int> starving() const;
-  /// "rank 1 waits for data: stage map_batches(f) has had no output for 60 s". Empty for a rank
-  /// that does not wait.
-  std::string words(int rank, Time now) const;
+  /// "ranks 1 to 3 wait for data: stage map_batches(f) has had no output for 60 s": a line for the
+  /// ranks that wait for the same, those of the first rank first. Ranks that do not wait are left
+  /// out.
+  std::vector<std::string> words(const std::vector<int>& ranks, Time now) const;
 
   /// Unset where no rank has had a batch.
   std::optional<DataTimes> times() const;

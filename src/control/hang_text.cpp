@@ -45,7 +45,7 @@ std::string crossed_waits(const WaitScene& scene) {
          "them in each step).\n";
 }
 
-/// The first rank's words; the others have a line each.
+/// The words of those that have waited the longest; the others' are lines below.
 std::string data_headline(const WaitScene& scene, const std::string& lasting) {
   if (scene.data.empty()) return ranks_have(scene.waiting) + " waited for data" + lasting;
   const std::string& first = scene.data.front();
@@ -133,7 +133,7 @@ std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, cons
   const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";
   const bool ending = scene.wait.kind == WaitKind::exit && !scene.subject.empty();
   const std::string why = ending ? "Why the attempt was ended: " + scene.subject + "\n" : "";
-  const std::string begin = hang_headline(scene, now) + attempt + "\n";
+  std::string begin = hang_headline(scene, now) + attempt + "\n";
   if (!scene.importing.empty()) return begin;
   return begin + why + details(group, scene, seen, now);
 }
@@ -149,7 +149,7 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
       return "every rank has come to the collective call #" + std::to_string(resolved.wait.index + 1) + after;
     case WaitKind::upload: return "the files of " + report_name(resolved.wait) + " are stored" + after;
     case WaitKind::collective: return "the ranks have left their collective" + after;
-    case WaitKind::data: return "rank " + std::to_string(resolved.wait.index) + " has its data" + after;
+    case WaitKind::data: return "the ranks that waited for data have it" + after;
     case WaitKind::callback: return std::string(callbacks) + " has returned" + after;
     case WaitKind::teardown: return std::string(teardown_hook) + " has returned" + after;
     case WaitKind::exit: return "every process has exited" + after;

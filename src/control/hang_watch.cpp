@@ -28,10 +28,16 @@ std::optional<Time> HangWatch::due() const {
   return due;
 }
 
+bool HangWatch::was_warned_of(const Wait& wait) const {
+  return warned_ && wait.kind == WaitKind::data && wait_->kind == WaitKind::data && wait.since <= warned_at_;
+}
+
 HangWatch::Verdict HangWatch::observe(Time now, const std::optional<Wait>& wait) {
   Verdict verdict;
-  if (wait != wait_) {
-    if (wait_ && warned_) verdict.resolved = Resolved{*wait_, now - wait_->since};
+  if (wait && was_warned_of(*wait)) {
+    wait_ = wait;
+  } else if (wait != wait_) {
+    if (wait_ && warned_) verdict.resolved = Resolved{*wait_, now - warned_since_};
     wait_ = wait;
     warned_ = failed_ = false;
     open_.reset();
@@ -67,7 +73,9 @@ HangWatch::Outcome HangWatch::examined(Time now, std::int64_t examination, bool 
     next_warning_.reset();
     return Outcome::fail;
   }
+  if (!warned_) warned_since_ = wait_->since;
   warned_ = true;
+  warned_at_ = now;
   next_warning_ = now + interval_;
   interval_ *= 2;
   return Outcome::warn;

@@ -32,7 +32,7 @@ BOOST_DESCRIBE_ENUM(WaitKind, storage, ready, setup, report, gathering, upload, 
 struct Wait {
   WaitKind kind = WaitKind::storage;
   /// Which of the run's reports, for `report`, `upload` and `storage`; which call of the attempt,
-  /// for `gathering`.
+  /// for `gathering`; which rank, for `data`.
   std::int64_t index = 0;
   Time since{};
 
@@ -40,7 +40,8 @@ struct Wait {
 };
 
 /// Decides when a wait is worth a word: after FailureConfig.hang_warn_s, then each time after twice
-/// as long; and when it has taken long enough to end the attempt for it (hang_fail_s). Only what
+/// as long; and when it has taken long enough to end the attempt for it (hang_fail_s). Ranks that
+/// waited for data when it was said are one wait, although each gets its batch by itself. Only what
 /// others wait for is watched, so a long step alone is none.
 ///
 /// It costs a run that goes well one timer each hang_warn_s at most, however many reports it makes.
@@ -82,6 +83,8 @@ class HangWatch {
   Outcome examined(Time now, std::int64_t examination, bool busy = false);
 
  private:
+  /// Whether a wait is a part of the one that was warned of: another rank of the same stall.
+  bool was_warned_of(const Wait& wait) const;
   bool may_fail() const;
   std::optional<Time> due() const;
 
@@ -92,6 +95,8 @@ class HangWatch {
   std::optional<Time> next_warning_;
   Duration interval_{};
   bool warned_ = false;
+  Time warned_since_{};  ///< The beginning of what was warned of.
+  Time warned_at_{};
   bool failed_ = false;
   std::optional<Time> armed_;
   std::optional<std::int64_t> open_;  ///< The examination under way.

@@ -28,7 +28,7 @@ RunController::RunController(RunSpec spec)
 Commands RunController::handle(Time now, const Event& event) {
   const RunState before = state_;
   out_.begin(now);
-  if (state_ != RunState::over) std::visit([this](const auto& what) { on(what); }, event);
+  if (!is_over(state_)) std::visit([this](const auto& what) { on(what); }, event);
   stop_when_settled();
   leave_when_saved();
   end_bereaved_group();
@@ -60,7 +60,7 @@ void RunController::on(const StoragePrepared& event) {
   if (event.error) {
     HEADWAY_MARK(storage_refused);
     end_.fail(failure_of(FailureSource::storage, event.error->kind, event.error->message));
-    state_ = RunState::over;  // Nothing was written, so there is no journal to close.
+    state_ = end_.state();  // Nothing was written, so there is no journal to close.
     out_.push(Finish{{"errored", end_.failure(), {}, 0}});
     return;
   }

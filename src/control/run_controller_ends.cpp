@@ -299,7 +299,7 @@ void RunController::close_run() {
 }
 
 void RunController::finish() {
-  state_ = RunState::over;
+  state_ = end_.state();
   RunOutcome outcome = end_.outcome(book_.kept(), attempt_.number());
   outcome.dropped_checkpoints = ledger_.dropped_checkpoints();
   std::string words;

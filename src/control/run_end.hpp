@@ -2,6 +2,7 @@
 
 #include "control/failure_policy.hpp"
 #include "control/run_outcome.hpp"
+#include "control/run_state.hpp"
 
 #include <optional>
 #include <string>
@@ -63,7 +64,10 @@ class RunEnd {
 
   // The outcome:
 
-  /// "finished", "errored" or "aborted".
+  RunState state() const {
+    return abort_reason_ ? RunState::aborted : failure_ ? RunState::failed : RunState::finished;
+  }
+  /// As journals have it: "finished", "errored" or "aborted".
   const char* word() const { return abort_reason_ ? "aborted" : failure_ ? "errored" : "finished"; }
   RunOutcome outcome(std::vector<KeptCheckpoint> checkpoints, int attempts) const {
     RunOutcome outcome{word(), failure_, std::move(checkpoints), attempts, 0};

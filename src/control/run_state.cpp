@@ -2,6 +2,6 @@
 
 namespace headway::control {
 
-const char* to_string(RunState state) { return boost::describe::enum_to_string(state, "over"); }
+const char* to_string(RunState state) { return boost::describe::enum_to_string(state, "failed"); }
 
 }  // namespace headway::control

@@ -15,10 +15,16 @@ enum class RunState {
   shutting_down,
   validating,
   closing,
-  over
+  // The run has ended:
+  finished,
+  failed,
+  aborted
 };
 BOOST_DESCRIBE_ENUM(RunState, created, preparing, scheduling, starting, running, restarting, shutting_down, validating,
-                    closing, over)
+                    closing, finished, failed, aborted)
+
+/// Whether nothing follows any more.
+constexpr bool is_over(RunState state) { return state >= RunState::finished; }
 
 /// The state's name as journals and views write it.
 const char* to_string(RunState state);

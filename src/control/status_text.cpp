@@ -97,7 +97,9 @@ std::string status_text(const RunView& view, const RunSpec& spec) {
     case RunState::shutting_down: return "ending " + workers_text(view.workers) + since;
     case RunState::validating: return "validating checkpoints" + since;
     case RunState::closing: return "bringing files to storage" + since;
-    case RunState::over: return "ended";
+    case RunState::finished:
+    case RunState::failed:
+    case RunState::aborted: return to_string(view.state);
   }
   return "";
 }

@@ -77,7 +77,9 @@ std::optional<Wait> WaitWatch::current(const RunScene& scene) const {
     case RunState::scheduling:
     case RunState::validating:
     case RunState::closing:
-    case RunState::over: return std::nullopt;
+    case RunState::finished:
+    case RunState::failed:
+    case RunState::aborted: return std::nullopt;
   }
   return std::nullopt;
 }
@@ -158,10 +160,7 @@ WaitScene WaitWatch::describe(const RunScene& scene, const Wait& wait, Time now)
                                                                                      : stuck()->sentence;
       break;
   }
-  for (const int rank : wait.kind == WaitKind::data ? told.waiting : told.awaited) {
-    const std::string words = scene.data.words(rank, now);
-    if (!words.empty()) told.data.push_back(words);
-  }
+  told.data = scene.data.words(wait.kind == WaitKind::data ? told.waiting : told.awaited, now);
   told.positions = collectives_.describe_positions(now);
   return told;
 }
@@ -175,7 +174,7 @@ std::vector<int> WaitWatch::returned_without_entering(const Attempt& attempt) co
 }
 
 void WaitWatch::watch(const RunScene& scene, bool quiet, Outbox& out) {
-  if (!hangs_.on() || scene.state == RunState::over) return;
+  if (!hangs_.on() || is_over(scene.state)) return;
   watch_collectives(scene, out);
   const std::optional<Wait> wait = current(scene);
   const HangWatch::Verdict verdict = hangs_.observe(out.now(), wait);

@@ -15,19 +15,6 @@ std::string seconds_text(Duration duration) {
 
 std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
 
-std::string rank_list(const std::vector<int>& ranks) {
-  constexpr std::size_t shown_max = 8;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size() && i < shown_max; ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > shown_max) text += " and " + std::to_string(ranks.size() - shown_max) + " more";
-  return text;
-}
-
-std::string ranks_have(const std::vector<int>& ranks) {
-  return rank_list(ranks) + (ranks.size() == 1 ? " has" : " have");
-}
-
 std::string WorkerGroup::report_name(std::int64_t index) const {
   return "report #" + std::to_string(place_of_report(index) + 1);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/rank_words.hpp"
 #include "core/time.hpp"
 #include "core/worker.hpp"
 
@@ -16,12 +17,6 @@ std::string seconds_text(Duration duration);
 
 /// "1 worker", "3 workers".
 std::string workers_text(int workers);
-
-/// "rank 3", "ranks 0, 2" or "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more".
-std::string rank_list(const std::vector<int>& ranks);
-
-/// "rank 1 has" or "ranks 1, 2 have".
-std::string ranks_have(const std::vector<int>& ranks);
 
 /// Where one rank of an attempt stands.
 enum class RankPhase { starting, ready, training, reporting, gathering, returned, raised, exited };

@@ -1,5 +1,7 @@
 #include "data/verdict.hpp"
 
+#include "core/rank_words.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,13 +41,6 @@ std::string stage_words(const StageCounters& stage) {
          " of the time with " + std::to_string(stage.workers) + (stage.workers == 1 ? " worker" : " workers");
 }
 
-/// "rank 1 has", "ranks 1, 3 have".
-std::string have_words(const std::vector<int>& ranks) {
-  std::string words = ranks.size() == 1 ? "rank " : "ranks ";
-  for (const int rank : ranks) words += (rank == ranks.front() ? "" : ", ") + std::to_string(rank);
-  return words + (ranks.size() == 1 ? " has" : " have");
-}
-
 std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
 
 }  // namespace
@@ -76,9 +71,9 @@ std::string verdict_line(const Verdict& verdict) {
 }
 
 std::string starving_words(const FlowCounters& flow) {
-  if (!flow.absent.empty()) return have_words(flow.absent) + " not begun this epoch";
+  if (!flow.absent.empty()) return ranks_have(flow.absent) + " not begun this epoch";
   if (flow.awaited) {
-    return have_words({*flow.awaited}) + " taken none of its batches for " + whole_seconds(flow.awaited_for_s);
+    return ranks_have({*flow.awaited}) + " taken none of its batches for " + whole_seconds(flow.awaited_for_s);
   }
   // Rows come from the source: the last stage that is at work holds up those behind it.
   for (std::size_t place = flow.stages.size(); place-- > 0;) {

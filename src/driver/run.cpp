@@ -134,7 +134,7 @@ void Run::handle(const control::Event& event) {
     fail(wire::error_of(std::current_exception()));
   }
   const control::RunState state = controller_.state();
-  if (state == control::RunState::closing || state == control::RunState::over) outage_->begin_end();
+  if (state == control::RunState::closing || is_over(state)) outage_->begin_end();
   if (preempted_ && state >= control::RunState::shutting_down) outage_->hurry();
 }
 

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_gets_no_batch_is_a_wait_whose_words_name_the_st
   BOOST_TEST(!waits.current(scene.of(RunState::running)).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(of_ranks_that_get_no_batch_the_one_that_has_waited_the_longest_is_named) {
+BOOST_AUTO_TEST_CASE(ranks_that_get_no_batch_wait_since_the_first_of_them_does) {
   Scene scene(2);
   WaitWatch waits(warned_after(1));
   DataProgress starving;
@@ -148,7 +148,8 @@ BOOST_AUTO_TEST_CASE(of_ranks_that_get_no_batch_the_one_that_has_waited_the_long
   const auto wait = waits.current(seen);
   BOOST_REQUIRE(wait.has_value());
   BOOST_TEST(wait->index == 1);
-  BOOST_TEST(hang_headline(waits.describe(seen, *wait, Time{68s}), Time{68s}).starts_with("rank 1 waits for data"));
+  BOOST_TEST(hang_headline(waits.describe(seen, *wait, Time{68s}), Time{68s}) ==
+             "ranks 0, 1 wait for data for 60.0 s: stage map_batches(f) has had no output for 58 s");
   // The end of another data set's epoch is no batch of this one.
   DataProgress other;
   other.dataset = "validation";
@@ -157,6 +158,56 @@ BOOST_AUTO_TEST_CASE(of_ranks_that_get_no_batch_the_one_that_has_waited_the_long
   starving.starving_s.reset();
   scene.data.told(1, starving, Time{70s});
   BOOST_TEST(waits.current(scene.of(RunState::running)).value().index == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ranks_that_wait_for_the_same_stage_have_one_line) {
+  DataWatch data;
+  DataProgress starving;
+  starving.dataset = "train";
+  starving.flow.stages = {{"map_batches(f)"}};
+  starving.flow.stages[0].at_work = 1;
+  starving.starving_s = 2;
+  for (const int rank : {3, 1, 2}) data.told(rank, starving, Time{10s} + std::chrono::seconds(rank));
+  starving.flow.absent = {5};
+  data.told(0, starving, Time{20s});
+  const std::vector<std::string> words = data.words(data.starving(), Time{73s});
+  const std::vector<std::string> expected = {
+      "ranks 1 to 3 wait for data: stage map_batches(f) has had no output for 62 s",
+      "rank 0 waits for data: rank 5 has not begun this epoch"};
+  BOOST_TEST(words == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(ranks_of_one_stall_are_warned_of_once) {
+  Scene scene(4);
+  WaitWatch waits(warned_after(10));
+  HangWatch watch(warned_after(10).failure);
+  DataProgress starving;
+  starving.dataset = "train";
+  starving.starving_s = 2;
+  for (const int rank : {1, 2, 3}) scene.data.told(rank, starving, Time{10s} + std::chrono::seconds(rank));
+  const auto observed = [&](Time now) { return watch.observe(now, waits.current(scene.of(RunState::running))); };
+  const HangWatch::Verdict first = observed(Time{20s});
+  BOOST_REQUIRE(first.examine.has_value());
+  BOOST_TEST((watch.examined(Time{20s}, *first.examine) == HangWatch::Outcome::warn));
+  // One after the other has its batch.
+  starving.starving_s.reset();
+  for (const int rank : {1, 2}) {
+    scene.data.told(rank, starving, Time{25s});
+    const HangWatch::Verdict next = observed(Time{25s});
+    BOOST_TEST(!next.examine.has_value());
+    BOOST_TEST(!next.resolved.has_value());
+  }
+  // It is still the wait that was warned of.
+  BOOST_TEST(observed(Time{40s}).examine.has_value());
+  scene.data.told(3, starving, Time{41s});
+  const HangWatch::Verdict last = observed(Time{41s});
+  BOOST_REQUIRE(last.resolved.has_value());
+  BOOST_TEST(describe_resolved(*last.resolved) == "the ranks that waited for data have it, after 32.0 s");
+  // The next one is another.
+  starving.starving_s = 2;
+  scene.data.told(3, starving, Time{50s});
+  BOOST_TEST(!observed(Time{50s}).examine.has_value());
+  BOOST_TEST(observed(Time{58s}).examine.has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

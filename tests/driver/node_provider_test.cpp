@@ -136,7 +136,7 @@ void serve(Watch& watch, Run& run) {
     BOOST_REQUIRE(snapshot != nullptr);
     if (snapshot->runs.empty()) continue;  // Taken before the run was there.
     const control::RunView& view = snapshot->runs.back()->view;
-    if (view.state == control::RunState::over) return;
+    if (is_over(view.state)) return;
     if (!view.wait) continue;
     if (view.wait->kind == control::WaitKind::setup) run.setup_finished(view.attempt, {});
     if (view.wait->kind == control::WaitKind::teardown) run.teardown_finished(view.attempt);

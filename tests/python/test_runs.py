@@ -74,7 +74,7 @@ def test_a_run_is_seen_at_work_and_when_it_has_ended(fit, in_thread, tmp_path):
     assert (seen["reports"]["count"], seen["reports"]["last"]["metrics"]) == (1, {"loss": 0.5})
     assert (seen["attempt"], seen["workers"], seen["failure"]) == (1, 2, None)
     ended = run_named("watched")
-    assert ended["state"] == "over"
+    assert ended["state"] == "finished"
     assert ended["path"] == result.path
     assert ended["reports"]["count"] == 2
 
@@ -86,6 +86,7 @@ def test_a_failed_run_says_why(fit):
     with pytest.raises(train.WorkerGroupError):
         fit(loop, name="failed")
     assert "bad batch" in run_named("failed")["failure"]["message"]
+    assert run_named("failed")["state"] == "failed"
 
 
 def test_no_more_watches_than_there_may_be():

@@ -22,14 +22,15 @@ def runs() -> list[dict[str, Any]]:
     Returns:
         A dict for each run. Among its entries are ``name``, ``path`` (the run's folder), ``state``
         (``"created"``, ``"preparing"``, ``"scheduling"``, ``"starting"``, ``"running"``,
-        ``"restarting"``, ``"shutting_down"``, ``"validating"``, ``"closing"`` or ``"over"``),
-        ``attempt``, ``workers``, ``ranks`` (a dict for each rank, with ``node_id``, ``pid``,
-        ``phase`` and ``waits_for``), ``reports`` (``count``, and ``last``, the last line), ``loop``
-        (``steps``, ``steps_per_s``, ``samples_per_s``, ``epoch`` and ``epoch_left_s``, as far as
-        they are known; None before the first optimizer step that is counted), ``checkpoints``
-        (those that are kept), ``wait`` (what the run waits for: its ``words`` and how many seconds,
-        ``for_s``) and ``failure``. Durations are seconds up to ``taken_unix_s``, when something
-        about the run last changed.
+        ``"restarting"``, ``"shutting_down"``, ``"validating"``, ``"closing"``; at the end
+        ``"finished"``, ``"failed"`` or ``"aborted"``, as ``headway ls`` says), ``attempt``,
+        ``workers``, ``ranks`` (a dict for each rank, with ``node_id``, ``pid``, ``phase`` and
+        ``waits_for``), ``reports`` (``count``, and ``last``, the last line), ``loop`` (``steps``,
+        ``steps_per_s``, ``samples_per_s``, ``epoch`` and ``epoch_left_s``, as far as they are
+        known; None before the first optimizer step that is counted), ``checkpoints`` (those that
+        are kept), ``wait`` (what the run waits for: its ``words`` and how many seconds, ``for_s``)
+        and ``failure``. Durations are seconds up to ``taken_unix_s``, when something about the run
+        last changed.
 
     Example:
         >>> import headway
