@@ -229,3 +229,16 @@ assert "column 's'" in refused(data.from_items([{"s": "a"}]), batch_size=2)
 def test_batches_lie_on_all_devices_of_jax(script):
     status, output = script.run(JAX, XLA_FLAGS="--xla_force_host_platform_device_count=2")
     assert status == 0, output
+
+
+def test_an_object_of_a_class_is_a_function_in_expressions():
+    @udf(return_dtype="int64")
+    class Add:
+        def __init__(self, amount, *, factor=1):
+            self.amount = amount * factor
+
+        def __call__(self, values):
+            return values + self.amount
+
+    rows = data.range(3).with_column("y", Add(5, factor=2)(col("id")) * 2)
+    assert [row["y"] for row in rows.take_all()] == [20, 22, 24]

@@ -147,6 +147,7 @@ def unnest(expr: Expr) -> Unnested:
 
 def udf(return_dtype: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
     """A Python function of whole columns, as part of expressions. A column comes as a numpy array.
+    Above a class: its objects are functions, and each is made once in a function worker.
 
     Args:
         return_dtype: The type of what it returns; the function's values are cast to it.
@@ -180,14 +181,32 @@ def pyarrow_udf(return_dtype: Any = None) -> Callable[[Callable[..., Any]], Call
     return _decorator("pyarrow", return_dtype)
 
 
+class _Made:
+    """An object of a class, which is made where it is called first."""
+
+    def __init__(self, kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self._kind = kind
+        self._arguments = (args, kwargs)
+        self._object: Any = None
+        self.__name__ = kind.__name__
+
+    def __call__(self, *columns: Any) -> Any:
+        if self._object is None:
+            args, kwargs = self._arguments
+            self._object = self._kind(*args, **kwargs)
+        return self._object(*columns)
+
+
 def _decorator(batch_format: str, return_dtype: Any) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
     if callable(return_dtype) and not isinstance(return_dtype, type):
         refuse("return_dtype", return_dtype, "a type; write @udf() above the function")
     dtype = None if return_dtype is None else type_name(return_dtype, "return_dtype")
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Expr]:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(function):
-            refuse("the function", function, "a function of columns")
+            refuse("the function", function, "a function or a class")
+        if isinstance(function, type):
+            return lambda *args, **kwargs: decorate(_Made(function, args, kwargs))
 
         @functools.wraps(function)
         def applied(*arguments: Any) -> Expr:
