@@ -1,48 +1,52 @@
 """Accelerate's scripts in a training function: all ranks train together, or the run fails."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 
+import golden
 import headway
 import pytest
 import torch
+from conftest import PACKAGES
 from headway import train
 
 pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _fresh_factories():
+def program():
+    """accelerate_program.py, imported here so that worker factories import Accelerate too."""
     headway.shutdown()
+    import accelerate_program
+
+    return accelerate_program
 
 
-def script():
-    """As Accelerate's own guide has it: nothing of Headway's, no argument about the device."""
-    from accelerate import Accelerator
+@pytest.fixture(scope="module")
+def weights_alone(program, tmp_path_factory):
+    """The weights of the same script under torchrun."""
+    path = tmp_path_factory.mktemp("alone") / "weights.json"
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    environment = {**os.environ, "PYTHONPATH": PACKAGES, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+    command = [*torchrun, program.__file__, path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(path.read_text())
 
-    torch.manual_seed(0)
-    accelerator = Accelerator()
-    inputs = torch.randn(64, 4)
-    data = torch.utils.data.TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
-    loader = torch.utils.data.DataLoader(data, batch_size=8, shuffle=True)
-    model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
-    for _ in range(3):
-        for batch, targets in loader:
-            loss = torch.nn.functional.mse_loss(model(batch), targets)
-            optimizer.zero_grad()
-            accelerator.backward(loss)
-            optimizer.step()
-    weights = accelerator.unwrap_model(model).weight.detach()
-    return accelerator.num_processes, len(loader), accelerator.gather(weights).tolist(), accelerator.device.type
+
+def test_the_weights_are_those_of_accelerate_alone(program, fit_torch, weights_alone):
+    assert fit_torch(program.script, 2).return_value[2] == weights_alone
+    assert weights_alone[0] == golden.losses("accelerate"), "as they were when this was written"
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_an_unchanged_script_trains_with_all_ranks(fit_torch, workers):
+def test_an_unchanged_script_trains_with_all_ranks(program, fit_torch, workers):
     ranks = max(1, workers)
-    processes, batches, weights, device = fit_torch(script, workers).return_value
+    processes, batches, weights, device = fit_torch(program.script, workers).return_value
     assert (processes, batches, device) == (ranks, 8 // ranks, "cpu")
     assert len(weights) == ranks
     assert all(row == weights[0] for row in weights), "gradients are shared"
