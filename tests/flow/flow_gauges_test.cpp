@@ -25,25 +25,25 @@ struct Gauges {
   StageCounters of(std::size_t stage) const { return flow.read().stages.at(stage); }
 };
 
-std::shared_ptr<arrow::RecordBatch> rows_of(std::int64_t count) {
+std::shared_ptr<arrow::RecordBatch> null_rows(std::int64_t count) {
   const auto column = arrow::MakeArrayOfNull(arrow::int64(), count).ValueOrDie();
   return arrow::RecordBatch::Make(arrow::schema({arrow::field("v", arrow::int64())}), count, {column});
 }
 
 /// Gives two batches and a chunk without rows, and fails then if it is to.
-class Source : public Stage {
+class CountingSource : public Stage {
  public:
-  explicit Source(arrow::Status end = arrow::Status::OK()) : end_(std::move(end)) {}
+  explicit CountingSource(arrow::Status end = arrow::Status::OK()) : end_(std::move(end)) {}
   arrow::Result<std::optional<Chunk>> next() override {
     ++calls_;
     let_time_pass();
     if (calls_ > 3 && !end_.ok()) return end_;
     if (calls_ > 3) return std::nullopt;
     Chunk chunk;
-    if (calls_ < 3) chunk.rows = rows_of(10 * calls_);
+    if (calls_ < 3) chunk.rows = null_rows(10 * calls_);
     return chunk;
   }
-  std::shared_ptr<arrow::Schema> schema() const override { return rows_of(0)->schema(); }
+  std::shared_ptr<arrow::Schema> schema() const override { return null_rows(0)->schema(); }
   void stop() override {}
 
  private:
@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(a_stay_ends_where_the_thread_was) {
 }
 
 BOOST_AUTO_TEST_CASE(the_rows_of_a_flow_are_those_of_its_last_stage) {
-  path[0]->made(*rows_of(30));
-  path[2]->made(*rows_of(20));
+  path[0]->made(*null_rows(30));
+  path[2]->made(*null_rows(20));
   const FlowCounters counters = flow.read();
   BOOST_TEST(counters.rows == 20);
   BOOST_TEST(counters.stages[0].rows == 30);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(pools_have_numbers_from_one_on) {
 
 BOOST_AUTO_TEST_CASE(a_gauged_stage_counts_what_it_passes_on_and_works_while_it_is_asked) {
   const auto shared = std::make_shared<FlowGauges>(budget);
-  const auto stage = gauged(std::make_unique<Source>(), shared, "count");
+  const auto stage = gauged(std::make_unique<CountingSource>(), shared, "count");
   while (stage->next().ValueOrDie()) continue;
   const StageCounters counters = shared->read().stages.at(0);
   BOOST_TEST(counters.name == "count");
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_gauged_stage_counts_what_it_passes_on_and_works_while_it_
 
 BOOST_AUTO_TEST_CASE(a_gauged_stage_that_fails_is_left) {
   const auto shared = std::make_shared<FlowGauges>(budget);
-  const auto stage = gauged(std::make_unique<Source>(arrow::Status::IOError("gone")), shared, "count");
+  const auto stage = gauged(std::make_unique<CountingSource>(arrow::Status::IOError("gone")), shared, "count");
   for (int call = 0; call < 3; ++call) BOOST_TEST(stage->next().ok());
   BOOST_TEST(!stage->next().ok());
   BOOST_TEST(shared->read().stages.at(0).at_work == 0);
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_gauged_stage_that_fails_is_left) {
 
 BOOST_AUTO_TEST_CASE(the_pulling_thread_waits_for_a_stage_with_threads_of_its_own) {
   const auto shared = std::make_shared<FlowGauges>(budget);
-  auto before = gauged(awaited(std::make_unique<Source>(), shared), shared, "cut");
+  auto before = gauged(awaited(std::make_unique<CountingSource>(), shared), shared, "cut");
   while (before->next().ValueOrDie()) continue;
   BOOST_TEST(shared->read().stages.at(0).waiting_input_s > 0);
 }
