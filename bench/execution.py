@@ -40,6 +40,8 @@ def run_program(
             "BENCH_SIZE": repr(size),
             "RAY_TMPDIR": ray_folder,
             "OMP_NUM_THREADS": "1",  # The same for all; Ray would choose another number.
+            "TF_NUM_INTRAOP_THREADS": "1",
+            "TF_NUM_INTEROP_THREADS": "1",
             "RAY_TRAIN_V2_ENABLED": "1",
             "PYTHONUNBUFFERED": "1",
         }

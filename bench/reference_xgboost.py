@@ -79,8 +79,12 @@ def start_alone(config, workers):
 def train_alone(config, rank, arguments):
     import contextlib
 
+    import pyarrow
     import pyarrow.parquet as pq
     import xgboost
+
+    # To read, all CPUs, as the others; OMP_NUM_THREADS says 1.
+    pyarrow.set_cpu_count(max((os.cpu_count() or 1) // config["workers"], 1))
 
     context = xgboost.collective.CommunicatorContext
     ranks = contextlib.nullcontext() if arguments is None else context(**arguments, dmlc_task_id=f"{rank:08d}")

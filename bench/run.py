@@ -108,6 +108,8 @@ def main() -> None:
     options = parse_arguments()
     tables: dict[str, list[list[str]]] = {}
     notes, incomplete = [machine()], []
+    if options.size != 1:
+        notes.append(f"--size {options.size}: data and steps are this part of what the rows name")
     try:
         for measurement in (each for each in ALL if is_chosen(each, options.only)):
             results = measure(measurement, options)

@@ -16,7 +16,7 @@ std::uint64_t key_start(std::uint64_t seed, std::uint32_t epoch, std::uint32_t n
 
 /// SplitMix64: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
 /// OOPSLA 2014, doi:10.1145/2660193.2660195. One to one: two rows never have the same key.
-/// `headway._worker.functions.whole` computes the same.
+/// `row_keys` of `headway._worker.functions.whole_queries` computes the same.
 inline std::uint64_t row_key(std::uint64_t start, std::uint64_t row) {
   std::uint64_t key = start + (row + 1) * key_step;
   key = (key ^ (key >> 30U)) * 0xBF58476D1CE4E5B9U;

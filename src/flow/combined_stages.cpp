@@ -242,7 +242,8 @@ class MixedStage : public Stage {
 
 class CutStage : public Stage {
  public:
-  CutStage(std::unique_ptr<Stage> input, std::int64_t rows) : input_(std::move(input)), rows_(rows), left_(rows) {}
+  CutStage(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max)
+      : input_(std::move(input)), rows_(rows), bytes_max_(bytes_max), left_(rows) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     ARROW_ASSIGN_OR_RAISE(const bool has, input_.has_rows());
@@ -252,9 +253,11 @@ class CutStage : public Stage {
     chunk.rows = input_.take(std::min(left_, input_.rows()));
     chunk.unit = unit_;
     left_ -= chunk.rows->num_rows();
-    chunk.ends_unit = left_ == 0;
+    bytes_ += batch_bytes(*chunk.rows);
+    chunk.ends_unit = left_ == 0 || bytes_ >= bytes_max_;
     if (chunk.ends_unit) {
       left_ = rows_;
+      bytes_ = 0;
       ++unit_;
     }
     return chunk;
@@ -266,7 +269,9 @@ class CutStage : public Stage {
  private:
   RowQueue input_;
   const std::int64_t rows_;
+  const std::int64_t bytes_max_;
   std::int64_t left_;
+  std::int64_t bytes_ = 0;
   std::int64_t unit_ = 0;
 };
 
@@ -331,8 +336,8 @@ std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix) {
   return std::make_unique<MixedStage>(std::move(inputs), mix);
 }
 
-std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows) {
-  return std::make_unique<CutStage>(std::move(input), rows);
+std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max) {
+  return std::make_unique<CutStage>(std::move(input), rows, bytes_max);
 }
 
 arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,

@@ -135,7 +135,9 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
   const std::uint32_t first = positions_ ? config_.first_window : 0;
   auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema), gauges_);
-  if (chain.order.permutes_rows) stage = shuffled(std::move(stage), order, sizes);
+  if (chain.order.permutes_rows) {
+    ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes));
+  }
   order_ = std::move(order);
   units_ = std::move(sizes);
   return stage;

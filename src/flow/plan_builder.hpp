@@ -94,9 +94,10 @@ class PlanBuilder {
   }
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
-  std::unique_ptr<Stage> shuffled(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
-                                  const std::vector<data::UnitSize>& units);
-  std::unique_ptr<Stage> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
+  arrow::Result<std::unique_ptr<Stage>> shuffled(std::unique_ptr<Stage> rows,
+                                                 std::shared_ptr<const data::EpochOrder> order,
+                                                 const std::vector<data::UnitSize>& units);
+  arrow::Result<std::unique_ptr<Stage>> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);

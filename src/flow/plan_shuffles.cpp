@@ -11,6 +11,8 @@
 namespace headway::flow {
 namespace {
 
+/// A local shuffle of rows without pieces holds its window, and its shuffled copy.
+constexpr std::int64_t shuffled_at_once_share = 8;
 /// Exact shuffles keep all rows in memory where they need no more than this part of the budget.
 constexpr std::int64_t exact_share = 2;
 /// After a shuffle of all rows, rows go on in units of about so many bytes.
@@ -39,16 +41,29 @@ std::int64_t bytes_of(const std::vector<data::UnitSize>& units) {
   return bytes;
 }
 
+/// As DuckDB gives rows back: without dictionaries, and each column may have nulls.
+std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>& schema) {
+  if (schema == nullptr) return nullptr;
+  arrow::FieldVector fields;
+  for (const auto& field : schema->fields()) {
+    const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
+    auto type = is_dictionary ? static_cast<const arrow::DictionaryType&>(*field->type()).value_type() : field->type();
+    fields.push_back(arrow::field(field->name(), std::move(type)));
+  }
+  return arrow::schema(std::move(fields));
+}
+
 }  // namespace
 
 /// The rows of a chain, in windows or all of them.
-std::unique_ptr<Stage> PlanBuilder::shuffled(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
-                                             const std::vector<data::UnitSize>& units) {
+arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stage> rows,
+                                                            std::shared_ptr<const data::EpochOrder> order,
+                                                            const std::vector<data::UnitSize>& units) {
   const data::OrderConfig& config = order->config();
   const bool is_exact = config.window_bytes == data::whole_epoch;
   std::unique_ptr<Stage> stage;
   if (is_exact && bytes_of(units) > engine_.budget().bytes() / exact_share) {
-    stage = shuffled_on_disk(std::move(rows), data::key_start(config.seed, config.epoch));
+    ARROW_ASSIGN_OR_RAISE(stage, shuffled_on_disk(std::move(rows), data::key_start(config.seed, config.epoch)));
   } else {
     stage = std::make_unique<WindowStage>(std::move(rows), std::move(order), engine_.budget().pool());
   }
@@ -67,7 +82,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
         "another order; use it before, or random_shuffle");
   }
   if (!built.chain) {
-    made.stage = shuffled_on_disk(std::move(built.stage), data::key_start(seed, epoch));
+    ARROW_ASSIGN_OR_RAISE(made.stage, shuffled_on_disk(std::move(built.stage), data::key_start(seed, epoch)));
     made.stage = gauged(cut_anew(std::move(made.stage), shuffled_unit_rows), "shuffle");
     return made;
   }
@@ -84,14 +99,23 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
 }
 
 /// DuckDB sorts the rows by their keys, and spills what exceeds memory.
-std::unique_ptr<Stage> PlanBuilder::shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start) {
+arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_ptr<Stage> rows,
+                                                                    std::uint64_t key_start) {
+  if (!engine_.functions()->has_host()) {
+    return arrow::Status::CapacityError(
+        "random_shuffle: a C++ program shuffles rows in memory: half of the data process's budget of ",
+        engine_.budget().bytes() >> 20,
+        " MiB at most, and none after a limit or another shuffle; shuffle before limit(), or use "
+        "randomize_block_order()");
+  }
   data::WholeNode sort;
   sort.operation = "random_shuffle";
   sort.options["start"] = key_start;
   Stages inputs;
   inputs.push_back(std::move(rows));
+  auto schema = plain_schema(inputs.front()->schema());
   return whole_stage(engine_.functions(), sort, std::move(inputs), engine_.budget().bytes() / duckdb_share,
-                     engine_.scratch());
+                     engine_.scratch(), std::move(schema));
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled
@@ -99,7 +123,8 @@ std::unique_ptr<Stage> PlanBuilder::shuffled_on_disk(std::unique_ptr<Stage> rows
 arrow::Status PlanBuilder::shuffle_locally(Built& top) {
   if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
   if (!top.chain) {
-    top.stage = cut_anew(std::move(top.stage), *config_.shuffle_window_rows);
+    top.stage =
+        cut_anew(std::move(top.stage), *config_.shuffle_window_rows, engine_.budget().bytes() / shuffled_at_once_share);
     const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
     auto step = shuffle_of_units(engine_.budget().pool());
     const auto gauge = gauge_of(step, "local shuffle");

@@ -96,7 +96,9 @@ void set_values(Column::State& column, std::span<std::byte> bytes, std::int64_t 
     (*unpacked)[place] = static_cast<std::byte>(byte >> ((begin + place) % 8) & 1U);
   }
   column.values = *unpacked;
-  column.owner = unpacked;
+  // The nulls stay in the slot.
+  column.owner = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+      std::move(column.owner), unpacked);
 }
 
 /// Lists whose rows have one length are an array with one more dimension.

@@ -40,7 +40,7 @@ class CountingSource : public Stage {
     if (calls_ > 3 && !end_.ok()) return end_;
     if (calls_ > 3) return std::nullopt;
     Chunk chunk;
-    if (calls_ < 3) chunk.rows = null_rows(10 * calls_);
+    if (calls_ < 3) chunk.rows = null_rows(std::int64_t{10} * calls_);
     return chunk;
   }
   std::shared_ptr<arrow::Schema> schema() const override { return null_rows(0)->schema(); }

@@ -99,6 +99,24 @@ BOOST_AUTO_TEST_CASE(columns_are_selected_dropped_and_renamed) {
              "invalid_argument: names has \"a\"; allowed: columns of the data set: id, b, c");
 }
 
+BOOST_AUTO_TEST_CASE(a_kept_column_of_bools_keeps_its_nulls) {
+  std::string rows;
+  for (int row = 0; row < 4000; ++row) rows += row < 2000 ? "{\"flag\": null}\n" : "{\"flag\": true}\n";
+  std::vector<data::Column> kept;
+  for (const data::Batch& batch : data::read_json(write("flags.jsonl", rows)).batches({.batch_size = 500})) {
+    kept.push_back(batch["flag"]);
+  }
+  BOOST_REQUIRE(kept.size() == 8U);
+  for (std::size_t batch = 0; batch < kept.size(); ++batch) {
+    for (std::int64_t row = 0; row < 500; ++row) BOOST_REQUIRE(kept[batch].is_null(row) == (batch < 4));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_a_limit_are_not_shuffled) {
+  const data::Dataset shuffled = data::range(10).limit(5).random_shuffle();
+  BOOST_TEST(message_of([&] { (void)ids_of(shuffled.batches()); }).find("shuffle before limit()") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(columns_have_the_types_shapes_and_nulls_of_the_data) {
   const std::string file =
       write("table.jsonl",

@@ -75,6 +75,28 @@ def test_a_data_set_of_ray_is_taken_by_itself_and_by_trainers():
     assert function is not print
 
 
+def test_frames_of_dask_and_daft_are_taken_piece_by_piece():
+    """With stand-ins, for where the packages are missing."""
+    parts = [of_package("dask", compute=TABLE.slice(0, 1).to_pandas()), of_package("dask", compute=TABLE.to_pandas())]
+    frame = of_package("dask")
+    type(frame).npartitions, type(frame).columns, type(frame).partitions = 2, ["x", "word"], parts
+    assert [row["x"] for row in data.from_dask(frame).take_all()] == [1, 1, 2, 3]
+    batches = of_package("daft", to_arrow=None, to_arrow_iter=TABLE.to_batches(max_chunksize=2))
+    assert data.from_daft(batches).take_all() == ROWS
+
+
+def test_a_block_without_rows_has_its_columns():
+    made = data.from_blocks([TABLE.slice(0, 0)])
+    assert (made.count(), made.columns()) == (0, ["x", "word"])
+
+
+def test_a_block_with_other_columns_is_named():
+    with pytest.raises(
+        ValueError, match=r"blocks\[1\] has the columns x, y; allowed: those of the first block, x, word"
+    ):
+        data.from_blocks([TABLE, pa.table({"x": [1], "y": [2]})])
+
+
 def test_blocks_are_tables_and_data_frames():
     made = data.from_blocks([TABLE.slice(0, 1), TABLE.slice(1).to_pandas()])
     assert [row["x"] for row in made.take_all()] == [1, 2, 3]

@@ -7,11 +7,13 @@ import tempfile
 
 import headway
 import numpy as np
+import pyarrow as pa
 import pytest
 from headway import data, train
+from headway.data.expressions import col
 from headway.train import DataParallelTrainer, RunConfig, ScalingConfig
 
-ROWS = 300_000  # Of 128 bytes: more than half of the smallest budget.
+ROWS = 700_000  # Of 128 bytes: more than the smallest budget, which is all that DuckDB gets.
 SMALLEST_BUDGET = 64 << 20
 
 
@@ -50,6 +52,7 @@ def test_an_exact_shuffle_beyond_memory_has_the_order_of_one_within(request, cap
     assert "memory is full" not in capfd.readouterr().err
     request.getfixturevalue("small_memory")
     beyond = ids(tensors().random_shuffle(seed=3))
+    assert "random_shuffle: memory is full" in capfd.readouterr().err
     assert np.array_equal(within, beyond)
     assert np.array_equal(np.sort(within), np.arange(ROWS))
     assert not np.array_equal(ids(tensors().random_shuffle(seed=4)), beyond)
@@ -122,6 +125,35 @@ def test_rows_without_pieces_are_shuffled_within_windows():
         window = mixed[begin : begin + 100]
         assert sorted(window) == list(range(begin, begin + 100))
         assert window != sorted(window)
+
+
+def test_every_type_of_time_comes_back_as_it_was():
+    moment = pa.array([1_700_000_000_000_000_001, None, 7], pa.timestamp("ns", "Europe/Paris"))
+    times = {
+        "at": moment,
+        "plain": moment.cast(pa.timestamp("ns")),
+        "lasts": pa.array([1, None, 3], pa.duration("ns")),
+        "day": pa.array([1, None, 3], pa.date32()),
+        "time": pa.array([1, None, 3], pa.time64("ns")),
+        "short": pa.array([1, None, 3], pa.time32("ms")),
+        "row": pa.array([0, 1, 2]),
+    }
+    table = pa.table(times)
+    rows = data.from_arrow(table).limit(3).random_shuffle(seed=1)
+    assert rows.schema().base_schema.types == table.schema.types
+    assert pa.table(rows).sort_by("row").equals(table)
+
+
+def test_the_columns_of_a_shuffle_are_known_without_rows():
+    rows = data.range(10).filter(expr=col("id") > 100).limit(3).random_shuffle(seed=1)
+    assert rows.columns() == ["id"]
+    assert rows.take_all() == []
+
+
+def test_columns_that_differ_only_in_case_are_not_taken_for_one_another():
+    rows = data.from_items([{"a": 1, "A": 2}]).limit(1).random_shuffle(seed=1)
+    with pytest.raises(ValueError, match=r"random_shuffle: the columns 'a' and 'A' differ only in case"):
+        rows.take_all()
 
 
 def test_pieces_that_are_not_there_cannot_be_put_into_another_order():

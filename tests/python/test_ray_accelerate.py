@@ -164,6 +164,8 @@ ACCELERATE = """
             import ray.train.huggingface.accelerate
         except ImportError as error:
             assert "use Accelerator() in the training function of a TorchTrainer" in str(error)
+        else:
+            raise AssertionError("ray.train.huggingface.accelerate was imported")
         print("done")
 """
 
@@ -280,7 +282,7 @@ DEEPSPEED = """
     if __name__ == "__main__":
         two = ScalingConfig(num_workers=2, use_gpu=False)
         result = TorchTrainer(train_func, scaling_config=two).fit()
-        assert (result.metrics["steps"], result.metrics["lr"]) == (4, 2e-2) or result.metrics["steps"] == 4
+        assert result.metrics["steps"] == 4
 
         trainer = TorchTrainer(
             train_on_shards,

@@ -186,8 +186,10 @@ def test_a_login_is_looked_for_where_w_and_b_has_it(nobody, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
             assert missing_login({}) is None
-    (nobody / ".netrc").write_text("machine api.wandb.ai\n  login user\n  password " + "k" * 40 + "\n")
-    assert missing_login({}) is None
+    for machine in ("api.forge.coreweave.com", "api.wandb.ai"):  # W&B's server has several names.
+        (nobody / ".netrc").write_text(f"machine {machine}\n  login user\n  password {'k' * 40}\n")
+        assert missing_login({}) is None
+        assert missing_login({"settings": {"base_url": "https://api.forge.coreweave.com"}}) is None
     monkeypatch.setenv("WANDB_BASE_URL", "https://w.example")
     assert missing_login({}) == "https://w.example"
     settings = nobody / ".config/wandb/settings"

@@ -119,8 +119,8 @@ class HEADWAY_API Batch {
   /// `Dataset::map_batches`. `shape` is that of a row; `values` has the values of all rows, one
   /// after the other. Throws `BadResult` (`invalid_argument`) for another number of values.
   ///
-  ///     batch.set("scaled", std::move(values));  // a number a row
-  ///     batch.set("pixels", std::move(pixels), {3, 32, 32});
+  ///     batch.set("scaled", values);  // a number a row
+  ///     batch.set("pixels", pixels, {3, 32, 32});
   template <ColumnValue T>
     requires(!std::same_as<T, bool>)
   void set(const std::string& name, std::vector<T> values, const std::vector<std::int64_t>& shape = {}) {

@@ -86,7 +86,8 @@ class HEADWAY_API Dataset {
   Dataset filter(const Expr& condition) const;
   /// The first rows.
   Dataset limit(std::int64_t rows) const;
-  /// All rows in a random order. They are kept in memory meanwhile: half of the budget at most.
+  /// All rows in a random order. They are kept in memory meanwhile: half of the budget at most. Not
+  /// after `limit` or another shuffle.
   Dataset random_shuffle(const ShuffleOptions& options = {}) const;
   /// Pieces of the data, such as row groups, in a random order; rows within a piece keep theirs.
   Dataset randomize_block_order(const ShuffleOptions& options = {}) const;

@@ -21,8 +21,9 @@ class HEADWAY_API Expr {
  public:
   /// A constant.
   template <class T>
-    requires(std::integral<T> || std::floating_point<T>)
+    requires((std::integral<T> && !std::same_as<T, char>) || std::floating_point<T>)
   Expr(T value) : Expr(Literal{}, Json(value)) {}
+  Expr(char letter) : Expr(std::string(1, letter)) {}
   Expr(const char* text) : Expr(Literal{}, Json(text)) {}
   Expr(const std::string& text) : Expr(Literal{}, Json(text)) {}
 

@@ -196,11 +196,16 @@ def _start_service(wandb: Any) -> None:
 
 def _check_login(wandb: Any) -> None:
     """W&B would ask for a key at the terminal, and wait for it."""
+    if not _has_login(wandb):
+        raise RuntimeError(wandb_login.words(wandb.setup().settings.base_url))
+
+
+def _has_login(wandb: Any) -> bool:
+    """Whether W&B finds one by itself, such as that of ``wandb.login`` in this process."""
     from wandb.sdk.lib import wbauth
 
     host = wandb.setup().settings.base_url
-    if wbauth.authenticate_session(host=host, source="headway", prompt=False) is None:
-        raise RuntimeError(wandb_login.words(host))
+    return wbauth.authenticate_session(host=host, source="headway", prompt=False) is not None
 
 
 def _with_key(settings: Any, api_key: str) -> Any:
@@ -286,7 +291,7 @@ def setup_wandb(
     arguments |= kwargs
     if key is not None:
         arguments["settings"] = _with_key(arguments.get("settings") or {}, key)
-    elif here is not None and (host := wandb_login.missing_login(arguments)):
+    elif here is not None and (host := wandb_login.missing_login(arguments)) and not _has_login(wandb):
         # W&B would ask at a terminal, which a rank has not, and fail the rank.
         log.warn(f"setup_wandb(): {wandb_login.words(host)}; now it logs into files, and `wandb sync` sends them")
         arguments["mode"] = "offline"

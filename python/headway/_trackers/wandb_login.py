@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 
 KEY = "WANDB_API_KEY"
 _TOKEN = "WANDB_IDENTITY_TOKEN_FILE"
-_HOST = "https://api.wandb.ai"
+#: W&B's own server. Which of its names is the default differs between versions; a login for one
+#: serves for all.
+_OWN_HOST = "https://api.wandb.ai"
+_OWN_NAMES = ("api.wandb.ai", "forge.coreweave.com", "api.forge.coreweave.com")
 #: Modes that need none.
 WITHOUT_LOGIN = ("offline", "disabled", "dryrun")
 
@@ -33,8 +36,10 @@ def missing_login(arguments: Mapping[str, Any]) -> str | None:
         return None
     if given.get("api_key") or stored.get("api_key") or os.environ.get(KEY) or os.environ.get(_TOKEN):
         return None
-    host = given.get("base_url") or os.environ.get("WANDB_BASE_URL") or stored.get("base_url") or _HOST
-    return None if _is_in_netrc(urlsplit(host).netloc) else str(host)
+    host = given.get("base_url") or os.environ.get("WANDB_BASE_URL") or stored.get("base_url") or _OWN_HOST
+    machine = urlsplit(str(host)).netloc
+    machines = _OWN_NAMES if machine in _OWN_NAMES else (machine,)
+    return None if any(_is_in_netrc(each) for each in machines) else str(host)
 
 
 def words(host: str) -> str:

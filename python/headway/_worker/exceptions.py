@@ -100,7 +100,7 @@ def _user_traceback(error: BaseException) -> str:
 def _frames(error: BaseException, seen: set[int]) -> str:
     """The user's frames, the notes that were added to the exception, and a group's members."""
     seen.add(id(error))
-    text = "".join(_formatted(_without_refusal(_skip_own_frames(error.__traceback__))))
+    text = "".join(_formatted(_without_refusal(error, _skip_own_frames(error.__traceback__))))
     text += "".join(f"Note: {_words(note)}\n" for note in _listed(error, "__notes__"))
     text += _place_of_a_relative_path(error)
     for member in _listed(error, "exceptions"):
@@ -161,10 +161,12 @@ def _skip_own_frames(tb: TracebackType | None) -> TracebackType | None:
     return rest or tb
 
 
-def _without_refusal(tb: TracebackType | None) -> TracebackType | None:
+def _without_refusal(error: BaseException, tb: TracebackType | None) -> TracebackType | None:
     """The frames up to the user's call, where a ``raise`` of Headway's has refused it: the message
-    says what is wrong. What Headway's code met unexpectedly keeps its frames.
+    says what is wrong. What Headway's code met unexpectedly keeps its frames, as does an assertion.
     """
+    if isinstance(error, AssertionError):
+        return tb
     kept = []
     each = tb
     while each is not None:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def from_dask(df: Any) -> MaterializedDataset:
     """A data set of a data frame of Dask. Its partitions are computed one after another, and each
-    is written away before the next; their index is left out.
+    is written away before the next; their index is left out. Of a frame that was shuffled, merged
+    or indexed anew each partition computes all that is before: ``persist()`` it first.
 
     Args:
         df: A ``dask.dataframe.DataFrame``.
@@ -111,7 +112,7 @@ def from_blocks(blocks: Any) -> MaterializedDataset:
     for index, each in enumerate(given):
         if not _is_frame(each) and not hasattr(each, "__arrow_c_stream__"):
             refuse(f"blocks[{index}]", each, "a pyarrow.Table or a pandas.DataFrame")
-    return kept_tables(piece for each in given for piece in _tables(each))
+    return kept_tables(_alike(given))
 
 
 def is_of_ray(dataset: Any) -> bool:
@@ -135,6 +136,21 @@ def from_ray(dataset: Any) -> MaterializedDataset:
     if not is_of_ray(dataset):
         refuse("dataset", dataset, "a ray.data.Dataset of Ray's own library")
     return kept_tables(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
+
+
+def _alike(blocks: list[Any]) -> Iterator[pa.Table]:
+    """The blocks' tables. Raises ValueError for one whose columns are not those of the first."""
+    names: list[str] | None = None
+    for index, block in enumerate(blocks):
+        for table in _tables(block):
+            if names is None:
+                names = table.column_names
+            if sorted(table.column_names) != sorted(names):
+                raise ValueError(
+                    f"blocks[{index}] has the columns {', '.join(table.column_names)}; allowed: those of the first "
+                    f"block, {', '.join(names)}"
+                )
+            yield table
 
 
 def _tables(block: Any) -> Iterator[pa.Table]:

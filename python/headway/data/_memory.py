@@ -228,8 +228,12 @@ def pieces_of(given: Any) -> Iterator[pa.Table]:
     import pyarrow as pa
 
     if hasattr(given, "__arrow_c_stream__"):
-        for batch in pa.RecordBatchReader.from_stream(given):
+        stream = pa.RecordBatchReader.from_stream(given)
+        batch = None
+        for batch in stream:
             yield pa.Table.from_batches([batch])
+        if batch is None:  # There are no rows, but columns.
+            yield stream.schema.empty_table()
         return
     yield pa.Table.from_batches([pa.record_batch(given)])
 

@@ -19,6 +19,9 @@ class FunctionPools {
   /// imports meanwhile. Errors: it cannot be started, or the client has given no command for it.
   arrow::Result<std::shared_ptr<FunctionHost>> host();
 
+  /// Whether the client has given a command for it: C++ programs have none.
+  bool has_host() const { return !launch_.command.empty(); }
+
   /// The pool of this spec and this input.
   arrow::Result<std::shared_ptr<FunctionPool>> pool(const FunctionSpec& spec);
 

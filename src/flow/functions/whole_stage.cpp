@@ -57,8 +57,9 @@ class StageReader : public arrow::RecordBatchReader {
 
 class WholeStage : public Stage {
  public:
-  WholeStage(std::shared_ptr<FunctionPools> pools, WholeSpec spec, std::vector<std::unique_ptr<Stage>> inputs)
-      : pools_(std::move(pools)), spec_(std::move(spec)), inputs_(std::move(inputs)) {}
+  WholeStage(std::shared_ptr<FunctionPools> pools, WholeSpec spec, std::vector<std::unique_ptr<Stage>> inputs,
+             std::shared_ptr<arrow::Schema> schema)
+      : pools_(std::move(pools)), spec_(std::move(spec)), inputs_(std::move(inputs)), schema_(std::move(schema)) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     if (!result_) ARROW_RETURN_NOT_OK(begin());
@@ -76,7 +77,7 @@ class WholeStage : public Stage {
     return chunk;
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return nullptr; }
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
 
   void stop() override {
     stopped_ = true;
@@ -109,6 +110,7 @@ class WholeStage : public Stage {
   const std::shared_ptr<FunctionPools> pools_;
   WholeSpec spec_;
   const std::vector<std::unique_ptr<Stage>> inputs_;
+  const std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::RecordBatchReader> result_;
   std::int64_t unit_ = 0;
   std::atomic<bool> stopped_ = false;
@@ -132,7 +134,7 @@ std::function<void(std::int64_t, const std::string&)> announcement(const std::st
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, std::int64_t memory_bytes,
-                                   const std::string& scratch) {
+                                   const std::string& scratch, std::shared_ptr<arrow::Schema> schema) {
   WholeSpec spec;
   spec.name = node.operation == "group_map" ? "groupby" : node.operation;
   JsonObject arguments;
@@ -142,7 +144,7 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   spec.memory_bytes = memory_bytes;
   spec.scratch = scratch;
   spec.spilled = announcement(spec.name);
-  return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs));
+  return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs), std::move(schema));
 }
 
 FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs) {

@@ -26,6 +26,10 @@ class Carried:
                 self._bytes = self.storage.list_size * inner.bit_width // 8
         elif not used and pa.types.is_float16(self.storage):
             self._bytes = 2
+        # DuckDB has no durations, and keeps fewer digits of some times.
+        self._number = None
+        if not used and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
+            self._number = pa.int32() if self.storage.bit_width == 32 else pa.int64()
 
     def encoded(self, column: Any) -> Any:
         """An array that DuckDB takes."""
@@ -35,6 +39,8 @@ class Carried:
             column = column.storage
         if pa.types.is_dictionary(column.type):
             return column.dictionary_decode()
+        if self._number is not None:
+            return column.view(self._number)
         if not self._bytes:
             return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
         values = column if pa.types.is_float16(column.type) else _all_values(column)
@@ -52,7 +58,9 @@ class Carried:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self._bytes and pa.types.is_binary(column.type):
+        if self._number is not None:
+            made = column.cast(self._number).view(self.storage)
+        elif self._bytes and pa.types.is_binary(column.type):
             if column.null_count:
                 filled = pc.fill_null(column, b"\0" * self._bytes)
                 valid = column.is_valid().buffers()[1]

@@ -33,6 +33,8 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
     Raises:
         ValueError: a column is missing, or cannot be used so; in words.
     """
+    for schema in inputs:
+        _refuse_names_alike(operation, schema)
     made = {
         "sort": _sort,
         "random_shuffle": _shuffle,
@@ -42,6 +44,18 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
         "join": _join,
     }
     return made[operation](options, inputs)
+
+
+def _refuse_names_alike(operation: str, schema: Any) -> None:
+    """DuckDB would take one for the other."""
+    seen: dict[str, str] = {}
+    for name in schema.names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise ValueError(
+                f"{operation}: the columns {other!r} and {name!r} differ only in case; "
+                "allowed: names that differ in letters"
+            )
 
 
 def used_columns(operation: str, options: Mapping[str, Any], side: int) -> set[str]:
