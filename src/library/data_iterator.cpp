@@ -137,7 +137,7 @@ Epochs::Iterator& Epochs::Iterator::operator++() {
 bool Epochs::Iterator::operator==(std::default_sentinel_t) const { return run_->at_end(); }
 
 Epochs::Epochs(std::shared_ptr<IteratorState> state, BatchOptions options)
-    : state_(std::move(state)), options_(std::move(options)) {
+    : state_(std::move(state)), options_(options) {
   check(options_);
 }
 

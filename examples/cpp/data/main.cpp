@@ -129,8 +129,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::int64_t expected = 0;
-  for (int x = files; x < files * rows_of_file; ++x) expected += epochs * (3 * x + 1);
-  const std::int64_t wanted = epochs * files * (rows_of_file - 1);
+  for (int x = files; x < files * rows_of_file; ++x) expected += std::int64_t{epochs} * (3 * x + 1);
+  const std::int64_t wanted = std::int64_t{epochs} * files * (rows_of_file - 1);
   std::cout << "Rows: " << result->return_value.at("rows").as_int() << " (there are " << wanted << "), their sum is "
             << result->return_value.at("sum").as_int() << " (it should be " << expected << "), after "
             << result->attempts << " lives of the group. The loss is " << result->metrics.at("loss").as_double()
