@@ -233,7 +233,7 @@ class Script:
             lines.append(line)
         return "".join(lines)
 
-    def finish(self, limit_s=60):
+    def finish(self, limit_s=240):
         """Waits for the end; returns (exit status as a shell says it, rest of the output)."""
         # communicate() with a limit would lose the lines that wait_for has read ahead.
         late = threading.Timer(limit_s, self._kill)
@@ -244,7 +244,7 @@ class Script:
         late.cancel()
         return (code if code >= 0 else 128 - code), output
 
-    def run(self, code, limit_s=60, **env):
+    def run(self, code, limit_s=240, **env):
         """Starts the script and waits for its end."""
         return self.start(code, **env).finish(limit_s)
 

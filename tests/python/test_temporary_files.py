@@ -65,7 +65,9 @@ def test_a_killed_driver_leaves_no_temporary_files_of_its_ranks(script, short_st
     assert os.listdir(short_staging) == []
 
 
-def test_ranks_share_a_directory_and_one_that_the_user_has_chosen_stays(script, short_staging):
+def test_ranks_share_a_directory_and_one_that_the_user_has_chosen_stays(script, short_staging, monkeypatch):
+    # PyTorch may have set it in this process, for a test before.
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
     status, output = script.run(
         """
         import os, tempfile
