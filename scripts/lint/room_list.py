@@ -46,7 +46,8 @@ CPP: dict[str, Room] = {
     "control": _room(
         "src/control/",
         "decisions: the run controller and its pieces (attempt, report pipeline, validations, upkeep, waits, end), "
-        "checkpoint book, failure policy and its texts",
+        "checkpoint book, failure policy and its texts; in `tune/` the controller of an experiment with many trials and "
+        "their schedulers",
         "headway core data",
     ),
     "storage": _room(
@@ -116,6 +117,7 @@ CPP: dict[str, Room] = {
 #: Rooms of C++ with folders: each folder, and the folders of its room that it may use. What lies in
 #: the room itself is the room's contract: its headers are for all folders, its sources may use all.
 FOLDERS: dict[str, dict[str, frozenset[str]]] = {
+    "control": {"tune": frozenset()},
     "storage": {
         "disk": frozenset(),
         "local": frozenset({"disk"}),

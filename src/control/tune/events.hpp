@@ -1,0 +1,119 @@
+#pragma once
+
+#include "control/tune/decision.hpp"
+#include "control/tune/experiment_spec.hpp"
+#include "core/time.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What can happen to an experiment. The experiment's journal is these events in their order: they
+/// are all that an experiment's state comes from.
+namespace headway::control::tune {
+
+/// A driver has begun with the experiment. In the first event of each driver.
+struct DriverBegan {
+  static constexpr const char* is = "driver_began";
+  ExperimentSpec spec;
+  double unix_s = 0;  ///< Seconds since 1970, for people.
+};
+BOOST_DESCRIBE_STRUCT(DriverBegan, (), (spec, unix_s))
+
+/// A new trial, whose number is the count of those before it.
+struct TrialSuggested {
+  static constexpr const char* is = "trial_suggested";
+  std::string trial_id;
+  std::string config;  ///< JSON.
+  std::string folder;  ///< In the experiment's.
+};
+BOOST_DESCRIBE_STRUCT(TrialSuggested, (), (trial_id, config, folder))
+
+/// The search has nothing now; it is asked again once a trial has reported or ended.
+struct NothingSuggested {
+  static constexpr const char* is = "nothing_suggested";
+};
+BOOST_DESCRIBE_STRUCT(NothingSuggested, (), ())
+
+/// It will never have anything again.
+struct SearchOver {
+  static constexpr const char* is = "search_over";
+};
+BOOST_DESCRIBE_STRUCT(SearchOver, (), ())
+
+/// A trial's ranks are ready.
+struct TrialReady {
+  static constexpr const char* is = "trial_ready";
+  std::int64_t trial = 0;
+};
+BOOST_DESCRIBE_STRUCT(TrialReady, (), (trial))
+
+/// A trial's report was recorded. Its ranks wait for the verdict.
+struct TrialReported {
+  static constexpr const char* is = "trial_reported";
+  std::int64_t trial = 0;
+  std::int64_t number = 0;                ///< Of the report, over the trial's life, from 1.
+  std::map<std::string, double> numbers;  ///< Of what is needed, those that it has.
+  /// Its metrics' names, where it lacks something that is needed.
+  std::optional<std::string> there = {};
+  std::optional<std::string> checkpoint = {};  ///< That was committed with it.
+};
+BOOST_DESCRIBE_STRUCT(TrialReported, (), (trial, number, numbers, there, checkpoint))
+
+/// The front end's answer to AskVerdict.
+struct FrontDecided {
+  static constexpr const char* is = "front_decided";
+  std::int64_t trial = 0;
+  std::int64_t number = 0;
+  Verdict verdict = Verdict::go_on;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(FrontDecided, (), (trial, number, verdict, reason))
+
+/// The processes of a trial are gone, and all that it wrote is stored.
+struct TrialGone {
+  static constexpr const char* is = "trial_gone";
+  std::int64_t trial = 0;
+  std::string state;  ///< As RunOutcome: "finished", "errored" or "aborted".
+  std::string words;  ///< Of the failure; why it stopped.
+};
+BOOST_DESCRIBE_STRUCT(TrialGone, (), (trial, state, words))
+
+/// The front end ends a trial, which counts as terminated.
+struct TrialStopAsked {
+  static constexpr const char* is = "trial_stop_asked";
+  std::int64_t trial = 0;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(TrialStopAsked, (), (trial, reason))
+
+/// The experiment is to end. Its trials end as they would by Ctrl-C, and stay unfinished.
+struct ExperimentStopAsked {
+  static constexpr const char* is = "experiment_stop_asked";
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(ExperimentStopAsked, (), (reason))
+
+/// The time that SetTimer named has come.
+struct TimeCame {
+  static constexpr const char* is = "time_came";
+};
+BOOST_DESCRIBE_STRUCT(TimeCame, (), ())
+
+using TuneEvent = std::variant<DriverBegan, TrialSuggested, NothingSuggested, SearchOver, TrialReady, TrialReported,
+                               FrontDecided, TrialGone, TrialStopAsked, ExperimentStopAsked, TimeCame>;
+
+/// An event as a line of the journal, without its end. `at`: when the experiment heard it.
+std::string to_line(Time at, const TuneEvent& event);
+
+struct LoggedEvent {
+  Time at{};
+  TuneEvent event;
+};
+/// Errors: `corrupted`.
+Result<LoggedEvent> from_line(std::string_view line);
+
+}  // namespace headway::control::tune

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "control/tune/scheduler.hpp"
+#include "core/json.hpp"
+
+#include <headway/result.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::control::tune {
+
+/// What happens to the trials of earlier drivers that have not ended, or that have errored.
+struct RestoreSpec {
+  bool unfinished = false;  ///< Resumed from their newest checkpoints; else they stay.
+  bool errored = false;
+};
+BOOST_DESCRIBE_STRUCT(RestoreSpec, (), (unfinished, errored))
+
+/// All that an experiment is, beside its search space and what a trial does.
+struct ExperimentSpec {
+  std::string path;  ///< Its folder. Its trials' folders are in it.
+  std::optional<std::string> metric = {};
+  std::optional<std::string> mode = {};
+  JsonObject scheduler = {{"kind", "fifo"}};               ///< See Scheduler::make.
+  std::optional<std::map<std::string, double>> stop = {};  ///< By metric: a trial ends there.
+  std::optional<int> max_concurrent = {};                  ///< Unset: as there are slots.
+  std::optional<double> time_budget_s = {};                ///< While a driver is at work.
+  bool fail_fast = false;                                  ///< The first error ends all.
+  bool asks = false;                                       ///< The front end decides, too.
+  /// A report without a metric that is needed is an error.
+  bool strict = true;
+  /// Metrics that each report must have beside the scheduler's.
+  std::vector<std::string> needs = {};
+  std::uint64_t seed = 0;
+  RestoreSpec restore = {};
+};
+BOOST_DESCRIBE_STRUCT(ExperimentSpec, (),
+                      (path, metric, mode, scheduler, stop, max_concurrent, time_budget_s, fail_fast, asks, strict,
+                       needs, seed, restore))
+
+/// Errors: `invalid_argument`, naming the argument.
+Result<void> validate(const ExperimentSpec& spec);
+
+/// The spec's scheduler, which has seen nothing. Errors: as above.
+Result<Scheduler> scheduler_of(const ExperimentSpec& spec);
+
+/// A spec whose members may be missing: then they have their defaults. Errors: `invalid_argument`.
+Result<ExperimentSpec> experiment_of(const std::string& json);
+
+}  // namespace headway::control::tune

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "control/tune/asha.hpp"
+#include "control/tune/decision.hpp"
+#include "control/tune/median_stopping.hpp"
+#include "core/json.hpp"
+
+#include <headway/result.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headway::control::tune {
+
+struct FifoSpec {};
+BOOST_DESCRIBE_STRUCT(FifoSpec, (), ())
+
+/// Every trial runs to its own end.
+class Fifo {
+ public:
+  static constexpr const char* is = "fifo";
+  struct State {};
+
+  explicit Fifo(FifoSpec = {}) {}
+  Fifo(FifoSpec, State) {}
+
+  static FifoSpec spec() { return {}; }
+  static State state() { return {}; }
+
+  void added(std::int64_t) {}
+  Decision reported(const Progress&, SideEffects&) { return {}; }
+  void completed(const Progress&, SideEffects&) {}
+  void removed(std::int64_t) {}
+};
+BOOST_DESCRIBE_STRUCT(Fifo::State, (), ())
+
+/// Which trials go on: one of the known schedulers. A value without I/O; what it has seen goes to
+/// JSON and comes back.
+class Scheduler {
+ public:
+  using Kind = std::variant<Fifo, Asha, MedianStopping>;
+
+  Scheduler() = default;
+
+  /// `description` has its "kind", and arguments, of which those left out have their defaults. A
+  /// metric and a mode that it does not name are the experiment's.
+  /// Errors: `invalid_argument`, naming the argument.
+  static Result<Scheduler> make(JsonObject description, const std::optional<std::string>& metric,
+                                const std::optional<std::string>& mode, std::uint64_t seed);
+
+  /// Description and state.
+  Json to_json() const;
+  /// What to_json() has given. Errors: `corrupted`.
+  static Result<Scheduler> from_json(const Json& json);
+
+  /// What reports must have for it: none, or its attribute of time and its metric.
+  std::vector<std::string> needs() const;
+  /// The attribute of time and the metric of a report; none when it lacks one of them.
+  std::optional<Progress> progress(std::int64_t trial, const std::map<std::string, double>& numbers) const;
+
+  void added(std::int64_t trial);
+  Decision reported(const Progress& progress, SideEffects& effects);
+  void completed(const Progress& progress, SideEffects& effects);
+  void removed(std::int64_t trial);
+  /// Whether a trial that it paused may go on when there is room. Else it waits for a SideEffects.
+  bool resumes_where_there_is_room() const;
+
+ private:
+  explicit Scheduler(Kind kind) : kind_(std::move(kind)) {}
+
+  Kind kind_;
+};
+
+}  // namespace headway::control::tune

@@ -1,0 +1,371 @@
+#include "control/tune/tune_controller.hpp"
+
+#include "control/tune/decision_words.hpp"
+#include "core/config.hpp"
+
+#include <algorithm>
+
+namespace headway::control::tune {
+namespace {
+
+std::string trials_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " trial" : " trials"); }
+
+}  // namespace
+
+TuneCommands TuneController::handle(Time now, const TuneEvent& event) {
+  now_ = now;
+  commands_.clear();
+  if (finished_ && !std::holds_alternative<DriverBegan>(event)) return {};
+  std::visit([this](const auto& what) { on(what); }, event);
+  fill();
+  ask_for_more();
+  finish_when_done();
+  return std::exchange(commands_, {});
+}
+
+void TuneController::on(const DriverBegan& event) {
+  settle_earlier();
+  const bool anew = trials_.empty() || event.spec.scheduler != spec_.scheduler || event.spec.metric != spec_.metric ||
+                    event.spec.mode != spec_.mode;
+  spec_ = event.spec;
+  if (anew) scheduler_ = scheduler_of(spec_).value();
+  needed_.clear();
+  for (std::string& name : scheduler_.needs()) needed_.insert(std::move(name));
+  needed_.insert(spec_.needs.begin(), spec_.needs.end());
+  if (spec_.metric) needed_.insert(*spec_.metric);
+  for (const auto& [name, limit] : spec_.stop.value_or(std::map<std::string, double>{})) needed_.insert(name);
+  waiting_.clear();
+  paused_.clear();
+  promised_.clear();
+  starting_ = asked_ = 0;
+  search_over_ = search_waits_ = finished_ = false;
+  stop_reason_.reset();
+  for (std::size_t i = 0; i < trials_.size(); ++i) take_up(static_cast<std::int64_t>(i), anew);
+  const Time end = Time(from_seconds(spec_.time_budget_s.value_or(0)));
+  time_over_ = spec_.time_budget_s && now_ >= end;
+  if (spec_.time_budget_s && !time_over_) commands_.emplace_back(SetTimer{end});
+}
+
+/// What an earlier driver had decided counts, even where it has died before the trial's processes
+/// were gone.
+void TuneController::settle_earlier() {
+  for (const auto& [number, here] : std::exchange(live_, {})) {
+    if (here.ending) end_as_told(number, here);
+  }
+}
+
+void TuneController::end_as_told(std::int64_t number, const Live& here) {
+  if (here.ending->verdict == Verdict::pause) {
+    paused(number, here.ending->reason);
+  } else {
+    end(number, here.errs ? TrialState::errored : TrialState::terminated, here.ending->reason);
+  }
+}
+
+/// What becomes of an earlier driver's trial.
+void TuneController::take_up(std::int64_t number, bool anew) {
+  Trial& trial = trials_[static_cast<std::size_t>(number)];
+  const bool again = trial.state == TrialState::errored && spec_.restore.errored;
+  if (is_over(trial.state) && !again) return;
+  if (anew || again) scheduler_.added(number);
+  trial.left = !again && !spec_.restore.unfinished;
+  if (trial.left) return;
+  if (trial.state == TrialState::paused) {
+    paused_.insert(number);
+  } else {
+    trial.state = TrialState::waiting;
+    trial.reason.clear();
+    waiting_.insert(number);
+  }
+}
+
+void TuneController::on(const TrialSuggested& event) {
+  asked_ = std::max(asked_ - 1, 0);
+  const auto number = static_cast<std::int64_t>(trials_.size());
+  Trial& trial = trials_.emplace_back();
+  trial.trial_id = event.trial_id;
+  trial.config = event.config;
+  trial.folder = event.folder;
+  waiting_.insert(number);
+  scheduler_.added(number);
+}
+
+void TuneController::on(const NothingSuggested&) {
+  asked_ = 0;
+  search_waits_ = true;
+}
+
+void TuneController::on(const SearchOver&) {
+  asked_ = 0;
+  search_over_ = true;
+}
+
+Trial* TuneController::live(std::int64_t number) {
+  return live_.contains(number) ? &trials_[static_cast<std::size_t>(number)] : nullptr;
+}
+
+void TuneController::on(const TrialReady& event) {
+  Trial* trial = live(event.trial);
+  if (trial == nullptr || trial->state != TrialState::starting) return;
+  trial->state = TrialState::running;
+  --starting_;
+}
+
+void TuneController::on(const TrialReported& event) {
+  Trial* trial = live(event.trial);
+  if (trial == nullptr) return;
+  trial->reports = event.number;
+  trial->last = event.numbers;
+  if (event.checkpoint) trial->checkpoint = event.checkpoint;
+  search_waits_ = false;
+  Live& here = live_.at(event.trial);
+  if (here.ending) {  // Its processes are being ended.
+    commands_.emplace_back(AnswerTrial{event.trial, event.number, *here.ending});
+    return;
+  }
+  Decision decision = judge(event);
+  if (decision.verdict == Verdict::go_on && spec_.asks) {
+    here.asked = event.number;
+    commands_.emplace_back(AskVerdict{event.trial, event.number});
+    return;
+  }
+  answer(event.trial, event.number, std::move(decision));
+}
+
+/// A report that lacks what is needed is an error of its trial.
+std::optional<Decision> TuneController::missing(const TrialReported& event) const {
+  if (!spec_.strict || !event.there) return std::nullopt;
+  for (const std::string& name : needed_) {
+    if (event.numbers.contains(name)) continue;
+    return Decision{Verdict::stop, "report " + std::to_string(event.number) + " has no number \"" + name +
+                                       "\", which the scheduler, the search or a stop rule needs; it has " +
+                                       (event.there->empty() ? "no metrics" : *event.there) +
+                                       ", and the automatic ones"};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> TuneController::stop_reached(const TrialReported& event) const {
+  if (!spec_.stop) return std::nullopt;
+  for (const auto& [name, limit] : *spec_.stop) {
+    const auto value = event.numbers.find(name);
+    if (value == event.numbers.end() || !(value->second >= limit)) continue;
+    return name + " is " + number_text(value->second) + " (RunConfig.stop: " + number_text(limit) + ")";
+  }
+  return std::nullopt;
+}
+
+/// Stop rules come first, as in Ray: the scheduler hears of such a trial as of one that has ended
+/// by itself.
+Decision TuneController::judge(const TrialReported& event) {
+  if (auto lacking = missing(event)) {
+    live_.at(event.trial).errs = true;
+    return std::move(*lacking);
+  }
+  const std::optional<Progress> progress = scheduler_.progress(event.trial, event.numbers);
+  std::optional<std::string> reached = stop_reached(event);
+  if (!reached && time_over_) reached = budget_words();
+  SideEffects effects;
+  Decision decision;
+  if (reached) {
+    if (progress) scheduler_.completed(*progress, effects);
+    decision = {Verdict::stop, std::move(*reached)};
+  } else if (progress) {
+    decision = scheduler_.reported(*progress, effects);
+  }
+  apply(effects);
+  return decision;
+}
+
+std::string TuneController::budget_words() const {
+  return "the time budget of " + short_number(spec_.time_budget_s.value_or(0)) + " s has ended";
+}
+
+void TuneController::answer(std::int64_t number, std::int64_t report, Decision decision) {
+  Live& here = live_.at(number);
+  here.asked.reset();
+  if (decision.verdict != Verdict::go_on) here.ending = decision;
+  commands_.emplace_back(AnswerTrial{number, report, std::move(decision)});
+}
+
+void TuneController::on(const FrontDecided& event) {
+  const auto here = live_.find(event.trial);
+  if (here == live_.end() || here->second.ending || here->second.asked != event.number) return;
+  answer(event.trial, event.number, {event.verdict, event.reason});
+}
+
+void TuneController::apply(SideEffects& effects) {
+  for (auto& [number, reason] : effects.stopped) {
+    if (paused_.contains(number)) {
+      end(number, TrialState::terminated, std::move(reason));
+    } else if (live_.contains(number)) {
+      live_.at(number).ending = Decision{Verdict::stop, std::move(reason)};
+    }
+  }
+  for (const std::int64_t number : effects.resumed) {
+    if (paused_.contains(number)) {
+      resume(number);
+    } else if (live_.contains(number)) {
+      promised_.insert(number);
+    }
+  }
+}
+
+void TuneController::resume(std::int64_t number) {
+  paused_.erase(number);
+  Trial& trial = trials_[static_cast<std::size_t>(number)];
+  trial.state = TrialState::waiting;
+  trial.reason.clear();
+  waiting_.insert(number);
+}
+
+void TuneController::on(const TrialGone& event) {
+  Trial* trial = live(event.trial);
+  if (trial == nullptr) return;
+  search_waits_ = false;
+  if (trial->state == TrialState::starting) --starting_;
+  const Live here = live_.extract(event.trial).mapped();
+  if (event.state == "errored") {
+    end(event.trial, TrialState::errored, event.words);
+  } else if (event.state == "aborted") {
+    trial->state = TrialState::waiting;
+    trial->left = true;
+    commands_.emplace_back(TellEnd{event.trial, "unfinished", event.words});
+  } else if (here.ending) {
+    end_as_told(event.trial, here);
+  } else {
+    complete(event.trial, event.words);
+  }
+}
+
+/// Its function has returned, or was stopped by somebody whom the experiment does not know.
+void TuneController::complete(std::int64_t number, const std::string& words) {
+  const Trial& trial = trials_[static_cast<std::size_t>(number)];
+  if (const auto progress = scheduler_.progress(number, trial.last)) {
+    SideEffects effects;
+    scheduler_.completed(*progress, effects);
+    apply(effects);
+  }
+  const std::string reports = std::to_string(trial.reports) + (trial.reports == 1 ? " report" : " reports");
+  end(number, TrialState::terminated, words.empty() ? "it has returned after " + reports : words);
+}
+
+void TuneController::paused(std::int64_t number, const std::string& reason) {
+  Trial& trial = trials_[static_cast<std::size_t>(number)];
+  trial.state = TrialState::paused;
+  trial.reason = reason;
+  paused_.insert(number);
+  commands_.emplace_back(TellEnd{number, "paused", reason});
+  if (promised_.erase(number) > 0) resume(number);
+}
+
+void TuneController::end(std::int64_t number, TrialState state, std::string reason) {
+  Trial& trial = trials_[static_cast<std::size_t>(number)];
+  waiting_.erase(number);
+  paused_.erase(number);
+  promised_.erase(number);
+  trial.state = state;
+  trial.reason = std::move(reason);
+  scheduler_.removed(number);
+  commands_.emplace_back(TellEnd{number, state == TrialState::errored ? "errored" : "terminated", trial.reason});
+  if (state == TrialState::errored && spec_.fail_fast) {
+    stop("trial " + trial.trial_id + " errored (fail_fast): " + trial.reason, true);
+  }
+}
+
+void TuneController::on(const TrialStopAsked& event) {
+  if (waiting_.contains(event.trial) || paused_.contains(event.trial)) {
+    end(event.trial, TrialState::terminated, event.reason);
+    return;
+  }
+  const auto here = live_.find(event.trial);
+  if (here == live_.end() || here->second.ending) return;
+  here->second.ending = Decision{Verdict::stop, event.reason};
+  commands_.emplace_back(StopTrial{event.trial, event.reason, false});
+}
+
+void TuneController::on(const ExperimentStopAsked& event) { stop(event.reason, true); }
+
+/// Ends what lives; what has not begun stays as it is.
+void TuneController::stop(std::string reason, bool aborts) {
+  if (aborts && !stop_reason_) stop_reason_ = reason;
+  for (auto& [number, here] : live_) {
+    if (here.ending) continue;
+    here.asked.reset();
+    if (!aborts) here.ending = Decision{Verdict::stop, reason};
+    commands_.emplace_back(StopTrial{number, reason, aborts});
+  }
+}
+
+/// Trials end at their next report, and those that make none in time between two.
+void TuneController::on(const TimeCame&) {
+  if (!spec_.time_budget_s) return;
+  if (time_over_) {
+    stop(budget_words(), false);
+    return;
+  }
+  if (now_ < Time(from_seconds(*spec_.time_budget_s))) return;
+  time_over_ = true;
+  for (const std::int64_t number : std::set(paused_)) end(number, TrialState::terminated, budget_words());
+  if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
+}
+
+bool TuneController::has_place() const {
+  return !stop_reason_ && !time_over_ && starting_ < ahead &&
+         (!spec_.max_concurrent || live_.size() < static_cast<std::size_t>(*spec_.max_concurrent));
+}
+
+/// New trials go before paused ones.
+std::optional<std::int64_t> TuneController::next_trial() {
+  const bool none_to_come = search_over_ || search_waits_;
+  if (waiting_.empty() && none_to_come && !paused_.empty() && scheduler_.resumes_where_there_is_room()) {
+    resume(*paused_.begin());
+  }
+  if (waiting_.empty()) return std::nullopt;
+  return waiting_.extract(waiting_.begin()).value();
+}
+
+void TuneController::fill() {
+  while (has_place()) {
+    const std::optional<std::int64_t> number = next_trial();
+    if (!number) return;
+    Trial& trial = trials_[static_cast<std::size_t>(*number)];
+    trial.state = TrialState::starting;
+    trial.left = false;
+    ++starting_;
+    live_[*number] = {};
+    commands_.emplace_back(StartTrial{*number, ++trial.starts, trial.starts > 1});
+  }
+}
+
+void TuneController::ask_for_more() {
+  if (search_over_ || search_waits_ || stop_reason_ || time_over_ || spec_.path.empty()) return;
+  const int waiting = static_cast<int>(waiting_.size());
+  int wanted = (2 * ahead) - waiting - starting_;
+  if (spec_.max_concurrent) wanted = std::min(wanted, *spec_.max_concurrent - waiting - static_cast<int>(live_.size()));
+  if (wanted <= asked_) return;
+  commands_.emplace_back(AskSuggestions{wanted - asked_});
+  asked_ = wanted;
+}
+
+void TuneController::finish_when_done() {
+  if (finished_ || !live_.empty()) return;
+  if (stop_reason_ || time_over_) {
+    finished_ = true;
+    commands_.emplace_back(FinishExperiment{"stopped", stop_reason_ ? *stop_reason_ : budget_words()});
+    return;
+  }
+  if (!waiting_.empty() || !(search_over_ || search_waits_)) return;
+  // Those that were not promoted, and now never will be.
+  for (const std::int64_t number : std::set(paused_)) {
+    end(number, TrialState::terminated, std::string(trials_[static_cast<std::size_t>(number)].reason));
+    search_waits_ = false;
+  }
+  if (!search_over_ && !search_waits_) return ask_for_more();
+  finished_ = true;
+  const std::string words = search_over_ ? "all of " + trials_text(trials_.size()) + " have ended"
+                                         : "no trial is left, and the search has no suggestion";
+  commands_.emplace_back(FinishExperiment{"finished", words});
+}
+
+}  // namespace headway::control::tune

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "control/tune/commands.hpp"
+#include "control/tune/events.hpp"
+#include "control/tune/trial.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headway::control::tune {
+
+/// Decides for one experiment: which trials run, and which of them go on after a report. A function
+/// of its state, the time and an event: no I/O, no clock, no threads. The time is the experiment's
+/// own: it counts while a driver is at work.
+///
+/// A trial: waiting → starting → running ⇄ paused → terminated or errored. Each is an ordinary run
+/// (RunController), which restarts by its own budget. The engine has the slots: up to `ahead`
+/// trials are starting at once, where they may wait for slots, so that a slot that gets free finds
+/// a trial whose folder is prepared, and the search has its next suggestion ready.
+///
+/// The state is a function of the events: handling a journal's events again, and leaving their
+/// commands, makes the controller of an earlier driver again, with all that its scheduler and its
+/// random numbers have seen.
+class TuneController {
+ public:
+  TuneCommands handle(Time now, const TuneEvent& event);
+
+  /// From the first DriverBegan on.
+  const ExperimentSpec& spec() const { return spec_; }
+  /// In the order of their suggestion.
+  const std::vector<Trial>& trials() const { return trials_; }
+  const Scheduler& scheduler() const { return scheduler_; }
+  bool search_over() const { return search_over_; }
+  bool finished() const { return finished_; }
+  /// The metrics of a report that TrialReported is to have.
+  const std::set<std::string>& needed_numbers() const { return needed_; }
+
+  /// Trials that are starting at once, suggestions beyond these.
+  static constexpr int ahead = 2;
+  /// How long a trial may go on after the time has ended before it is ended between two reports.
+  static constexpr Duration over_time = std::chrono::seconds(5);
+
+ private:
+  /// What is known of trials that have not ended.
+  struct Live {
+    std::optional<std::int64_t> asked = {};  ///< The front end's verdict on this report.
+    std::optional<Decision> ending = {};     ///< It is to end, or to pause.
+    bool errs = false;                       ///< … because its report was wrong.
+  };
+
+  void on(const DriverBegan& event);
+  void on(const TrialSuggested& event);
+  void on(const NothingSuggested& event);
+  void on(const SearchOver& event);
+  void on(const TrialReady& event);
+  void on(const TrialReported& event);
+  void on(const FrontDecided& event);
+  void on(const TrialGone& event);
+  void on(const TrialStopAsked& event);
+  void on(const ExperimentStopAsked& event);
+  void on(const TimeCame& event);
+
+  void settle_earlier();
+  void end_as_told(std::int64_t number, const Live& here);
+  void take_up(std::int64_t number, bool anew);
+  Trial* live(std::int64_t number);
+  std::optional<Decision> missing(const TrialReported& event) const;
+  std::optional<std::string> stop_reached(const TrialReported& event) const;
+  Decision judge(const TrialReported& event);
+  std::string budget_words() const;
+  void answer(std::int64_t number, std::int64_t report, Decision decision);
+  void apply(SideEffects& effects);
+  void complete(std::int64_t number, const std::string& words);
+  void paused(std::int64_t number, const std::string& reason);
+  void end(std::int64_t number, TrialState state, std::string reason);
+  void resume(std::int64_t number);
+  void stop(std::string reason, bool aborts);
+  bool has_place() const;
+  std::optional<std::int64_t> next_trial();
+  void fill();
+  void ask_for_more();
+  void finish_when_done();
+
+  ExperimentSpec spec_;
+  Scheduler scheduler_;
+  std::set<std::string> needed_;
+  std::vector<Trial> trials_;
+  std::map<std::int64_t, Live> live_;  ///< Those that have been started and have not ended.
+  std::set<std::int64_t> waiting_;     ///< The first one goes first.
+  std::set<std::int64_t> paused_;
+  std::set<std::int64_t> promised_;  ///< To be paused, and to go on once their processes are gone.
+  int starting_ = 0;
+  int asked_ = 0;  ///< Suggestions that the search was asked for, and has not answered.
+  bool search_over_ = false;
+  bool search_waits_ = false;  ///< It had nothing, and nothing has happened since.
+  bool time_over_ = false;
+  std::optional<std::string> stop_reason_;
+  bool finished_ = false;
+  Time now_{};
+  TuneCommands commands_;
+};
+
+}  // namespace headway::control::tune
