@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy
@@ -66,6 +67,61 @@ def test_an_integration_says_what_workers_need(monkeypatch):
     for function in (lambda: lightning.DDPStrategy(), lightning.prepare_trainer, lambda: lightning):
         assert "xml.dom" in needed_modules(function)
     assert "xml.dom" not in needed_modules(imports_inside)
+
+
+def imports_frameworks():
+    from xml import dom
+
+    import sklearn
+    import sklearn.tree as trees
+    import transformers as t
+    from torch.utils import data
+
+    def inner(text):
+        from diffusers import UNet2DModel
+
+        t.set_seed(sklearn.seed)
+        return UNet2DModel, dom.minidom, text.Trainer
+
+    return inner, lambda: t.Trainer(trees, data)
+
+
+def calls_it():
+    return imports_frameworks()
+
+
+@pytest.mark.parametrize("function", [imports_frameworks, calls_it, functools.partial(calls_it)])
+def test_frameworks_that_a_function_imports_are_needed_though_the_driver_has_not_imported_them(monkeypatch, function):
+    from headway._runtime import needed_modules as needed
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
+    monkeypatch.setattr(needed, "_is_installed", lambda module: False)
+    assert needed_modules(function) == [
+        "diffusers",
+        "diffusers:UNet2DModel",
+        "sklearn",
+        "sklearn.tree",
+        "sklearn.tree:tree",
+        "torch.utils",
+        "torch.utils:data",
+        "transformers",
+        "transformers:Trainer",
+        "transformers:set_seed",
+    ]
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: package == "sklearn")
+    assert needed_modules(function) == ["sklearn", "sklearn.tree", "sklearn.tree:tree"]
+
+
+def test_a_lazy_package_of_the_script_is_asked_for_what_the_function_uses_of_it(monkeypatch):
+    from headway._runtime import needed_modules as needed
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
+    package = types.ModuleType("transformers")
+
+    def loop():
+        return package.Trainer(), package
+
+    assert needed_modules(loop) == ["transformers:Trainer"]
 
 
 @pytest.fixture
@@ -131,6 +187,68 @@ def test_what_leaves_more_than_modules_is_left_to_the_workers(script, installed,
     print("BY", fit(both), file=sys.__stdout__)
     """,
         **installed(quiet=BY, leaves=BY + source),
+    )
+    assert code == 0, output
+    assert "BY (True, True)" in output
+
+
+IMPORTED = """
+    import os
+    from pathlib import Path
+    with open(Path(__file__).with_name("imported.txt"), "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    """
+
+
+def test_a_framework_that_only_the_training_function_imports_is_imported_once(script, installed):
+    """And not again after a rank was killed."""
+    places = installed(torchvision=IMPORTED)
+    code, output = script.run(
+        """
+        import os
+        import signal
+        import sys
+        from headway import train
+
+        def loop():
+            killed = os.path.exists("killed.txt")
+            train.collective.barrier()
+            before = "torchvision" in sys.modules
+
+            import torchvision
+
+            if not killed and train.get_context().get_world_rank() == 1:
+                open("killed.txt", "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+            train.collective.barrier()
+            lines = open(torchvision.__file__.replace("torchvision.py", "imported.txt")).read().split()
+            return before, killed, lines == [str(os.getppid())]
+
+        os.environ["HEADWAY_CHDIR_TO_TRIAL_DIR"] = "0"
+        run = train.RunConfig(verbose=0, failure_config=train.FailureConfig(1))
+        scaling = train.ScalingConfig(num_workers=2)
+        result = train.DataParallelTrainer(loop, run_config=run, scaling_config=scaling).fit()
+        print("IMPORTED", result.return_value, "torchvision" in sys.modules)
+        """,
+        **places,
+    )
+    assert code == 0, output
+    assert "IMPORTED (True, True, True) False" in output
+
+
+def test_a_framework_that_leaves_a_thread_is_left_to_the_workers_with_all_that_is_in_it(script, installed):
+    thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\nUSED = 1\n"
+    code, output = script.run(
+        FIT
+        + """
+    def needs():
+        from torchvision import USED
+        import torchvision
+        return torchvision.BY == os.getpid(), quiet.BY == os.getppid()
+
+    print("BY", fit(needs))
+    """,
+        **installed(quiet=BY, torchvision=BY + thread),
     )
     assert code == 0, output
     assert "BY (True, True)" in output

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
 import os
 import site
 import sys
 import sysconfig
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from headway._runtime.framework_imports import framework_imports
 
 # Headway's own, and what starts a thread when it is imported.
 _LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
@@ -24,7 +27,8 @@ _LOOKED_AT_MAX = 2000
 
 
 def needed_modules(function: object) -> list[str]:
-    """The installed modules that a function's code names, and that this process has imported; and
+    """The installed modules that a function's code names, and that this process has imported; those
+    that it imports of known frameworks (``"module:name"`` for ``from module import name``); and
     those that Headway's packages for frameworks need.
 
     Functions and classes of other modules are looked into; these modules themselves are
@@ -38,21 +42,29 @@ def needed_modules(function: object) -> list[str]:
         if id(each) in seen:
             continue
         seen.add(id(each))
+        if isinstance(each, types.FunctionType):
+            imports = dict.fromkeys(framework_imports(each))
+            _add(found, (name for name in imports if _can_be_imported(name.partition(".")[0].partition(":")[0])))
         for value in _reached_by(each):
             module = value if isinstance(value, str) else getattr(value, "__module__", None)
             if isinstance(value, types.ModuleType):
                 module = value.__name__
             if isinstance(module, str) and _is_installed(module):
-                found[module] = None
-                later = _LATER.get(module.partition(".")[0])
-                if later is not None:
-                    found[later] = None
+                _add(found, [module])
                 continue
             if isinstance(module, str) and module.startswith("headway.train."):
                 found.update(dict.fromkeys(_needed_by_integration(module)))
             if isinstance(value, _DEFINED):
                 todo.append(value)
     return sorted(found)
+
+
+def _add(found: dict[str, None], modules: Iterable[str]) -> None:
+    for module in modules:
+        found[module] = None
+        later = _LATER.get(module.partition(".")[0])
+        if later is not None:
+            found[later] = None
 
 
 def _reached_by(value: Any) -> Iterator[Any]:
@@ -101,7 +113,19 @@ def _is_installed(name: str) -> bool:
     """Whether this process has imported it from where packages are installed."""
     if name.partition(".")[0] in _LEFT_OUT or name not in sys.modules:
         return False
-    origin = getattr(getattr(sys.modules[name], "__spec__", None), "origin", None)
+    return _comes_from_a_package(getattr(sys.modules[name], "__spec__", None))
+
+
+def _can_be_imported(package: str) -> bool:
+    """Whether it is installed, and nothing of the user's has its name."""
+    try:
+        return _comes_from_a_package(importlib.util.find_spec(package))
+    except ValueError:  # Something without a file has its name.
+        return False
+
+
+def _comes_from_a_package(spec: Any) -> bool:
+    origin = getattr(spec, "origin", None)
     return isinstance(origin, str) and origin.startswith(_places())
 
 

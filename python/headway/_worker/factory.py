@@ -53,7 +53,7 @@ def _import_all(modules: list[str], argv: list[str], control_fd: int) -> list[st
     for each in ["headway._worker.main", *modules]:
         module = each.removeprefix(OPTIONAL)
         try:
-            importlib.import_module(module)
+            _import(module)
         except BaseException as error:
             if module == each:
                 problems.append(f"{module}: {type(error).__name__}: {error}")
@@ -67,6 +67,14 @@ def _import_all(modules: list[str], argv: list[str], control_fd: int) -> list[st
         # By a module that was to be imported in any case. The factory could not wait for workers.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return problems
+
+
+def _import(module: str) -> None:
+    """``"module"`` or ``"module:name"``: ``from module import name`` may import a module more."""
+    module, _, name = module.partition(":")
+    importlib.import_module(module)
+    if name:
+        __import__(module, fromlist=[name])
 
 
 def _left_behind() -> tuple[object, ...]:
@@ -85,4 +93,6 @@ def _begin_again_without(module: str, control_fd: int) -> None:
     if module not in sys.orig_argv:
         return  # Started in another way: workers are then started by exec.
     os.set_inheritable(control_fd, True)
-    os.execv(sys.executable, [each for each in sys.orig_argv if each != module])
+    # What is in the module would import it again.
+    inside = (f"{module}.", f"{module}:")
+    os.execv(sys.executable, [each for each in sys.orig_argv if each != module and not each.startswith(inside)])
