@@ -3,6 +3,7 @@
 #include "library/batch_functions.hpp"
 #include "library/data_client.hpp"
 
+#include <exception>
 #include <limits>
 
 namespace headway::data {
@@ -91,8 +92,31 @@ class EpochRun {
   EpochRun(const EpochRun&) = delete;
   EpochRun& operator=(const EpochRun&) = delete;
 
-  /// The next batch, whose rows count as consumed from now on.
+  /// The next batch, whose rows count as consumed from now on. What it throws it throws again.
   void advance() {
+    rethrow();
+    try {
+      take();
+    } catch (...) {
+      batch_.reset();
+      failure_ = std::current_exception();
+      throw;
+    }
+  }
+
+  const Batch& batch() const {
+    rethrow();
+    if (!batch_) throw BadResult({ErrorKind::invalid_argument, "an iterator of batches is read at its end"});
+    return *batch_;
+  }
+  bool at_end() const { return !batch_ && failure_ == nullptr; }
+
+ private:
+  void rethrow() const {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+  }
+
+  void take() {
     batch_.reset();  // Its memory is the data process's again.
     auto taken = stream_->next().value();
     if (!taken) {
@@ -106,13 +130,6 @@ class EpochRun {
     if (state_->moving == loop_) state_->cursor = Json::parse(taken->cursor_json).value();
   }
 
-  const Batch& batch() const {
-    if (!batch_) throw BadResult({ErrorKind::invalid_argument, "an iterator of batches is read at its end"});
-    return *batch_;
-  }
-  bool at_end() const { return !batch_.has_value(); }
-
- private:
   void end() {
     if (state_->moving != loop_) return;
     state_->epoch = epoch_ + 1;
@@ -125,6 +142,7 @@ class EpochRun {
   std::int64_t epoch_ = 0;
   std::unique_ptr<library::DataStream> stream_;
   std::optional<Batch> batch_;
+  std::exception_ptr failure_;
 };
 
 const Batch& Epochs::Iterator::operator*() const { return run_->batch(); }

@@ -32,7 +32,7 @@ std::string message_of(const std::function<void()>& call) {
 std::string ids_of(const data::Epochs& batches) {
   std::string text;
   for (const data::Batch& batch : batches) {
-    text += "[";
+    text += '[';
     for (const std::int64_t id : batch["id"].as<std::int64_t>()) text += " " + std::to_string(id);
     text += " ]";
   }
@@ -56,6 +56,13 @@ HEADWAY_BATCH_FUNCTION(name_columns_anew);
 
 void give_too_few(data::Batch& batch) { batch.set("few", std::vector<float>{1}); }
 HEADWAY_BATCH_FUNCTION(give_too_few);
+
+void fail_at_4(data::Batch& batch) {
+  for (const std::int64_t id : batch["id"].as<std::int64_t>()) {
+    if (id == 4) throw BadResult({ErrorKind::invalid_argument, "this is 4"});
+  }
+}
+HEADWAY_BATCH_FUNCTION(fail_at_4);
 
 void unregistered(data::Batch&) {}
 
@@ -124,7 +131,7 @@ BOOST_AUTO_TEST_CASE(columns_have_the_types_shapes_and_nulls_of_the_data) {
             "{\"s\": {\"x\": 2}, \"flag\": null, \"text\": \"\", \"list\": [3, 4], \"ragged\": [2.5, 3.5]}\n"
             "{\"s\": {\"x\": 3}, \"flag\": true, \"text\": \"c\", \"list\": [5, 6], \"ragged\": []}\n");
   for (const data::Batch& batch : data::read_json(file).batches()) {
-    const data::Column flag = batch["flag"];
+    const data::Column& flag = batch["flag"];
     BOOST_TEST(flag.null_count() == 1);
     BOOST_TEST((flag.is_null(1) && !flag.is_null(0)));
     BOOST_TEST((flag.as<bool>()[0] && flag.as<bool>()[2]));
@@ -193,6 +200,18 @@ BOOST_AUTO_TEST_CASE(an_iterator_resumes_at_the_next_row_and_each_loop_is_an_epo
   BOOST_TEST(ids_of(resumed.batches({.batch_size = 2})) == second);
   BOOST_TEST(ids_of(left.batches({.batch_size = 2})) == second);
   BOOST_TEST(message_of([&] { resumed.load_state({{"epoch", 1}}); }).starts_with("invalid_argument: state is "));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_between_two_batches_is_not_the_end) {
+  const data::Epochs batches = data::range(8).map_batches(fail_at_4).batches({.batch_size = 2});
+  auto batch = batches.begin();
+  ++batch;
+  BOOST_TEST((*batch)["id"].as<std::int64_t>()[0] == 2);
+  for (int time = 0; time < 2; ++time) {
+    BOOST_TEST(message_of([&] { ++batch; }) == "invalid_argument: this is 4");
+    BOOST_TEST(message_of([&] { (void)*batch; }) == "invalid_argument: this is 4");
+    BOOST_TEST((batch != batches.end()));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_data_is_told_with_its_file) {

@@ -32,7 +32,8 @@ class EpochRun;
 /// The batches of an iterator: each loop over it is one more epoch.
 class HEADWAY_API Epochs {
  public:
-  /// Within one epoch. Throws `BadResult` where the data or a function of the data set fails.
+  /// Within one epoch. Throws `BadResult` where the data or a function of the data set fails. It is
+  /// not at the end then: each further use throws the same again.
   class HEADWAY_API Iterator {
    public:
     using value_type = Batch;
