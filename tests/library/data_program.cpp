@@ -7,9 +7,9 @@
 #include <sstream>
 #include <vector>
 
-/// Two ranks that train on CSV files: `data_program MODE STORAGE FILES`. What each rank has seen,
-/// in its order, is in its checkpoints; the last line printed is what all have seen, epoch by
-/// epoch.
+/// Two ranks, or as many as MODE says, train on CSV files: `data_program MODE STORAGE FILES`. What
+/// each rank has seen, in its order, is in its checkpoints; the last line printed is what all have
+/// seen, epoch by epoch.
 namespace {
 
 namespace data = headway::data;
@@ -47,6 +47,7 @@ Json see(const Json& config) {
   std::string seen = seen_before(me.world_rank);
   const data::DataIterator shard = headway::get_dataset_shard(config.value_or("dataset", "train"));
   auto epoch = static_cast<int>(shard.state().at("epoch").as_int());
+  for (int before = 0; seen.empty() && before < epoch; ++before) seen += "| ";
   for (; epoch < epochs; ++epoch) {
     int number = 0;
     for (const data::Batch& batch : shard.batches({.batch_size = 7})) {
@@ -54,7 +55,8 @@ Json see(const Json& config) {
       const auto ids = batch[has_function ? "raised" : "id"].as<std::int64_t>();
       for (const std::int64_t id : ids) seen += std::to_string(id) + " ";
       save(seen, ++number);
-      const bool dies = config.at("mode").as_string() == "killed" && epoch == 1 && number == killed_at;
+      const std::string mode = config.at("mode").as_string();
+      const bool dies = (mode == "killed" || mode == "stopped") && epoch == 1 && number == killed_at;
       if (dies && me.attempt == 1 && me.world_rank == 1) raise(SIGKILL);
     }
     seen += "| ";
@@ -71,7 +73,8 @@ int main(int argc, char** argv) {
   headway::Main guard(argc, argv);
   const std::string mode = argv[1];
   headway::TrainerOptions options{.config = {{"mode", mode}}, .scaling = {.num_workers = 2}};
-  options.run = {.name = "data", .storage_path = argv[2], .failure = {.max_failures = 1}};
+  options.run = {.name = "data", .storage_path = argv[2], .failure = {.max_failures = mode == "stopped" ? 0 : 1}};
+  if (mode == "resumed_by_three") options.scaling.num_workers = 3;
   const data::Dataset rows = data::read_csv(argv[3]).filter(data::col("id") != 13);
   options.datasets.emplace("train", mode == "function" ? rows.map_batches(add_100) : rows.random_shuffle({.seed = 1}));
   if (mode == "not_split") options.datasets_to_split.emplace();

@@ -1,5 +1,7 @@
 #include "library/program_run.hpp"
 
+#include <headway/data.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -23,10 +25,12 @@ struct DataProgram {
   }
 
   std::string files() const { return folder.path() + "/files"; }
-  Ended run(const std::string& mode, const std::string& variables = "") const {
-    return run_command(variables + (can_fork ? "" : "HEADWAY_WORKER_START=exec ") + HEADWAY_TEST_DATA_PROGRAM " " +
-                       mode + " " + folder.path() + "/" + mode + " " + files());
+  /// A run of the same `name` is resumed.
+  Ended run(const std::string& mode, const std::string& name) const {
+    return run_command(std::string(can_fork ? "" : "HEADWAY_WORKER_START=exec ") + HEADWAY_TEST_DATA_PROGRAM " " +
+                       mode + " " + folder.path() + "/" + name + " " + files());
   }
+  Ended run(const std::string& mode) const { return run(mode, mode); }
 
   Folder folder;
 };
@@ -66,6 +70,42 @@ std::vector<int> all_ids() {
   return ids;
 }
 
+/// The rows of an epoch in the order of the program's data set, as one loop gets them.
+std::vector<int> order_of_epoch(const std::string& files, int epoch) {
+  const data::DataIterator rows_of =
+      data::read_csv(files).filter(data::col("id") != left_out).random_shuffle({.seed = 1}).iterator();
+  std::vector<int> ids;
+  for (int at = 0; at <= epoch; ++at) {
+    ids.clear();
+    for (const data::Batch& batch : rows_of.batches()) {
+      for (const std::int64_t id : batch["id"].as<std::int64_t>()) ids.push_back(static_cast<int>(id));
+    }
+  }
+  return ids;
+}
+
+/// How batches of 7 rows are dealt from `begin` to `end`, or to the end: those of each rank.
+void deal(const std::vector<int>& order, std::size_t begin, std::size_t end, std::vector<std::string>& ranks) {
+  while (end - begin >= ranks.size()) {
+    const std::size_t each = std::min<std::size_t>(7, (end - begin) / ranks.size());
+    for (std::string& rank : ranks) {
+      for (std::size_t i = 0; i < each; ++i) rank += std::to_string(order[begin++]) + " ";
+    }
+  }
+}
+
+/// What three ranks have seen who went on after so many batches of two ranks' second epoch.
+std::vector<std::string> resumed_after(std::size_t batches, const std::vector<std::vector<int>>& orders) {
+  std::vector<std::string> ranks(2);
+  deal(orders[0], 0, orders[0].size(), ranks);
+  for (std::string& rank : ranks) rank += "| ";
+  deal(orders[1], 0, 14 * batches, ranks);
+  ranks.emplace_back("| ");
+  deal(orders[1], 14 * batches, orders[1].size(), ranks);
+  for (std::string& rank : ranks) rank += "| ";
+  return ranks;
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(shards_suite, DataProgram)
@@ -84,6 +124,19 @@ BOOST_AUTO_TEST_CASE(a_rank_dies_in_mid_epoch_and_every_row_is_seen_once_in_the_
   BOOST_TEST_CONTEXT(undisturbed.output) {
     BOOST_TEST(undisturbed.says("attempts: 1\n"));
     BOOST_TEST(seen_by_ranks(undisturbed) == ranks, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(another_number_of_ranks_resumes_at_the_very_next_row) {
+  const Ended stopped = run("stopped", "resumed");
+  BOOST_TEST_CONTEXT(stopped.output) { BOOST_TEST_REQUIRE(stopped.code == 1); }
+  const Ended resumed = run("resumed_by_three", "resumed");
+  BOOST_TEST_CONTEXT(resumed.output) {
+    BOOST_TEST_REQUIRE(resumed.code == 0);
+    const std::vector<std::vector<int>> orders = {order_of_epoch(files(), 0), order_of_epoch(files(), 1)};
+    const std::vector<std::string> ranks = seen_by_ranks(resumed);
+    // Rank 1 dies after the fifth batch, of which the checkpoint may not be whole.
+    BOOST_TEST((ranks == resumed_after(4, orders) || ranks == resumed_after(5, orders)));
   }
 }
 
