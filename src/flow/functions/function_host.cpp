@@ -83,6 +83,8 @@ class FunctionHost::State {
     }
   }
 
+  Budget* budget() const { return launch_.budget; }
+
   arrow::Status open() {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) return failed("cannot make an event descriptor");
@@ -306,6 +308,8 @@ arrow::Result<std::shared_ptr<FunctionHost>> FunctionHost::start(FunctionHostLau
   ARROW_RETURN_NOT_OK(state->open());
   return std::shared_ptr<FunctionHost>(new FunctionHost(std::move(state)));
 }
+
+Budget* FunctionHost::budget() const { return state_->budget(); }
 
 FunctionHost::~FunctionHost() {
   state_->stop();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow/budget.hpp"
 #include "wire/fd.hpp"
 
 #include <arrow/result.h>
@@ -19,6 +20,8 @@ struct FunctionHostLaunch {
   /// Descriptor 3 is its end of the control socket.
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  ///< Added to this process's.
+  /// Counts the memory that is shared with workers; outlives the host. Null: nobody counts.
+  Budget* budget = nullptr;
 };
 
 /// A worker that was started.
@@ -56,6 +59,9 @@ class FunctionHost {
   /// In words how a worker ended whose link has ended: the signal or exit code and the last lines
   /// that it printed. Waits for the news of it, two seconds at most.
   std::string end_of(std::int64_t worker);
+
+  /// Null: nobody counts.
+  Budget* budget() const;
 
   /// Kills a worker. One that has ended is no error.
   void kill_worker(std::int64_t worker);

@@ -45,7 +45,11 @@ std::string shown_place(const FunctionFailed& failed, const FunctionWork& work) 
 
 FunctionLink::FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker worker, const FunctionSpec& spec,
                            bool plain)
-    : host_(std::move(host)), worker_(std::move(worker)), name_(spec.name), input_(spec.input, plain) {}
+    : host_(std::move(host)),
+      worker_(std::move(worker)),
+      name_(spec.name),
+      input_(spec.input, plain, host_->budget()),
+      outputs_(host_->budget()) {}
 
 arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr<FunctionHost> host,
                                                                  const FunctionSpec& spec) {

@@ -72,20 +72,21 @@ arrow::ipc::IpcWriteOptions ipc_options() {
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<SharedMemory>> SharedMemory::make(std::int64_t size, wire::Fd& fd) {
+arrow::Result<std::shared_ptr<SharedMemory>> SharedMemory::make(std::int64_t size, wire::Fd& fd, Budget* budget) {
   fd = wire::Fd(memfd_create("headway-input", MFD_CLOEXEC));
   if (!fd.is_open() || ftruncate(fd.get(), size) != 0) return failed("cannot be made");
-  return map(fd, size);
+  return map(fd, size, budget);
 }
 
-arrow::Result<std::shared_ptr<SharedMemory>> SharedMemory::map(const wire::Fd& fd, std::int64_t size) {
+arrow::Result<std::shared_ptr<SharedMemory>> SharedMemory::map(const wire::Fd& fd, std::int64_t size, Budget* budget) {
   struct stat found{};
   if (fstat(fd.get(), &found) != 0) return failed("cannot be looked at");
   if (found.st_size < size || size <= 0)
     return arrow::Status::Invalid("a function worker's memory is shorter than it says");
   void* data = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) return failed("cannot be mapped");
-  return std::shared_ptr<SharedMemory>(new SharedMemory(static_cast<std::byte*>(data), size));
+  Credit credit = budget == nullptr ? Credit() : budget->take(size);
+  return std::shared_ptr<SharedMemory>(new SharedMemory(static_cast<std::byte*>(data), size, std::move(credit)));
 }
 
 SharedMemory::~SharedMemory() { munmap(data_, static_cast<std::size_t>(size_)); }
@@ -120,14 +121,14 @@ arrow::Status write_ipc(const arrow::RecordBatch& batch, std::int64_t size, cons
   return writer->Close();
 }
 
-InputMemory::InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain)
-    : schema_(std::move(schema)), plain_(plain) {}
+InputMemory::InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain, Budget* budget)
+    : schema_(std::move(schema)), plain_(plain), budget_(budget) {}
 
 arrow::Status InputMemory::reserve(std::int64_t size, std::vector<wire::Fd>& fds) {
   if (memory_ && memory_->size() >= size) return arrow::Status::OK();
   wire::Fd fd;
   const std::int64_t rounded = (size + size / 8 + page - 1) / page * page;
-  ARROW_ASSIGN_OR_RAISE(memory_, SharedMemory::make(rounded, fd));
+  ARROW_ASSIGN_OR_RAISE(memory_, SharedMemory::make(rounded, fd, budget_));
   fds.push_back(std::move(fd));
   return arrow::Status::OK();
 }
@@ -174,7 +175,7 @@ arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> OutputMemory::re
                                                                                    const std::vector<wire::Fd>& fds) {
   forget(output.gone);
   if (!fds.empty()) {
-    ARROW_ASSIGN_OR_RAISE(slots_[output.slot], SharedMemory::map(fds.front(), output.memory));
+    ARROW_ASSIGN_OR_RAISE(slots_[output.slot], SharedMemory::map(fds.front(), output.memory, budget_));
   }
   const auto slot = slots_.find(output.slot);
   if (slot == slots_.end()) return arrow::Status::Invalid("a function worker named a slot that it has not sent");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "feed/feed_messages.hpp"
+#include "flow/budget.hpp"
 #include "flow/functions/function_messages.hpp"
 #include "wire/fd.hpp"
 
@@ -15,17 +16,19 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Memory that is shared with a function worker.
 namespace headway::flow {
 
-/// One mapping, which ends with its last user.
+/// One mapping, which ends with its last user. The budget (null: none) counts it until then, even
+/// beyond what is free: the worker needs it in any case.
 class SharedMemory {
  public:
-  static arrow::Result<std::shared_ptr<SharedMemory>> make(std::int64_t size, wire::Fd& fd);
+  static arrow::Result<std::shared_ptr<SharedMemory>> make(std::int64_t size, wire::Fd& fd, Budget* budget);
   /// Errors: what is behind `fd` is shorter than `size`.
-  static arrow::Result<std::shared_ptr<SharedMemory>> map(const wire::Fd& fd, std::int64_t size);
+  static arrow::Result<std::shared_ptr<SharedMemory>> map(const wire::Fd& fd, std::int64_t size, Budget* budget);
 
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -35,9 +38,11 @@ class SharedMemory {
   std::int64_t size() const { return size_; }
 
  private:
-  SharedMemory(std::byte* data, std::int64_t size) : data_(data), size_(size) {}
+  SharedMemory(std::byte* data, std::int64_t size, Credit credit)
+      : data_(data), size_(size), credit_(std::move(credit)) {}
   std::byte* data_;
   std::int64_t size_;
+  const Credit credit_;
 };
 
 /// Whether functions of numpy can read it in place: numbers without nulls, and tensors of them.
@@ -48,7 +53,7 @@ bool has_nulls(const arrow::RecordBatch& batch);
 /// descriptor is for the worker.
 class InputMemory {
  public:
-  explicit InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain);
+  InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain, Budget* budget);
 
   /// Writes `unit`, and fills the order's fields of it. Errors: a type that cannot be shared.
   arrow::Status write(const std::shared_ptr<arrow::RecordBatch>& unit, UnitOrder& order, std::vector<wire::Fd>& fds);
@@ -60,6 +65,7 @@ class InputMemory {
   arrow::Status reserve(std::int64_t size, std::vector<wire::Fd>& fds);
   std::shared_ptr<arrow::Schema> schema_;
   bool plain_;
+  Budget* budget_;
   std::shared_ptr<SharedMemory> memory_;
 };
 
@@ -72,6 +78,7 @@ arrow::Status write_ipc(const arrow::RecordBatch& batch, std::int64_t size, cons
 /// in it is let go.
 class OutputMemory {
  public:
+  explicit OutputMemory(Budget* budget) : budget_(budget) {}
   /// The batches of a message, without a copy. Errors: a message that does not fit its memory.
   arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> read(const FunctionOutput& output,
                                                                        const std::vector<wire::Fd>& fds);
@@ -89,6 +96,7 @@ class OutputMemory {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> read_piece(const OutputPiece& piece,
                                                                 const std::shared_ptr<arrow::Buffer>& bytes) const;
 
+  Budget* budget_;
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
   std::map<std::uint32_t, std::shared_ptr<arrow::Schema>> layouts_;
   std::shared_ptr<Freed> freed_ = std::make_shared<Freed>();

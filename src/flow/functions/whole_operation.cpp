@@ -27,7 +27,8 @@ constexpr std::int64_t piece_bytes_min = 1 << 20;
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
  public:
-  explicit WholeInput(std::shared_ptr<arrow::RecordBatchReader> rows) : rows_(std::move(rows)) {}
+  WholeInput(std::shared_ptr<arrow::RecordBatchReader> rows, Budget* budget)
+      : rows_(std::move(rows)), budget_(budget) {}
 
   std::shared_ptr<arrow::Schema> schema() const { return rows_->schema(); }
 
@@ -66,11 +67,12 @@ class WholeInput {
       slot = free_.back();
       free_.pop_back();
     }
-    ARROW_ASSIGN_OR_RAISE(slots_[slot], SharedMemory::make(size, fd));
+    ARROW_ASSIGN_OR_RAISE(slots_[slot], SharedMemory::make(size, fd, budget_));
     return slot;
   }
 
   std::shared_ptr<arrow::RecordBatchReader> rows_;
+  Budget* budget_;
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
   std::vector<std::int64_t> free_;
 };
@@ -80,8 +82,12 @@ class WholeReader : public arrow::RecordBatchReader {
  public:
   WholeReader(std::shared_ptr<FunctionHost> host, StartedWorker worker, WholeSpec spec, std::string folder,
               std::vector<std::shared_ptr<arrow::RecordBatchReader>> inputs)
-      : host_(std::move(host)), worker_(std::move(worker)), spec_(std::move(spec)), folder_(std::move(folder)) {
-    for (auto& each : inputs) inputs_.emplace_back(std::move(each));
+      : host_(std::move(host)),
+        worker_(std::move(worker)),
+        spec_(std::move(spec)),
+        folder_(std::move(folder)),
+        outputs_(host_->budget()) {
+    for (auto& each : inputs) inputs_.emplace_back(std::move(each), host_->budget());
   }
 
   ~WholeReader() override {

@@ -66,6 +66,7 @@ struct FunctionFixture {
     folder = std::filesystem::temp_directory_path() / ("headway-functions-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     FunctionHostLaunch launch;
+    launch.budget = &budget;
     launch.environment["PYTHONPATH"] = folder.string();
     launch.command = {HEADWAY_TEST_PYTHON, "-c",
                       "import sys; sys.path.insert(0, '" HEADWAY_TEST_PYTHON_PATH
@@ -112,6 +113,7 @@ struct FunctionFixture {
     return lines.front();
   }
 
+  Budget budget{std::int64_t{1} << 30};
   std::shared_ptr<FunctionHost> host;
   std::filesystem::path folder;
   std::mutex mutex;

@@ -181,6 +181,18 @@ BOOST_AUTO_TEST_CASE(thousands_of_units_use_the_same_memory) {
   BOOST_TEST(pool->slot_bytes() <= 3 * (4 << 20));
 }
 
+BOOST_AUTO_TEST_CASE(memory_shared_with_workers_is_of_the_budget_while_somebody_has_it) {
+  auto pool = open(spec("def f(b): return {\"y\": b[\"x\"].repeat(8)}"));
+  BOOST_TEST(budget.taken() == 0);
+  auto held = run(*pool, numbers(0, 200'000)).ValueOrDie();
+  BOOST_TEST(budget.taken() == pool->slot_bytes());
+  BOOST_TEST(budget.taken() >= 9 * 200'000 * 8);
+  pool.reset();
+  BOOST_TEST(budget.taken() >= 8 * 200'000 * 8);
+  held.clear();
+  BOOST_TEST(budget.taken() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_class_is_constructed_once_a_worker_and_its_failure_names_it) {
   const auto pool =
       open(spec("class f:\n  def __init__(self): self.calls = 0\n  def __call__(self, b):\n"
