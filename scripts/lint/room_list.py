@@ -265,10 +265,20 @@ PYTHON: dict[str, Room] = {
         "Horovod: trainer, where its ranks meet",
         "_places _session _values train train._ports train.backend",
     ),
+    "tune._space": _room(
+        "python/headway/tune/_space/",
+        "search spaces: domains, laws of draws, and configurations made of them",
+        "_values",
+    ),
+    "tune.search": _room(
+        "python/headway/tune/search/",
+        "searchers: grids and random search, libraries that are asked and told, limits",
+        "_places _values tune._space",
+    ),
     "tune": _room(
         "python/headway/tune/",
-        "the names that users import of what tuning shares with training",
-        "_callbacks _places _values",
+        "the names that users import: search spaces, and what tuning shares with training",
+        "_callbacks _places _values tune._space tune.search",
     ),
     "": _room(
         "python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime _values"

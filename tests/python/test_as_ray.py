@@ -141,11 +141,11 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("import ray.data.no_such", "ModuleNotFoundError: ray.data.no_such: Headway has no such module"),
         (
             "from ray import tune\ntune.Tuner",
-            "AttributeError: headway.tune.Tuner: Headway has no tuning yet; call fit()",
+            "AttributeError: headway.tune.Tuner: Headway runs no trials yet; call fit()",
         ),
         (
-            "import ray.tune.search",
-            "ModuleNotFoundError: ray.tune.search: Headway has no tuning yet; call fit() for each",
+            "import ray.tune.schedulers",
+            "ModuleNotFoundError: ray.tune.schedulers: Headway runs no trials yet; call fit() for each",
         ),
         ("ray.data.read_delta('x')", "AttributeError: headway.data.read_delta: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),

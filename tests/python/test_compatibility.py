@@ -21,6 +21,8 @@ import headway.train.lightning
 import headway.train.tensorflow.keras
 import headway.train.torch
 import headway.train.xgboost
+import headway.tune.search.optuna
+import headway.tune.search.sample
 import pytest
 from headway import train
 
@@ -105,6 +107,10 @@ def test_every_public_name_has_a_row():
         headway.data.collate_fn,
         headway.data.expressions,
         headway.data.preprocessors,
+        headway.tune,
+        headway.tune.search,
+        headway.tune.search.optuna,
+        headway.tune.search.sample,
     )
     public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()

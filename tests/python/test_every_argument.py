@@ -7,6 +7,7 @@ import inspect
 import bad_boosting_calls
 import bad_calls
 import bad_data_calls
+import bad_tune_calls
 import headway
 import pytest
 import test_arguments
@@ -27,6 +28,7 @@ GOT = {
     # Their methods: test_data_arguments.py.
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "CollateFn",
     "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
+    *bad_tune_calls.DOMAINS, "RecursiveDependencyError",
 }  # fmt: skip
 # Whose methods a user writes, and Headway calls.
 WRITTEN = {
@@ -38,7 +40,7 @@ WRITTEN = {
     "AimLoggerCallback", "ReportCheckpointCallback",
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
-    "AggregateFnV2",
+    "AggregateFnV2", *bad_tune_calls.DOMAINS, *bad_tune_calls.SEARCHERS,
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
@@ -104,7 +106,7 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_data_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_tensorflow(),
+              bad_data_calls.ROWS, bad_tune_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_tensorflow(),
               bad_boosting_calls.of_xgboost(), bad_boosting_calls.of_lightgbm())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)
@@ -171,7 +173,9 @@ def test_every_public_call_answers_a_misspelled_argument():
     assert silent == []
 
 
-@pytest.mark.parametrize(("call", "arguments", "kind", "argument", "given", "allowed"), bad_calls.ROWS)
+@pytest.mark.parametrize(
+    ("call", "arguments", "kind", "argument", "given", "allowed"), [*bad_calls.ROWS, *bad_tune_calls.ROWS]
+)
 def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
     headway.shutdown()
     with pytest.raises(kind) as caught:

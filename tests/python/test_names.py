@@ -98,9 +98,9 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("from headway.tune import Tuner", "headway.tune.Tuner: Headway has no tuning yet; call fit() for each"),
-        ("import headway.tune.schedulers", "headway.tune.schedulers: Headway has no tuning yet"),
-        ("from headway.tune.search.optuna import OptunaSearch", "headway.tune.search: Headway has no tuning yet"),
+        ("from headway.tune import Tuner", "headway.tune.Tuner: Headway runs no trials yet; call fit() for each"),
+        ("import headway.tune.schedulers", "headway.tune.schedulers: Headway runs no trials yet"),
+        ("from headway.tune.search.hebo import HEBOSearch", "does not have this searcher yet; use OptunaSearch of"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
         ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),

@@ -83,8 +83,7 @@ def _loader_of(fullname: str) -> PlaceLoader | None:
     place = PLACES.get(fullname)
     if place is not None:
         return _RowLoader(place)
-    # `headway.tune` is there, what is looked for below it is not.
-    words = explanation(fullname) if fullname != "headway.tune" else None
+    words = explanation(fullname)
     if words is not None:
         # Not its own name: `from headway.tune import Tuner` looks for a module `headway.tune.Tuner`
         # and swallows an error of that name, and with it the words.

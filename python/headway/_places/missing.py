@@ -5,9 +5,28 @@ import.
 from __future__ import annotations
 
 _TUNING = (
-    "Headway has no tuning yet; call fit() for each configuration. Of headway.tune there is what RunConfig takes: "
-    "Callback, CLIReporter, logger, stopper"
+    "Headway runs no trials yet; call fit() for each configuration. Of headway.tune there are search spaces, "
+    "searchers, and what RunConfig takes"
 )
+_OF_TUNING = (
+    *("ExperimentAnalysis", "Experiment", "PlacementGroupFactory", "ResultGrid", "ResumeConfig", "Trainable"),
+    *(
+        "TrialResults",
+        "TuneConfig",
+        "TuneContext",
+        "TuneError",
+        "Tuner",
+        "analysis",
+        "error",
+        "execution",
+        "experiment",
+    ),
+    *("get_checkpoint", "get_context", "impl", "integration", "registry", "report", "result", "result_grid", "run"),
+    *("run_experiments", "schedulers", "trainable", "tune_config", "tuner", "utils", "with_parameters"),
+    *("with_resources", "create_scheduler", "register_trainable"),
+)
+_SEARCHERS = ("ax", "bayesopt", "bohb", "hebo", "hyperopt", "nevergrad", "zoopt")
+_NO_SEARCHER = "Headway does not have this searcher yet; use OptunaSearch of headway.tune.search.optuna"
 _THROUGH_ARROW = "read it with {0} and give the table to headway.data.from_arrow"
 _OWN_CLIENT = _THROUGH_ARROW.format("its own client, as a pyarrow.Table or anything that has __arrow_c_stream__,")
 _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy take the data itself"
@@ -66,7 +85,8 @@ _WORDS = {
     "headway.train.torch.TorchPredictor": _PREDICTOR,
     "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
     "headway.train.xgboost.XGBoostPredictor": _MODEL,
-    "headway.tune": _TUNING,
+    **{f"headway.tune.{name}": _TUNING for name in _OF_TUNING},
+    **{f"headway.tune.search.{name}": _NO_SEARCHER for name in _SEARCHERS},
 }
 
 

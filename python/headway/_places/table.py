@@ -44,6 +44,9 @@ _STOPPERS = (
     "CombinedStopper ExperimentPlateauStopper FunctionStopper MaximumIterationStopper NoopStopper Stopper "
     "TimeoutStopper TrialPlateauStopper"
 )
+_SPACES = (
+    "choice lograndint loguniform qlograndint qloguniform qrandint qrandn quniform randint randn sample_from uniform"
+)
 _LOGGERS = {
     "csv": "CSVLoggerCallback",
     "json": "JsonLoggerCallback",
@@ -167,6 +170,17 @@ _OF_RAY: dict[str, Place] = {
     "headway.tune.progress_reporter": Place(
         "How a run's reports are shown while it goes",
         {"headway._callbacks.progress_reporter": "CLIReporter JupyterNotebookReporter ProgressReporter"},
+    ),
+    "headway.tune.search.sample": Place(
+        "What a search space is made of",
+        {
+            "headway.tune._space.domains": "Categorical Domain Float Function Integer",
+            "headway.tune": _SPACES,
+        },
+    ),
+    "headway.tune.search.variant_generator": Place(
+        "How configurations are made of a search space",
+        {"headway.tune._space.variants": "RecursiveDependencyError", "headway.tune": "grid_search"},
     ),
     "headway.tune.stopper": Place(
         "What may end a run by what it reports, as RunConfig(stop=...)", {"headway._callbacks.stopper": _STOPPERS}

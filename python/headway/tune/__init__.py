@@ -1,7 +1,7 @@
-"""What training shares with tuning: callbacks, loggers, stop conditions and progress reporters of
-``RunConfig``.
+"""Search spaces and searchers, and what training shares with tuning: callbacks, loggers, stop
+conditions and progress reporters of ``RunConfig``.
 
-Tuning itself (``Tuner``, search spaces, schedulers) is not there yet.
+What runs trials (``Tuner``, schedulers) is not there yet.
 """
 
 from __future__ import annotations
@@ -26,6 +26,21 @@ from headway._callbacks.trial import Trial
 from headway._places.missing import explanation
 from headway._places.table import PLACES
 from headway._values.named_arguments import offer
+from headway.tune._space.functions import (
+    choice,
+    grid_search,
+    lograndint,
+    loguniform,
+    qlograndint,
+    qloguniform,
+    qrandint,
+    qrandn,
+    quniform,
+    randint,
+    randn,
+    sample_from,
+    uniform,
+)
 
 __all__ = [
     "CLIReporter",
@@ -45,13 +60,29 @@ __all__ = [
     "TimeoutStopper",
     "Trial",
     "TrialPlateauStopper",
+    "choice",
+    "grid_search",
+    "lograndint",
+    "loguniform",
+    "qlograndint",
+    "qloguniform",
+    "qrandint",
+    "qrandn",
+    "quniform",
+    "randint",
+    "randn",
+    "sample_from",
+    "uniform",
 ]
+
+#: What is imported when it is used.
+_MODULES = ("search",)
 
 offer(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
     """``headway.tune.stopper`` and the like, without a separate import."""
-    if f"{__name__}.{name}" in PLACES:
+    if name in _MODULES or f"{__name__}.{name}" in PLACES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(explanation(f"{__name__}.{name}"))
+    raise AttributeError(explanation(f"{__name__}.{name}") or f"module {__name__!r} has no attribute {name!r}")

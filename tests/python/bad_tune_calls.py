@@ -1,0 +1,124 @@
+"""Rows for test_every_argument.py: bad arguments of search spaces and searchers."""
+
+import optuna
+from headway import tune
+from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
+from headway.tune.search.optuna import OptunaSearch
+
+# A user gets them from functions of headway.tune.
+DOMAINS = ("Domain", "Float", "Integer", "Categorical", "Function")
+# Headway calls their methods.
+SEARCHERS = ("Searcher", "ConcurrencyLimiter", "Repeater", "BasicVariantGenerator", "OptunaSearch")
+
+INF, NAN = float("inf"), float("nan")
+FINITE = "a finite number"
+SAMPLER = optuna.samplers.RandomSampler()
+
+
+def of_bounds():
+    """Rows of what has two bounds, a step, or a logarithm."""
+    floats = {tune.uniform: {}, tune.quniform: {"q": 1}, tune.loguniform: {}, tune.qloguniform: {"q": 1}}
+    integers = {tune.randint: {}, tune.qrandint: {}, tune.lograndint: {}, tune.qlograndint: {"q": 1}}
+    for call, more in (floats | integers).items():
+        good = {"lower": 1, "upper": 2, **more}
+        yield call, {**good, "lower": "1"}, TypeError, "lower", "'1' (str)", "number" if call in floats else "integer"
+        yield call, {**good, "upper": None}, TypeError, "upper", "None", "number" if call in floats else "integer"
+        yield call, {**good, "upper": 1}, ValueError, "lower, upper", "1, 1", "upper above lower"
+    for call, more in floats.items():
+        good = {"lower": 1, "upper": 2, **more}
+        yield call, {**good, "upper": INF}, ValueError, "upper", "inf", FINITE
+        yield call, {**good, "lower": NAN}, ValueError, "lower", "nan", FINITE
+    for call, more in integers.items():
+        yield call, {"lower": 1.5, "upper": 3, **more}, ValueError, "lower", "1.5", "an integer"
+    for call in (tune.loguniform, tune.qloguniform, tune.lograndint, tune.qlograndint):
+        more = floats.get(call, integers.get(call))
+        yield call, {"lower": 0, "upper": 2, **more}, ValueError, "lower", "0", "above 0, since its logarithm is drawn"
+        yield call, {"lower": 1, "upper": 2, **more, "base": "e"}, TypeError, "base", "'e' (str)", FINITE
+        yield call, {"lower": 1, "upper": 2, **more, "base": 1}, ValueError, "base", "1", "that is not 1"
+    for call in (tune.quniform, tune.qloguniform, tune.qrandint, tune.qlograndint):
+        yield (
+            call,
+            {"lower": 1, "upper": 2, "q": "1"},
+            TypeError,
+            "q",
+            "'1' (str)",
+            "number" if call in floats else "int",
+        )
+        yield (
+            call,
+            {"lower": 1, "upper": 2, "q": 0},
+            ValueError,
+            "q",
+            "0",
+            "above 0" if call in floats else "at least 1",
+        )
+        yield call, {"lower": 2, "upper": 5, "q": 2}, ValueError, "upper", "5", "a multiple of q, which is 2"
+
+
+def of_optuna():
+    space = {"x": tune.uniform(0, 1)}
+    one_point = {"points_to_evaluate": [{"x": 1}]}
+    return [
+        (OptunaSearch, {"space": 3}, TypeError, "space", "3 (int)", "None, a dict from parameters"),
+        (OptunaSearch, {"space": {"x": 3}}, ValueError, "space", "{'x': 3}", "at least one parameter to search"),
+        (OptunaSearch, {"metric": 3}, TypeError, "metric", "3 (int)", "the name of a metric, or a list"),
+        (OptunaSearch, {"mode": "best"}, ValueError, "mode", "'best'", '"min" or "max"'),
+        (OptunaSearch, {"mode": 1}, TypeError, "mode", "1 (int)", '"min" or "max"'),
+        (OptunaSearch, {"metric": ["a", "b"], "mode": ["min"]}, ValueError, "mode", "['min']", "as many modes"),
+        (OptunaSearch, {"points_to_evaluate": {"x": 1}}, TypeError, "points_to_evaluate", "{'x': 1}", "a list of"),
+        (OptunaSearch, {"points_to_evaluate": [1]}, TypeError, "points_to_evaluate[0]", "1 (int)", "a dict from"),
+        (OptunaSearch, {"sampler": "tpe"}, TypeError, "sampler", "'tpe' (str)", "a sampler of Optuna"),
+        (OptunaSearch, {"study_name": 3}, TypeError, "study_name", "3 (int)", "None or a name"),
+        (OptunaSearch, {"storage": 3}, TypeError, "storage", "3 (int)", "None, a URL, or a storage of Optuna"),
+        (OptunaSearch, {"seed": "1"}, TypeError, "seed", "'1' (str)", "None or an integer"),
+        (OptunaSearch, {"sampler": SAMPLER, "seed": 1}, ValueError, "seed", "1, beside a sampler", "one of them"),
+        (OptunaSearch, {"evaluated_rewards": 3}, TypeError, "evaluated_rewards", "3 (int)", "None, or a list"),
+        (OptunaSearch, {**one_point, "evaluated_rewards": []}, ValueError, "evaluated_rewards", "0 values", "are 1"),
+        (OptunaSearch(space).suggest, {"trial_id": "t"}, ValueError, "metric", "no metric", "TuneConfig"),
+    ]
+
+
+# (what is called, with what, exception, argument, as it is given, a part of what is allowed)
+ROWS = [
+    *of_bounds(),
+    *of_optuna(),
+    (tune.randn, {"mean": "0"}, TypeError, "mean", "'0' (str)", FINITE),
+    (tune.randn, {"sd": 0}, ValueError, "sd", "0", "above 0"),
+    (tune.qrandn, {"mean": INF, "sd": 1, "q": 1}, ValueError, "mean", "inf", FINITE),
+    (tune.qrandn, {"mean": 0, "sd": -1, "q": 1}, ValueError, "sd", "-1", "above 0"),
+    (tune.qrandn, {"mean": 0, "sd": 1, "q": 0}, ValueError, "q", "0", "above 0"),
+    (tune.choice, {"categories": 3}, TypeError, "categories", "3 (int)", "a list of values"),
+    (tune.choice, {"categories": "sgd"}, TypeError, "categories", "'sgd' (str)", "a list of values"),
+    (tune.choice, {"categories": []}, ValueError, "categories", "[]", "at least one"),
+    (tune.grid_search, {"values": {"a": 1}}, TypeError, "values", "{'a': 1} (dict)", "a list of values"),
+    (tune.grid_search, {"values": ()}, ValueError, "values", "()", "at least one"),
+    (tune.sample_from, {"func": 3}, TypeError, "func", "3 (int)", "a function of the configuration"),
+    (Searcher, {"metric": 3}, TypeError, "metric", "3 (int)", "the name of a metric"),
+    (Searcher, {"mode": "up"}, ValueError, "mode", "'up'", '"min" or "max"'),
+    (ConcurrencyLimiter, {"searcher": 3, "max_concurrent": 1}, TypeError, "searcher", "3 (int)", "a Searcher"),
+    (
+        ConcurrencyLimiter,
+        {"searcher": Searcher(), "max_concurrent": 0},
+        ValueError,
+        "max_concurrent",
+        "0",
+        "at least 1",
+    ),
+    (
+        ConcurrencyLimiter,
+        {"searcher": Searcher(), "max_concurrent": 1, "batch": 1},
+        TypeError,
+        "batch",
+        "1 (int)",
+        "True or False",
+    ),
+    (Repeater, {"searcher": 3}, TypeError, "searcher", "3 (int)", "a Searcher"),
+    (Repeater, {"searcher": Searcher(), "repeat": 0}, ValueError, "repeat", "0", "at least 1"),
+    (Repeater, {"searcher": Searcher(), "set_index": 1}, TypeError, "set_index", "1 (int)", "True or False"),
+    (BasicVariantGenerator, {"points_to_evaluate": 3}, TypeError, "points_to_evaluate", "3 (int)", "a list of"),
+    (BasicVariantGenerator, {"max_concurrent": -1}, ValueError, "max_concurrent", "-1", "0 or a number of trials"),
+    (BasicVariantGenerator, {"max_concurrent": "1"}, TypeError, "max_concurrent", "'1'", "0 or a number of trials"),
+    (BasicVariantGenerator, {"constant_grid_search": 1}, TypeError, "constant_grid_search", "1 (int)", "True or False"),
+    (BasicVariantGenerator, {"random_state": "x"}, TypeError, "random_state", "'x' (str)", "a seed"),
+    (BasicVariantGenerator, {"random_state": -1}, ValueError, "random_state", "-1", "a seed of at least 0"),
+]
