@@ -15,7 +15,8 @@ COUNTS = ("override_num_blocks", "concurrency")
 
 def readers():
     """What all readers refuse."""
-    calls = [getattr(data, name) for name in data.__all__ if name.startswith("read_") and name != "read_sql"]
+    elsewhere = {"read_sql", "read_delta", "read_iceberg", "read_lance"}
+    calls = [getattr(data, name) for name in data.__all__ if name.startswith("read_") and name not in elsewhere]
     bad = [
         ("paths", 3, TypeError, "3 (int)", "a path, a URL, or a list"),
         ("filesystem", 3, TypeError, "3 (int)", "a pyarrow.fs.FileSystem"),
@@ -49,6 +50,33 @@ def readers():
         for name, (value, kind, given, allowed) in own.items():
             if name in named:
                 yield call, {"paths": "/", name: value}, kind, name, given, allowed
+
+
+def of_tables():
+    """What is refused before anything looks whether the package is there."""
+    a_dict = "None or a dict"
+    lance, delta, iceberg = {"uri": "x"}, {"path": "x"}, {"table_identifier": "x"}
+    yield data.read_lance, {"uri": 3}, TypeError, "uri", "3 (int)", "a path, a URL, or a list of them"
+    yield data.read_lance, {**lance, "version": 1.5}, TypeError, "version", "1.5 (float)", "a number or a tag"
+    yield data.read_lance, {**lance, "filter": 3}, TypeError, "filter", "3 (int)", "a condition of SQL"
+    yield data.read_lance, {**lance, "scanner_options": 3}, TypeError, "scanner_options", "3 (int)", a_dict
+    yield data.read_delta, {"path": 3}, TypeError, "path", "3 (int)", "a table's folder or URL"
+    yield data.read_delta, {**delta, "version": "1"}, TypeError, "version", "'1' (str)", "None or a number"
+    for call, given in ((data.read_lance, lance), (data.read_delta, delta)):
+        yield call, {**given, "columns": 3}, TypeError, "columns", "3 (int)", "None or a list of columns' names"
+        yield call, {**given, "storage_options": 3}, TypeError, "storage_options", "3 (int)", a_dict
+        for name in COUNTS:
+            yield call, {**given, name: 0}, ValueError, name, "0", ABOVE_0
+    yield data.read_iceberg, {"table_identifier": 3}, TypeError, "table_identifier", "3 (int)", "a table's name"
+    fields = {**iceberg, "selected_fields": "id"}
+    yield data.read_iceberg, fields, TypeError, "selected_fields", "'id' (str)", "a list of columns' names"
+    condition = {**iceberg, "row_filter": 3}
+    yield data.read_iceberg, condition, TypeError, "row_filter", "3 (int)", "None, a condition as text"
+    yield data.read_iceberg, {**iceberg, "snapshot_id": "1"}, TypeError, "snapshot_id", "'1' (str)", "None or a number"
+    yield data.read_iceberg, {**iceberg, "parallelism": 0}, ValueError, "parallelism", "0", "-1 or an integer above 0"
+    yield data.read_iceberg, {**iceberg, "override_num_blocks": 0}, ValueError, "override_num_blocks", "0", ABOVE_0
+    for name in ("scan_kwargs", "catalog_kwargs"):
+        yield data.read_iceberg, {**iceberg, name: 3}, TypeError, name, "3 (int)", a_dict
 
 
 def of_memory():
@@ -288,6 +316,7 @@ OWN = {
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 ROWS = [
     *readers(),
+    *of_tables(),
     *of_memory(),
     *settings(),
     *of_expressions(),

@@ -147,7 +147,7 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
             "import ray.tune.schedulers",
             "ModuleNotFoundError: ray.tune.schedulers: Headway runs no trials yet; call fit() for each",
         ),
-        ("ray.data.read_delta('x')", "AttributeError: headway.data.read_delta: read it with its own client, as"),
+        ("ray.data.read_hudi('x')", "AttributeError: headway.data.read_hudi: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
         ("import ray.train.no_such", "ModuleNotFoundError: ray.train.no_such: Headway has no such module"),
         ("ray.init('ray://head:10001')", "ValueError: address is 'ray://head:10001'; allowed: None or"),

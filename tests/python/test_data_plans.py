@@ -168,8 +168,8 @@ def test_a_partition_filter_chooses_files(tmp_path):
 
 
 def test_names_that_are_not_here_say_what_to_do():
-    with pytest.raises(AttributeError, match=r"headway.data.read_delta: read it with its own client, as a pyarrow"):
-        headway.data.read_delta  # noqa: B018
+    with pytest.raises(AttributeError, match=r"headway.data.read_hudi: read it with its own client, as a pyarrow"):
+        headway.data.read_hudi  # noqa: B018
     with pytest.raises(ImportError, match=r"headway.data.from_pandas_refs: Headway has no object store"):
         from headway.data import from_pandas_refs  # noqa: F401
 

@@ -112,7 +112,7 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.train.huggingface.transformers import TransformersTrainer", "use transformers.Trainer with"),
         ("from headway.train.huggingface.accelerate import AccelerateTrainer", "either; use Accelerator() in the"),
         ("from headway.data import from_arrow_refs", "headway.data.from_arrow_refs: Headway has no object store; from"),
-        ("from headway.data import read_lance", "read it with its own client, as a pyarrow.Table or anything that"),
+        ("from headway.data import read_hudi", "read it with its own client, as a pyarrow.Table or anything that"),
     ],
 )
 def test_a_name_that_is_not_there_yet_says_so_in_each_form_of_import(code, words):

@@ -33,8 +33,8 @@ _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy 
 _DATA = {
     **dict.fromkeys(
         (
-            *("audio", "bigquery", "clickhouse", "databricks_tables", "datasource", "delta", "hudi", "iceberg"),
-            *("kafka", "lance", "lerobot", "mcap", "mongo", "snowflake", "videos", "zarr"),
+            *("audio", "bigquery", "clickhouse", "databricks_tables", "datasource", "hudi", "kafka", "lerobot", "mcap"),
+            *("mongo", "snowflake", "videos", "zarr"),
         ),
         _OWN_CLIENT,
     )

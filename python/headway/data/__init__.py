@@ -30,6 +30,7 @@ from headway.data._memory import range as range
 from headway.data._order import RandomSeedConfig
 from headway.data._read import read_avro, read_csv, read_json, read_orc, read_parquet, read_text
 from headway.data._read_samples import read_binary_files, read_images, read_numpy, read_tfrecords, read_webdataset
+from headway.data._read_tables import read_delta, read_iceberg, read_lance
 from headway.data._schema import Schema
 from headway.data._sources import from_torch, read_sql
 from headway.data._write import SaveMode
@@ -67,8 +68,11 @@ __all__ = [
     "read_avro",
     "read_binary_files",
     "read_csv",
+    "read_delta",
+    "read_iceberg",
     "read_images",
     "read_json",
+    "read_lance",
     "read_numpy",
     "read_orc",
     "read_parquet",

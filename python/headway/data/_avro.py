@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-def check_installed() -> None:
-    """Raises an error with the way out where fastavro is missing.
-
-    Raises:
-        ModuleNotFoundError: fastavro is not installed.
-    """
-    if importlib.util.find_spec("fastavro") is None:
-        raise ModuleNotFoundError("read_avro needs the package fastavro: pip install fastavro", name="fastavro")
 
 
 def rows_of(files: pyarrow.Table) -> pyarrow.Table:

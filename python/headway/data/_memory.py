@@ -82,12 +82,12 @@ def from_items(
     """
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         refuse("items", items, "a list of dicts or of other objects")
-    blocks = _blocks(parallelism, override_num_blocks)
+    pieces = blocks(parallelism, override_num_blocks)
     if isinstance(items, Sequence):
         if not items:
             raise ValueError("items is empty; allowed: at least one item, as columns come from items")
-        return cut(kept_tables([_table(items)]), blocks)
-    return cut(kept_tables(_tables(iter(items))), blocks)
+        return cut(kept_tables([_table(items)]), pieces)
+    return cut(kept_tables(_tables(iter(items))), pieces)
 
 
 def from_arrow(tables: Any, *, override_num_blocks: int | None = None) -> MaterializedDataset:
@@ -177,17 +177,17 @@ def from_huggingface(
         ...     return headway.data.from_huggingface(datasets.load_dataset("yelp_review_full")["train"])
     """
     above_0("concurrency", concurrency)
-    blocks = _blocks(parallelism, override_num_blocks)
+    pieces = blocks(parallelism, override_num_blocks)
     if isinstance(dataset, Mapping):
         names = ", ".join(map(repr, dataset))
         raise TypeError(f"dataset is a dict of data sets; allowed: one of them: dataset[name], name one of {names}")
     if type(dataset).__module__.partition(".")[0] != "datasets":
         refuse("dataset", dataset, "a datasets.Dataset or datasets.IterableDataset")
     if not hasattr(dataset, "__len__"):
-        return cut(kept_tables(_tables(iter(dataset))), blocks)
+        return cut(kept_tables(_tables(iter(dataset))), pieces)
     arrow = dataset.with_format("arrow")
     begins = iter(_begins(len(dataset)))
-    return cut(kept_tables(arrow[begin : begin + _ROWS_AT_ONCE] for begin in begins), blocks)
+    return cut(kept_tables(arrow[begin : begin + _ROWS_AT_ONCE] for begin in begins), pieces)
 
 
 def from_tf(dataset: Any) -> MaterializedDataset:
@@ -269,7 +269,8 @@ def cut(made: Any, blocks: int | None) -> Any:
     return made if blocks is None else made.repartition(blocks)
 
 
-def _blocks(parallelism: int, override_num_blocks: int | None) -> int | None:
+def blocks(parallelism: int, override_num_blocks: int | None) -> int | None:
+    """The number of pieces, of which ``parallelism`` is the older name."""
     if check_int("parallelism", parallelism, "-1 or an integer above 0") == -1:
         return override_num_blocks
     if parallelism < 1:

@@ -10,6 +10,7 @@ from headway.data import _avro, _csv_options
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._locations import column_names
+from headway.data._packages import check_installed
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -201,7 +202,7 @@ def read_avro(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
         concurrency, override_num_blocks,
     )  # fmt: skip
-    _avro.check_installed()
+    check_installed("read_avro", "fastavro")
     return read("binary", paths, given).map_batches(_avro.rows_of, batch_size=1, batch_format="pyarrow")
 
 

@@ -32,10 +32,10 @@ def from_torch(dataset: Any, local_read: bool = False) -> Dataset:
     if hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
         rows = len(dataset)
         units = [min(_ITEMS_OF_UNIT, rows - begin) for begin in range(0, rows, _ITEMS_OF_UNIT)]
-        return _of_python(_Indexed(dataset), units)
+        return of_python(_Indexed(dataset), len(units), units)
     if not hasattr(dataset, "__iter__"):
         refuse("dataset", dataset, "a torch.utils.data.Dataset")
-    return _of_python(_Iterated(dataset), None)
+    return of_python(_Iterated(dataset), 1, None)
 
 
 def read_sql(sql: str, connection_factory: Any) -> Dataset:
@@ -53,13 +53,19 @@ def read_sql(sql: str, connection_factory: Any) -> Dataset:
     check_str("sql", sql, "a query")
     if not callable(connection_factory):
         refuse("connection_factory", connection_factory, "a function that returns a connection")
-    return _of_python(_Query(sql, connection_factory), None)
+    return of_python(_Query(sql, connection_factory), 1, None)
 
 
-def _of_python(function: Any, units: list[int] | None) -> Dataset:
+def of_python(function: Any, units: int, rows: list[int] | None) -> Dataset:
+    """A data set whose units ``function`` makes of their numbers, in function workers.
+
+    Args:
+        function: Gives a table, or an iterable of rows or of tables.
+        units: How many.
+        rows: Of each unit; None: they are unknown.
+    """
     blob = _functions.packed(function, Arguments())
-    arguments = {"units": 1 if units is None else len(units), "rows": units}
-    return Dataset._of(Plan.source("python_source", arguments, blob=blob))
+    return Dataset._of(Plan.source("python_source", {"units": units, "rows": rows}, blob=blob))
 
 
 class _Indexed:

@@ -206,13 +206,14 @@ class Write(DatasetPart):
         arguments = {
             "format": kind,
             "path": _locations.location("path", path, filesystem),
-            "mode": _mode(mode),
+            "mode": save_mode(mode),
             "options": {name: value for name, value in given.items() if value is not None},
         }
         _client.run(self._plan.then("write", arguments), self.context, self._plan)
 
 
-def _mode(given: Any) -> str:
+def save_mode(given: Any) -> str:
+    """A mode's value. Raises TypeError or ValueError for what is none."""
     modes = ", ".join(f'"{mode.value}"' for mode in SaveMode)
     value = getattr(given, "value", given)
     if not isinstance(value, str):

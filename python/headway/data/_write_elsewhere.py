@@ -1,20 +1,28 @@
-"""Data sets written to what is no folder of files: data bases."""
+"""Data sets written to what is no folder of files: data bases, and tables of other packages."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_str, refuse
+from headway._values.arguments import check_int, check_str, refuse
+from headway.data import _client
 from headway.data._consume import Consume
+from headway.data._locations import column_names
+from headway.data._packages import needed
+from headway.data._write import SaveMode, save_mode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Rows that a data base gets at a time.
 _ROWS_AT_ONCE = 1024
 
 
 class WriteElsewhere(Consume):
-    """Data sets written to data bases."""
+    """Data sets written to data bases and to tables of Lance and Delta Lake."""
 
     def write_sql(self, sql: str, connection_factory: Any) -> None:
         """Writes rows over any connection of Python's DB-API, in this process and in one
@@ -43,3 +51,110 @@ class WriteElsewhere(Consume):
                 with contextlib.suppress(Exception):  # Not every data base has transactions.
                     connection.rollback()
                 raise
+
+    def write_lance(
+        self,
+        path: str,
+        *,
+        mode: SaveMode | str = SaveMode.CREATE,
+        min_rows_per_file: int = 1024 * 1024,
+        max_rows_per_file: int = 64 * 1024 * 1024,
+        data_storage_version: str | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Writes a Lance data set, with the package ``pylance``, in this process and as one version
+        of it.
+
+        Args:
+            path: Its folder or URL.
+            mode: What to do where there is one already: ``"create"``, ``"append"`` or
+                ``"overwrite"``.
+            min_rows_per_file: Kept for scripts that give it.
+            max_rows_per_file: Rows of a file at most.
+            data_storage_version: Of Lance's format.
+            storage_options: For Lance's access to the storage.
+
+        Raises:
+            ModuleNotFoundError: pylance is not installed.
+        """
+        check_str("path", path, "a folder or URL")
+        for name, rows in (("min_rows_per_file", min_rows_per_file), ("max_rows_per_file", max_rows_per_file)):
+            if check_int(name, rows, "an integer above 0") < 1:
+                raise ValueError(f"{name} is {rows}; allowed: an integer above 0")
+        needed("write_lance", "lance", "pylance").write_dataset(
+            self._reader(),
+            path,
+            mode=_table_mode(mode, {"create": "create", "append": "append", "overwrite": "overwrite"}),
+            max_rows_per_file=max_rows_per_file,
+            data_storage_version=data_storage_version,
+            storage_options=_options(storage_options),
+        )
+
+    def write_delta(
+        self,
+        path: str,
+        *,
+        mode: SaveMode | str = SaveMode.APPEND,
+        partition_by: Sequence[str] | None = None,
+        storage_options: Mapping[str, str] | None = None,
+        schema_mode: str = "merge",
+        name: str | None = None,
+        description: str | None = None,
+    ) -> None:
+        """Writes a Delta Lake table, with the package ``deltalake``, in this process and as one
+        version of it.
+
+        Args:
+            path: Its folder or URL.
+            mode: What to do where there is one already: ``"append"``, ``"overwrite"``, ``"error"``
+                or ``"ignore"``.
+            partition_by: Columns whose values become folders.
+            storage_options: For the package's access to the storage.
+            schema_mode: ``"merge"``: new columns are added; ``"overwrite"``.
+            name: The table's name.
+            description: Of the table.
+
+        Raises:
+            ModuleNotFoundError: deltalake is not installed.
+        """
+        check_str("path", path, "a folder or URL")
+        if schema_mode not in ("merge", "overwrite"):
+            raise ValueError(f'schema_mode is {schema_mode!r}; allowed: "merge" or "overwrite"')
+        modes = {"append": "append", "overwrite": "overwrite", "error": "error", "create": "error", "ignore": "ignore"}
+        chosen = _table_mode(mode, modes)
+        needed("write_delta", "deltalake").write_deltalake(
+            path,
+            self._reader(),
+            mode=chosen,
+            # Only these change a table that is there.
+            schema_mode=schema_mode if chosen in ("append", "overwrite") else None,
+            partition_by=column_names("partition_by", partition_by),
+            storage_options=_options(storage_options),
+            name=name,
+            description=description,
+        )
+
+    def _reader(self) -> pa.RecordBatchReader:
+        """All rows, as a stream."""
+        import pyarrow as pa
+
+        schema = _client.schema(self._plan, self.context)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in self._batches():
+                yield from batch.to_table().cast(schema).to_batches()
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _table_mode(given: Any, modes: dict[str, str]) -> str:
+    value = save_mode(given)
+    if value not in modes:
+        raise ValueError(f"mode is {value!r}; allowed: {', '.join(map(repr, modes))}")
+    return modes[value]
+
+
+def _options(given: Any) -> dict[str, Any] | None:
+    if given is not None and not isinstance(given, Mapping):
+        refuse("storage_options", given, "None or a dict")
+    return None if given is None else dict(given)

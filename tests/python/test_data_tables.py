@@ -1,0 +1,203 @@
+"""Tables of Lance, Delta Lake and Iceberg: written and read with these projects' own packages."""
+
+import importlib
+import importlib.util
+import os
+
+import pyarrow as pa
+import pytest
+from headway import data
+
+ROWS = [{"id": number, "name": f"row {number}", "even": number % 2 == 0} for number in range(6)]
+PARTS = [ROWS[:3], ROWS[3:]]
+
+
+def table(rows):
+    return pa.Table.from_pylist(rows)
+
+
+def by_id(made):
+    return sorted(made.take_all(), key=lambda row: row["id"])
+
+
+@pytest.fixture
+def installed(the_engine_ends):
+    """Imports a package: those of requirements/tables.txt."""
+    return importlib.import_module
+
+
+@pytest.fixture
+def lance(installed, tmp_path):
+    """A Lance data set of two fragments, whose first version has the first only."""
+    place = str(tmp_path / "rows.lance")
+    for rows in PARTS:
+        installed("lance").write_dataset(table(rows), place, mode="append" if os.path.exists(place) else "create")
+    return place
+
+
+@pytest.mark.heavy
+def test_lance_is_read_by_fragments(lance):
+    made = data.read_lance(lance)
+    assert made.take_all() == ROWS
+    assert (made.count(), made.columns()) == (6, ["id", "name", "even"])
+    assert data.read_lance([lance, lance]).count() == 12
+    assert len(list(made.iter_batches(batch_size=None))) == 2
+    assert data.read_lance(lance, override_num_blocks=3).take_all() == ROWS
+
+
+@pytest.mark.heavy
+def test_lance_gives_an_older_version_some_columns_and_some_rows(lance):
+    assert data.read_lance(lance, version=1).take_all() == PARTS[0]
+    some = data.read_lance(lance, columns=["id"], filter="even")
+    assert some.take_all() == [{"id": 0}, {"id": 2}, {"id": 4}]
+    # One fragment has no such row.
+    assert data.read_lance(lance, filter="id > 3", scanner_options={"batch_size": 1}).take_all() == ROWS[4:]
+    assert data.read_lance(lance, filter="id > 9").take_all() == []
+
+
+@pytest.mark.heavy
+def test_lance_is_read_as_it_was_when_it_was_opened(installed, lance):
+    made = data.read_lance(lance)
+    installed("lance").write_dataset(table(ROWS), lance, mode="append")
+    assert made.take_all() == ROWS
+
+
+@pytest.mark.heavy
+def test_lance_is_written(installed, tmp_path):
+    place = str(tmp_path / "written.lance")
+    rows = data.from_items(ROWS)
+    rows.write_lance(place, max_rows_per_file=4)
+    assert data.read_lance(place).take_all() == ROWS
+    assert len(installed("lance").dataset(place).get_fragments()) == 2
+    with pytest.raises(OSError, match="already exists"):
+        rows.write_lance(place)
+    rows.limit(1).write_lance(place, mode="append")
+    assert data.read_lance(place).count() == 7
+    rows.limit(2).write_lance(place, mode=data.SaveMode.OVERWRITE)
+    assert data.read_lance(place).take_all() == ROWS[:2]
+
+
+@pytest.fixture
+def delta(installed, tmp_path):
+    """A Delta table of two versions, in folders of a column."""
+    place = str(tmp_path / "delta")
+    for rows in PARTS:
+        installed("deltalake").write_deltalake(place, table(rows), mode="append", partition_by=["even"])
+    return place
+
+
+@pytest.mark.heavy
+def test_delta_is_read_by_files(delta):
+    made = data.read_delta(delta)
+    assert by_id(made) == ROWS
+    assert made.take_all() == made.take_all()  # In the order of the files' names.
+    assert (made.count(), made.columns()) == (6, ["id", "name", "even"])
+    assert len(list(made.iter_batches(batch_size=None))) == 4
+    assert by_id(data.read_delta(delta, override_num_blocks=2)) == ROWS
+
+
+@pytest.mark.heavy
+def test_delta_gives_an_older_version_and_some_columns(delta):
+    assert by_id(data.read_delta(delta, 0)) == PARTS[0]
+    assert by_id(data.read_delta(delta, columns=["even", "id"])) == [
+        {"even": row["even"], "id": row["id"]} for row in ROWS
+    ]
+
+
+@pytest.mark.heavy
+def test_delta_is_read_as_it_was_when_it_was_opened(installed, delta):
+    made = data.read_delta(delta)
+    installed("deltalake").write_deltalake(delta, table(ROWS), mode="overwrite")
+    assert by_id(made) == ROWS
+
+
+@pytest.mark.heavy
+def test_delta_without_rows_has_its_columns(installed, tmp_path):
+    place = str(tmp_path / "empty")
+    installed("deltalake").write_deltalake(place, table(ROWS))
+    installed("deltalake").DeltaTable(place).delete()
+    with pytest.raises(ValueError, match="empty has no files, so nothing can be read"):
+        data.read_delta(place)
+
+
+@pytest.mark.heavy
+def test_delta_is_written(installed, tmp_path):
+    place = str(tmp_path / "written")
+    rows = data.from_items(ROWS)
+    rows.write_delta(place, partition_by=["even"], name="rows", description="of a test")
+    assert by_id(data.read_delta(place)) == ROWS
+    made = installed("deltalake").DeltaTable(place)
+    assert (made.metadata().name, made.metadata().description) == ("rows", "of a test")
+    assert made.metadata().partition_columns == ["even"]
+    with pytest.raises(Exception, match="already exists"):
+        rows.write_delta(place, mode="error")
+    rows.write_delta(place, mode="ignore")
+    assert data.read_delta(place).count() == 6
+    rows.limit(1).with_column("more", data.expressions.lit(1)).write_delta(place, partition_by=["even"])
+    assert {row["more"] for row in by_id(data.read_delta(place)) if row["id"] == 0} == {None, 1}
+    rows.limit(2).drop_columns(["name"]).write_delta(place, mode="overwrite", schema_mode="overwrite")
+    assert data.read_delta(place).columns() == ["id", "even"]
+
+
+@pytest.fixture
+def iceberg(installed, tmp_path):
+    """An Iceberg table of two snapshots; gives its catalog's arguments and the table."""
+    place = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}"}
+    catalog = installed("pyiceberg.catalog").load_catalog("default", **place)
+    catalog.create_namespace("tests")
+    made = catalog.create_table("tests.rows", schema=table(ROWS).schema)
+    for rows in PARTS:
+        made.append(table(rows))
+    return {"name": "default", **place}, made
+
+
+@pytest.mark.heavy
+def test_iceberg_is_read_by_files(iceberg):
+    catalog, _ = iceberg
+    made = data.read_iceberg(table_identifier="tests.rows", catalog_kwargs=catalog)
+    assert by_id(made) == ROWS
+    assert made.take_all() == made.take_all()
+    assert (made.count(), made.columns()) == (6, ["id", "name", "even"])
+    cut = data.read_iceberg(table_identifier="tests.rows", catalog_kwargs=catalog, parallelism=3)
+    assert by_id(cut) == ROWS
+
+
+@pytest.mark.heavy
+def test_iceberg_gives_a_snapshot_some_columns_and_some_rows(installed, iceberg):
+    catalog, made = iceberg
+    given = {"table_identifier": "tests.rows", "catalog_kwargs": catalog}
+    first = made.history()[0].snapshot_id
+    assert by_id(data.read_iceberg(**given, snapshot_id=first)) == PARTS[0]
+    condition = installed("pyiceberg.expressions").EqualTo("even", True)
+    for row_filter in (condition, "even = true"):
+        some = data.read_iceberg(**given, selected_fields=("id",), row_filter=row_filter)
+        assert by_id(some) == [{"id": 0}, {"id": 2}, {"id": 4}]
+    assert by_id(data.read_iceberg(**given, row_filter="id > 3")) == ROWS[4:]
+    assert data.read_iceberg(**given, scan_kwargs={"limit": 4}).count() == 4
+
+
+@pytest.mark.heavy
+def test_iceberg_without_rows_says_so(iceberg):
+    catalog, _ = iceberg
+    with pytest.raises(ValueError, match=r"tests\.rows has no such rows, so nothing can be read"):
+        data.read_iceberg(table_identifier="tests.rows", catalog_kwargs=catalog, row_filter="id > 9")
+
+
+@pytest.mark.parametrize(
+    ("call", "module", "words"),
+    [
+        (lambda rows: data.read_lance("x"), "lance", "read_lance needs the package pylance: pip install pylance"),
+        (lambda rows: data.read_delta("x"), "deltalake", "pip install deltalake"),
+        (lambda rows: data.read_iceberg(table_identifier="x"), "pyiceberg", "pip install pyiceberg"),
+        (lambda rows: rows.write_lance("x"), "lance", "write_lance needs the package pylance"),
+        (lambda rows: rows.write_delta("x"), "deltalake", "write_delta needs the package deltalake"),
+    ],
+)
+def test_a_package_that_is_missing_is_named(monkeypatch, call, module, words):
+    def hidden(name, find=importlib.util.find_spec):
+        return None if name == module else find(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", hidden)
+    with pytest.raises(ModuleNotFoundError, match=words) as caught:
+        call(data.range(1))
+    assert caught.value.name == module
