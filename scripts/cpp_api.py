@@ -33,6 +33,8 @@ HEADERS = [
         "storage",
         "callback",
         "data/dataset",
+        "data/aggregate",
+        "data/write",
         "data/expression",
         "data/iterator",
         "data/shard",

@@ -105,8 +105,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
     return arrow::Status::CapacityError(
         "random_shuffle: a C++ program shuffles rows in memory: half of the data process's budget of ",
         engine_.budget().bytes() >> 20,
-        " MiB at most, and none after a limit or another shuffle; shuffle before limit(), or use "
-        "randomize_block_order()");
+        " MiB at most, and none after a limit or another shuffle; shuffle before limit(), use randomize_block_order(), "
+        "or name an interpreter that has the packages headway and duckdb by HEADWAY_PYTHON");
   }
   data::WholeNode sort;
   sort.operation = "random_shuffle";

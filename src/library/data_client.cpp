@@ -39,6 +39,12 @@ class OpenedStream : public DataStream {
   DataWaits* waits_;
 };
 
+Result<feed::Reply> answer_to(const wire::Frame& question) {
+  const Result<DataAddress> process = data_process();
+  if (!process) return process.error();
+  return feed::ask(process->address, process->hello, question, nullptr).value;
+}
+
 }  // namespace
 
 Result<void> check_data_plan(const std::string& plan_json) {
@@ -48,14 +54,19 @@ Result<void> check_data_plan(const std::string& plan_json) {
 }
 
 Result<std::string> ask_data(const std::string& what, const std::string& plan_json) {
-  const Result<DataAddress> process = data_process();
-  if (!process) return process.error();
   Result<Json> plan = parse_json(plan_json, "a plan");
   if (!plan) return plan.error();
-  const wire::Frame question = wire::to_frame(feed::Ask{what, std::move(*plan), {}}, nullptr);
-  const feed::Outcome<feed::Reply> reply = feed::ask(process->address, process->hello, question, nullptr);
-  if (!reply.value) return reply.value.error();
-  return json_text(reply.value->value);
+  const Result<feed::Reply> reply = answer_to(wire::to_frame(feed::Ask{what, std::move(*plan), {}}, nullptr));
+  if (!reply) return reply.error();
+  return json_text(reply->value);
+}
+
+Result<void> run_data(const std::string& plan_json) {
+  Result<Json> plan = parse_json(plan_json, "a plan");
+  if (!plan) return plan.error();
+  const Result<feed::Reply> reply = answer_to(wire::to_frame(feed::Run{std::move(*plan), {}}, nullptr));
+  if (!reply) return reply.error();
+  return {};
 }
 
 std::uint64_t seed_of(const std::string& text) {

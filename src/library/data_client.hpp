@@ -22,6 +22,9 @@ Result<void> check_data_plan(const std::string& plan_json);
 /// The answer to a question ("count", "schema") about a plan, as JSON.
 Result<std::string> ask_data(const std::string& what, const std::string& plan_json);
 
+/// Runs a plan that ends in a write, until all is written.
+Result<void> run_data(const std::string& plan_json);
+
 /// A seed that is the same for the same text, below 2^62.
 std::uint64_t seed_of(const std::string& text);
 

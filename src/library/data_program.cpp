@@ -1,5 +1,6 @@
 #include "library/data_program.hpp"
 
+#include "core/json_text.hpp"
 #include "feed/data_process.hpp"
 #include "library/arrow_libraries.hpp"
 #include "library/data_client.hpp"
@@ -86,6 +87,46 @@ Result<std::string> shared_folder(const fs::path& scratch) {
   return folder->string();
 }
 
+/// Which Python runs DuckDB: the one that is named, or that of the wheel which `package` is a part
+/// of; empty: none.
+Result<std::string> interpreter(const fs::path& package) {
+  std::error_code failure;
+  const std::string named = variable("HEADWAY_PYTHON");
+  if (!named.empty()) {
+    const std::string path = fs::absolute(named, failure).string();
+    if (access(path.c_str(), X_OK) == 0) return path;
+    return Error{ErrorKind::invalid_argument,
+                 "HEADWAY_PYTHON is \"" + named +
+                     "\", which is no program; allowed: the path of a Python interpreter that has the packages headway "
+                     "and duckdb"};
+  }
+  // PREFIX/lib/python3.11/site-packages/headway
+  const fs::path version = package.parent_path().parent_path();
+  const fs::path own = version.parent_path().parent_path() / "bin" / version.filename();
+  const bool is_python = version.filename().string().starts_with("python");
+  return is_python && fs::exists(own, failure) ? own.string() : std::string();
+}
+
+/// The command that starts the host of processes of Python; empty where there is no interpreter.
+Result<std::vector<std::string>> function_host(const std::string& program) {
+  std::error_code failure;
+  const fs::path package = fs::canonical(program, failure).parent_path().parent_path();
+  const Result<std::string> python = interpreter(package);
+  if (!python) return python.error();
+  if (python->empty()) return std::vector<std::string>();
+  const bool is_package = fs::exists(package / "__init__.py", failure);
+  const std::string code =
+      "import sys\n" +
+      (is_package ? "sys.path.append(" + json_text(Json(package.parent_path().string())) + ")\n" : "") +
+      "try:\n"
+      "    from headway._worker.functions.host import main\n"
+      "except ImportError as missing:\n"
+      "    sys.exit(f'{sys.executable}, which runs DuckDB for a C++ program (HEADWAY_PYTHON), has no "
+      "package headway: {missing}')\n"
+      "main()\n";
+  return std::vector<std::string>{*python, "-c", code};
+}
+
 struct Known {
   std::mutex mutex;
   pid_t owner = 0;
@@ -121,10 +162,13 @@ Result<DataAddress> data_process() {
     if (!scratch) return scratch.error();
     const Result<std::string> folder = shared_folder(*scratch);
     if (!folder) return folder.error();
+    const Result<std::vector<std::string>> host = function_host(*program);
+    if (!host) return host.error();
     Result<feed::DataProcess> started = feed::DataProcess::start(*program, *folder, library_path());
     if (!started) return started.error();
     here.process = std::make_unique<feed::DataProcess>(std::move(*started));
     here.hello.scratch = scratch->string();
+    here.hello.function_host = *host;
   }
   return DataAddress{here.process->address(), here.hello};
 }

@@ -1,32 +1,20 @@
 #include <headway/data/dataset.hpp>
 
 #include "core/location.hpp"
-#include "library/shuffle_arguments.hpp"
+#include "library/plan_arguments.hpp"
 #include "library/text_check.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace headway::data {
-namespace {
-
+namespace headway {
 namespace fs = std::filesystem;
 
-Json list_of(const std::vector<std::string>& texts) {
-  Json all = Json::array();
-  for (const std::string& each : texts) all.push_back(each);
-  return all;
-}
+namespace library {
 
-[[noreturn]] void refuse_path(std::string message) {
-  throw BadResult({ErrorKind::invalid_argument, std::move(message)});
-}
-
-/// As the data process, which works in another directory, opens it.
 std::string location_of(const std::string& argument, const std::string& path) {
-  library::check_text(argument, path).value();
-  if (path.empty() || path.find('\0') != std::string::npos)
-    refuse_path(argument + " is \"\"; allowed: a path or a URL");
+  check_text(argument, path).value();
+  if (path.empty() || path.find('\0') != std::string::npos) refuse(argument + " is \"\"; allowed: a path or a URL");
   if (is_remote(path)) return path;
   std::string local = scheme_of(path).empty() ? path : local_path(path).value();
   const char* home = std::getenv("HOME");
@@ -36,12 +24,23 @@ std::string location_of(const std::string& argument, const std::string& path) {
   return failure ? local : absolute.string();
 }
 
+}  // namespace library
+
+namespace data {
+namespace {
+
+Json list_of(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& each : texts) all.push_back(each);
+  return all;
+}
+
 Json locations_of(const Paths& paths, bool may_be_missing) {
-  if (paths.all.empty()) refuse_path("paths is empty; allowed: a path, a URL, or several");
+  if (paths.all.empty()) library::refuse("paths is empty; allowed: a path, a URL, or several");
   Json places = Json::array();
   for (std::size_t index = 0; index < paths.all.size(); ++index) {
     const std::string argument = paths.all.size() == 1 ? "paths" : "paths[" + std::to_string(index) + "]";
-    const std::string place = location_of(argument, paths.all[index]);
+    const std::string place = library::location_of(argument, paths.all[index]);
     std::error_code failure;
     if (!may_be_missing && !is_remote(place) && !fs::exists(place, failure)) {
       throw BadResult({ErrorKind::not_found, argument + " is \"" + place + "\", which does not exist"});
@@ -59,7 +58,7 @@ struct Format {
 
 Dataset read(const Format& format, const Paths& paths, const ReadOptions& given, Json options = Json::object()) {
   if (given.columns) {
-    if (given.columns->empty()) refuse_path("ReadOptions.columns is empty; allowed: none, or columns' names");
+    if (given.columns->empty()) library::refuse("ReadOptions.columns is empty; allowed: none, or columns' names");
     for (const std::string& name : *given.columns) library::check_text("ReadOptions.columns", name).value();
     options["columns"] = list_of(*given.columns);
   }
@@ -87,12 +86,12 @@ Dataset read_csv(const Paths& paths, const ReadOptions& options, const CsvOption
   Json given = Json::object();
   if (static_cast<unsigned char>(csv.delimiter) >= 128 || csv.delimiter < ' ') {
     if (csv.delimiter != '\t') {
-      refuse_path("CsvOptions.delimiter is the character " + std::to_string(static_cast<int>(csv.delimiter)) +
-                  "; allowed: one that can be seen, a space or a tab");
+      library::refuse("CsvOptions.delimiter is the character " + std::to_string(static_cast<int>(csv.delimiter)) +
+                      "; allowed: one that can be seen, a space or a tab");
     }
   }
   if (csv.skip_rows < 0) {
-    refuse_path("CsvOptions.skip_rows is " + std::to_string(csv.skip_rows) + "; allowed: 0 or more");
+    library::refuse("CsvOptions.skip_rows is " + std::to_string(csv.skip_rows) + "; allowed: 0 or more");
   }
   if (csv.delimiter != ',') given["delimiter"] = std::string(1, csv.delimiter);
   if (!csv.column_names.empty()) given["column_names"] = list_of(csv.column_names);
@@ -116,8 +115,8 @@ Dataset read_images(const Paths& paths, const ReadOptions& options, const ImageO
   if (images.size) {
     const auto [height, width] = *images.size;
     if (height < 1 || width < 1) {
-      refuse_path("ImageOptions.size is {" + std::to_string(height) + ", " + std::to_string(width) +
-                  "}; allowed: none, or a height and a width above 0");
+      library::refuse("ImageOptions.size is {" + std::to_string(height) + ", " + std::to_string(width) +
+                      "}; allowed: none, or a height and a width above 0");
     }
     given["size"] = Json::array({height, width});
   }
@@ -134,8 +133,9 @@ Dataset read_tfrecords(const Paths& paths, const ReadOptions& options) { return 
 Dataset read_webdataset(const Paths& paths, const ReadOptions& options) { return read({"webdataset"}, paths, options); }
 
 Dataset range(std::int64_t rows) {
-  if (rows < 0) refuse_path("rows is " + std::to_string(rows) + "; allowed: 0 or more");
+  if (rows < 0) library::refuse("rows is " + std::to_string(rows) + "; allowed: 0 or more");
   return Dataset::source("range", Json::object({{"rows", rows}}));
 }
 
-}  // namespace headway::data
+}  // namespace data
+}  // namespace headway

@@ -3,7 +3,7 @@
 #include "library/batch_functions.hpp"
 #include "library/data_client.hpp"
 #include "library/data_iterator.hpp"
-#include "library/shuffle_arguments.hpp"
+#include "library/plan_arguments.hpp"
 #include "library/text_check.hpp"
 
 #include <algorithm>
@@ -12,9 +12,8 @@
 
 namespace headway {
 namespace library {
-namespace {
 
-[[noreturn]] void refuse(std::string message) { throw BadResult({ErrorKind::invalid_argument, std::move(message)}); }
+void refuse(std::string message) { throw BadResult({ErrorKind::invalid_argument, std::move(message)}); }
 
 Json column_names(const char* argument, const std::vector<std::string>& names) {
   if (names.empty()) refuse(std::string(argument) + " is empty; allowed: at least one column's name");
@@ -28,8 +27,6 @@ Json column_names(const char* argument, const std::vector<std::string>& names) {
   }
   return all;
 }
-
-}  // namespace
 
 Json shuffle_arguments(const std::string& argument, const data::ShuffleOptions& options) {
   Json made = {{"seed", nullptr}, {"reseed", options.reseed}};
@@ -54,12 +51,15 @@ Dataset Dataset::source(const char* op, const Json& arguments) {
   return {std::move(plan), {}};
 }
 
+void Dataset::check_no_functions(const char* called) const {
+  if (functions_.empty()) return;
+  refuse(std::string(called) +
+         "() comes behind map_batches(), whose functions run in the process that asks for batches; allowed: before "
+         "map_batches()");
+}
+
 Dataset Dataset::then(const char* called, const char* op, const Json& arguments) const {
-  if (!functions_.empty()) {
-    refuse(std::string(called) +
-           "() comes behind map_batches(), whose functions run in the process that asks for batches; allowed: before "
-           "map_batches()");
-  }
+  check_no_functions(called);
   Json plan = plan_;
   const auto last = static_cast<std::int64_t>(plan.size()) - 1;
   plan.push_back({{"op", op}, {"inputs", Json::array({last})}, {"args", arguments}});

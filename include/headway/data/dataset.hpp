@@ -1,8 +1,10 @@
 #pragma once
 
+#include <headway/data/aggregate.hpp>
 #include <headway/data/batch.hpp>
 #include <headway/data/expression.hpp>
 #include <headway/data/iterator.hpp>
+#include <headway/data/write.hpp>
 #include <headway/export.hpp>
 #include <headway/json.hpp>
 
@@ -58,6 +60,29 @@ struct ShuffleOptions {
   bool reseed = true;
 };
 
+/// Which rows a join gives. A row of an outer join without a match has missing values; a semi join
+/// gives the rows of one side that have a match, an anti join those that have none.
+enum class JoinType {
+  inner,
+  left_outer,
+  right_outer,
+  full_outer,
+  left_semi,
+  right_semi,
+  left_anti,
+  right_anti,
+};
+
+/// The columns of a join.
+struct JoinOptions {
+  std::vector<std::string> on = {"id"};    ///< Of this data set.
+  std::vector<std::string> right_on = {};  ///< Of the other one; empty: as `on`.
+  std::string left_suffix = "";            ///< Behind columns of this one whose names both have.
+  std::string right_suffix = "";           ///< Behind those of the other one.
+};
+
+class GroupedData;
+
 /// Rows with named columns, as a plan: nothing is read before something asks for rows. A data set
 /// never changes; each function returns another one. The plan runs in the data process of each
 /// machine (`headway-data`), in its threads, within its memory budget: a quarter of the machine's
@@ -86,8 +111,9 @@ class HEADWAY_API Dataset {
   Dataset filter(const Expr& condition) const;
   /// The first rows.
   Dataset limit(std::int64_t rows) const;
-  /// All rows in a random order. They are kept in memory meanwhile: half of the budget at most. Not
-  /// after `limit` or another shuffle.
+  /// All rows in a random order. They are kept in memory meanwhile. With a Python interpreter, as
+  /// for `sort`, more than half of the budget is shuffled on disk; without, that is an error, and
+  /// so is a shuffle after `limit` or another shuffle.
   Dataset random_shuffle(const ShuffleOptions& options = {}) const;
   /// Pieces of the data, such as row groups, in a random order; rows within a piece keep theirs.
   Dataset randomize_block_order(const ShuffleOptions& options = {}) const;
@@ -97,6 +123,23 @@ class HEADWAY_API Dataset {
   /// registered by HEADWAY_BATCH_FUNCTION.
   Dataset map_batches(BatchFunction function) const;
 
+  /// The rows of this data set and then those of others, which have the same columns.
+  Dataset union_(const std::vector<Dataset>& others) const;
+  /// Rows in the order of columns, from the most important on; rows with equal values keep their
+  /// order, missing values come last. `descending` has one value for each key; empty: all ascend.
+  ///
+  /// Sorts, groups and joins are done by DuckDB, which spills what memory does not hold, in a
+  /// process of Python. The environment variable HEADWAY_PYTHON names an interpreter with the
+  /// packages headway and duckdb; an installed wheel finds its own.
+  Dataset sort(const std::vector<std::string>& keys, const std::vector<bool>& descending = {}) const;
+  /// Groups of rows with equal values in columns; no columns: all rows are one group.
+  GroupedData groupby(const std::vector<std::string>& keys) const;
+  /// A row with a column for each value over all rows.
+  Dataset aggregate(const std::vector<Aggregate>& values) const;
+  /// Rows of this data set beside those of another that have equal values in columns. No order is
+  /// promised but that it is the same each time.
+  Dataset join(const Dataset& right, JoinType type, const JoinOptions& options = {}) const;
+
   /// How many rows there are. Reads no more than it must.
   std::int64_t count() const;
   /// The columns that the data process gives; `map_batches` may change them.
@@ -105,6 +148,22 @@ class HEADWAY_API Dataset {
   DataIterator iterator() const;
   /// Batches of all rows, for this process: `iterator().batches(options)`.
   Epochs batches(const BatchOptions& options = {}) const { return iterator().batches(options); }
+
+  /// Writes files to a folder: a path or a URL. They are complete once the function has returned.
+  /// Not after `map_batches`.
+  void write_parquet(const std::string& path, const WriteOptions& options = {},
+                     const ParquetOptions& parquet = {}) const;
+  /// Each file begins with the columns' names.
+  void write_csv(const std::string& path, const WriteOptions& options = {}) const;
+  /// An object a line.
+  void write_json(const std::string& path, const WriteOptions& options = {}) const;
+  void write_orc(const std::string& path, const WriteOptions& options = {}) const;
+  /// A column as `.npy` files.
+  void write_numpy(const std::string& path, const std::string& column = "data", const WriteOptions& options = {}) const;
+  /// A row is an example.
+  void write_tfrecords(const std::string& path, const WriteOptions& options = {}) const;
+  /// Tar files in the form of WebDataset.
+  void write_webdataset(const std::string& path, const WriteOptions& options = {}) const;
 
   /// For Headway's own use: plan and functions, as they travel to workers.
   Json json() const;
@@ -116,10 +175,33 @@ class HEADWAY_API Dataset {
 
  private:
   Dataset(Json plan, std::vector<std::string> functions) : plan_(std::move(plan)), functions_(std::move(functions)) {}
+  /// With one more node. Throws `BadResult` where a function comes before it.
   Dataset then(const char* called, const char* op, const Json& arguments) const;
+  /// This data set and others as inputs of one more node.
+  Dataset combined(const char* called, const std::vector<Dataset>& others, const char* op, const Json& arguments) const;
+  void check_no_functions(const char* called) const;
+  void write(const char* called, const char* format, const std::string& path, const WriteOptions& options,
+             Json more) const;
+  friend class GroupedData;
 
   Json plan_;
   std::vector<std::string> functions_;
+};
+
+/// Groups of rows with equal values: what `Dataset::groupby` gives.
+class HEADWAY_API GroupedData {
+ public:
+  /// A row for each group, with its keys and values, in the order of the keys. Names must differ.
+  Dataset aggregate(const std::vector<Aggregate>& values) const;
+  /// The number of rows of each group, "count()".
+  Dataset count() const { return aggregate({aggregate::count()}); }
+
+ private:
+  friend class Dataset;
+  GroupedData(Dataset of, std::vector<std::string> keys) : of_(std::move(of)), keys_(std::move(keys)) {}
+
+  Dataset of_;
+  std::vector<std::string> keys_;
 };
 
 /// One path or URL, or several: files, or folders whose files are read. Relative paths and "~" are

@@ -30,6 +30,11 @@ std::string key_of(const FunctionSpec& spec) {
 }  // namespace
 
 arrow::Result<std::shared_ptr<FunctionHost>> FunctionPools::host() {
+  if (!has_host()) {
+    return arrow::Status::Invalid(
+        "DuckDB sorts, groups and joins in a process of Python, which a C++ program finds by the environment variable "
+        "HEADWAY_PYTHON: an interpreter that has the packages headway and duckdb");
+  }
   const std::lock_guard lock(mutex_);
   if (!host_) {
     ARROW_ASSIGN_OR_RAISE(host_, FunctionHost::start(launch_));
