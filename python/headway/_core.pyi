@@ -474,6 +474,194 @@ class Run:
     def stop(self, reason: str) -> None:
         """Ends the run as finished."""
 
+class SuggestionsWanted:
+    """Room for more trials -> suggest, no_suggestion, search_over."""
+
+    @property
+    def count(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialStartWanted:
+    """A trial is to start -> start_trial, refuse_trial."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def config(self) -> str: ...
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def resumes(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialStarted:
+    """A trial's ranks are ready."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialReported:
+    """A trial's report was decided about."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def line(self) -> dict[str, Any]: ...
+
+    @property
+    def decision(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class VerdictAsked:
+    """A report waits for a verdict -> decide."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def line(self) -> dict[str, Any]: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialHook:
+    """Call the hooks -> Run.setup_finished, Run.teardown_finished."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def workers(self) -> int: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialCall:
+    """A rank's answer to Run.execute."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def call(self) -> CallExecuted: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialEnded:
+    """A trial is "terminated", "errored", "paused" or "unfinished"."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def outcome(self) -> RunOutcome | None: ...
+
+    @property
+    def last_report_json(self) -> str: ...
+
+    @property
+    def value(self) -> bytes | None: ...
+
+    @property
+    def exception(self) -> bytes | None: ...
+
+    def __repr__(self) -> str: ...
+
+class ExperimentEnded:
+    """No event follows."""
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def read_experiment(path: str) -> str:
+    """
+    An experiment as its journal has it, as JSON. FileNotFoundError when there is none.
+    """
+
+class Experiment:
+    """One experiment, as the thread that serves it sees it."""
+
+    @property
+    def path(self) -> str:
+        """The experiment's folder."""
+
+    @property
+    def event_fd(self) -> int:
+        """A descriptor that is readable while there are events to take."""
+
+    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | TrialStarted | TrialReported | VerdictAsked | TrialHook | TrialCall | TrialEnded | Notice | RunWarning | ExperimentEnded]:
+        """
+        What happened since the last call, in order. The last event is ExperimentEnded.
+        """
+
+    def suggest(self, trial_id: str, config_json: str, folder: str) -> None:
+        """A new trial."""
+
+    def no_suggestion(self) -> None:
+        """None for now: asked again after the next report or end of a trial."""
+
+    def search_over(self) -> None:
+        """No more for ever."""
+
+    def start_trial(self, trial_id: str, start: int, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, hooks: bool = False) -> None:
+        """
+        The answer to TrialStartWanted, with the arguments of Runtime.start_run.
+        """
+
+    def refuse_trial(self, trial_id: str, start: int, message: str) -> None:
+        """The trial errors."""
+
+    def decide(self, trial_id: str, number: int, decision: str, reason: str) -> None:
+        """The answer to VerdictAsked: "continue", "stop" or "pause"."""
+
+    def stop_trial(self, trial_id: str, reason: str) -> None:
+        """Ends the trial as terminated."""
+
+    def stop(self, reason: str) -> None:
+        """Ends the experiment; trials that had not ended can be restored."""
+
+    def run_of(self, trial_id: str) -> Run:
+        """The run of a trial that has one. ValueError else."""
+
 class Runtime:
     """The driver's side of Headway in this process."""
 
@@ -494,6 +682,11 @@ class Runtime:
     def start_run(self, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, local_sessions: Sequence[int] = []) -> Run:
         """
         Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes.
+        """
+
+    def start_experiment(self, spec_json: str) -> Experiment:
+        """
+        Starts an experiment, or takes up the one in its folder. FileExistsError when another driver has it.
         """
 
     def total_resources(self) -> dict[str, float]: ...

@@ -46,8 +46,8 @@ CPP: dict[str, Room] = {
     "control": _room(
         "src/control/",
         "decisions: the run controller and its pieces (attempt, report pipeline, validations, upkeep, waits, end), "
-        "checkpoint book, failure policy and its texts; in `tune/` the controller of an experiment with many trials and "
-        "their schedulers",
+        "checkpoint book, failure policy and its texts; in `tune/` the controller of an experiment with many trials "
+        "and their schedulers",
         "headway core data",
     ),
     "storage": _room(
@@ -82,7 +82,8 @@ CPP: dict[str, Room] = {
     ),
     "driver": _room(
         "src/driver/",
-        "the runtime: carries out commands, feeds events, keeps the run's folder",
+        "the runtime: carries out commands, feeds events, keeps the run's folder; in `tune/` experiments, whose trials "
+        "are runs",
         "headway core wire control storage node engine cluster",
     ),
     "worker": _room("src/worker/", "the session inside a worker", "headway core wire storage"),
@@ -118,6 +119,7 @@ CPP: dict[str, Room] = {
 #: the room itself is the room's contract: its headers are for all folders, its sources may use all.
 FOLDERS: dict[str, dict[str, frozenset[str]]] = {
     "control": {"tune": frozenset()},
+    "driver": {"tune": frozenset()},
     "storage": {
         "disk": frozenset(),
         "local": frozenset({"disk"}),

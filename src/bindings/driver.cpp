@@ -1,14 +1,12 @@
 #include "bindings/described.hpp"
 #include "bindings/module.hpp"
+#include "bindings/runtime.hpp"
 #include "bindings/watch.hpp"
 #include "driver/found_run.hpp"
 #include "driver/run.hpp"
 #include "driver/run_identity.hpp"
 #include "driver/runtime.hpp"
 #include "node/process_identity.hpp"
-
-#include <new>
-#include <unistd.h>
 
 #include <nanobind/stl/unique_ptr.h>
 
@@ -17,43 +15,6 @@ namespace headway::bindings {
 namespace nb = nanobind;
 
 namespace {
-
-wire::Blob to_blob(const nb::bytes& bytes) { return std::make_shared<const std::string>(bytes.c_str(), bytes.size()); }
-
-/// Left alone in a forked child of the process that made it: its threads are not there, and could
-/// not be joined.
-template <class T>
-class OfThisProcess {
- public:
-  explicit OfThisProcess(std::shared_ptr<T> held) : held_(std::move(held)), pid_(getpid()) {}
-  OfThisProcess(OfThisProcess&&) = default;
-  ~OfThisProcess() {
-    if (!held_) return;
-    if (getpid() != pid_) {
-      (void)new (std::nothrow) std::shared_ptr<T>(std::move(held_));
-      return;
-    }
-    // The last one joins threads, which may wait for the interpreter's lock.
-    const nb::gil_scoped_release released;
-    held_.reset();
-  }
-  T* operator->() const { return held_.get(); }
-  const std::shared_ptr<T>& shared() const { return held_; }
-
- private:
-  std::shared_ptr<T> held_;
-  pid_t pid_;
-};
-
-/// A run with the runtime that it needs for as long as it lives.
-struct PyRun {
-  OfThisProcess<driver::Runtime> runtime;
-  OfThisProcess<driver::Run> run;
-};
-
-struct PyRuntime {
-  OfThisProcess<driver::Runtime> runtime;
-};
 
 std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std::string> factory_command,
                                         std::map<std::string, std::string> factory_env, std::string py_spy,
@@ -82,15 +43,9 @@ PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string
                 const nb::bytes& task, const std::optional<nb::bytes>& trainer,
                 const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
                 std::map<std::string, std::string> factory_env, const std::vector<int>& local_sessions) {
-  driver::RunStart start;
-  for (const int fd : local_sessions) start.local_sessions.emplace_back(fd);
-  start.spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
-  // As text within the set-up: bytes of the environment that are no UTF-8 travel as escapes.
-  start.worker_setup["json"] = worker_setup_json;
-  start.task = to_blob(task);
-  if (trainer) start.trainer = to_blob(*trainer);
+  driver::RunStart start = run_start(spec_json, worker_setup_json, task, trainer, std::move(factory_command),
+                                     std::move(factory_env), local_sessions);
   if (validation) start.validation = to_blob(*validation);
-  start.factory = {std::move(factory_command), std::move(factory_env)};
   auto run = without_gil([&] { return self.runtime->start_run(std::move(start)); });
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
 }
@@ -170,11 +125,28 @@ void bind_run(nb::module_& module) {
 
 }  // namespace
 
+wire::Blob to_blob(const nb::bytes& bytes) { return std::make_shared<const std::string>(bytes.c_str(), bytes.size()); }
+
+driver::RunStart run_start(const std::string& spec_json, const std::string& worker_setup_json, const nb::bytes& task,
+                           const std::optional<nb::bytes>& trainer, std::vector<std::string> factory_command,
+                           std::map<std::string, std::string> factory_env, const std::vector<int>& local_sessions) {
+  driver::RunStart start;
+  for (const int fd : local_sessions) start.local_sessions.emplace_back(fd);
+  start.spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
+  // As text within the set-up: bytes of the environment that are no UTF-8 travel as escapes.
+  start.worker_setup["json"] = worker_setup_json;
+  start.task = to_blob(task);
+  if (trainer) start.trainer = to_blob(*trainer);
+  start.factory = {std::move(factory_command), std::move(factory_env)};
+  return start;
+}
+
 void bind_driver(nb::module_& module) {
   module.def("read_journal", &read_journal, nb::arg("run_directory"),
              "A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that "
              "cannot be read.");
   bind_run(module);
+  bind_experiment(module);
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),
@@ -201,6 +173,8 @@ void bind_driver(nb::module_& module) {
            "Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` "
            "is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, "
            "which the run takes.")
+      .def("start_experiment", &start_experiment, nb::arg("spec_json"),
+           "Starts an experiment, or takes up the one in its folder. FileExistsError when another driver has it.")
       .def(
           "total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); },
           nb::call_guard<nb::gil_scoped_release>())

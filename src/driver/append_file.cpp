@@ -51,4 +51,9 @@ Result<void> AppendFile::append(std::string_view piece) {
   return error;
 }
 
+Result<void> AppendFile::sync() {
+  if (descriptor_ >= 0 && ::fdatasync(descriptor_) != 0) return failed();
+  return {};
+}
+
 }  // namespace headway::driver

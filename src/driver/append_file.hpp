@@ -25,6 +25,9 @@ class AppendFile {
   /// Adds to what the file holds; makes the file when it is not there. Errors: `unavailable`.
   Result<void> append(std::string_view piece);
 
+  /// What was appended survives the death of the machine from then on. Errors: `unavailable`.
+  Result<void> sync();
+
   /// Opens the file anew at the next `append`: somebody has replaced it.
   void reopen();
 

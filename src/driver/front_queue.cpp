@@ -22,7 +22,10 @@ bool is_count(const FrontEvent& event) {
 
 }  // namespace
 
-FrontQueue::FrontQueue() : event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { wire::drop_in_children(event_fd_); }
+FrontQueue::FrontQueue(std::function<void()> woken)
+    : woken_(std::move(woken)), event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  wire::drop_in_children(event_fd_);
+}
 
 FrontQueue::~FrontQueue() {
   wire::keep_in_children(event_fd_);
@@ -31,6 +34,7 @@ FrontQueue::~FrontQueue() {
 
 void FrontQueue::signal() {
   if (std::exchange(signaled_, true)) return;
+  if (woken_) return woken_();
   const std::uint64_t one = 1;
   (void)!write(event_fd_, &one, sizeof(one));
 }

@@ -2,6 +2,7 @@
 
 #include "driver/front_events.hpp"
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@ namespace headway::driver {
 /// Ctrl-C reaches it at once.
 class FrontQueue {
  public:
-  FrontQueue();
+  /// With `woken`, that is called (under the queue's lock) rather than the descriptor made
+  /// readable.
+  explicit FrontQueue(std::function<void()> woken = nullptr);
   ~FrontQueue();
   FrontQueue(const FrontQueue&) = delete;
   FrontQueue& operator=(const FrontQueue&) = delete;
@@ -52,6 +55,7 @@ class FrontQueue {
   static constexpr std::size_t remarks_max = 1000;
 
   std::mutex mutex_;
+  std::function<void()> woken_;
   int event_fd_ = -1;
   std::vector<FrontEvent> events_;
   std::size_t line_bytes_ = 0;

@@ -41,7 +41,7 @@ Run::Run(Runtime& runtime, RunStart start)
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
       working_directories_(StagingRoot::from_environment()),
-      front_(std::make_shared<FrontQueue>()),
+      front_(std::make_shared<FrontQueue>(std::move(start.woken))),
       alarms_(std::make_shared<FrontQueue>()),
       factory_(std::move(start.factory)),
       validations_(runtime.helper_services(), {spec_, folder_, worker_setup_, std::move(start.validation), factory_},

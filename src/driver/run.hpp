@@ -66,6 +66,9 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
 
   // On the loop:
 
+  /// Reads the lines of result.json behind the first `count`, with those that were made good when
+  /// the run was taken up; `done` is called on the loop.
+  void read_results(std::int64_t count, std::function<void(std::vector<JsonObject> lines)> done);
   void start(std::int64_t run_id);
   // Of its ranks; helper processes hear of themselves.
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;

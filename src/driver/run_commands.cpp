@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <fstream>
 #include <set>
 #include <unistd.h>
 
@@ -203,6 +204,20 @@ void Run::carry_out(const control::AppendResult& command) {
     for (const std::string& warning : self->folder_->views().append(command.line, line, now)) self->warn(warning);
   });
   wake_display();
+}
+
+void Run::read_results(std::int64_t count, std::function<void(std::vector<JsonObject> lines)> done) {
+  do_on_storage([self = shared_from_this(), count, done = std::move(done)] {
+    std::vector<JsonObject> lines;
+    std::ifstream file(self->folder_->local_path() + "/result.json");
+    std::string text;
+    for (std::int64_t number = 0; std::getline(file, text); ++number) {
+      if (number < count) continue;
+      const Result<Json> line = parse_json(text, "result.json");
+      if (line && line->is_object()) lines.push_back(line->get_object());
+    }
+    asio::post(self->loop_, [done, lines = std::move(lines)]() mutable { done(std::move(lines)); });
+  });
 }
 
 void Run::carry_out(const control::KeepStepTimes& command) {

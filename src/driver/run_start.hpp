@@ -5,6 +5,7 @@
 #include "node/node_agent.hpp"
 #include "wire/frame.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace headway::driver {
@@ -21,6 +22,8 @@ struct RunStart {
   wire::Blob trainer = nullptr;
   wire::Blob validation = nullptr;   ///< The trainer's validation function with its arguments.
   node::FactoryChoice factory = {};  ///< Where all of the run's workers come from.
+  /// Called, from any thread, when there are events to take, rather than event_fd made readable.
+  std::function<void()> woken = nullptr;
   /// Local mode alone: by rank, its session.
   std::vector<wire::Fd> local_sessions = {};
 };

@@ -4,6 +4,7 @@
 #include "core/fault_point.hpp"
 #include "core/may_block.hpp"
 #include "driver/run.hpp"
+#include "driver/tune/experiment.hpp"
 #include "node/attached_agent.hpp"
 #include "storage/remote/retry.hpp"
 #include "wire/spawn.hpp"
@@ -130,6 +131,7 @@ void Runtime::shutdown() {
 void Runtime::close() {
   closing_ = true;
   termination_.leave();
+  for (auto& [id, experiment] : std::exchange(experiments_, {})) experiment->close();
   for (auto& [id, run] : std::exchange(runs_, {})) run->detach();
   for (auto& [id, guest] : std::exchange(guests_, {})) guest->close();
   const bool farewells = desk_ != nullptr;
@@ -289,6 +291,21 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
     if (terminated_at_) run->driver_preempted(notice_period_s_);
   });
   return run;
+}
+
+Result<std::shared_ptr<Experiment>> Runtime::start_experiment(control::tune::ExperimentSpec spec) {
+  if (!is_open()) return shut_down();
+  const std::vector<pid_t> guards = ask_loop([this] { return nodes_.guards(); });
+  auto experiment = Experiment::open(*this, std::move(spec), this_owner(guards));
+  if (!experiment) return experiment.error();
+  const std::lock_guard lock(stage_mutex_);
+  if (stage_ != Stage::open) return shut_down();
+  later([this, begun = *experiment] {
+    const std::int64_t id = next_experiment_id_++;
+    experiments_[id] = begun;
+    begun->begin(id);
+  });
+  return experiment;
 }
 
 Result<std::shared_ptr<Watch>> Runtime::watch() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cluster/join_desk.hpp"
+#include "control/tune/experiment_spec.hpp"
 #include "core/config.hpp"
 #include "driver/engines.hpp"
 #include "driver/guest.hpp"
@@ -29,6 +30,7 @@
 
 namespace headway::driver {
 
+class Experiment;
 class Run;
 
 /// Where workers are that Headway has not started: in local mode.
@@ -79,6 +81,10 @@ class Runtime : public node::AgentSink {
   /// Errors: `invalid_argument`; `aborted` after the shutdown.
   Result<std::shared_ptr<Run>> start_run(RunStart start);
 
+  /// Starts an experiment; blocks while its folder is read. Errors: those of Experiment::open;
+  /// `aborted` after the shutdown.
+  Result<std::shared_ptr<Experiment>> start_experiment(control::tune::ExperimentSpec spec);
+
   /// Lets any thread look at all runs, nodes and the queue, until the watch is given up. Nobody's
   /// events are taken. Errors: those of Publisher::watch; `aborted` after the shutdown.
   Result<std::shared_ptr<Watch>> watch();
@@ -106,6 +112,7 @@ class Runtime : public node::AgentSink {
   WorkerRoutes& routes() { return routes_; }
   HelperServices helper_services();
   void forget_run(std::int64_t run_id);
+  void forget_experiment(std::int64_t id) { experiments_.erase(id); }
 
  private:
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
@@ -152,6 +159,8 @@ class Runtime : public node::AgentSink {
   double notice_period_s_ = 0;
   std::optional<std::chrono::steady_clock::time_point> terminated_at_;  ///< For the first time.
   Publisher publisher_;
+  std::map<std::int64_t, std::shared_ptr<Experiment>> experiments_;
+  std::int64_t next_experiment_id_ = 1;
   std::map<std::int64_t, std::shared_ptr<Guest>> guests_;
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;

@@ -78,6 +78,18 @@ BOOST_AUTO_TEST_CASE(lines_make_the_writer_wait_once_there_are_too_many) {
   BOOST_TEST(queue.push_line(0, line));
 }
 
+BOOST_AUTO_TEST_CASE(whoever_wants_to_be_called_is_called_once_for_what_can_be_taken) {
+  int calls = 0;
+  FrontQueue queue([&] { ++calls; });
+  queue.push(Notice{"a"});
+  queue.push(Notice{"b"});
+  BOOST_TEST(calls == 1);
+  BOOST_TEST(!is_readable(queue));
+  BOOST_TEST(take(queue).size() == 2U);
+  queue.push(Notice{"c"});
+  BOOST_TEST(calls == 2);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::driver

@@ -1,0 +1,217 @@
+#include "driver/tune/experiment.hpp"
+
+#include "core/fault_point.hpp"
+#include "driver/runtime.hpp"
+#include "driver/unix_time.hpp"
+#include "storage/disk/directory.hpp"
+#include "wire/spawn.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+/// What the front end asks of an experiment, and how events go through the journal.
+namespace headway::driver {
+
+namespace asio = boost::asio;
+namespace tune = control::tune;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// What a new trial may be called.
+Result<void> check_folder(const std::string& folder) {
+  const bool is_name = !folder.empty() && folder != "." && folder != ".." && folder.find('/') == std::string::npos;
+  if (is_name && folder != experiment_journal_name) return {};
+  return Error{ErrorKind::invalid_argument, "folder is \"" + folder + "\"; allowed: the name of a folder"};
+}
+
+/// Whoever reads the journal later must find what it says of these.
+bool is_lasting(const tune::TuneEvent& event) {
+  return std::holds_alternative<tune::DriverBegan>(event) || std::holds_alternative<tune::TrialGone>(event) ||
+         std::holds_alternative<tune::SearchOver>(event);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Experiment>> Experiment::open(Runtime& runtime, tune::ExperimentSpec spec, Owner owner) {
+  if (auto valid = tune::validate(spec); !valid) return valid.error();
+  if (auto made = storage::make_directories(spec.path); !made) return made.error();
+  Result<RunLock> lock = RunLock::take(spec.path, std::move(owner));
+  if (!lock) return lock.error();
+  Result<FoundExperiment> found = find_experiment(spec.path);
+  if (!found && found.error().kind != ErrorKind::not_found) return found.error();
+  FoundExperiment known = found ? std::move(*found) : FoundExperiment{};
+  Result<ExperimentJournal> journal = ExperimentJournal::open(spec.path, known.whole_bytes);
+  if (!journal) return journal.error();
+  return std::shared_ptr<Experiment>(
+      new Experiment(runtime, std::move(spec), std::move(known), std::move(*lock), std::move(*journal)));
+}
+
+Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperiment found, RunLock lock,
+                       ExperimentJournal journal)
+    : runtime_(&runtime),
+      loop_(runtime.loop()),
+      spec_(std::move(spec)),
+      controller_(std::move(found.controller)),
+      timer_(loop_),
+      base_(found.at),
+      storage_(asio::make_strand(runtime.storage_threads().get_executor())),
+      lock_(std::move(lock)),
+      journal_(std::move(journal)) {
+  for (const tune::Trial& trial : controller_.trials()) {
+    numbers_.emplace(trial.trial_id, static_cast<std::int64_t>(numbers_.size()));
+    known_.insert(trial.trial_id);
+  }
+}
+
+template <class F>
+void Experiment::later(F work) {
+  asio::post(loop_, [self = shared_from_this(), work = std::move(work)]() mutable {
+    if (!self->closed_) work(*self);
+  });
+}
+
+Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder) {
+  if (auto fits = check_folder(folder); !fits) return fits;
+  if (const auto parsed = parse_json(config, "config"); !parsed) {
+    return Error{ErrorKind::invalid_argument, parsed.error().message};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (trial_id.empty() || !known_.insert(trial_id).second) {
+      return Error{ErrorKind::invalid_argument,
+                   "trial_id is \"" + trial_id + "\"; allowed: any that no other trial of the experiment has"};
+    }
+  }
+  later([=](Experiment& self) {
+    self.numbers_.emplace(trial_id, static_cast<std::int64_t>(self.controller_.trials().size()));
+    self.handle(tune::TrialSuggested{trial_id, config, folder});
+  });
+  return {};
+}
+
+void Experiment::no_suggestion() {
+  later([](Experiment& self) { self.handle(tune::NothingSuggested{}); });
+}
+
+void Experiment::search_over() {
+  later([](Experiment& self) { self.handle(tune::SearchOver{}); });
+}
+
+Result<void> Experiment::start_trial(const std::string& trial_id, int start, RunStart run, bool hooks) {
+  // Each report waits for its verdict.
+  run.spec.callback_lag_max = 0;
+  run.woken = [weak = weak_from_this(), trial_id, start] {
+    if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
+  };
+  const Result<std::shared_ptr<Run>> started = runtime_->start_run(std::move(run));
+  if (!started) return started.error();
+  {
+    const std::lock_guard lock(mutex_);
+    runs_[trial_id] = *started;
+  }
+  asio::post(loop_, [self = shared_from_this(), trial_id, start, run = *started, hooks] {
+    self->attach(trial_id, start, run, hooks);
+  });
+  return {};
+}
+
+void Experiment::refuse_trial(const std::string& trial_id, int start, const std::string& message) {
+  later([=](Experiment& self) {
+    const Slot* slot = self.slot_of(trial_id, start);
+    if (slot != nullptr && !slot->run) self.handle(tune::TrialGone{self.number_of(trial_id), "errored", message});
+  });
+}
+
+void Experiment::decide(const std::string& trial_id, std::int64_t number, tune::Verdict verdict,
+                        const std::string& reason) {
+  later([=](Experiment& self) { self.handle(tune::FrontDecided{self.number_of(trial_id), number, verdict, reason}); });
+}
+
+void Experiment::stop_trial(const std::string& trial_id, const std::string& reason) {
+  later([=](Experiment& self) { self.handle(tune::TrialStopAsked{self.number_of(trial_id), reason}); });
+}
+
+void Experiment::stop(const std::string& reason) {
+  later([=](Experiment& self) { self.handle(tune::ExperimentStopAsked{reason}); });
+}
+
+Result<std::shared_ptr<Run>> Experiment::run_of(const std::string& trial_id) {
+  const std::lock_guard lock(mutex_);
+  const auto run = runs_.find(trial_id);
+  if (run != runs_.end()) return run->second;
+  return Error{ErrorKind::invalid_argument, "trial_id is \"" + trial_id + "\"; allowed: that of a trial with a run"};
+}
+
+std::int64_t Experiment::number_of(const std::string& trial_id) const {
+  const auto number = numbers_.find(trial_id);
+  return number == numbers_.end() ? -1 : number->second;
+}
+
+Experiment::Slot* Experiment::slot_of(const std::string& trial_id, int start) {
+  const auto slot = slots_.find(number_of(trial_id));
+  return slot != slots_.end() && slot->second.start == start ? &slot->second : nullptr;
+}
+
+void Experiment::begin(std::int64_t id) {
+  id_ = id;
+  began_ = steady_clock::now();
+  handle(tune::DriverBegan{spec_, unix_seconds()});
+}
+
+/// The experiment's own: what earlier drivers have taken counts.
+Time Experiment::now() const { return base_ + (steady_clock::now() - began_); }
+
+void Experiment::handle(const tune::TuneEvent& event) {
+  if (closed_) return;
+  try {
+    const Time at = now();
+    tune::TuneCommands commands = controller_.handle(at, event);
+    lines_ += journal_line(at, event);
+    durable_ = durable_ || is_lasting(event);
+    std::ranges::move(commands, std::back_inserter(commands_));
+  } catch (...) {
+    return fail(wire::error_of(std::current_exception()).message);
+  }
+  if (!writing_) write();
+}
+
+void Experiment::write() {
+  writing_ = true;
+  asio::post(storage_, [self = shared_from_this(), lines = std::exchange(lines_, {}),
+                        durable = std::exchange(durable_, false), commands = std::exchange(commands_, {})]() mutable {
+    fault_point("experiment.append");
+    const Result<void> outcome = self->journal_->append(lines, durable);
+    fault_point("experiment.appended");
+    self->later([outcome, commands = std::move(commands)](Experiment& here) { here.written(outcome, commands); });
+  });
+}
+
+void Experiment::written(const Result<void>& outcome, const tune::TuneCommands& commands) {
+  if (!outcome) return fail(outcome.error().message);
+  writing_ = false;
+  try {
+    for (const tune::TuneCommand& command : commands) {
+      std::visit([this](const auto& what) { carry_out(what); }, command);
+    }
+  } catch (...) {
+    return fail(wire::error_of(std::current_exception()).message);
+  }
+  if (!lines_.empty() && !writing_) write();
+}
+
+/// Nobody knows what the journal lacks: what it has can be restored.
+void Experiment::fail(const std::string& why) {
+  if (closed_) return;
+  for (auto& [number, slot] : slots_) {
+    if (slot.run) slot.run->abort("its experiment failed: " + why);
+  }
+  carry_out(tune::FinishExperiment{"stopped", "the experiment failed: " + why});
+}
+
+void Experiment::close() {
+  if (closed_) return;
+  carry_out(tune::FinishExperiment{"stopped", "the shutdown of Headway ended the experiment"});
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,95 @@
+#include "driver/tune/experiment_journal.hpp"
+
+#include "driver/event_file.hpp"
+#include "storage/disk/directory.hpp"
+#include "storage/disk/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace headway::driver {
+namespace {
+
+namespace tune = control::tune;
+
+constexpr std::size_t checksum_width = 9;
+
+/// Eight digits, and a space.
+std::string checksum_of(std::string_view text) {
+  std::array<char, checksum_width + 1> checksum{};
+  std::snprintf(checksum.data(), checksum.size(), "%08x ", masked_crc32c(text));
+  return checksum.data();
+}
+
+/// What a line says, when its checksum agrees.
+std::optional<std::string_view> told_by(std::string_view line) {
+  if (line.size() <= checksum_width) return std::nullopt;
+  const std::string_view text = line.substr(checksum_width);
+  if (line.substr(0, checksum_width) != checksum_of(text)) return std::nullopt;
+  return text;
+}
+
+Json shown_trial(const tune::Trial& trial) {
+  JsonObject shown = to_json(trial).as_object();
+  // What is starting has no processes yet.
+  if (trial.state == tune::TrialState::starting) shown["state"] = "waiting";
+  shown.erase("left");
+  return shown;
+}
+
+}  // namespace
+
+std::string journal_line(Time at, const tune::TuneEvent& event) {
+  const std::string text = tune::to_line(at, event);
+  return checksum_of(text) + text + "\n";
+}
+
+Result<FoundExperiment> find_experiment(const std::string& directory) {
+  const Result<std::string> text = storage::read_whole(storage::join(directory, experiment_journal_name));
+  if (!text) return text.error();
+  FoundExperiment found;
+  for (std::size_t end = text->find('\n'); end != std::string::npos; end = text->find('\n', found.whole_bytes)) {
+    const auto line = told_by(std::string_view(*text).substr(found.whole_bytes, end - found.whole_bytes));
+    if (!line) break;
+    const Result<tune::LoggedEvent> logged = tune::from_line(*line);
+    if (!logged) break;
+    (void)found.controller.handle(logged->at, logged->event);
+    found.at = logged->at;
+    found.whole_bytes = end + 1;
+  }
+  return found;
+}
+
+Result<ExperimentJournal> ExperimentJournal::open(const std::string& directory, std::uint64_t whole_bytes) {
+  const std::string path = storage::join(directory, experiment_journal_name);
+  const Result<storage::File> file = storage::open_file(path, O_WRONLY | O_CREAT);
+  if (!file) return file.error();
+  if (::ftruncate(file->descriptor(), static_cast<off_t>(whole_bytes)) != 0) {
+    return storage::system_error("shorten", path, errno);
+  }
+  if (auto synced = file->sync(); !synced) return synced.error();
+  if (auto synced = storage::sync_directory(directory); !synced) return synced.error();
+  return ExperimentJournal(path);
+}
+
+Result<void> ExperimentJournal::append(std::string_view lines, bool durable) {
+  if (auto appended = file_->append(lines); !appended) return appended;
+  return durable ? file_->sync() : Result<void>();
+}
+
+Result<std::string> read_experiment(const std::string& directory) {
+  const Result<FoundExperiment> found = find_experiment(directory);
+  if (!found) return found.error();
+  JsonObject shown;
+  shown["spec"] = to_json(found->controller.spec());
+  boost::json::array trials;
+  for (const tune::Trial& trial : found->controller.trials()) trials.push_back(shown_trial(trial));
+  shown["trials"] = std::move(trials);
+  shown["search_over"] = found->controller.search_over();
+  return json_text(Json(std::move(shown)));
+}
+
+}  // namespace headway::driver

@@ -1,0 +1,237 @@
+#include "control/failure_text.hpp"
+#include "driver/flat_metrics.hpp"
+#include "driver/runtime.hpp"
+#include "driver/tune/experiment.hpp"
+
+/// How the controller's commands are carried out, and what the trials' runs say.
+namespace headway::driver {
+
+namespace asio = boost::asio;
+namespace tune = control::tune;
+
+namespace {
+
+const char* decision_name(tune::Verdict verdict) {
+  switch (verdict) {
+    case tune::Verdict::stop: return "stop";
+    case tune::Verdict::pause: return "pause";
+    default: return "continue";
+  }
+}
+
+/// Booleans count, as in Python.
+std::optional<double> number_in(const Json& value) {
+  if (value.is_bool()) return value.get_bool() ? 1 : 0;
+  if (value.is_number()) return value.to_number<double>();
+  return std::nullopt;
+}
+
+/// Of the names that are needed, those that a report has as numbers.
+std::map<std::string, double> numbers_of(const JsonObject& line, const std::set<std::string>& needed) {
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : flat_metrics(line)) {
+    const std::optional<double> number = needed.contains(name) ? number_in(*value) : std::nullopt;
+    if (number) numbers.emplace(name, *number);
+  }
+  return numbers;
+}
+
+std::string names_of(const JsonObject& metrics) {
+  std::string names;
+  for (const auto& [name, value] : flat_metrics(metrics)) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+}  // namespace
+
+void Experiment::carry_out(const tune::AskSuggestions& command) { front_->push(SuggestionsWanted{command.count}); }
+
+void Experiment::carry_out(const tune::StartTrial& command) {
+  const tune::Trial& trial = controller_.trials().at(static_cast<std::size_t>(command.trial));
+  slots_[command.trial] = {.trial_id = trial.trial_id, .start = command.start, .reports = trial.reports};
+  front_->push(TrialStartWanted{trial.trial_id, command.start, trial.config, trial.folder, command.resumes});
+}
+
+void Experiment::carry_out(const tune::AnswerTrial& command) {
+  const auto found = slots_.find(command.trial);
+  if (found == slots_.end()) return;
+  Slot& slot = found->second;
+  const auto line = slot.lines.extract(command.number);
+  if (line.empty()) return;
+  front_->push(TrialReported{slot.trial_id, command.number, line.mapped(), decision_name(command.decision.verdict),
+                             command.decision.reason});
+  const bool stops = command.decision.verdict != tune::Verdict::go_on;
+  if (stops && !std::exchange(slot.stopping, true)) slot.run->stop(command.decision.reason);
+  if (command.number > slot.earlier_reports) {
+    slot.run->report_heard();
+  } else if (command.number == slot.earlier_reports && !slot.stopping) {
+    set_up(slot, *slot.ready_ranks);
+  }
+}
+
+void Experiment::carry_out(const tune::AskVerdict& command) {
+  const auto slot = slots_.find(command.trial);
+  if (slot == slots_.end()) return;
+  front_->push(VerdictAsked{slot->second.trial_id, command.number, slot->second.lines[command.number]});
+}
+
+void Experiment::carry_out(const tune::StopTrial& command) {
+  const auto found = slots_.find(command.trial);
+  if (found == slots_.end()) return;
+  Slot& slot = found->second;
+  if (std::exchange(slot.stopping, true)) return;
+  if (!slot.run) {
+    handle(tune::TrialGone{command.trial, command.aborts ? "aborted" : "finished", command.reason});
+  } else if (command.aborts) {
+    slot.run->abort(command.reason);
+  } else {
+    slot.run->stop(command.reason);
+  }
+}
+
+void Experiment::carry_out(const tune::TellEnd& command) {
+  TrialEnded ended;
+  ended.trial_id = controller_.trials().at(static_cast<std::size_t>(command.trial)).trial_id;
+  ended.state = command.state;
+  ended.reason = command.reason;
+  if (auto slot = slots_.extract(command.trial); !slot.empty()) {
+    ended.value = std::move(slot.mapped().value);
+    ended.exception = std::move(slot.mapped().exception);
+    if (auto& finished = slot.mapped().finished) {
+      ended.outcome = std::move(finished->outcome);
+      ended.last_report_json = std::move(finished->last_report_json);
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    runs_.erase(ended.trial_id);
+  }
+  front_->push(std::move(ended));
+}
+
+void Experiment::carry_out(const tune::SetTimer& command) {
+  timer_.expires_after(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::max(command.at - now(), Duration::zero())));
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failure) {
+    if (!failure) self->handle(tune::TimeCame{});
+  });
+}
+
+/// Whoever hears of the end can have the folder.
+void Experiment::carry_out(const tune::FinishExperiment& command) {
+  closed_ = true;
+  timer_.cancel();
+  slots_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    runs_.clear();
+  }
+  runtime_->forget_experiment(id_);
+  asio::post(storage_, [self = shared_from_this(), command] {
+    self->journal_.reset();
+    self->lock_.reset();
+    self->front_->push(ExperimentEnded{command.state, command.reason});
+  });
+}
+
+/// The front end has started a trial's run.
+void Experiment::attach(const std::string& trial_id, int start, const std::shared_ptr<Run>& run, bool hooks) {
+  Slot* slot = closed_ ? nullptr : slot_of(trial_id, start);
+  if (slot == nullptr || slot->run || slot->stopping) {
+    run->abort("the trial has ended");
+    return;
+  }
+  slot->run = run;
+  slot->hooks = hooks;
+  drain(trial_id, start);
+}
+
+void Experiment::drain(const std::string& trial_id, int start) {
+  Slot* slot = slot_of(trial_id, start);
+  if (slot == nullptr || !slot->run) return;
+  for (const FrontEvent& event : slot->run->take_events()) {
+    std::visit([&](const auto& what) { on(*slot, what); }, event);
+    if (closed_) return;
+  }
+}
+
+void Experiment::on(Slot& slot, const SetupAsked& event) {
+  if (std::exchange(slot.ready, true)) return set_up(slot, event);
+  front_->push(TrialStarted{slot.trial_id, slot.start});
+  handle(tune::TrialReady{number_of(slot.trial_id)});
+  if (slot.start == 1) return set_up(slot, event);
+  slot.ready_ranks = event;
+  slot.run->read_results(slot.reports,
+                         [self = shared_from_this(), trial_id = slot.trial_id, start = slot.start](
+                             std::vector<JsonObject> lines) { self->catch_up(trial_id, start, std::move(lines)); });
+}
+
+void Experiment::catch_up(const std::string& trial_id, int start, std::vector<JsonObject> lines) {
+  Slot* slot = closed_ ? nullptr : slot_of(trial_id, start);
+  if (slot == nullptr) return;
+  slot->earlier_reports = slot->reports + static_cast<std::int64_t>(lines.size());
+  for (const JsonObject& line : lines) report(*slot, line, line);
+  if (lines.empty()) set_up(*slot, *slot->ready_ranks);
+}
+
+void Experiment::set_up(Slot& slot, const SetupAsked& event) {
+  if (slot.hooks) {
+    front_->push(TrialHook{slot.trial_id, event.attempt, event.workers, "setup"});
+  } else {
+    slot.run->setup_finished(event.attempt, std::nullopt);
+  }
+}
+
+void Experiment::on(Slot& slot, const TeardownAsked& event) {
+  if (slot.hooks) {
+    front_->push(TrialHook{slot.trial_id, event.attempt, 0, "teardown"});
+  } else {
+    slot.run->teardown_finished(event.attempt);
+  }
+}
+
+void Experiment::on(Slot& slot, const CallbackReport& event) {
+  report(slot, event.line, event.metrics.empty() ? JsonObject() : event.metrics.front());
+}
+
+/// `metrics`: the trial's own.
+void Experiment::report(Slot& slot, const JsonObject& line, const JsonObject& metrics) {
+  const std::set<std::string>& needed = controller_.needed_numbers();
+  tune::TrialReported reported{number_of(slot.trial_id), ++slot.reports, numbers_of(line, needed)};
+  if (reported.numbers.size() < needed.size()) reported.there = names_of(metrics);
+  const Json* checkpoint = line.if_contains("checkpoint_dir_name");
+  if (checkpoint != nullptr && checkpoint->is_string()) reported.checkpoint = std::string(checkpoint->get_string());
+  slot.lines[slot.reports] = line;
+  handle(reported);
+}
+
+void Experiment::on(Slot& slot, const CallExecuted& event) { front_->push(TrialCall{slot.trial_id, event}); }
+
+void Experiment::on(Slot& slot, const FunctionReturned& event) { slot.value = event.value; }
+
+void Experiment::on(Slot& slot, const FunctionRaised& event) { slot.exception = event.exception; }
+
+void Experiment::on(Slot& slot, const RunWarning& event) {
+  front_->push(RunWarning{"trial " + slot.trial_id + ": " + event.text});
+}
+
+void Experiment::on(Slot& slot, const Finished& event) {
+  slot.finished = event;
+  const std::int64_t number = number_of(slot.trial_id);
+  const control::RunOutcome& outcome = event.outcome;
+  const bool preempted =
+      outcome.failure && outcome.failure->preemption && outcome.failure->preemption->of_driver.value_or(false);
+  if (preempted) {
+    handle(tune::ExperimentStopAsked{"the driver received SIGTERM"});
+    handle(tune::TrialGone{number, "aborted", control::headline(*outcome.failure)});
+    return;
+  }
+  const bool failed = outcome.state == "errored" && outcome.failure;
+  const bool aborted = outcome.state == "aborted" && outcome.failure;
+  handle(tune::TrialGone{number, outcome.state,
+                         failed    ? control::headline(*outcome.failure)
+                         : aborted ? outcome.failure->message
+                                   : ""});
+}
+
+}  // namespace headway::driver

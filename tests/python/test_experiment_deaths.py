@@ -1,0 +1,77 @@
+"""The driver of an experiment dies by SIGKILL at any step; the same script again ends it. No trial
+is lost, and none ends twice.
+"""
+
+import json
+import os
+
+import experiments
+import pytest
+
+DRIVER = """
+import json, os, sys, tempfile
+sys.path.insert(0, os.environ["TESTS"])
+import experiments
+from headway import _core, train
+
+def loop(config):
+    first = 0
+    if checkpoint := train.get_checkpoint():
+        with checkpoint.as_directory() as folder, open(os.path.join(folder, "step")) as file:
+            first = int(file.read())
+    for step in range(first + 1, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "step"), "w") as file:
+                file.write(str(step))
+            train.report({"score": step * config["height"]}, checkpoint=train.Checkpoint(folder))
+
+class Telling(experiments.Served):
+    def answer(self, event):
+        if isinstance(event, _core.TrialEnded):
+            print("END", event.trial_id, event.state, flush=True)
+        super().answer(event)
+
+path = os.environ["EXPERIMENT"]
+known = os.path.exists(os.path.join(path, "experiment.journal"))
+served = Telling(
+    path, loop, [{"height": height} for height in (5, 4, 9)], metric="score", mode="max", max_concurrent=1,
+    scheduler={"kind": "asha", "max_t": 3, "reduction_factor": 3}, restore={"unfinished": True, "errored": False},
+)
+served.given = len(experiments.read(path)) if known else 0
+served.serve()
+"""
+
+# The number is the passage.
+POINTS = [
+    "experiment.append:1",
+    "experiment.append:4",
+    "append.half:3",
+    "experiment.appended:5",
+    "experiment.appended:8",
+    "experiment.appended:11",
+    "commit.answer:1",
+    "commit.answer:3",
+]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_an_experiment_whose_driver_has_died_ends_as_an_undisturbed_one(script, tmp_path, point):
+    path = str(tmp_path / "e")
+    told = {"TESTS": os.path.dirname(__file__), "EXPERIMENT": path}
+    code, first = script.run(DRIVER, HEADWAY_FAULT_POINT=point, **told)
+    assert code == 137, first
+    code, second = script.run(DRIVER, **told)
+    assert code == 0, second
+    ends = [line.split()[1:] for line in (first + second).splitlines() if line.startswith("END")]
+    assert len(ends) == len({trial_id for trial_id, _ in ends})
+    trials = experiments.read(path)
+    assert {trial_id: (trial["state"], trial["reason"]) for trial_id, trial in trials.items()} == {
+        "t0": ("terminated", "ASHA: iteration 3 has come to max_t, 3"),
+        "t1": ("terminated", "ASHA: 4 is below the 66.7th percentile 5 of 1 trial at iteration 1"),
+        "t2": ("terminated", "ASHA: iteration 3 has come to max_t, 3"),
+    }
+    scores = {
+        trial_id: [json.loads(line)["score"] for line in (tmp_path / "e" / trial_id / "result.json").open()]
+        for trial_id in trials
+    }
+    assert scores == {"t0": [5, 10, 15], "t1": [4], "t2": [9, 18, 27]}
