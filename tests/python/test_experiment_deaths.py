@@ -75,3 +75,33 @@ def test_an_experiment_whose_driver_has_died_ends_as_an_undisturbed_one(script, 
         for trial_id in trials
     }
     assert scores == {"t0": [5, 10, 15], "t1": [4], "t2": [9, 18, 27]}
+
+
+WAITING = """
+import os, sys, threading
+sys.path.insert(0, os.environ["TESTS"])
+import experiments
+from headway import _core
+
+def loop(config):
+    threading.Event().wait()
+
+class Telling(experiments.Served):
+    def answer(self, event):
+        if isinstance(event, _core.TrialStarted):
+            print("STARTED", flush=True)
+        super().answer(event)
+
+served = Telling(os.environ["EXPERIMENT"], loop, [{}])
+print(served.serve().reason, served.reasons()["t0"][0])
+"""
+
+
+def test_sigterm_leaves_an_experiment_that_can_be_restored(script, tmp_path):
+    script.start(WAITING, TESTS=os.path.dirname(__file__), EXPERIMENT=str(tmp_path / "e"), HEADWAY_NOTICE_PERIOD_S="1")
+    script.wait_for("STARTED")
+    script.process.terminate()
+    code, told = script.finish()
+    assert code == 0, told
+    assert "the driver received SIGTERM unfinished" in told
+    assert experiments.read(tmp_path / "e")["t0"]["state"] == "waiting"
