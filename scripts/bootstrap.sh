@@ -109,22 +109,19 @@ install_torch() {
   pip_install "installing torch" "$torch"
 }
 
-# Several sets by one call of pip, which resolves and starts once.
+# Several sets by one call of pip, which resolves and starts once. torch comes before them: packages that need it would
+# bring the one with CUDA.
 install_sets() {
-  local set arguments=() names=() alone=()
+  local set arguments=() names=() keras=
   for set in "$@"; do
     case $set in
-      torch | legacy_keras) alone+=("$set") ;;
+      torch) install_torch ;;
+      legacy_keras) keras=yes ;;
       *) names+=("$set") && arguments+=(-r "requirements/$set.txt") ;;
     esac
   done
   if [ ${#names[@]} -gt 0 ]; then pip_install "installing requirements (${names[*]})" "${arguments[@]}"; fi
-  for set in "${alone[@]}"; do
-    case $set in
-      torch) install_torch ;;
-      legacy_keras) pip_install "installing tf-keras" --no-deps -r requirements/legacy_keras.txt ;;
-    esac
-  done
+  if [ -n "$keras" ]; then pip_install "installing tf-keras" --no-deps -r requirements/legacy_keras.txt; fi
   mkdir -p "$venv/.installed"
   for set in "$@"; do cp "requirements/$set.txt" "$venv/.installed/$set.txt"; done
 }

@@ -22,7 +22,8 @@ def run_page(page, folder, *workers):
     return subprocess.run(command, capture_output=True, text=True, timeout=110, cwd=folder)
 
 
-# Pages about frameworks that only `make test-all` installs: requirements/frameworks.txt.
+# Pages about frameworks that only `make test-all` installs (requirements/frameworks.txt), or that
+# take long to import.
 HEAVY = (
     "accelerate.md",
     "deepspeed.md",

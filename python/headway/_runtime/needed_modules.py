@@ -19,8 +19,14 @@ from headway._runtime.framework_imports import framework_imports
 
 # Headway's own, and what starts a thread when it is imported.
 _LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
-# What a package imports when it is used, for seconds.
-_LATER = {"deepspeed": "deepspeed.runtime.zero.muon.muon_optimizer"}
+# What is imported, for seconds, when a module is used: DeepSpeed by Accelerate, wherever it is
+# installed.
+_LATER = {
+    "accelerate": "deepspeed",
+    "deepspeed": "deepspeed.runtime.zero.muon.muon_optimizer",
+    "transformers.trainer": "accelerate",
+    "transformers:Trainer": "accelerate",
+}
 _DEFINED = (types.FunctionType, types.MethodType, type, functools.partial)
 # A function that reaches more than this is not looked at to its end.
 _LOOKED_AT_MAX = 2000
@@ -53,7 +59,7 @@ def needed_modules(function: object) -> list[str]:
                 _add(found, [module])
                 continue
             if isinstance(module, str) and module.startswith("headway.train."):
-                found.update(dict.fromkeys(_needed_by_integration(module)))
+                _add(found, _needed_by_integration(module))
             if isinstance(value, _DEFINED):
                 todo.append(value)
     return sorted(found)
@@ -62,9 +68,9 @@ def needed_modules(function: object) -> list[str]:
 def _add(found: dict[str, None], modules: Iterable[str]) -> None:
     for module in modules:
         found[module] = None
-        later = _LATER.get(module.partition(".")[0])
-        if later is not None:
-            found[later] = None
+        later = _LATER.get(module) or _LATER.get(module.partition(".")[0])
+        if later is not None and later not in found and _can_be_imported(later.partition(".")[0]):
+            _add(found, [later])
 
 
 def _reached_by(value: Any) -> Iterator[Any]:
@@ -95,6 +101,8 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
         if isinstance(value, types.ModuleType):
             # `package.module.function()` names its parts one by one.
             yield from (f"{value.__name__}.{part}" for part in code.co_names)
+            if _is_of_the_user(value.__name__):
+                yield from (vars(value).get(part) for part in code.co_names)
     yield from (each.argval for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME")
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -107,6 +115,11 @@ def _needed_by_integration(module: str) -> list[str]:
     """
     needed = getattr(sys.modules.get(module), "needed_in_workers", None)
     return needed() if needed is not None else []
+
+
+def _is_of_the_user(name: str) -> bool:
+    package = name.partition(".")[0]
+    return package not in sys.stdlib_module_names and package not in _LEFT_OUT and not _is_installed(name)
 
 
 def _is_installed(name: str) -> bool:
