@@ -112,16 +112,17 @@ install_torch() {
 # Several sets by one call of pip, which resolves and starts once. torch comes before them: packages that need it would
 # bring the one with CUDA.
 install_sets() {
-  local set arguments=() names=() keras=
+  local set arguments=() names=() alone=()
   for set in "$@"; do
     case $set in
       torch) install_torch ;;
-      legacy_keras) keras=yes ;;
+      # What they ask for would come over what is there.
+      legacy_keras | daft) alone+=("$set") ;;
       *) names+=("$set") && arguments+=(-r "requirements/$set.txt") ;;
     esac
   done
   if [ ${#names[@]} -gt 0 ]; then pip_install "installing requirements (${names[*]})" "${arguments[@]}"; fi
-  if [ -n "$keras" ]; then pip_install "installing tf-keras" --no-deps -r requirements/legacy_keras.txt; fi
+  for set in "${alone[@]}"; do pip_install "installing requirements ($set)" --no-deps -r "requirements/$set.txt"; done
   mkdir -p "$venv/.installed"
   for set in "$@"; do cp "requirements/$set.txt" "$venv/.installed/$set.txt"; done
 }

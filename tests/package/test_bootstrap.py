@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SETS = ("build", "test", "torch", "frameworks", "legacy_keras")
+SETS = ("build", "test", "torch", "frameworks", "legacy_keras", "daft")
 
 
 def test_torch_comes_before_what_would_bring_the_one_with_cuda(tmp_path: Path) -> None:
@@ -26,7 +26,8 @@ def test_torch_comes_before_what_would_bring_the_one_with_cuda(tmp_path: Path) -
     environment = {**os.environ, "VENV": "venv"}
     subprocess.run(["scripts/bootstrap.sh", *SETS], cwd=tmp_path, env=environment, check=True, capture_output=True)
 
-    torch, sets, keras = (tmp_path / "calls.txt").read_text().splitlines()
+    torch, sets, keras, daft = (tmp_path / "calls.txt").read_text().splitlines()
     assert "installing torch" in torch
     assert "-r requirements/test.txt -r requirements/frameworks.txt" in sets
     assert "--no-deps -r requirements/legacy_keras.txt" in keras
+    assert "--no-deps -r requirements/daft.txt" in daft

@@ -4,8 +4,10 @@ class of its package's name stands in for it.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -73,6 +75,66 @@ def test_a_data_set_of_ray_is_taken_by_itself_and_by_trainers():
     datasets, config = check_datasets({"train": OfRay()}, None)
     function = with_datasets(print, datasets, config)
     assert function is not print
+
+
+class OwnTensor(pa.ExtensionType):
+    """Tensors of one shape, as Ray has them."""
+
+    def __init__(self, shape):
+        self.shape = shape
+        super().__init__(pa.large_list(pa.int64()), "ray.data.arrow_tensor_v2")
+
+    def __arrow_ext_serialize__(self):
+        return json.dumps(self.shape).encode()
+
+
+class OwnTensors(pa.ExtensionType):
+    """Tensors of several shapes, as Ray has them."""
+
+    def __init__(self):
+        values = [("data", pa.large_list(pa.int64())), ("shape", pa.large_list(pa.int64()))]
+        super().__init__(pa.struct(values), "ray.data.arrow_variable_shaped_tensor")
+
+    def __arrow_ext_serialize__(self):
+        return b"{}"
+
+
+def test_tensors_of_ray_keep_their_shapes():
+    class WithTensors(OfRay):
+        def iter_batches(self, **settings):
+            values = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+            same = pa.ExtensionArray.from_storage(OwnTensor((2, 2)), pa.array(values, pa.large_list(pa.int64())))
+            shapes = [[1, 4], [4, 1], [2, 2]]
+            rows = [{"data": each, "shape": shape} for each, shape in zip(values, shapes, strict=True)]
+            others = pa.ExtensionArray.from_storage(OwnTensors(), pa.array(rows, OwnTensors().storage_type))
+            table = pa.table({"same": same, "others": others})
+            yield table.slice(0, 2)
+            yield table.slice(2)
+
+    made = data.from_ray(WithTensors())
+    rows = made.take_all()
+    assert [row["same"].tolist() for row in rows] == [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8, 9], [10, 11]]]
+    assert [row["others"].shape for row in rows] == [(1, 4), (4, 1), (2, 2)]
+    assert made.take_batch()["same"].shape == (3, 2, 2)
+
+
+def test_what_is_none_in_the_first_piece_does_not_decide_a_column_s_type():
+    tensor = np.arange(4).reshape(2, 2)
+    first = {"number": None, "word": None, "list": [], "place": {"x": None, "y": 1}, "tensor": None}
+    last = {"number": 1.5, "word": "a", "list": [7], "place": {"x": "here", "y": 2}, "tensor": tensor}
+    pieces = [pa.Table.from_pylist([first]), data.from_items([last]).to_arrow(), pa.Table.from_pylist([first])]
+    made = data.from_blocks(pieces)
+    rows = made.take_all()
+    assert [rows[0], rows[2]] == [first, first]
+    assert rows[1].pop("tensor").tolist() == tensor.tolist()
+    assert rows[1] == {key: value for key, value in last.items() if key != "tensor"}
+    assert [str(kind) for kind in made.schema().types[:2]] == ["double", "string"]
+    assert made.num_blocks() == 3
+
+
+def test_a_column_of_nothing_but_none_stays_one():
+    made = data.from_blocks([pa.table({"x": [1], "none": pa.nulls(1)}), pa.table({"x": [2], "none": pa.nulls(1)})])
+    assert made.take_all() == [{"x": 1, "none": None}, {"x": 2, "none": None}]
 
 
 def test_frames_of_dask_and_daft_are_taken_piece_by_piece():

@@ -222,23 +222,21 @@ def _own_buffers(kind: Any) -> int:
     return 3 if any(test(kind) for test in variable) else 2
 
 
-def _tensors(storage: pa.StructArray) -> np.ndarray:
-    """Tensors whose shapes differ, each an array; where all have one shape, one array of them."""
+def _extension(column: pa.ExtensionArray) -> np.ndarray:
+    """Tensors; where all have one shape, one array of them, else an array of arrays and None."""
     import numpy as np
 
-    rows: list[Any] = []
-    for index, shape in enumerate(storage.field("shape").to_pylist()):
-        if not storage[index].is_valid:
-            rows.append(None)
-            continue
-        flat = storage.field("data")[index].values.to_numpy(zero_copy_only=False)
-        rows.append(flat.reshape(shape))
-    if rows and all(row is not None and row.shape == rows[0].shape for row in rows):
-        return np.stack(rows)
-    made: Any = np.empty(len(rows), object)
-    for index, row in enumerate(rows):
+    from headway._worker.functions.blocks import VARIABLE_TENSOR, to_list
+
+    is_fixed = hasattr(column, "to_numpy_ndarray")
+    if is_fixed and not column.null_count:
+        return column.to_numpy_ndarray()
+    if not is_fixed and column.type.extension_name != VARIABLE_TENSOR.decode():
+        return as_numpy(column.storage)
+    made: Any = np.empty(len(column), object)
+    for index, row in enumerate(to_list(column)):
         made[index] = row
-    return made
+    return stacked(made)
 
 
 def as_numpy(column: Any) -> np.ndarray:
@@ -249,11 +247,8 @@ def as_numpy(column: Any) -> np.ndarray:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     kind = column.type
-    if getattr(kind, "extension_name", "") == "arrow.variable_shape_tensor":
-        return _tensors(column.storage)
     if isinstance(kind, pa.BaseExtensionType):
-        shaped = getattr(column, "to_numpy_ndarray", None)
-        return shaped() if shaped is not None else as_numpy(column.storage)
+        return _extension(column)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _lists(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

@@ -10,6 +10,7 @@ from headway.data._dataset import MaterializedDataset
 from headway.data._memory import above_0, cut, kept_tables, pieces_of, table_of_frame
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 
@@ -135,7 +136,35 @@ def from_ray(dataset: Any) -> MaterializedDataset:
     """
     if not is_of_ray(dataset):
         refuse("dataset", dataset, "a ray.data.Dataset of Ray's own library")
-    return kept_tables(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
+    return kept_tables(map(_with_tensors, dataset.iter_batches(batch_size=None, batch_format="pyarrow")))
+
+
+def _with_tensors(table: pa.Table) -> pa.Table:
+    """The table with Arrow's tensors for Ray's own."""
+    for index, field in enumerate(table.schema):
+        if getattr(field.type, "extension_name", "").startswith("ray.data.arrow_"):
+            table = table.set_column(index, field.name, _tensors_of_ray(field.name, table.column(index)))
+    return table
+
+
+def _tensors_of_ray(name: str, column: pa.ChunkedArray) -> pa.Array:
+    """Tensors of lists, whose type has the shape, or of structs of values and shape."""
+    from headway._worker.functions.arrow_columns import arrow_column, variable_tensors
+
+    arrays: list[np.ndarray | None] = []
+    for chunk in column.chunks:
+        shape = getattr(chunk.type, "shape", None)
+        for row in chunk.storage:
+            if not row.is_valid:
+                arrays.append(None)
+                continue
+            values = row if shape is not None else row["data"]
+            lengths = shape if shape is not None else row["shape"].as_py()
+            arrays.append(values.values.to_numpy(zero_copy_only=False).reshape(lengths))
+    first = next((each for each in arrays if each is not None), None)
+    if first is None or hasattr(column.type, "shape"):
+        return arrow_column(name, arrays)
+    return variable_tensors(arrays, first.dtype, first.ndim)
 
 
 def _alike(blocks: list[Any]) -> Iterator[pa.Table]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway.data import _scratch
+from headway.data import _scratch, _types
 from headway.data._plan import Plan
 
 if TYPE_CHECKING:
@@ -38,24 +42,73 @@ def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = No
     """A scratch file of tables. Only one of them is in memory at a time.
 
     Args:
-        tables: Of one schema.
+        tables: Of one schema, which the first one has, except that a column that holds nothing but
+            None takes the type that it has in a later table.
         schema: Gives it when there is no table: finding it out may run functions.
     """
-    import pyarrow as pa
-
     with _scratch.written(".arrow") as (path, made):
-        first, rest = _first(map(_without_dictionaries, tables))
+        pieces = map(_without_dictionaries, tables)
+        first = next(pieces, None)
         if first is not None:
             kind = first.schema
         elif schema is not None:
             kind = schema().base_schema
         else:
             raise ValueError("there are no rows, so their columns are unknown")
-        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, kind) as writer:
-            for table in rest:
-                same = table if table.schema.equals(kind) else table.select(kind.names).cast(kind)
-                writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
+        with _Written(path, kind) as file:
+            for table in () if first is None else itertools.chain([first], pieces):
+                file.add(table)
     return made[0]
+
+
+class _Written:
+    """A scratch file while it is written."""
+
+    def __init__(self, path: str, kind: pa.Schema):
+        self._path = path
+        self._begin(kind)
+
+    def __enter__(self) -> _Written:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._end()
+
+    def add(self, table: pa.Table) -> None:
+        """The next rows."""
+        kind = _types.known(self._kind, table.schema)
+        if not kind.equals(self._kind):
+            self._begin_again(kind)
+        self._write(table.select(kind.names))
+
+    def _begin(self, kind: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._kind = kind
+        self._sink = pa.OSFile(self._path, "wb")
+        self._writer = pa.ipc.new_file(self._sink, kind)
+
+    def _end(self) -> None:
+        self._writer.close()
+        self._sink.close()
+
+    def _begin_again(self, kind: pa.Schema) -> None:
+        """The rows that are there get these types."""
+        import pyarrow as pa
+
+        self._end()
+        with tempfile.TemporaryFile(dir=os.path.dirname(self._path)) as before:
+            with open(self._path, "rb") as written:
+                shutil.copyfileobj(written, before)
+            before.seek(0)
+            self._begin(kind)
+            rows = pa.ipc.open_file(before)
+            for number in range(rows.num_record_batches):
+                self._write(pa.Table.from_batches([rows.get_batch(number)]))
+
+    def _write(self, table: pa.Table) -> None:
+        same = _types.cast(table, self._kind)
+        self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
 
 
 def number_of_pieces(plan: Plan) -> int:
@@ -91,19 +144,6 @@ def _without_dictionaries(table: pa.Table) -> pa.Table:
             plain = table.column(index).cast(field.type.value_type)
             table = table.set_column(index, field.name, plain)
     return table
-
-
-def _first(tables: Iterable[pa.Table]) -> tuple[pa.Table | None, Iterator[pa.Table]]:
-    iterator = iter(tables)
-    first = next(iterator, None)
-    if first is None:
-        return None, iterator
-
-    def all_tables() -> Iterator[pa.Table]:
-        yield first
-        yield from iterator
-
-    return first, all_tables()
 
 
 def materialized(batches: Iterable[Batch], schema: Callable[[], Schema]) -> Plan:

@@ -79,8 +79,6 @@ def _from_tensors(name: str, values: list[Any]) -> Any:
     """Arrays as tensors of one shape, else as lists (of one dimension) or tensors of several
     shapes.
     """
-    import pyarrow as pa
-
     arrays = [_array(value) for value in values]
     present = [each for each in arrays if isinstance(each, np.ndarray)]
     if len({each.ndim for each in present}) > 1 or any(
@@ -95,7 +93,7 @@ def _from_tensors(name: str, values: list[Any]) -> Any:
         return tensor_column(np.stack(arrays).astype(dtype, copy=False))
     if present[0].ndim == 1 or dtype.kind not in "biuf":
         return _from_list(name, [each if each is None or each.ndim == 1 else each.tolist() for each in arrays])
-    return _variable_tensors(arrays, dtype, present[0].ndim, pa)
+    return variable_tensors(arrays, dtype, present[0].ndim)
 
 
 def _array(value: Any) -> Any:
@@ -108,7 +106,10 @@ def _shown(value: Any) -> str:
     return f"values of type {type_name(type(value))}"
 
 
-def _variable_tensors(arrays: list[Any], dtype: Any, dimensions: int, pa: Any) -> Any:
+def variable_tensors(arrays: list[Any], dtype: Any, dimensions: int) -> Any:
+    """Arrays of several shapes, and None, as an Arrow array of tensors."""
+    import pyarrow as pa
+
     valid = np.array([each is not None for each in arrays])
     flat = [np.empty(0, dtype) if each is None else each.astype(dtype, copy=False).reshape(-1) for each in arrays]
     lengths = np.cumsum([0, *(len(each) for each in flat)])
