@@ -146,6 +146,26 @@ def test_weights_are_a_column(program, fit_rows, trainer):
 
 
 @pytest.mark.parametrize("trainer", TRAINERS)
+def test_weights_count_in_both_ranks(program, fit_rows, trainer):
+    """Half of each rank's labels are wrong, and weigh nothing."""
+    rows, valid = program.frame(400), program.frame(100, 1)
+    rows["weight"] = (rows.index // 2 % 2).astype("float32")
+    right = rows.copy()
+    rows.loc[rows["weight"] == 0, program.LABEL] ^= 1
+    losses = []
+    features = program.features(valid)
+    data = program.xgboost.DMatrix(features) if trainer is XGBoostTrainer else features
+    for table, weight in ((rows, "weight"), (right, "weight"), (rows, None)):
+        given = table if weight else table.drop(columns="weight")
+        more = {"dmatrix_params": {"train": {"weight": weight}}} if weight else {}
+        result = fit_rows(trainer, 2, {"train": headway.data.from_pandas(given)}, **more)
+        predicted = trainer.get_model(result.checkpoint).predict(data)
+        losses.append(program.logloss(valid[program.LABEL], predicted))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4), "wrong labels that weigh nothing change nothing"
+    assert losses[2] > 1.3 * losses[0]
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
 def test_text_is_categories(program, fit_rows, trainer):
     """The trees are those of pandas' categories, and the model predicts for these."""
     rows = program.frame(400, text=True)
@@ -167,9 +187,11 @@ def test_ranks_and_data_sets_agree_about_categories(program, fit_rows, trainer):
     rows, valid = program.frame(400, text=True), program.frame(100, 1, text=True)
     rows = rows.sort_values("city", kind="stable")
     valid.loc[0, "city"] = "Lund"
+    small = {"max_cat_to_onehot": 1} if trainer is XGBoostTrainer else {"min_data_per_group": 10, "cat_smooth": 1}
     more = {"dmatrix_params": {"train": {"enable_categorical": True}}} if trainer is XGBoostTrainer else {}
-    result = fit_rows(trainer, 2, program.datasets(rows, valid), **more)
+    result = fit_rows(trainer, 2, program.datasets(rows, valid), params=small, **more)
     model = trainer.get_model(result.checkpoint)
+    assert "city" in program.trees(model)
     cities = ["Bern", "Lund", "Oslo", "Rome"]
     features = program.features(valid)
     features["city"] = features["city"].astype(program.pandas.CategoricalDtype(cities))

@@ -75,12 +75,57 @@ def test_metrics_are_means_over_the_ranks(program, fit_lightgbm):
         place = context.get_world_rank(), context.get_world_size()
         seen = []
         network = program.get_network_params()
-        callbacks = [ReportCallback(), lambda env: seen.append(env.evaluation_result_list[0][2])]
+        callbacks = [lambda env: seen.append(env.evaluation_result_list[0][2]), ReportCallback()]
         program.train_share(*place, network, 2, callbacks=callbacks)
         train.report({"mean": seen[-1]}, reduce="mean")
 
     frame = fit_lightgbm(loop).metrics_dataframe
     assert frame["train-binary_logloss"].dropna().iloc[-1] == frame["mean"].iloc[-1]
+
+
+@pytest.mark.parametrize("by", ["parameter", "callback"])
+def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by):
+    """Each rank's own rows would end it at another round: rank 0's labels are its own."""
+
+    def loop():
+        lightgbm, context = program.lightgbm, train.get_context()
+        rank, ranks = context.get_world_rank(), context.get_world_size()
+        rows = program.rows(rank, ranks)
+        random = program.numpy.random.default_rng(rank)
+        features = random.normal(size=(100, 6))
+        learnt = features[:, 0] * features[:, 1] + features[:, 2] > 0
+        labels = random.permutation(learnt) if rank == 0 else learnt
+        own, agreed, callback = [], [], ReportCallback()
+        stop = {"early_stopping_round": 3} if by == "parameter" else {}
+        stops = [] if stop else [lightgbm.early_stopping(3, verbose=False)]
+        model = lightgbm.train(
+            {**program.PARAMETERS, **stop, **program.get_network_params()},
+            rows,
+            100,
+            valid_sets=[rows.create_valid(features, labels)],
+            valid_names=["valid"],
+            callbacks=[
+                lambda env: own.append(env.evaluation_result_list[0][2]),
+                callback,
+                lambda env: agreed.append(env.evaluation_result_list[0][2]),
+                *stops,
+            ],
+        )
+        callback.finish(model)
+        last = {"own": own[-1], "agreed": agreed[-1], "best": model.best_iteration, "rounds": len(own)}
+        train.report(last, reduce="mean")
+        return own, model.best_iteration, model.best_score["valid"]["binary_logloss"]
+
+    result = fit_lightgbm(loop)
+    own, best, score = result.return_value
+    assert result.metrics["agreed"] == own[-1], "rank 0's are the other's too"
+    assert best == own.index(min(own)) + 1
+    assert (len(own), score) == (best + 3, min(own))
+    assert (result.metrics["rounds"], result.metrics["best"]) == (len(own), best), "in both ranks"
+    reported = result.metrics_dataframe["valid-binary_logloss"].dropna().tolist()
+    assert reported[len(own) - 1] == pytest.approx(result.metrics["own"])
+    assert reported[len(own) - 1] != own[-1]
+    assert LightGBMTrainer.get_model(result.checkpoint).current_iteration() == best
 
 
 def test_a_rank_that_is_killed_costs_the_rounds_since_the_newest_checkpoint(program, fit_lightgbm):

@@ -108,6 +108,7 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.train.torch import TorchPredictor", "either; use the model of a checkpoint"),
         ("from headway.train.lightning import LightningCheckpoint", "use Checkpoint, which ReportCallback reports"),
         ("from headway.train.lightning import LightningTrainer", "it is not in newer versions of Ray either; use"),
+        ("from headway.train.lightning import LightningConfigBuilder", "newer versions of Ray either; use"),
         ("from headway.train.huggingface import TransformersTrainer", "use transformers.Trainer with ReportCallback"),
         ("from headway.train.huggingface.transformers import TransformersTrainer", "use transformers.Trainer with"),
         ("from headway.train.huggingface.accelerate import AccelerateTrainer", "either; use Accelerator() in the"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from headway import _session as worker_session
 from headway._checkpoint.checkpoint import Checkpoint
 from headway.train._boosting.rounds import Rounds, model_file
+from headway.train.collective import broadcast_from_rank_zero
 
 _ALONE = ("serial", None)
 
@@ -18,7 +19,9 @@ class ReportCallback:
 
     A metric is named by the data and the metric: ``"valid_0-binary_logloss"``. LightGBM computes it
     over each rank's own rows, and the report has the mean over the ranks. All ranks need the
-    callback, because a report is a barrier; rank 0 writes the model.
+    callback, because a report is a barrier; rank 0 writes the model. The callbacks after it, and
+    early stopping, see rank 0's evaluation in all ranks: a rank that stopped alone would leave the
+    others waiting.
 
     Args:
         metrics: Which metrics are reported: one, a list, or a dict from names in the report to
@@ -26,7 +29,7 @@ class ReportCallback:
         filename: The model's file in a checkpoint.
         frequency: A checkpoint after so many rounds; 0: none before the end.
         checkpoint_at_end: Whether there is a checkpoint after the last round. A training that stops
-            early does not reach it: use ``frequency`` there.
+            early does not reach it: call ``finish(model)`` after it, in all ranks.
         results_postprocessing_fn: Called with the metrics; returns what is reported.
 
     Attributes:
@@ -84,7 +87,12 @@ class ReportCallback:
         return self.get_model(checkpoint, self._rounds.filename)
 
     def finish(self, model: Any) -> None:
-        """After a training that may have stopped early: reports the model, unless it has been."""
+        """After a training that may have stopped early: reports the model, unless it has been. All
+        ranks call it.
+
+        Args:
+            model: What ``lightgbm.train`` returned.
+        """
         self._rounds.finish(model.save_model)
 
     def __call__(self, env: Any) -> None:
@@ -93,8 +101,15 @@ class ReportCallback:
         # The third is the metric's value; with cv() a standard deviation follows.
         values = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
         self._rounds.report(env.iteration, values, env.model.save_model)
+        self._agree(env.evaluation_result_list)
         if env.iteration == env.end_iteration - 1:
             self._rounds.finish(env.model.save_model)
+
+    @staticmethod
+    def _agree(results: list[Any] | None) -> None:
+        """LightGBM hands the same list to the later callbacks; early stopping is the last."""
+        if results and worker_session.current("ReportCallback").context["world_size"] > 1:
+            results[:] = broadcast_from_rank_zero(results)
 
     def _check_network(self, parameters: Mapping[str, Any]) -> None:
         ranks = worker_session.current("ReportCallback").context["world_size"]
