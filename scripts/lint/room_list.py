@@ -277,10 +277,21 @@ PYTHON: dict[str, Room] = {
         "searchers: grids and random search, libraries that are asked and told, limits",
         "_places _values tune._space",
     ),
+    "tune.schedulers": _room(
+        "python/headway/tune/schedulers/",
+        "what describes to the core which trials end early",
+        "_values tune.search",
+    ),
+    "tune._experiment": _room(
+        "python/headway/tune/_experiment/",
+        "experiments: tuner, loop of the thread in fit(), trials as runs, what runs in a trial, results",
+        "_callbacks _checkpoint _core _runtime _session _storage _values _worker train train._config train._errors "
+        "train._run train._training_function train.backend tune._space tune.schedulers tune.search",
+    ),
     "tune": _room(
         "python/headway/tune/",
-        "the names that users import: search spaces, and what tuning shares with training",
-        "_callbacks _places _values tune._space tune.search",
+        "the names that users import: tuning, and what it shares with training",
+        "_callbacks _places _values tune._experiment tune._space tune.schedulers tune.search",
     ),
     "": _room(
         "python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime _values"

@@ -1,7 +1,8 @@
 """Rows for test_every_argument.py: bad arguments of search spaces and searchers."""
 
 import optuna
-from headway import tune
+from headway import train, tune
+from headway.tune.schedulers import ASHAScheduler, MedianStoppingRule
 from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from headway.tune.search.optuna import OptunaSearch
 
@@ -78,10 +79,104 @@ def of_optuna():
     ]
 
 
+def a_trial(config):
+    """A trial of the tuners below."""
+
+
+def of_tuner():
+    remote = train.RunConfig(storage_path="s3://bucket/sweeps?region=eu-west-1")
+    local = train.DataParallelTrainer(a_trial, scaling_config=train.ScalingConfig(num_workers=0))
+    tuner = {"trainable": a_trial}
+    return [
+        (tune.Tuner, {"trainable": 3}, TypeError, "trainable", "3 (int)", "a function of a configuration, a subclass"),
+        (tune.Tuner, {"trainable": dict}, TypeError, "trainable", "dict", "a function of a configuration, a subclass"),
+        (tune.Tuner, {"trainable": local}, ValueError, "ScalingConfig.num_workers", "0 with a Tuner", "at least 1"),
+        (tune.Tuner, {**tuner, "param_space": [1]}, ValueError, "param_space", "[1] (list)", "None or a dict"),
+        (
+            tune.Tuner,
+            {**tuner, "param_space": {"run_config": 1}},
+            ValueError,
+            "param_space",
+            "'run_config'",
+            "RunConfig",
+        ),
+        (tune.Tuner, {**tuner, "tune_config": {}}, TypeError, "tune_config", "{} (dict)", "a TuneConfig or None"),
+        (tune.Tuner, {**tuner, "run_config": {}}, TypeError, "run_config", "{} (dict)", "a RunConfig or None"),
+        (tune.Tuner, {**tuner, "run_config": remote}, ValueError, "RunConfig.storage_path", "s3://bucket", "local or"),
+    ]
+
+
+def of_tune_config():
+    config = tune.TuneConfig
+    return [
+        (config, {"metric": 3}, TypeError, "metric", "3 (int)", "None or the name of a metric"),
+        (config, {"mode": "best"}, ValueError, "mode", "'best'", '"min" or "max"'),
+        (config, {"search_alg": "optuna"}, TypeError, "search_alg", "'optuna' (str)", "a Searcher or None"),
+        (
+            config,
+            {"scheduler": "asha"},
+            TypeError,
+            "scheduler",
+            "'asha' (str)",
+            "a scheduler of headway.tune.schedulers",
+        ),
+        (config, {"num_samples": 0}, ValueError, "num_samples", "0", "at least 1, or -1"),
+        (config, {"num_samples": 1.5}, TypeError, "num_samples", "1.5 (float)", "at least 1, or -1"),
+        (config, {"max_concurrent_trials": 0}, ValueError, "max_concurrent_trials", "0", "at least 1"),
+        (config, {"time_budget_s": 0}, ValueError, "time_budget_s", "0", "seconds above 0"),
+        (config, {"time_budget_s": "1h"}, TypeError, "time_budget_s", "'1h' (str)", "seconds above 0"),
+        (config, {"reuse_actors": 1}, TypeError, "reuse_actors", "1 (int)", "True or False"),
+        (config, {"trial_name_creator": 1}, TypeError, "trial_name_creator", "1 (int)", "a function of a Trial"),
+        (config, {"trial_dirname_creator": 1}, TypeError, "trial_dirname_creator", "1 (int)", "a function of a Trial"),
+        (config, {"chdir_to_trial_dir": True}, DeprecationWarning, "chdir_to_trial_dir", "older API", "HEADWAY_CHDIR"),
+    ]
+
+
+def of_schedulers():
+    asha, median = ASHAScheduler, MedianStoppingRule
+    rows = []
+    for kind in (asha, median):
+        rows += [
+            (kind, {"time_attr": 1}, TypeError, "time_attr", "1 (int)", "the name of a metric that grows"),
+            (kind, {"metric": 1}, TypeError, "metric", "1 (int)", "the name of a metric"),
+            (kind, {"metric": ["a"]}, TypeError, "metric", "['a'] (list)", "a scheduler has one"),
+            (kind, {"mode": "up"}, ValueError, "mode", "'up'", '"min" or "max"'),
+        ]
+    return [
+        *rows,
+        (asha, {"max_t": 0}, ValueError, "max_t", "0", "a number above 0"),
+        (asha, {"max_t": 5, "grace_period": 10}, ValueError, "max_t", "5", "at least grace_period"),
+        (asha, {"grace_period": "1"}, TypeError, "grace_period", "'1' (str)", "a number above 0"),
+        (asha, {"reduction_factor": 1}, ValueError, "reduction_factor", "1", "a number above 1"),
+        (asha, {"brackets": 0}, ValueError, "brackets", "0", "an integer of at least 1"),
+        (asha, {"stop_last_trials": 1}, TypeError, "stop_last_trials", "1 (int)", "True or False"),
+        (median, {"grace_period": -1}, ValueError, "grace_period", "-1", "at least 0"),
+        (median, {"min_samples_required": 0}, ValueError, "min_samples_required", "0", "at least 1"),
+        (median, {"min_time_slice": "x"}, TypeError, "min_time_slice", "'x' (str)", "at least 0"),
+        (median, {"hard_stop": False}, ValueError, "hard_stop", "False", "trials are not paused"),
+    ]
+
+
+def of_trainables():
+    group = tune.PlacementGroupFactory
+    return [
+        (tune.with_parameters, {"trainable": 3}, TypeError, "trainable", "3 (int)", "a function or a subclass"),
+        (tune.with_resources, {"trainable": 3, "resources": {}}, TypeError, "trainable", "3 (int)", "a function or"),
+        (tune.with_resources, {"trainable": a_trial, "resources": 3}, TypeError, "resources", "3 (int)", "a dict such"),
+        (group, {"bundles": {"CPU": 1}}, TypeError, "bundles", "{'CPU': 1} (dict)", "a list of dicts"),
+        (group, {"bundles": []}, TypeError, "bundles", "[] (list)", "at least one"),
+        (group, {"bundles": [{"CPU": 1}], "strategy": 1}, TypeError, "strategy", "1 (int)", '"PACK"'),
+    ]
+
+
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 ROWS = [
     *of_bounds(),
     *of_optuna(),
+    *of_tuner(),
+    *of_tune_config(),
+    *of_schedulers(),
+    *of_trainables(),
     (tune.randn, {"mean": "0"}, TypeError, "mean", "'0' (str)", FINITE),
     (tune.randn, {"sd": 0}, ValueError, "sd", "0", "above 0"),
     (tune.qrandn, {"mean": INF, "sd": 1, "q": 1}, ValueError, "mean", "inf", FINITE),

@@ -28,7 +28,8 @@ GOT = {
     # Their methods: test_data_arguments.py.
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "CollateFn",
     "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
-    *bad_tune_calls.DOMAINS, "RecursiveDependencyError",
+    *bad_tune_calls.DOMAINS, "RecursiveDependencyError", "TuneError", "TuneContext", "Trainable",
+    "ResultGrid", "TrialScheduler", "FIFOScheduler",
 }  # fmt: skip
 # Whose methods a user writes, and Headway calls.
 WRITTEN = {
@@ -41,6 +42,7 @@ WRITTEN = {
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
     "AggregateFnV2", *bad_tune_calls.DOMAINS, *bad_tune_calls.SEARCHERS,
+    "Trainable", "TuneContext",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
@@ -72,6 +74,11 @@ LEFT_OUT = {
     ("JupyterNotebookReporter", None): "its constructor is CLIReporter's",
     ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
+    ("Tuner.restore", None): "what a folder does not fit: test_tune.py",
+    ("Tuner.can_restore", None): "hands its path on, as Tuner.restore does",
+    ("ResultGrid.get_best_result", None): "needs an experiment: test_tune_loop.py",
+    ("ResultGrid.get_dataframe", None): "the same",
+    ("ResultGrid.best_record", None): "the same",
     ("TorchCheckpoint.from_model", "preprocessor"): "the same code as from_state_dict's",
     ("TrainContext.get_dataset_shard", None): "hands it on to get_dataset_shard",
 }

@@ -4,26 +4,23 @@ import.
 
 from __future__ import annotations
 
-_TUNING = (
-    "Headway runs no trials yet; call fit() for each configuration. Of headway.tune there are search spaces, "
-    "searchers, and what RunConfig takes"
-)
+_TUNING = "Headway does not have this of Ray Tune yet; docs/tuning.md says what there is"
 _OF_TUNING = (
-    *("ExperimentAnalysis", "Experiment", "PlacementGroupFactory", "ResultGrid", "ResumeConfig", "Trainable"),
     *(
+        "ExperimentAnalysis",
+        "Experiment",
+        "ResumeConfig",
         "TrialResults",
-        "TuneConfig",
-        "TuneContext",
-        "TuneError",
-        "Tuner",
         "analysis",
         "error",
         "execution",
         "experiment",
     ),
-    *("get_checkpoint", "get_context", "impl", "integration", "registry", "report", "result", "result_grid", "run"),
-    *("run_experiments", "schedulers", "trainable", "tune_config", "tuner", "utils", "with_parameters"),
-    *("with_resources", "create_scheduler", "register_trainable"),
+    *("impl", "integration", "registry", "result", "result_grid", "run", "run_experiments", "trainable", "tune_config"),
+    *("tuner", "utils", "create_scheduler", "register_trainable"),
+    *("schedulers.HyperBandScheduler", "schedulers.HyperBandForBOHB", "schedulers.PopulationBasedTraining"),
+    *("schedulers.PopulationBasedTrainingReplay", "schedulers.PB2", "schedulers.pb2", "schedulers.pbt"),
+    *("schedulers.ResourceChangingScheduler", "schedulers.hyperband", "schedulers.resource_changing_scheduler"),
 )
 _SEARCHERS = ("ax", "bayesopt", "bohb", "hebo", "hyperopt", "nevergrad", "zoopt")
 _NO_SEARCHER = "Headway does not have this searcher yet; use OptunaSearch of headway.tune.search.optuna"

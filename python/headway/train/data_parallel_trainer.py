@@ -117,7 +117,7 @@ class DataParallelTrainer(BaseTrainer):
             check_instance("run_config", run_config, RunConfig, "a RunConfig or None") or RunConfig()
         )
         if not isinstance(train_loop_per_worker, BuiltInLoop):
-            _check_reports_its_own(self.run_config)
+            check_reports_its_own(self.run_config)
         self.metadata: dict[str, Any] = json.loads(to_json({} if metadata is None else metadata, "metadata"))
         self.resume_from_checkpoint: Checkpoint | None = check_instance(
             "resume_from_checkpoint", resume_from_checkpoint, Checkpoint, "a headway.train.Checkpoint or None"
@@ -290,15 +290,9 @@ class DataParallelTrainer(BaseTrainer):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         if self.scaling_config.num_workers == 0:
             return LocalRun(self, spec, callbacks)
-        names = ("train_loop_per_worker", "train_loop_config")
-        task = pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)])
-        environment = worker_environment(self.run_config.worker_runtime_env)
         run = get_runtime().start_run(
-            spec_json=json.dumps(spec),
-            task=task,
-            trainer=saved_trainer.dumps(type(self).__name__, self._parts()),
             validation=self.validation_config._dumps() if self.validation_config is not None else None,
-            **environment.start_arguments({**surroundings(), **self._worker_side(spec)}),
+            **self._start_arguments(spec),
         )
         loop = RunLoop(
             run,
@@ -309,6 +303,17 @@ class DataParallelTrainer(BaseTrainer):
         )
         raises_cause = self.run_config.failure_config.fail_fast == "raise"
         return GroupRun(run, loop, lambda end: self._result(end, loop, run.path), raises_cause=raises_cause)
+
+    def _start_arguments(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """What a runtime takes to start the run; a tuner's trials start with them too."""
+        names = ("train_loop_per_worker", "train_loop_config")
+        environment = worker_environment(self.run_config.worker_runtime_env)
+        return {
+            "spec_json": json.dumps(spec),
+            "task": pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)]),
+            "trainer": saved_trainer.dumps(type(self).__name__, self._parts()),
+            **environment.start_arguments({**surroundings(), **self._worker_side(spec)}),
+        }
 
     def _function(self) -> Callable[..., Any]:
         """What each rank calls: the training function, with its data sets, and within the
@@ -380,7 +385,8 @@ def _filesystems_for_workers(spec: dict[str, Any]) -> list[tuple[str, str]]:
     return [(scheme, base64.b64encode(pickled).decode()) for scheme, pickled in locations.registrations(named)]
 
 
-def _check_reports_its_own(run_config: RunConfig) -> None:
+def check_reports_its_own(run_config: RunConfig) -> None:
+    """Refuses what only trainers with a training loop inside can do."""
     config = run_config.checkpoint_config
     for name in ("checkpoint_frequency", "checkpoint_at_end"):
         if value := getattr(config, name):

@@ -1,7 +1,7 @@
-"""Search spaces and searchers, and what training shares with tuning: callbacks, loggers, stop
-conditions and progress reporters of ``RunConfig``.
+"""Tuning: ``Tuner`` runs many trials of one function, class or trainer over a search space.
 
-What runs trials (``Tuner``, schedulers) is not there yet.
+What training shares with it is here too: callbacks, loggers, stop conditions and progress reporters
+of ``RunConfig``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ from headway._callbacks.trial import Trial
 from headway._places.missing import explanation
 from headway._places.table import PLACES
 from headway._values.named_arguments import offer
+from headway.tune._experiment.context import TuneContext, get_checkpoint, get_context, report
+from headway.tune._experiment.parameters import with_parameters
+from headway.tune._experiment.resources import PlacementGroupFactory, with_resources
+from headway.tune._experiment.result_grid import ResultGrid, TuneError
+from headway.tune._experiment.trainable import Trainable
+from headway.tune._experiment.tune_config import TuneConfig
+from headway.tune._experiment.tuner import Tuner
 from headway.tune._space.functions import (
     choice,
     grid_search,
@@ -54,13 +61,22 @@ __all__ = [
     "LoggerCallback",
     "MaximumIterationStopper",
     "NoopStopper",
+    "PlacementGroupFactory",
     "ProgressReporter",
+    "ResultGrid",
     "Stopper",
     "TBXLoggerCallback",
     "TimeoutStopper",
+    "Trainable",
     "Trial",
     "TrialPlateauStopper",
+    "TuneConfig",
+    "TuneContext",
+    "TuneError",
+    "Tuner",
     "choice",
+    "get_checkpoint",
+    "get_context",
     "grid_search",
     "lograndint",
     "loguniform",
@@ -71,12 +87,15 @@ __all__ = [
     "quniform",
     "randint",
     "randn",
+    "report",
     "sample_from",
     "uniform",
+    "with_parameters",
+    "with_resources",
 ]
 
 #: What is imported when it is used.
-_MODULES = ("search",)
+_MODULES = ("schedulers", "search")
 
 offer(globals(), __all__)
 

@@ -59,6 +59,8 @@ class BasicVariantGenerator(Searcher):
         # as it was before the sample.
         self._sample, self._of_sample, self._before = 0, 0, self._generator
         self._live: set[str] = set()
+        #: What was drawn for the newest suggestion, by path.
+        self.drawn: dict[Path, Any] = {}
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
         """Takes the search space.
@@ -96,6 +98,7 @@ class BasicVariantGenerator(Searcher):
             return self.FINISHED
         self._of_sample += 1
         self._live.add(trial_id)
+        self.drawn = variant.drawn
         return variant.config
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:

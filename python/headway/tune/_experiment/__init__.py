@@ -1,0 +1,1 @@
+"""Experiments: trials of a trainable over a search space, from their start to their results."""

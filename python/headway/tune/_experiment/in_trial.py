@@ -1,0 +1,137 @@
+"""What runs in a trial's process: a function, or the steps of a class."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+
+from headway import train
+from headway.train._training_function.signature import BuiltInLoop
+from headway.tune._experiment.context import get_context
+from headway.tune._experiment.trainable import Trainable
+
+#: Beside a class's own files in a checkpoint: how far it was.
+_STATE = ".trainable.json"
+_DICT = ".trainable_checkpoint.pkl"
+
+
+@dataclass
+class FunctionTrial:
+    """Calls a user's function, and reports what it returns or yields.
+
+    Attributes:
+        pickled: The function, as a tuple of one. It was pickled once for all trials.
+    """
+
+    pickled: bytes
+
+    def __call__(self, config: dict[str, Any]) -> Any:
+        """What the function returns."""
+        (function,) = cloudpickle.loads(self.pickled)
+        value = function(config)
+        if hasattr(value, "__next__"):
+            for each in value:
+                _report(each)
+            return None
+        if value is not None:
+            _report(value)
+        return value
+
+
+def _report(value: Any) -> None:
+    """Metrics, or a number, which is the metric ``_metric``."""
+    train.report(value if isinstance(value, Mapping) else {"_metric": value})
+
+
+@dataclass
+class ClassTrial(BuiltInLoop):
+    """Goes through the steps of a :class:`Trainable`.
+
+    Attributes:
+        pickled: The class, as a tuple of one.
+        frequency: A checkpoint after every so many steps; 0: none.
+        at_end: Whether the end has one too.
+        stop: ``RunConfig.stop`` where it is a dict: the last report is known beforehand.
+    """
+
+    pickled: bytes
+    frequency: int
+    at_end: bool
+    stop: dict[str, float]
+
+    def __call__(self, config: dict[str, Any]) -> None:
+        """Until a result says that it is done; else ``report`` ends the process."""
+        trainable = self._made(config)
+        try:
+            while True:
+                result = dict(trainable.step())
+                trainable.iteration += 1
+                trainable.log_result(result)
+                done = bool(result.get("done"))
+                last = done or self._reaches_limit(result, trainable.iteration)
+                wanted = result.pop("should_checkpoint", False) or (last and self.at_end)
+                if wanted or (self.frequency and trainable.iteration % self.frequency == 0):
+                    _report_checkpoint(trainable, result)
+                else:
+                    train.report(result)
+                if done:
+                    return
+        finally:
+            trainable.cleanup()
+
+    def _made(self, config: dict[str, Any]) -> Trainable:
+        kind: type[Trainable]
+        (kind,) = cloudpickle.loads(self.pickled)
+        trainable = kind(config)
+        context = get_context()
+        trainable.config = config
+        trainable.trial_id, trainable.trial_name = context.get_trial_id(), context.get_trial_name()
+        trainable.trial_resources, trainable.logdir = context.get_trial_resources(), context.get_trial_dir()
+        trainable.setup(config)
+        checkpoint = train.get_checkpoint()
+        if checkpoint is not None:
+            with checkpoint.as_directory() as directory:
+                _load(trainable, directory)
+        return trainable
+
+    def _reaches_limit(self, result: dict[str, Any], iteration: int) -> bool:
+        known = {"training_iteration": iteration, **result}
+        return any(
+            isinstance(known.get(name), (int, float)) and known[name] >= limit for name, limit in self.stop.items()
+        )
+
+
+def _report_checkpoint(trainable: Trainable, result: dict[str, Any]) -> None:
+    directory = tempfile.mkdtemp()
+    try:
+        given = trainable.save_checkpoint(directory)
+        if isinstance(given, Mapping):
+            with open(os.path.join(directory, _DICT), "wb") as file:
+                cloudpickle.dump(given, file)
+        elif isinstance(given, str) and os.path.abspath(given) != directory:
+            shutil.copytree(given, directory, dirs_exist_ok=True)
+        with open(os.path.join(directory, _STATE), "w") as file:
+            json.dump({"iteration": trainable.iteration}, file)
+        train.report(result, checkpoint=train.Checkpoint.from_directory(directory))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _load(trainable: Trainable, directory: str) -> None:
+    state = os.path.join(directory, _STATE)
+    if os.path.exists(state):
+        with open(state) as file:
+            trainable.iteration = json.load(file)["iteration"]
+    pickled = os.path.join(directory, _DICT)
+    if not os.path.exists(pickled):
+        trainable.load_checkpoint(directory)
+        return
+    with open(pickled, "rb") as file:
+        trainable.load_checkpoint(cloudpickle.load(file))

@@ -1,0 +1,266 @@
+"""What the thread in ``Tuner.fit()`` does: it serves the experiment that the core runs."""
+
+from __future__ import annotations
+
+import collections
+import json
+import select
+from collections.abc import Callable
+from typing import Any
+
+import cloudpickle
+
+from headway._callbacks.stopper import Stopper
+from headway._callbacks.trial import Trial
+from headway.train import RunConfig
+from headway.train._config import shown_config
+from headway.train._errors.exceptions import to_exception
+from headway.train._run.wakeup import signals_wake
+from headway.tune._experiment.callbacks import ExperimentCallbacks
+from headway.tune._experiment.display import ExperimentDisplay
+from headway.tune._experiment.hooks import TrialHooks
+from headway.tune._experiment.naming import TrialNames, folder_of, tag_of
+from headway.tune._experiment.records import Records, TrialRecord, numbers_of
+from headway.tune._experiment.search_state import SearchState
+from headway.tune._experiment.trial_start import TrialStart, name_of
+from headway.tune._experiment.tune_config import TuneConfig
+from headway.tune.search.searcher import Searcher
+
+
+class ExperimentLoop:
+    """Serves one experiment's events until its end.
+
+    Args:
+        experiment: The core's.
+        trainable: What the user gave to ``Tuner``.
+        start: Makes trials' runs.
+        search: What suggests configurations.
+        records: The trials so far.
+        tune_config: How the experiment searches.
+        run_config: Its callbacks, stop conditions, display.
+    """
+
+    def __init__(
+        self,
+        experiment: Any,
+        trainable: Any,
+        start: TrialStart,
+        search: SearchState,
+        records: Records,
+        tune_config: TuneConfig,
+        run_config: RunConfig,
+    ):
+        self._experiment = experiment
+        self._name = name_of(trainable)
+        self._start = start
+        self._search = search
+        self._records = records
+        self._folder_name = tune_config.trial_dirname_creator
+        self._samples = tune_config.num_samples
+        self._names = TrialNames(len(records))
+        self._stop = run_config.stop if callable(run_config.stop) else None
+        self._is_over = False
+        self._callbacks = ExperimentCallbacks(run_config, records, self._name)
+        self._display = ExperimentDisplay(run_config.verbose or 0, tune_config.metric, tune_config.mode)
+        self._hooks = TrialHooks(experiment, self._wait, self._display.say)
+        self._configs: dict[str, dict[str, Any]] = {}
+        self._last: dict[str, dict[str, Any]] = {}
+        self._events: collections.deque[Any] = collections.deque()
+        self._poll = select.poll()
+        self._poll.register(experiment.event_fd, select.POLLIN)
+        #: How it ended.
+        self.end: Any = None
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            "SuggestionsWanted": self._suggest,
+            "TrialStartWanted": self._start_trial,
+            "TrialStarted": self._started,
+            "TrialReported": self._reported,
+            "VerdictAsked": self._decide,
+            "TrialEnded": self._ended,
+            "TrialHook": self._hooks.call,
+            "Notice": lambda event: self._display.say("notice", event.text),
+            "RunWarning": lambda event: self._display.say("warning", event.text),
+            "ExperimentEnded": self._finish,
+        }
+
+    def serve(self) -> None:
+        """Until the end. An error of this thread (of a callback, a searcher, Ctrl-C) stops the
+        experiment, whose trials can be restored, and is raised when its processes are gone.
+        """
+        self._display.begin(self._records.path, self._search.total)
+        try:
+            self._callbacks.setup(self._samples, self._search.total)
+            self._until_end()
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            self._experiment.stop("Ctrl-C" if interrupted else f"{type(error).__name__}: {error}")
+            self._drain()
+            raise
+        finally:
+            self._search.save(now=True)
+        self._callbacks.finish()
+        self._warn()
+
+    def _until_end(self) -> None:
+        while self.end is None:
+            self._wait()
+            while self._events:
+                event = self._events.popleft()
+                self._handlers[type(event).__name__](event)
+                self._warn()
+
+    def _wait(self) -> None:
+        """Until there are events; answers of ranks go to the hook that waits for them."""
+        if self._events and not self._hooks.waits:
+            return
+        with signals_wake(self._poll):
+            self._poll.poll()
+        for event in self._experiment.take_events():
+            if not self._hooks.take(event):
+                self._events.append(event)
+
+    def _drain(self) -> None:
+        """Takes what comes until the end, and keeps what trials came to."""
+        while self.end is None:
+            while self._events:
+                event = self._events.popleft()
+                kind = type(event).__name__
+                if kind == "TrialEnded":
+                    self._take_end(event)
+                elif kind == "ExperimentEnded":
+                    self.end = event
+                elif kind == "SuggestionsWanted":
+                    self._experiment.no_suggestion()
+            if self.end is None:
+                self._wait()
+
+    def _suggest(self, event: Any) -> None:
+        for _ in range(event.count):
+            if self._is_over:
+                self._experiment.search_over()
+                return
+            number, trial_id = self._names.next_number, self._names.next_id()
+            suggestion = self._search.next(trial_id)
+            if not isinstance(suggestion, tuple):
+                self._names.give_back()
+                over = suggestion == Searcher.FINISHED
+                (self._experiment.search_over if over else self._experiment.no_suggestion)()
+                return
+            config, drawn = suggestion
+            record = TrialRecord(trial_id, self._folder(trial_id, tag_of(number, drawn), config))
+            self._records.write_config(record, config)
+            self._records.add(record)
+            self._configs[trial_id] = config
+            self._experiment.suggest(trial_id, shown_json(config), record.folder)
+        self._search.save()
+
+    def _folder(self, trial_id: str, tag: str, config: dict[str, Any]) -> str:
+        if self._folder_name is None:
+            return folder_of(self._name, trial_id, tag)
+        trial = Trial(trial_id, f"{self._name}_{trial_id}", self._name, config, "")
+        name = str(self._folder_name(trial))
+        if not name or "/" in name:
+            raise ValueError(f"trial_dirname_creator returned {name!r}; allowed: a folder's name without '/'")
+        return name
+
+    def _start_trial(self, event: Any) -> None:
+        record = self._records[event.trial_id]
+        record.state = "running"
+        config = self._configs.get(event.trial_id)
+        if config is None:
+            config = self._configs[event.trial_id] = self._records.config(record)
+        try:
+            trainer = self._start.trainer(config, record.folder)
+            arguments = self._start.arguments(trainer, event.trial_id, config)
+        except Exception as error:
+            record.error = error
+            self._experiment.refuse_trial(event.trial_id, event.start, f"{type(error).__name__}: {error}")
+            return
+        if arguments["hooks"]:
+            self._hooks.add(event.trial_id, trainer)
+        self._experiment.start_trial(event.trial_id, event.start, **arguments)
+
+    def _started(self, event: Any) -> None:
+        self._callbacks.started(
+            self._records[event.trial_id], self._configs.get(event.trial_id, {}), resumes=event.start > 1
+        )
+
+    def _reported(self, event: Any) -> None:
+        record = self._records[event.trial_id]
+        record.last, record.reports = numbers_of(event.line), event.number
+        self._last[event.trial_id] = event.line
+        self._search.heard(event.trial_id, event.line)
+        self._callbacks.reported(record, event.line)
+
+    def _decide(self, event: Any) -> None:
+        stop = self._stop
+        said = bool(stop is not None and stop(event.trial_id, event.line))
+        if isinstance(stop, Stopper) and stop.stop_all():
+            self._end_all(event.trial_id)
+            said = True
+        reason = f"{_shown(stop)} (RunConfig.stop) says so after report {event.number}" if said else ""
+        self._experiment.decide(event.trial_id, event.number, "stop" if said else "continue", reason)
+
+    def _end_all(self, asking: str) -> None:
+        """Ends all trials; the one that asks hears it as its verdict."""
+        if self._is_over:
+            return
+        self._is_over = True
+        reason = f"{_shown(self._stop)} (RunConfig.stop) ends the experiment"
+        for record in self._records:
+            if record.state in ("waiting", "running", "paused") and record.trial_id != asking:
+                self._experiment.stop_trial(record.trial_id, reason)
+
+    def _ended(self, event: Any) -> None:
+        record = self._take_end(event)
+        self._hooks.remove(event.trial_id)
+        last = self._last.get(event.trial_id)
+        if record.state in ("terminated", "errored"):
+            self._configs.pop(event.trial_id, None)
+            self._last.pop(event.trial_id, None)
+            self._search.ended(event.trial_id, last, error=record.state == "errored")
+            self._display.ended(record)
+        self._callbacks.ended(record)
+        self._search.save()
+
+    def _take_end(self, event: Any) -> TrialRecord:
+        record = self._records[event.trial_id]
+        record.state, record.reason = event.state, event.reason
+        if event.state == "errored":
+            record.error = _error_of(event, self._records.folder(record)) or record.error
+        return record
+
+    def _finish(self, event: Any) -> None:
+        self.end = event
+        self._display.finish(event.state, event.reason)
+
+    def _warn(self) -> None:
+        for text in self._callbacks.take_warnings():
+            self._display.say("warning", text)
+
+
+def shown_json(config: dict[str, Any]) -> str:
+    """A configuration for the journal; what JSON does not have is text."""
+    return json.dumps(shown_config.as_json(config))
+
+
+def _error_of(event: Any, folder: str) -> Exception | None:
+    """The user's exception, with the rank's traceback as its cause."""
+    failure = event.outcome.failure if event.outcome is not None else None
+    raised = None
+    if event.exception:
+        try:
+            raised = cloudpickle.loads(event.exception)
+        except Exception:  # Its class cannot be imported here.
+            raised = None
+    if failure is None:
+        return raised
+    cause, _ = to_exception(failure, event.outcome.attempts, {}, folder)
+    if not isinstance(raised, Exception):
+        return cause
+    raised.__cause__ = cause
+    return raised
+
+
+def _shown(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__name__

@@ -1,0 +1,116 @@
+"""What an experiment knows of each of its trials, in little memory: the rest is in the trial's
+folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import cloudpickle
+
+from headway import _core
+from headway._storage import run_files
+from headway._values.log import warn
+
+#: The configuration as it was, with what JSON does not have.
+PARAMS = "params.pkl"
+
+
+@dataclass
+class TrialRecord:
+    """A trial.
+
+    Attributes:
+        trial_id: Its id.
+        folder: Its folder's name.
+        state: ``"waiting"``, ``"running"``, ``"paused"``, ``"unfinished"``, ``"terminated"`` or
+            ``"errored"``.
+        reason: Why it ended, in words.
+        last: The numbers of its last report, by flat names.
+        reports: How many reports there were.
+    """
+
+    trial_id: str
+    folder: str
+    state: str = "waiting"
+    reason: str = ""
+    last: dict[str, float] = field(default_factory=dict)
+    reports: int = 0
+    error: Exception | None = field(default=None, repr=False)
+
+
+class Records:
+    """All trials of an experiment, in the order in which they were suggested.
+
+    Args:
+        path: The experiment's folder.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self._by_id: dict[str, TrialRecord] = {}
+
+    @classmethod
+    def read(cls, path: str) -> Records:
+        """Those of an experiment's journal.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        found = cls(path)
+        for each in json.loads(_core.read_experiment(path))["trials"]:
+            found.add(
+                TrialRecord(
+                    each["trial_id"], each["folder"], each["state"], each["reason"] or "", each["last"], each["reports"]
+                )
+            )
+        return found
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[TrialRecord]:
+        return iter(self._by_id.values())
+
+    def __getitem__(self, trial_id: str) -> TrialRecord:
+        return self._by_id[trial_id]
+
+    def add(self, record: TrialRecord) -> None:
+        """A trial was suggested."""
+        self._by_id[record.trial_id] = record
+
+    def folder(self, record: TrialRecord) -> str:
+        """A trial's folder, with its path."""
+        return os.path.join(self.path, record.folder)
+
+    def write_config(self, record: TrialRecord, config: dict[str, Any]) -> None:
+        """Keeps a configuration as it is. What cannot be pickled stays with this process."""
+        os.makedirs(self.folder(record), exist_ok=True)
+        target = os.path.join(self.folder(record), PARAMS)
+        with open(f"{target}.tmp", "wb") as file:
+            cloudpickle.dump(config, file)
+        os.replace(f"{target}.tmp", target)
+
+    def config(self, record: TrialRecord) -> dict[str, Any]:
+        """A trial's configuration."""
+        try:
+            with open(os.path.join(self.folder(record), PARAMS), "rb") as file:
+                config: dict[str, Any] = cloudpickle.load(file)
+                return config
+        except FileNotFoundError:
+            pass
+        except Exception as error:
+            warn(f"{PARAMS} of the trial {record.trial_id} cannot be loaded here: {type(error).__name__}: {error}")
+        return run_files.read_json(self.folder(record), "params.json") or {}
+
+
+def numbers_of(line: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a report, by flat names."""
+    flat = run_files.flat({name: value for name, value in line.items() if name != "config"})
+    return {
+        name: value for name, value in flat.items() if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }

@@ -1,0 +1,80 @@
+"""``tuner.pkl`` in an experiment's folder: what a tuner was made of, each part pickled apart."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from typing import Any
+
+import cloudpickle
+
+FILE_NAME = "tuner.pkl"
+_VERSION = 1
+
+
+def write(path: str, trainable: str, keys: list[str], parts: dict[str, Any]) -> None:
+    """Writes it; it is there as a whole, or as it was.
+
+    Args:
+        path: The experiment's folder.
+        trainable: The trainable's name.
+        keys: Those of the search space.
+        parts: The tuner's arguments.
+    """
+    pickled: dict[str, bytes] = {}
+    failures: dict[str, str] = {}
+    for name, value in parts.items():
+        try:
+            pickled[name] = cloudpickle.dumps(value)
+        except Exception as error:
+            failures[name] = f"{type(error).__name__}: {error}"
+    target = os.path.join(path, FILE_NAME)
+    saved = {"version": _VERSION, "trainable": trainable, "keys": keys, "parts": pickled, "failures": failures}
+    with open(f"{target}.tmp", "wb") as file:
+        pickle.dump(saved, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{target}.tmp", target)
+
+
+class SavedTuner:
+    """The tuner of the experiment in a folder.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it is damaged.
+        ValueError: a newer Headway wrote it.
+    """
+
+    def __init__(self, path: str):
+        self._path = path
+        file = os.path.join(path, FILE_NAME)
+        try:
+            with open(file, "rb") as content:
+                saved = pickle.load(content)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"path is {path!r}, which holds no experiment (no {FILE_NAME})") from None
+        except (pickle.UnpicklingError, EOFError) as error:
+            raise OSError(f"{file} cannot be read: {error}") from error
+        if saved["version"] > _VERSION:
+            raise ValueError(f"{file} was written by a newer Headway (version {saved['version']})")
+        self.trainable: str = saved["trainable"]
+        self.keys: list[str] = saved["keys"]
+        self._saved = saved
+
+    def part(self, name: str) -> Any:
+        """An argument as the tuner had it.
+
+        Raises:
+            RuntimeError: it can't be loaded here, or could not be stored.
+        """
+        why = self._saved["failures"].get(name)
+        if why is None:
+            try:
+                return cloudpickle.loads(self._saved["parts"][name])
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+        raise RuntimeError(f"{name} of the experiment in {self._path} cannot be loaded here ({why}); give it anew")

@@ -1,0 +1,159 @@
+"""The searcher of an experiment: asked for configurations, told results, kept over restores."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import time
+from typing import Any
+
+import cloudpickle
+
+from headway._values.log import notice, warn
+from headway.tune._experiment.records import Records
+from headway.tune._experiment.space_filling import filled
+from headway.tune._experiment.tune_config import TuneConfig
+from headway.tune._space.variants import Path
+from headway.tune.search.basic_variant import BasicVariantGenerator
+from headway.tune.search.searcher import Searcher
+
+_FILE = "searcher-state-{}.pkl"
+# Saving may cost this part of the time, and is not done more often than once a second.
+_SAVING_SHARE = 0.05
+
+Suggestion = tuple[dict[str, Any], dict[Path, Any]]
+
+
+class SearchState:
+    """Asks and tells a searcher.
+
+    Args:
+        space: ``param_space``.
+        config: How the experiment searches.
+        path: The experiment's folder.
+    """
+
+    def __init__(self, space: dict[str, Any], config: TuneConfig, path: str):
+        self._space = space
+        self._path = path
+        self._samples = config.num_samples
+        self._asked = 0
+        self._live: set[str] = set()
+        self._told = 0
+        self._searcher: Searcher = config.search_alg or BasicVariantGenerator()
+        self._is_basic = isinstance(self._searcher, BasicVariantGenerator)
+        self._searcher.set_search_properties(config.metric, config.mode, space, num_samples=config.num_samples)
+        self._hears_results = type(self._searcher).on_trial_result is not Searcher.on_trial_result
+        self._file = _FILE.format(time.strftime("%Y-%m-%d_%H-%M-%S"))
+        self._saved_at, self._saving_s = time.monotonic(), 0.0
+        #: Configurations that are tried once more before the search goes on.
+        self.restarts: list[dict[str, Any]] = []
+        if config.max_concurrent_trials is not None:
+            self._searcher.set_max_concurrency(config.max_concurrent_trials)
+
+    @property
+    def needs(self) -> list[str]:
+        """Metrics that each report must have."""
+        metric = None if self._is_basic else self._searcher.metric
+        return [metric] if isinstance(metric, str) else list(metric or ())
+
+    @property
+    def total(self) -> int | None:
+        """How many trials there will be, if that is known."""
+        if self._is_basic:
+            return self._searcher.total_samples  # type: ignore[attr-defined]
+        return None if self._samples == -1 else self._samples
+
+    def next(self, trial_id: str) -> Suggestion | str | None:
+        """A configuration and what was chosen in it; None if there is none now, ``FINISHED``."""
+        if self.restarts:
+            return self.restarts.pop(0), {}
+        if not self._is_basic and self._samples != -1 and self._asked >= self._samples:
+            return Searcher.FINISHED
+        suggestion = self._searcher.suggest(trial_id)
+        if not isinstance(suggestion, dict):
+            return suggestion
+        self._asked += 1
+        self._live.add(trial_id)
+        if isinstance(self._searcher, BasicVariantGenerator):
+            return suggestion, self._searcher.drawn
+        return filled(self._space, suggestion)
+
+    def heard(self, trial_id: str, line: dict[str, Any]) -> None:
+        """A report."""
+        if self._hears_results and trial_id in self._live:
+            self._searcher.on_trial_result(trial_id, line)
+
+    def ended(self, trial_id: str, last: dict[str, Any] | None, *, error: bool) -> None:
+        """A trial's end."""
+        if trial_id in self._live:
+            self._live.discard(trial_id)
+            self._told += 1
+            self._searcher.on_trial_complete(trial_id, None if error and not last else last, error=error)
+
+    def save(self, *, now: bool = False) -> None:
+        """Keeps the searcher's state; not too often unless ``now``."""
+        since = time.monotonic() - self._saved_at
+        if self._is_basic or (not now and since < max(1.0, self._saving_s / _SAVING_SHARE)):
+            return
+        begun = time.monotonic()
+        target = os.path.join(self._path, self._file)
+        try:
+            state = {"searcher": self._searcher.get_state(), "live": self._live, "asked": self._asked}
+            with open(f"{target}.tmp", "wb") as file:
+                cloudpickle.dump(state, file)
+            os.replace(f"{target}.tmp", target)
+        except Exception as error:
+            warn(f"the searcher's state cannot be kept: {type(error).__name__}: {error}")
+        self._saved_at = time.monotonic()
+        self._saving_s = self._saved_at - begun
+
+    def restore(self, records: Records) -> None:
+        """Resumes the search of an experiment whose trials are these."""
+        if self._is_basic:
+            # Drawn again, so that grids and seeded draws go on behind what was suggested.
+            for record in itertools.islice(records, self.total):
+                if self._searcher.suggest(record.trial_id) == Searcher.FINISHED:
+                    break
+                self._searcher.on_trial_complete(record.trial_id)
+                if record.state not in ("terminated", "errored"):
+                    self._live.add(record.trial_id)
+            return
+        known = self._load()
+        self._asked = len(records)
+        for index, record in enumerate(records):
+            ended = record.state in ("terminated", "errored")
+            if record.trial_id in self._live:
+                if ended:
+                    self.ended(record.trial_id, record.last or None, error=record.state == "errored")
+            elif index >= known and record.state == "terminated":
+                self._learn(records.config(record), record.last)
+
+    def _load(self) -> int:
+        """The newest state; how many trials it knows."""
+        found = glob.glob(os.path.join(glob.escape(self._path), _FILE.format("*")))
+        if not found:
+            return 0
+        newest = max(found, key=os.path.getmtime)
+        try:
+            with open(newest, "rb") as file:
+                state = cloudpickle.load(file)
+            self._searcher.set_state(state["searcher"])
+        except Exception as error:
+            warn(f"the searcher's state in {newest} cannot be loaded: {type(error).__name__}: {error}")
+            return 0
+        self._live = set(state["live"])
+        asked: int = state["asked"]
+        return asked
+
+    def _learn(self, config: dict[str, Any], last: dict[str, float]) -> None:
+        """A result that the searcher's state does not have."""
+        names = self.needs
+        if not all(name in last for name in names):
+            return
+        values = [last[name] for name in names]
+        try:
+            self._searcher.add_evaluated_point(config, values if len(values) > 1 else values[0])
+        except (NotImplementedError, TypeError) as error:
+            notice(f"the searcher does not learn from a trial of the driver before: {error}")

@@ -1,0 +1,245 @@
+"""``Tuner``: many trials of one trainable."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+from headway import _core
+from headway import _session as worker_session
+from headway._runtime.runtime import get_runtime
+from headway._storage import locations
+from headway._values.arguments import check_bool, check_instance, refuse
+from headway._values.log import notice
+from headway.train import DataParallelTrainer, RunConfig
+from headway.train._run.uncaught import interrupted
+from headway.tune._experiment import saved_tuner
+from headway.tune._experiment.loop import ExperimentLoop
+from headway.tune._experiment.records import Records
+from headway.tune._experiment.result_grid import ResultGrid
+from headway.tune._experiment.search_state import SearchState
+from headway.tune._experiment.trial_start import TrialStart, check_trainable, name_of
+from headway.tune._experiment.tune_config import TuneConfig, check_space
+from headway.tune.schedulers.trial_scheduler import FIFOScheduler
+
+
+class Tuner:
+    """Tries configurations of a training function, a class or a trainer: each trial is a run.
+
+    Args:
+        trainable: A function of a configuration, a subclass of :class:`Trainable`, or a trainer.
+        param_space: The search space. With a trainer its keys are the trainer's arguments, such as
+            ``{"train_loop_config": {"lr": tune.loguniform(1e-4, 1)}}``.
+        tune_config: How the experiment searches.
+        run_config: Where results go, and each trial's failures and checkpoints. Default: the
+            trainer's, if it is one.
+
+    Example:
+        >>> from headway import tune
+        >>> def trial(config):
+        ...     tune.report({"loss": (config["x"] - 1) ** 2})
+        >>> tuner = tune.Tuner(trial, param_space={"x": tune.uniform(0, 3)})
+        >>> tuner.fit().get_best_result("loss", "min").config  # doctest: +SKIP
+        {'x': 1.02}
+    """
+
+    def __init__(
+        self,
+        trainable: Any,
+        *,
+        param_space: dict[str, Any] | None = None,
+        tune_config: TuneConfig | None = None,
+        run_config: RunConfig | None = None,
+    ):
+        self._trainable = check_trainable(trainable)
+        self._space = check_space(param_space)
+        self._tune_config: TuneConfig = (
+            check_instance("tune_config", tune_config, TuneConfig, "a TuneConfig or None") or TuneConfig()
+        )
+        check_instance("run_config", run_config, RunConfig, "a RunConfig or None")
+        own = trainable.run_config if isinstance(trainable, DataParallelTrainer) else None
+        self._run_config: RunConfig = run_config or own or RunConfig()
+        if locations.is_remote(self._run_config._location):
+            raise ValueError(
+                f"RunConfig.storage_path is {locations.shown(self._run_config._location)!r} of a Tuner; allowed: a "
+                "folder on a local or mounted file system"
+            )
+        #: What of an earlier driver's trials is resumed; None for a new experiment.
+        self._restores: dict[str, bool] | None = None
+        self._restarts_errored = False
+        self._path: str | None = None
+        self.restore = _not_of_an_object  # type: ignore[method-assign]
+
+    @classmethod
+    def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: Any = None) -> bool:
+        """Whether there is an experiment that ``restore`` can resume.
+
+        Args:
+            path: The experiment's folder.
+            storage_filesystem: None: the folder is local.
+
+        Example:
+            >>> from headway import tune
+            >>> tune.Tuner.can_restore("/nowhere")
+            False
+        """
+        return os.path.exists(os.path.join(_local(path, storage_filesystem), saved_tuner.FILE_NAME))
+
+    @classmethod
+    def restore(
+        cls,
+        path: str | os.PathLike[str],
+        trainable: Any,
+        resume_unfinished: bool = True,
+        resume_errored: bool = False,
+        restart_errored: bool = False,
+        param_space: dict[str, Any] | None = None,
+        storage_filesystem: Any = None,
+    ) -> Tuner:
+        """The tuner of the experiment in a folder; its ``fit()`` resumes it.
+
+        Args:
+            path: The experiment's folder, which may have been moved.
+            trainable: What the tuner had.
+            resume_unfinished: Whether trials that had not ended resume from their newest
+                checkpoints.
+            resume_errored: Whether those that had failed do.
+            restart_errored: Whether those are tried again from the start.
+            param_space: The search space again, where it holds what could not be stored; with the
+                same keys.
+            storage_filesystem: None: the folder is local.
+
+        Raises:
+            FileNotFoundError: there is no experiment in ``path``.
+            ValueError: another trainable, or other keys.
+
+        Example:
+            >>> from headway import tune
+            >>> if tune.Tuner.can_restore("~/headway_results/sweep"):  # doctest: +SKIP
+            ...     tuner = tune.Tuner.restore("~/headway_results/sweep", trial)
+        """
+        folder = _local(path, storage_filesystem)
+        saved = saved_tuner.SavedTuner(folder)
+        check_bool("resume_unfinished", resume_unfinished)
+        check_bool("resume_errored", resume_errored)
+        check_bool("restart_errored", restart_errored)
+        if resume_errored and restart_errored:
+            raise ValueError("resume_errored and restart_errored are True; allowed: one of them")
+        if name_of(check_trainable(trainable)) != saved.trainable:
+            raise ValueError(
+                f"trainable is {name_of(trainable)!r}; allowed: that of the experiment, {saved.trainable!r}"
+            )
+        space = check_space(param_space) if param_space is not None else saved.part("param_space")
+        if sorted(map(str, space)) != saved.keys:
+            raise ValueError(f"param_space has the keys {sorted(map(str, space))}; allowed: those before, {saved.keys}")
+        run_config = replace(
+            saved.part("run_config"), name=os.path.basename(folder), storage_path=os.path.dirname(folder)
+        )
+        tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
+        tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
+        tuner._restarts_errored = restart_errored
+        tuner._path = folder
+        return tuner
+
+    def fit(self) -> ResultGrid:
+        """Runs the experiment to its end.
+
+        Trials that fail do not raise: ``ResultGrid.errors`` has why.
+
+        Raises:
+            FileExistsError: the experiment has a driver already.
+            KeyboardInterrupt: Ctrl-C. What the trials had reported is kept; ``restore`` resumes
+                them.
+        """
+        worker_session.check_may_fit()
+        path = self._made_folder()
+        records = _records_of(path)
+        search = SearchState(self._space, self._tune_config, path)
+        if self._restores is not None:
+            search.restore(records)
+        elif len(records):
+            notice(f"{path} has {len(records)} trials of an earlier experiment; new ones run beside them")
+        start = TrialStart(self._trainable, self._run_config, path)
+        self._restart_errored(search, records)
+        self._check_first(start)
+        experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
+        saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), self._parts())
+        loop = ExperimentLoop(experiment, self._trainable, start, search, records, self._tune_config, self._run_config)
+        try:
+            loop.serve()
+        except KeyboardInterrupt as error:
+            interrupted(error, path)
+            raise
+        grid = ResultGrid(records, self._tune_config.metric, self._tune_config.mode)
+        if self._run_config.failure_config.fail_fast == "raise" and grid.num_errors:
+            raise grid.errors[0]
+        return grid
+
+    def get_results(self) -> ResultGrid:
+        """The results so far, of an experiment that has run or was restored.
+
+        Raises:
+            RuntimeError: it has not run.
+        """
+        if self._path is None:
+            raise RuntimeError("the experiment has not run; call fit() first")
+        return ResultGrid(Records.read(self._path), self._tune_config.metric, self._tune_config.mode)
+
+    def _made_folder(self) -> str:
+        if self._path is None:
+            name = self._run_config.name
+            if name is None:
+                name = _core.default_run_name(name_of(self._trainable), _core.new_trial_id())
+            self._path = os.path.join(self._run_config._location, name)
+        os.makedirs(self._path, exist_ok=True)
+        return self._path
+
+    def _restart_errored(self, search: SearchState, records: Records) -> None:
+        if self._restarts_errored:
+            search.restarts = [records.config(each) for each in records if each.state == "errored"]
+
+    def _check_first(self, start: TrialStart) -> None:
+        """What no trial could be started with is refused before anything starts."""
+        if not isinstance(self._trainable, DataParallelTrainer):
+            start.check()
+
+    def _parts(self) -> dict[str, Any]:
+        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=None)
+        return {"param_space": self._space, "tune_config": self._tune_config, "run_config": run_config}
+
+    def _spec(self, path: str, search: SearchState) -> dict[str, Any]:
+        config, run_config = self._tune_config, self._run_config
+        return {
+            "path": path,
+            "metric": config.metric,
+            "mode": config.mode,
+            "scheduler": (config.scheduler or FIFOScheduler()).for_core(),
+            "stop": run_config._stop_limits,
+            "max_concurrent": config.max_concurrent_trials,
+            "time_budget_s": config.time_budget(),
+            "fail_fast": bool(run_config.failure_config.fail_fast),
+            "asks": callable(run_config.stop),
+            "strict": os.environ.get("TUNE_DISABLE_STRICT_METRIC_CHECKING") != "1",
+            "needs": search.needs,
+            "restore": self._restores or {"unfinished": False, "errored": False},
+        }
+
+
+def _records_of(path: str) -> Records:
+    try:
+        return Records.read(path)
+    except FileNotFoundError:
+        return Records(path)
+
+
+def _local(path: str | os.PathLike[str], storage_filesystem: Any) -> str:
+    location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
+    if locations.is_remote(location):
+        refuse("path", path, "a folder on a local or mounted file system")
+    return locations.local_path(location) if "://" in location else location
+
+
+def _not_of_an_object(*args: Any, **kwargs: Any) -> Tuner:
+    raise AttributeError("restore is called on the class: Tuner.restore(path, trainable)")
