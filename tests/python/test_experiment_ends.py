@@ -12,7 +12,7 @@ RESTORED = {"unfinished": True, "errored": True}
 
 
 def wait_for_ever(config):
-    """Reports once where it is told to, and then does nothing."""
+    """Reports once where its configuration says so, and then does nothing."""
     if config.get("reports"):
         train.report({"score": 1})
     threading.Event().wait()

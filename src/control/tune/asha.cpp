@@ -80,6 +80,19 @@ void Asha::added(std::int64_t trial) {
   state_.members[std::to_string(trial)] = {drawn_bracket(state_.brackets, state_.draws), 0};
 }
 
+void Asha::added_again(std::int64_t trial) {
+  added(trial);
+  Member& member = state_.members.at(std::to_string(trial));
+  for (std::size_t b = 0; b < state_.brackets.size(); ++b) {
+    const std::vector<Rung>& rungs = state_.brackets[b].rungs;
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+      if (std::ranges::find(rungs[i].records, trial, &Record::trial) == rungs[i].records.end()) continue;
+      member.bracket = static_cast<int>(b);
+      member.recorded |= std::uint64_t{1} << i;
+    }
+  }
+}
+
 Decision Asha::reported(const Progress& progress, SideEffects& effects) {
   const auto member = state_.members.find(std::to_string(progress.trial));
   if (member == state_.members.end()) return {};

@@ -82,6 +82,8 @@ class Asha {
   const State& state() const { return state_; }
 
   void added(std::int64_t trial);
+  /// One that had errored runs again: where it was recorded it is not judged again.
+  void added_again(std::int64_t trial);
   Decision reported(const Progress& progress, SideEffects& effects);
   /// The trial has ended by itself; this was its last report.
   void completed(const Progress& progress, SideEffects& effects);

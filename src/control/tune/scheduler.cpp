@@ -131,6 +131,18 @@ void Scheduler::added(std::int64_t trial) {
   std::visit([&](auto& scheduler) { scheduler.added(trial); }, kind_);
 }
 
+void Scheduler::added_again(std::int64_t trial) {
+  std::visit(
+      [&](auto& scheduler) {
+        if constexpr (requires { scheduler.added_again(trial); }) {
+          scheduler.added_again(trial);
+        } else {
+          scheduler.added(trial);
+        }
+      },
+      kind_);
+}
+
 Decision Scheduler::reported(const Progress& progress, SideEffects& effects) {
   return std::visit([&](auto& scheduler) { return scheduler.reported(progress, effects); }, kind_);
 }

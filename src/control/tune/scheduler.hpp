@@ -62,6 +62,8 @@ class Scheduler {
   std::optional<Progress> progress(std::int64_t trial, const std::map<std::string, double>& numbers) const;
 
   void added(std::int64_t trial);
+  /// One that had errored runs again.
+  void added_again(std::int64_t trial);
   Decision reported(const Progress& progress, SideEffects& effects);
   void completed(const Progress& progress, SideEffects& effects);
   void removed(std::int64_t trial);

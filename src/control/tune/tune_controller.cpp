@@ -67,7 +67,11 @@ void TuneController::take_up(std::int64_t number, bool anew) {
   Trial& trial = trials_[static_cast<std::size_t>(number)];
   const bool again = trial.state == TrialState::errored && spec_.restore.errored;
   if (is_over(trial.state) && !again) return;
-  if (anew || again) scheduler_.added(number);
+  if (anew) {
+    scheduler_.added(number);
+  } else if (again) {
+    scheduler_.added_again(number);
+  }
   trial.left = !again && !spec_.restore.unfinished;
   if (trial.left) return;
   if (trial.state == TrialState::paused) {
@@ -227,12 +231,12 @@ void TuneController::on(const TrialGone& event) {
   const Live here = live_.extract(event.trial).mapped();
   if (event.state == "errored") {
     end(event.trial, TrialState::errored, event.words);
+  } else if (here.ending) {
+    end_as_told(event.trial, here);
   } else if (event.state == "aborted") {
     trial->state = TrialState::waiting;
     trial->left = true;
     commands_.emplace_back(TellEnd{event.trial, "unfinished", event.words});
-  } else if (here.ending) {
-    end_as_told(event.trial, here);
   } else {
     complete(event.trial, event.words);
   }

@@ -44,7 +44,10 @@ std::string names_of(const JsonObject& metrics) {
 
 }  // namespace
 
-void Experiment::carry_out(const tune::AskSuggestions& command) { front_->push(SuggestionsWanted{command.count}); }
+void Experiment::carry_out(const tune::AskSuggestions& command) {
+  // The front end may have said so while the question was on its way through the journal.
+  if (!controller_.search_over()) front_->push(SuggestionsWanted{command.count});
+}
 
 void Experiment::carry_out(const tune::StartTrial& command) {
   const tune::Trial& trial = controller_.trials().at(static_cast<std::size_t>(command.trial));

@@ -298,6 +298,19 @@ BOOST_AUTO_TEST_CASE(what_was_decided_counts_though_the_driver_has_died_before_t
   BOOST_TEST(told.reason == "ASHA: 0.4 is below the 75th percentile 0.5 of 1 trial at iteration 1");
 }
 
+BOOST_AUTO_TEST_CASE(an_errored_trial_that_runs_again_is_judged_once_at_a_milestone) {
+  Bench bench(with_asha());
+  bench.begin();
+  bench.suggest(2);
+  bench.report(0, 0.5);
+  bench.report(1, 0.6);
+  bench.gone(1, "errored", "bad");
+  bench.spec.restore = {true, true};
+  bench.begin();
+  bench.report(1, 0.1);
+  BOOST_TEST((bench.in<AnswerTrial>(bench.last).front().decision.verdict == Verdict::go_on));
+}
+
 BOOST_AUTO_TEST_CASE(a_report_of_a_trial_that_is_being_ended_is_answered_with_the_reason_of_its_end) {
   Bench bench{{}};
   bench.begin();
