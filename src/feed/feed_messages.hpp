@@ -48,10 +48,12 @@ struct Consumption {
   bool equal = true;
   int prefetch = 1;            ///< Batches that wait for the client beside the one it has.
   std::optional<Json> cursor;  ///< Where to resume.
+  std::string iterator;        ///< Whose epochs these are, where no group says it.
+  bool more = false;           ///< The client will probably ask for the next epoch too.
 };
 BOOST_DESCRIBE_STRUCT(Consumption, (),
                       (batch_size, drop_last, shuffle_window_rows, seed, epoch, group, world_size, rank, clients_here,
-                       equal, prefetch, cursor))
+                       equal, prefetch, cursor, iterator, more))
 
 /// Makes the connection a stream. The raw part has the plan's blobs, one after another.
 struct Open {

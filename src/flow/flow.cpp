@@ -48,21 +48,23 @@ DealerConfig dealer_config(const feed::Consumption& consumption, const data::Cur
 }  // namespace
 
 Flow::Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consumption consumption,
-           std::vector<Member> members, std::shared_ptr<FlowGauges> gauges)
+           std::vector<Member> members, std::shared_ptr<FlowGauges> gauges, FlowEvents events, bool wanted)
     : engine_(engine),
       input_(std::move(input)),
       consumption_(std::move(consumption)),
       members_(std::move(members)),
-      gauges_(std::move(gauges)) {}
+      gauges_(std::move(gauges)),
+      events_(std::move(events)),
+      wanted_(wanted) {}
 
 Result<std::unique_ptr<Flow>> Flow::start(Engine& engine, std::shared_ptr<const PlanInput> input,
                                           feed::Consumption consumption, std::vector<Member> members,
-                                          std::shared_ptr<FlowGauges> gauges, std::function<void()> on_end) {
-  std::unique_ptr<Flow> flow(
-      new Flow(engine, std::move(input), std::move(consumption), std::move(members), std::move(gauges)));
-  Result<std::thread> thread = wire::start_thread([self = flow.get(), on_end = std::move(on_end)] {
-    self->run();
-    on_end();
+                                          std::shared_ptr<FlowGauges> gauges, FlowEvents events, bool wanted) {
+  std::unique_ptr<Flow> flow(new Flow(engine, std::move(input), std::move(consumption), std::move(members),
+                                      std::move(gauges), std::move(events), wanted));
+  Result<std::thread> thread = wire::start_thread([self = flow.get()] {
+    const bool whole = self->run();
+    self->events_.on_end(whole);
   });
   if (!thread) return thread.error();
   flow->thread_ = std::move(*thread);
@@ -79,9 +81,22 @@ void Flow::stop() {
   stopped_ = true;
   for (const Member& member : members_) member.outlet->close();
   if (stage_ != nullptr) stage_->stop();
+  changed_.notify_all();
 }
 
-void Flow::run() {
+void Flow::want() {
+  const std::lock_guard lock(mutex_);
+  wanted_ = true;
+  changed_.notify_all();
+}
+
+arrow::Status Flow::wait_until_wanted() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return wanted_ || stopped_; });
+  return stopped_ ? arrow::Status::Cancelled("the stream was closed") : arrow::Status::OK();
+}
+
+bool Flow::run() {
   arrow::Status status;
   try {
     status = deal_epoch();
@@ -90,6 +105,7 @@ void Flow::run() {
   }
   gauges_->stop_pulling();
   if (!status.ok() && !status.IsCancelled()) fail(status);
+  return status.ok();
 }
 
 void Flow::fail(const arrow::Status& status) {
@@ -144,9 +160,13 @@ arrow::Status Flow::deal_epoch() {
   config.epoch = cursor.epoch;
   config.first_window = cursor.window;
   config.shuffle_window_rows = consumption_.shuffle_window_rows;
+  if (!wanted_) config.is_wanted = [this] { return wanted_.load(); };
+  config.on_read = events_.on_read;
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config, gauges_).build());
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
   ARROW_RETURN_NOT_OK(open_outlets(cursor));
+  // Rows that wait would keep a function's worker, or half of the memory, from others.
+  if (!built.may_run_ahead) ARROW_RETURN_NOT_OK(wait_until_wanted());
   ThreadClock& clock = gauges_->puller();
   const std::size_t dealing = clock.add(gauges_->add("deal"));
   DealerConfig dealer_settings = dealer_config(consumption_, cursor, built, members_);
@@ -176,6 +196,7 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealin
     if ((*chunk)->rows) dealing.made(*(*chunk)->rows);
     status = dealer.put(std::move(**chunk));
   }
+  if (status.ok()) events_.on_read();
   if (status.ok()) status = dealer.finish(built.stage->schema());
   const std::lock_guard lock(mutex_);
   stage_ = nullptr;
@@ -188,7 +209,7 @@ void Flow::end(const RowDealer& dealer) {
   FlowCounters counters = gauges_->read();
   counters.rows = dealer.rows_dealt();
   end.stats = std::move(counters);
-  for (const Member& member : members_) member.outlet->send(wire::to_frame(end));
+  for (const Member& member : members_) member.outlet->finish(wire::to_frame(end));
 }
 
 }  // namespace headway::flow

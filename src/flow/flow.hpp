@@ -7,6 +7,7 @@
 #include "flow/row_dealer.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,29 +17,40 @@
 
 namespace headway::flow {
 
+/// What a flow tells of itself, from threads of its own. Neither waits.
+struct FlowEvents {
+  /// All rows that are wanted were read, though not dealt yet. Once or more often.
+  std::function<void()> on_read;
+  /// The last thing that the flow does. `whole`: its clients have had all rows, or will have.
+  std::function<void(bool whole)> on_end;
+};
+
 /// One epoch of a plan, for the clients that share it. It has a thread that pulls rows through the
 /// plan's stages and deals them; the stages have threads of theirs.
 class Flow {
  public:
   /// `consumption` is the same for all members but for the rank. `gauges` count what it does.
-  /// `on_end` is called once, from the flow's thread, as the last thing it does. Errors:
-  /// `unavailable`, without `on_end`.
+  /// A flow that is not `wanted` yet opens its files, reads a little where only this process has to
+  /// work for that, and waits. Errors: `unavailable`, without an event.
   static Result<std::unique_ptr<Flow>> start(Engine& engine, std::shared_ptr<const PlanInput> input,
                                              feed::Consumption consumption, std::vector<Member> members,
-                                             std::shared_ptr<FlowGauges> gauges, std::function<void()> on_end);
+                                             std::shared_ptr<FlowGauges> gauges, FlowEvents events, bool wanted = true);
   /// Waits for the thread; after `stop` not for long.
   ~Flow();
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
+  /// Any thread: its clients have come.
+  void want();
   /// Any thread. Members hear nothing more.
   void stop();
 
  private:
   Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consumption consumption,
-       std::vector<Member> members, std::shared_ptr<FlowGauges> gauges);
+       std::vector<Member> members, std::shared_ptr<FlowGauges> gauges, FlowEvents events, bool wanted);
 
-  void run();
+  bool run();
+  arrow::Status wait_until_wanted();
   arrow::Status deal_epoch();
   arrow::Result<data::Cursor> start_cursor(const data::PlanIdentity& identity) const;
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
@@ -52,7 +64,10 @@ class Flow {
   const feed::Consumption consumption_;
   const std::vector<Member> members_;
   const std::shared_ptr<FlowGauges> gauges_;
+  const FlowEvents events_;
   std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> wanted_;
   Stage* stage_ = nullptr;  ///< While it runs.
   bool stopped_ = false;
   std::thread thread_;

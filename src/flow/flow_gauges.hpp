@@ -96,6 +96,8 @@ class FlowGauges {
 
   /// The flow waits for the client of this rank, which has taken no batch; unset: no more.
   void wait_for(std::optional<int> rank);
+  /// The clients of a flow that was begun before them have come: it waits for them from now on.
+  void clients_came();
 
   FlowCounters read() const;
 

@@ -6,7 +6,10 @@
 namespace headway::flow {
 
 Outlet::Outlet(std::unique_ptr<SlotMemory> memory, int prefetch, std::function<void()> notify)
-    : memory_(std::move(memory)), notify_(std::move(notify)), may_send_(std::max(prefetch, 0) + 1) {}
+    : memory_(std::move(memory)),
+      prefetch_(prefetch),
+      notify_(std::move(notify)),
+      may_send_(std::max(prefetch, 0) + 1) {}
 
 Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
                           const std::function<void(bool waits)>& on_wait) {
@@ -49,6 +52,15 @@ void Outlet::send(wire::Frame frame) {
   if (notify) notify_();
 }
 
+void Outlet::finish(wire::Frame frame) {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  memory_->drop_free_ones();
+  send(std::move(frame));
+}
+
 void Outlet::queue_batches() {
   if (batches_.batches.empty()) return;
   frames_.push_back(wire::to_frame(std::exchange(batches_, {})));
@@ -63,7 +75,10 @@ void Outlet::took(std::int64_t batches) {
 }
 
 bool Outlet::release(const std::vector<std::int64_t>& slots) {
-  return std::all_of(slots.begin(), slots.end(), [this](std::int64_t slot) { return memory_->give_back(slot); });
+  if (!std::ranges::all_of(slots, [this](std::int64_t slot) { return memory_->give_back(slot); })) return false;
+  const std::lock_guard lock(mutex_);
+  if (finished_) memory_->drop_free_ones();
+  return true;
 }
 
 void Outlet::close() {

@@ -28,6 +28,8 @@ class Outlet {
   Result<bool> deal(const SlotBatch& batch, feed::BatchInSlot place, const std::function<void(bool waits)>& on_wait);
   /// Sends a message after all that was dealt.
   void send(wire::Frame frame);
+  /// Sends the last message. Slots that come back are given up from now on.
+  void finish(wire::Frame frame);
 
   /// From the event loop.
   void took(std::int64_t batches);
@@ -40,16 +42,19 @@ class Outlet {
   std::vector<wire::Frame> take_messages();
 
   const SlotMemory& memory() const { return *memory_; }
+  int prefetch() const { return prefetch_; }
 
  private:
   void queue_batches();
 
   const std::unique_ptr<SlotMemory> memory_;
+  const int prefetch_;
   const std::function<void()> notify_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t may_send_;
   bool closed_ = false;
+  bool finished_ = false;
   bool notified_ = false;
   feed::Batches batches_;            ///< That were dealt since the last message.
   std::vector<wire::Frame> frames_;  ///< Before them.

@@ -26,7 +26,7 @@ arrow::Status at(const arrow::Status& status, const std::string& where) {
 ParallelStage::ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema,
                              NextItem next_item, std::function<void()> on_stop)
     : budget_(budget),
-      limits_(limits),
+      limits_(std::move(limits)),
       schema_(std::move(schema)),
       next_item_(std::move(next_item)),
       on_stop_(std::move(on_stop)) {}
@@ -71,6 +71,18 @@ std::shared_ptr<Credit> ParallelStage::counted(Credit credit) const {
           }};
 }
 
+std::size_t ParallelStage::items_ahead() const {
+  return limits_.is_wanted && !limits_.is_wanted() ? 1 : limits_.items_ahead;
+}
+
+/// With the mutex held.
+void ParallelStage::tell_if_worked() {
+  const auto is_done = [](const auto& each) { return each->done && each->status.ok(); };
+  if (!limits_.on_worked || !no_more_items_ || worked_ || !std::ranges::all_of(running_, is_done)) return;
+  worked_ = true;
+  limits_.on_worked();
+}
+
 arrow::Status ParallelStage::begin_items() {
   idle_for(StageGauge::Doing::waits_for_input);
   const arrow::Status begun = begin_all_items();
@@ -84,11 +96,13 @@ arrow::Status ParallelStage::begin_items() {
 
 /// As many as there is credit for; one in any case.
 arrow::Status ParallelStage::begin_all_items() {
-  while (!no_more_items_ && running_.size() < limits_.items_ahead) {
+  while (!no_more_items_ && running_.size() < items_ahead()) {
     if (!waiting_) {
       ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
       if (!waiting_) {
+        const std::lock_guard lock(mutex_);
         no_more_items_ = true;
+        tell_if_worked();
         return arrow::Status::OK();
       }
     }
@@ -161,6 +175,7 @@ void ParallelStage::work() {
     lock.lock();
     running.status = at(status, running.item.where);
     running.done = true;
+    tell_if_worked();
     rows_came_.notify_all();
   }
 }

@@ -34,6 +34,11 @@ struct ParallelLimits {
   std::size_t threads = 1;
   /// How many items may be under way or wait for those before them.
   std::size_t items_ahead = 4;
+  /// Until it is true, one item at a time is under way. Unset: it is true.
+  std::function<bool()> is_wanted = nullptr;
+  /// Called once, by any thread, when all items have been worked on, without an error. May be
+  /// unset. Does not wait.
+  std::function<void()> on_worked = nullptr;
 };
 
 /// Works on several items at once, and passes their rows on in the order of the items.
@@ -72,6 +77,7 @@ class ParallelStage : public Stage {
     arrow::Status status;
   };
 
+  std::size_t items_ahead() const;
   arrow::Status begin_items();
   arrow::Status begin_all_items();
   void idle_for(std::optional<StageGauge::Doing> reason);
@@ -81,6 +87,7 @@ class ParallelStage : public Stage {
   bool lacks_thread() const;
   void start_thread();
   void work();
+  void tell_if_worked();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
   Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);
 
@@ -91,7 +98,7 @@ class ParallelStage : public Stage {
   const std::function<void()> on_stop_;
 
   std::optional<Item> waiting_;  ///< The next item, which had no credit yet.
-  bool no_more_items_ = false;
+  bool no_more_items_ = false;   ///< Set with the mutex held, by the one that pulls.
 
   std::mutex mutex_;
   std::condition_variable something_to_do_;  ///< For threads.
@@ -99,6 +106,7 @@ class ParallelStage : public Stage {
   std::condition_variable rows_left_;        ///< For items whose rows wait.
   std::deque<std::shared_ptr<Running>> running_;
   bool stopped_ = false;
+  bool worked_ = false;  ///< `on_worked` was called.
   std::size_t idle_ = 0;
   std::optional<StageGauge::Doing> idle_for_;  ///< Why threads have no item; unset: none is left.
   SteadyTime idle_since_{};                    ///< That is counted.

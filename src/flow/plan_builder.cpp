@@ -37,6 +37,13 @@ Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& 
   return input;
 }
 
+bool begins_ahead(const data::Plan& optimised) {
+  return std::ranges::all_of(optimised.nodes, [](const data::Node& each) {
+    return each.as<data::ReadNode>() || each.as<data::RangeNode>() || each.as<data::UnionNode>() ||
+           each.as<data::ShuffleNode>() || each.as<data::LimitNode>() || is_step(each);
+  });
+}
+
 /// Without the limit at the end: whoever deals the rows stops there. A local shuffle is of the rows
 /// within the limit.
 std::size_t PlanBuilder::result() {
@@ -59,6 +66,7 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
     built.order = order_;
     built.units = units_;
   }
+  built.may_run_ahead = !has_workers_ && !reads_all_first_;
   return built;
 }
 
@@ -134,8 +142,11 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   auto order = std::make_shared<const data::EpochOrder>(chain.order, sizes);
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
   const std::uint32_t first = positions_ ? config_.first_window : 0;
-  auto stage = read_units(engine_.budget(), engine_.threads(), chain, order, first, std::move(schema), gauges_);
+  ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted};
+  if (positions_) limits.on_worked = config_.on_read;
+  auto stage = read_units(engine_.budget(), std::move(limits), chain, order, first, std::move(schema), gauges_);
   if (chain.order.permutes_rows) {
+    reads_all_first_ = reads_all_first_ || chain.order.window_bytes == data::whole_epoch;
     ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes));
   }
   order_ = std::move(order);
@@ -159,6 +170,7 @@ arrow::Result<std::vector<std::unique_ptr<Stage>>> PlanBuilder::inputs_of(std::s
 
 arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
   if (const auto* function = node(index).as<data::FunctionNode>()) {
+    has_workers_ = true;
     return function_step(engine_.functions(), *function, input_.blobs);
   }
   ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));

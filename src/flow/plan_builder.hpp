@@ -8,6 +8,7 @@
 #include "flow/unit_chain.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,10 @@ struct EpochConfig {
   /// Rows are shuffled in windows of so many.
   std::optional<std::int64_t> shuffle_window_rows;
   std::int64_t window_bytes = data::default_window_bytes;
+  /// Until it is true, units are read one at a time. Unset: it is true.
+  std::function<bool()> is_wanted = nullptr;
+  /// Called once when all units have been read, by any thread; only for plans with positions.
+  std::function<void()> on_read = nullptr;
 };
 
 /// A plan that is ready to run.
@@ -51,7 +56,14 @@ struct BuiltPlan {
   /// Of all sources; what a cursor is checked against.
   std::vector<data::UnitSize> units;
   std::int64_t rows_max = -1;  ///< The limit at the plan's end, which is not in `stage`.
+  /// Whether it may make batches that nobody has asked for: no other process does a part of it, and
+  /// not all rows are read before the first one.
+  bool may_run_ahead = true;
 };
+
+/// Whether epochs of the plan may begin before they are asked for: that costs no more than opening
+/// files and reading some of them.
+bool begins_ahead(const data::Plan& optimised);
 
 /// Opens the sources of a plan and makes stages of its nodes. Blocks: files are listed, footers are
 /// read.
@@ -118,6 +130,8 @@ class PlanBuilder {
   std::shared_ptr<const data::EpochOrder> order_;
   std::vector<data::UnitSize> units_;
   bool positions_ = false;
+  bool has_workers_ = false;
+  bool reads_all_first_ = false;
 };
 
 }  // namespace headway::flow

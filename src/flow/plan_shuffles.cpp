@@ -108,6 +108,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
         " MiB at most, and none after a limit or another shuffle; shuffle before limit(), use randomize_block_order(), "
         "or name an interpreter that has the packages headway and duckdb by HEADWAY_PYTHON");
   }
+  has_workers_ = true;
   data::WholeNode sort;
   sort.operation = "random_shuffle";
   sort.options["start"] = key_start;

@@ -14,13 +14,14 @@ namespace asio = boost::asio;
 constexpr std::size_t answering_threads = 4;
 
 std::string key_of(const feed::Consumption& consumption) {
-  return consumption.group + "\n" + std::to_string(consumption.epoch);
+  return consumption.group + "\n" + consumption.iterator + "\n" + std::to_string(consumption.epoch);
 }
 
 /// Without what may differ from client to client.
 std::string common_text(feed::Consumption consumption) {
   consumption.rank = 0;
   consumption.prefetch = 0;
+  consumption.more = false;
   consumption.cursor.reset();
   return to_json_text(consumption);
 }
@@ -29,6 +30,8 @@ std::string hash_of(const PlanInput& input) {
   const std::vector<std::string_view> blobs(input.blobs.begin(), input.blobs.end());
   return data::plan_hash(data::identity_of(input.plan, blobs));
 }
+
+bool resumes(const feed::Consumption& consumption) { return consumption.cursor && !consumption.cursor->is_null(); }
 
 }  // namespace
 
@@ -66,17 +69,18 @@ Result<void> Server::greet(const feed::Hello& hello) {
 
 void Server::open(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input,
                   feed::Consumption consumption) {
-  const Result<std::shared_ptr<Outlet>> outlet = session->make_outlet(engine_->budget(), consumption.prefetch);
+  const Result<ReservedOutlet> outlet = reserve_outlet(loop_, engine_->budget(), consumption.prefetch);
   if (!outlet) return session->send(failure_frame(outlet.error()));
+  session->adopt(*outlet);
   const int rank = consumption.rank;
   if (consumption.group.empty() || consumption.world_size == 1)
-    return begin(consumption, std::move(input), {{rank, session}});
+    return begin({std::move(input), std::move(consumption), "", {{rank, session}}});
   const auto [found, is_first] = gathering_.try_emplace(key_of(consumption));
   Gathering& gathering = found->second;
   if (is_first) {
     gathering.input = std::move(input);
     gathering.consumption_text = common_text(consumption);
-    gathering.consumption = std::move(consumption);
+    gathering.consumption = consumption;
   } else if (gathering.consumption_text != common_text(consumption) || hash_of(*gathering.input) != hash_of(*input)) {
     return session->send(failure_frame(Error{
         ErrorKind::invalid_argument, "the ranks do not read \"" + consumption.group +
@@ -87,34 +91,119 @@ void Server::open(const std::shared_ptr<Session>& session, std::shared_ptr<const
         ErrorKind::invalid_argument,
         "rank " + std::to_string(rank) + " reads \"" + gathering.consumption.group + "\" twice at the same time"}));
   }
+  gathering.consumption.more = gathering.consumption.more || consumption.more;
   const int wanted =
       gathering.consumption.clients_here > 0 ? gathering.consumption.clients_here : gathering.consumption.world_size;
   if (gathering.members.size() < static_cast<std::size_t>(wanted)) return;
   const Gathering complete = std::move(gathering);
   gathering_.erase(found);
-  begin(complete.consumption, complete.input, complete.members);
+  begin(complete);
 }
 
-void Server::begin(const feed::Consumption& consumption, std::shared_ptr<const PlanInput> input,
-                   const std::map<int, std::shared_ptr<Session>>& sessions) {
-  std::vector<Member> members;
-  running_.emplace_back();
-  const auto place = std::prev(running_.end());
-  for (const auto& [rank, session] : sessions) {
-    members.push_back({rank, session->outlet()});
+void Server::begin(const Gathering& complete) {
+  if (adopt(complete)) return;
+  const Place place = running_.emplace(running_.end());
+  place->input = complete.input;
+  place->consumption = complete.consumption;
+  place->gauges = std::make_shared<FlowGauges>(engine_->budget());
+  for (const auto& [rank, session] : complete.members) {
+    place->outlets[rank].outlet = session->outlet();
     place->members.push_back(session);
+    session->set_gauges(place->gauges);
   }
-  auto gauges = std::make_shared<FlowGauges>(engine_->budget());
-  for (const auto& [rank, session] : sessions) session->set_gauges(gauges);
-  auto on_end = [this, place] { asio::post(loop_, [this, place] { running_.erase(place); }); };
-  Result<std::unique_ptr<Flow>> flow =
-      Flow::start(*engine_, std::move(input), consumption, members, std::move(gauges), std::move(on_end));
-  if (flow) {
-    place->flow = std::move(*flow);
-    return;
+  if (const Result<void> started = start_flow(place); !started) {
+    running_.erase(place);
+    for (const auto& [rank, session] : complete.members) session->send(failure_frame(started.error()));
   }
-  running_.erase(place);
-  for (const auto& [rank, session] : sessions) session->send(failure_frame(flow.error()));
+}
+
+Result<void> Server::start_flow(Place place) {
+  FlowEvents events;
+  events.on_read = [this, place] {
+    asio::post(loop_, [this, place] {
+      place->has_read = true;
+      begin_next(place);
+    });
+  };
+  events.on_end = [this, place](bool whole) { asio::post(loop_, [this, place, whole] { on_end(place, whole); }); };
+  std::vector<Member> members;
+  for (const auto& [rank, reserved] : place->outlets) members.push_back({rank, reserved.outlet});
+  Result<std::unique_ptr<Flow>> flow = Flow::start(*engine_, place->input, place->consumption, std::move(members),
+                                                   place->gauges, std::move(events), place->wanted);
+  if (!flow) return flow.error();
+  place->flow = std::move(*flow);
+  return {};
+}
+
+void Server::on_end(Place place, bool whole) {
+  place->has_ended = true;
+  if (place->wanted && whole) begin_next(place);
+  if (place->wanted || place->members.empty()) running_.erase(place);
+}
+
+/// While the epoch's own rows take most of the memory, the next one waits for its end.
+void Server::begin_next(Place before) {
+  const Budget& budget = engine_->budget();
+  if (!before->wanted || before->has_next || !before->consumption.more || before->members.empty()) return;
+  if (!before->has_ended && budget.taken() > budget.bytes() / 2) return;
+  feed::Consumption next = before->consumption;
+  ++next.epoch;
+  next.cursor.reset();
+  const auto is_next = [&](const Running& each) { return !each.dropped && key_of(each.consumption) == key_of(next); };
+  if (!begins_ahead(before->input->optimised) || std::ranges::any_of(running_, is_next)) return;
+  before->has_next = true;
+  Running ahead;
+  for (const auto& [rank, reserved] : before->outlets) {
+    Result<ReservedOutlet> outlet = reserve_outlet(loop_, engine_->budget(), reserved.outlet->prefetch());
+    if (!outlet) return;
+    ahead.outlets[rank] = std::move(*outlet);
+  }
+  ahead.input = before->input;
+  ahead.consumption = std::move(next);
+  ahead.gauges = std::make_shared<FlowGauges>(engine_->budget());
+  ahead.members = before->members;
+  ahead.wanted = false;
+  const Place place = running_.insert(running_.end(), std::move(ahead));
+  if (!start_flow(place)) running_.erase(place);
+}
+
+bool Server::adopt(const Gathering& complete) {
+  const auto place = std::ranges::find_if(running_, [&](const Running& each) {
+    return !each.wanted && !each.dropped && key_of(each.consumption) == key_of(complete.consumption);
+  });
+  if (place == running_.end()) return false;
+  const auto is_for = [&](const auto& member) {
+    const auto found = place->outlets.find(member.first);
+    return found != place->outlets.end() && found->second.outlet->prefetch() == member.second->outlet()->prefetch();
+  };
+  if (resumes(complete.consumption) || place->outlets.size() != complete.members.size() ||
+      !std::ranges::all_of(complete.members, is_for) ||
+      common_text(place->consumption) != common_text(complete.consumption) ||
+      hash_of(*place->input) != hash_of(*complete.input)) {
+    drop(place);
+    return false;
+  }
+  place->wanted = true;
+  place->consumption.more = complete.consumption.more;
+  place->members.clear();
+  for (const auto& [rank, session] : complete.members) {
+    place->members.push_back(session);
+    session->set_gauges(place->gauges);
+    session->adopt(place->outlets.at(rank));
+  }
+  place->gauges->clients_came();
+  place->flow->want();
+  if (place->has_read) begin_next(place);
+  if (place->has_ended) running_.erase(place);
+  return true;
+}
+
+/// A flow that nobody wants. One that still runs tells when it has ended.
+void Server::drop(Place place) {
+  place->dropped = true;
+  place->members.clear();
+  if (place->flow) place->flow->stop();
+  if (place->has_ended) running_.erase(place);
 }
 
 void Server::ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) {
@@ -169,9 +258,10 @@ void Server::leave(const std::shared_ptr<Session>& session) {
     std::erase_if(gathering.members, [&](const auto& member) { return member.second == session; });
   }
   std::erase_if(gathering_, [](const auto& entry) { return entry.second.members.empty(); });
-  for (Running& running : running_) {
-    std::erase(running.members, session);
-    if (running.members.empty() && running.flow) running.flow->stop();
+  for (auto each = running_.begin(); each != running_.end();) {
+    const auto place = each++;
+    std::erase(place->members, session);
+    if (place->members.empty()) drop(place);
   }
   sessions_.erase(session);
   end_if_alone();

@@ -44,14 +44,32 @@ class Server : public SessionHost {
     std::string consumption_text;                     ///< What all must have in common.
     std::map<int, std::shared_ptr<Session>> members;  ///< By rank.
   };
+  /// A flow. One that nobody has asked for yet was begun for the clients of the epoch before, and
+  /// stays while one of them does.
   struct Running {
+    std::shared_ptr<const PlanInput> input;
+    feed::Consumption consumption;
+    std::map<int, ReservedOutlet> outlets;  ///< By rank.
+    std::shared_ptr<FlowGauges> gauges;
     std::unique_ptr<Flow> flow;
-    std::vector<std::shared_ptr<Session>> members;
+    std::vector<std::shared_ptr<Session>> members;  ///< Who has asked for it, or for the one before.
+    bool wanted = true;
+    bool has_read = false;
+    bool has_ended = false;
+    bool has_next = false;
+    bool dropped = false;  ///< It ends, and is nobody's any more.
   };
+  using Place = std::list<Running>::iterator;
 
   void accept();
-  void begin(const feed::Consumption& consumption, std::shared_ptr<const PlanInput> input,
-             const std::map<int, std::shared_ptr<Session>>& sessions);
+  void begin(const Gathering& complete);
+  /// Gives the clients what was begun for them, if they ask for just that.
+  bool adopt(const Gathering& complete);
+  /// Begins the epoch after a flow's if it will probably be asked for.
+  void begin_next(Place before);
+  Result<void> start_flow(Place place);
+  void on_end(Place place, bool whole);
+  void drop(Place place);
   /// Has `make` called where it may block, and sends what it returns.
   void answer_later(const std::shared_ptr<Session>& session, std::function<wire::Frame()> make);
   void end_if_alone();
@@ -60,8 +78,8 @@ class Server : public SessionHost {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   std::unique_ptr<Engine> engine_;
   std::set<std::shared_ptr<Session>> sessions_;
-  std::map<std::string, Gathering> gathering_;  ///< By group and epoch.
-  std::list<Running> running_;
+  std::map<std::string, Gathering> gathering_;   ///< By group and epoch.
+  std::list<Running> running_;                   ///< Or done, and kept for clients to come.
   std::unique_ptr<wire::ThreadPool> answering_;  ///< Questions and writes, which wait for files.
 };
 

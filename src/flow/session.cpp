@@ -49,16 +49,22 @@ void Session::start() {
       });
 }
 
-Result<std::shared_ptr<Outlet>> Session::make_outlet(Budget& budget, int prefetch) {
+Result<ReservedOutlet> reserve_outlet(boost::asio::io_context& loop, Budget& budget, int prefetch) {
   Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make(budget);
   if (!memory) return memory.error();
-  auto notify = [weak = weak_from_this(), &loop = loop_] {
-    boost::asio::post(loop, [weak] {
-      if (const auto session = weak.lock()) session->flush();
+  auto owner = std::make_shared<std::weak_ptr<Session>>();
+  auto notify = [owner, &loop] {
+    boost::asio::post(loop, [owner] {
+      if (const auto session = owner->lock()) session->flush();
     });
   };
-  outlet_ = std::make_shared<Outlet>(std::move(*memory), prefetch, std::move(notify));
-  return outlet_;
+  return ReservedOutlet{std::make_shared<Outlet>(std::move(*memory), prefetch, std::move(notify)), owner};
+}
+
+void Session::adopt(const ReservedOutlet& reserved) {
+  outlet_ = reserved.outlet;
+  *reserved.owner = weak_from_this();
+  flush();
 }
 
 void Session::flush() {

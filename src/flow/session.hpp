@@ -13,6 +13,15 @@ namespace headway::flow {
 
 class Session;
 
+/// An outlet whose client may come later. `owner` is of the event loop.
+struct ReservedOutlet {
+  std::shared_ptr<Outlet> outlet;
+  std::shared_ptr<std::weak_ptr<Session>> owner;
+};
+
+/// Makes the memory that a client's batches lie in. Errors: `unavailable`.
+Result<ReservedOutlet> reserve_outlet(boost::asio::io_context& loop, Budget& budget, int prefetch);
+
 /// What sessions ask of the server. On the event loop's thread.
 class SessionHost {
  public:
@@ -42,8 +51,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void start();
   void send(wire::Frame frame) { channel_->send(std::move(frame)); }
 
-  /// Makes the memory that this client's batches lie in. Errors: `unavailable`.
-  Result<std::shared_ptr<Outlet>> make_outlet(Budget& budget, int prefetch);
+  /// Sends what has come out for the client.
+  void flush();
+  /// This client gets what comes out there.
+  void adopt(const ReservedOutlet& reserved);
   const std::shared_ptr<Outlet>& outlet() const { return outlet_; }
 
   /// What is run for the client; null before.
@@ -53,7 +64,6 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Result<void> on_frame(wire::Frame frame);
   Result<void> on_open(feed::Open open, const wire::Blob& blobs);
-  void flush();
   /// A bad request is answered; the connection lives on.
   void refuse(const Error& error);
 

@@ -38,8 +38,7 @@ SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {
   return best;
 }
 
-/// None of them was large enough: batches have grown.
-void SlotMemory::drop_free_ones() {
+void SlotMemory::drop_free() {
   std::erase_if(slots_, [this](const auto& entry) {
     const Known& known = entry.second;
     if (known.in_use) return false;
@@ -51,13 +50,18 @@ void SlotMemory::drop_free_ones() {
   });
 }
 
+void SlotMemory::drop_free_ones() {
+  const std::lock_guard lock(mutex_);
+  drop_free();
+}
+
 Result<Slot> SlotMemory::take(std::uint64_t size) {
   const std::lock_guard lock(mutex_);
   if (Known* const known = fitting(size)) {
     known->in_use = true;
     return known->slot;
   }
-  drop_free_ones();
+  drop_free();  // None of them was large enough: batches have grown.
   Slot slot;
   slot.id = ++last_id_;
   slot.offset = end_;

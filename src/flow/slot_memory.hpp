@@ -38,6 +38,8 @@ class SlotMemory {
   Result<Slot> take(std::uint64_t size);
   /// The client has let it go. False when it is no slot that was taken.
   bool give_back(std::int64_t id);
+  /// Gives up the memory of all slots that nobody uses.
+  void drop_free_ones();
 
   /// A descriptor for the client.
   Result<wire::Fd> share() const;
@@ -54,7 +56,7 @@ class SlotMemory {
     Credit credit;
   };
   Known* fitting(std::uint64_t size);
-  void drop_free_ones();
+  void drop_free();
 
   mutable std::mutex mutex_;
   const wire::Fd memory_;

@@ -73,7 +73,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) 
   return schema;
 }
 
-std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
+std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
@@ -114,8 +114,8 @@ std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const Uni
   }
   const int pool = gauges->next_pool();
   for (const auto& gauge : path) gauge->set_pool(pool);
-  auto stage = std::make_unique<ParallelStage>(budget, ParallelLimits{threads, 2 * threads + 2}, std::move(schema),
-                                               std::move(next), std::move(stop));
+  auto stage =
+      std::make_unique<ParallelStage>(budget, std::move(limits), std::move(schema), std::move(next), std::move(stop));
   stage->count_in(std::move(path));
   return awaited(std::move(stage), gauges);
 }

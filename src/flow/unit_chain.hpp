@@ -34,7 +34,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain);
 
 /// Reads the units in the order of `order` from window `first_window` on. The rows of a window come
 /// as they lie in the units.
-std::unique_ptr<Stage> read_units(Budget& budget, std::size_t threads, const UnitChain& chain,
+std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges);
 

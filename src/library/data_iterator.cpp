@@ -55,7 +55,9 @@ Json consumption_of(const IteratorState& state, const BatchOptions& options) {
           {"clients_here", state.clients_here},
           {"equal", !state.group.empty()},
           {"prefetch", options.prefetch_batches},
-          {"cursor", state.cursor}};
+          {"cursor", state.cursor},
+          {"iterator", ""},
+          {"more", false}};
 }
 
 /// Rows stay: the position counts them.

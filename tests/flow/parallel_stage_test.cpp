@@ -5,12 +5,13 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <future>
 
 namespace headway::flow {
 namespace {
 
-constexpr ParallelLimits three_threads{3, 6};
+const ParallelLimits three_threads{3, 6};
 
 std::shared_ptr<arrow::RecordBatch> row_of(int value) {
   const auto column = arrow::json::ArrayFromJSONString(arrow::int32(), "[" + std::to_string(value) + "]").ValueOrDie();
@@ -65,6 +66,53 @@ BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
   BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 2, 3}), boost::test_tools::per_element());
   // Never two of them.
   BOOST_TEST(budget.peak() == 100);
+}
+
+BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
+  Budget budget(1000);
+  std::atomic<bool> wanted = false;
+  ParallelLimits limits = three_threads;
+  limits.is_wanted = [&] { return wanted.load(); };
+  ParallelStage stage(budget, limits, nullptr,
+                      items(5, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
+  for (int number = 0; number < 2; ++number) {
+    auto chunk = stage.next().ValueOrDie();
+    while (!chunk->rows) chunk = stage.next().ValueOrDie();
+    BOOST_TEST(value_of(*chunk->rows) == number);
+  }
+  BOOST_TEST(budget.peak() <= 200);  // Beside the one under way the chunk in hand.
+  wanted = true;
+  const auto third = stage.next().ValueOrDie();
+  BOOST_TEST(budget.peak() >= 300);
+  std::vector<int> rest = values_of(stage);
+  if (third->rows) rest.insert(rest.begin(), value_of(*third->rows));
+  BOOST_TEST(rest == (std::vector<int>{2, 3, 4}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(it_tells_once_that_all_items_are_worked_on_before_their_rows_are_taken) {
+  Budget budget(1000);
+  std::promise<void> worked;
+  ParallelLimits limits = three_threads;
+  limits.on_worked = [&] { worked.set_value(); };  // A second call would throw.
+  ParallelStage stage(budget, limits, nullptr,
+                      items(3, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
+  const auto first = stage.next().ValueOrDie();
+  worked.get_future().wait();
+  BOOST_TEST(value_of(*first->rows) == 0);
+  BOOST_TEST(values_of(stage) == (std::vector<int>{1, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(after_a_failure_it_does_not_tell_that_all_items_are_worked_on) {
+  Budget budget(1000);
+  std::atomic<bool> told = false;
+  ParallelLimits limits = three_threads;
+  limits.on_worked = [&] { told = true; };
+  {
+    ParallelStage stage(budget, limits, nullptr,
+                        items(1, [](int, const ItemSink&) { return arrow::Status::Invalid("bad"); }));
+    BOOST_TEST(!stage.next().ok());
+  }
+  BOOST_TEST(!told);
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_comes_after_the_rows_before_it_and_names_its_item) {

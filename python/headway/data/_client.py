@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ _engines: dict[int, tuple[_core.DataProcess, _core.DataClient]] = {}
 #: By plan; the last ones.
 _stats: dict[str, Any] = {}
 _STATS_MAX = 256
+#: Streams that have come to their end and are not closed yet.
+_ended: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
 def ask(plan: Plan, what: str, context: DataContext) -> Any:
@@ -90,6 +93,8 @@ _WHOLE: dict[str, Any] = {
     "clients_here": 0,
     "prefetch": 1,
     "cursor": None,
+    "iterator": "",
+    "more": False,
 }
 
 
@@ -147,6 +152,7 @@ class Stream:
                 del batch  # Its memory is the engine's again once the user lets it go.
         self.stats = json.loads(self._core.end)["stats"]
         keep_stats(self._plan, self.stats)
+        _ended.add(self)
 
     @property
     def counters(self) -> dict[str, Any]:
@@ -239,6 +245,8 @@ def _check_pyarrow() -> None:
 
 def _leave() -> None:
     """The engine ends with its last stream."""
+    for stream in list(_ended):
+        stream.close()
     with _lock:
         _engines.clear()
 

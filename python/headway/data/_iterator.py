@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.data import _client, _functions, _waits
+from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
 from headway.data._context import DataContext
@@ -91,6 +91,7 @@ class DataIterator(ToTensorflow):
         self._moving: object = None
         self._stats: Any = None
         self._waits: _waits.RankWaits | None = None
+        self._epochs = _epochs.EpochStreams(_plan, _context)
 
     def iter_batches(
         self,
@@ -327,9 +328,10 @@ class DataIterator(ToTensorflow):
         if asked["seed"] is None:
             asked["seed"] = self._seed
         self._waits = self._waits or _waits.of_rank(self._name)
-        stream = _client.Stream(self._plan, asked, self._context, waits=self._waits)
+        stream = self._epochs.open(asked, self._waits)
         try:
             for batch in stream:
+                self._epochs.begun()
                 if self._moving is moving:
                     self._cursor = batch.cursor
                 yield batch
@@ -341,7 +343,7 @@ class DataIterator(ToTensorflow):
                 if self._waits is not None:
                     self._waits.end_epoch(stream)
             finally:
-                stream.close()
+                self._epochs.leave(stream)
                 if self._moving is moving:
                     self._epoch, self._cursor, self._moving = epoch + 1, None, None
 

@@ -1,0 +1,64 @@
+"""The streams of an iterator's epochs, one after another."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import TYPE_CHECKING, Any
+
+from headway.data import _client
+
+if TYPE_CHECKING:
+    from headway.data._context import DataContext
+    from headway.data._plan import Plan
+    from headway.data._waits import RankWaits
+
+_numbers = itertools.count()
+
+
+class EpochStreams:
+    """Opens a stream for each epoch. From the second epoch on the data engine is told that another
+    one is likely: it begins that one before it is asked for. What it has begun lives as long as the
+    stream of the epoch before, which therefore stays open until the next one has given a batch.
+
+    Args:
+        plan: What is read.
+        context: The settings.
+    """
+
+    def __init__(self, plan: Plan, context: DataContext):
+        self._plan = plan
+        self._context = context
+        self._name = f"{os.getpid()}-{next(_numbers)}"
+        self._epochs = 0
+        #: The one that has come to its end.
+        self._before: _client.Stream | None = None
+
+    def open(self, asked: dict[str, Any], waits: RankWaits | None) -> _client.Stream:
+        """The stream of an epoch.
+
+        Args:
+            asked: How its rows are consumed.
+            waits: What hears how long each batch is waited for.
+        """
+        self._epochs += 1
+        is_alone = not asked["group"] or asked["world_size"] == 1
+        asked = {**asked, "iterator": self._name if is_alone else "", "more": self._epochs > 1}
+        return _client.Stream(self._plan, asked, self._context, waits=waits)
+
+    def begun(self) -> None:
+        """The stream that was opened last has given a batch."""
+        if self._before is not None:
+            self._before.close()
+            self._before = None
+
+    def leave(self, stream: _client.Stream) -> None:
+        """Nothing more is wanted of a stream."""
+        self.begun()
+        if stream.stats is not None and self._epochs > 1:
+            self._before = stream
+        else:
+            stream.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EpochStreams, (self._plan, self._context)

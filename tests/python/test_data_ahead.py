@@ -1,0 +1,172 @@
+"""The next epoch of an iterator is begun while the last rows of the one before are used."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import select
+import threading
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from headway import data
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+IN_OPEN = 0x20
+#: A hang ends the test.
+LONGEST_S = 60
+
+
+class Opened:
+    """Counts how often files of a folder are opened, by any process."""
+
+    def __init__(self, folder) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        assert libc.inotify_add_watch(self.fd, os.fsencode(folder), IN_OPEN) >= 0
+        self.count = 0
+
+    def so_far(self) -> int:
+        while select.select([self.fd], [], [], 0)[0]:
+            events = os.read(self.fd, 1 << 16)
+            while events:
+                length = int.from_bytes(events[12:16], "little")
+                self.count += events[16 : 16 + length].rstrip(b"\0").endswith(b".parquet")
+                events = events[16 + length :]
+        return self.count
+
+    def wait_for_more_than(self, count: int) -> None:
+        while self.so_far() <= count:
+            assert select.select([self.fd], [], [], LONGEST_S)[0], "nothing was opened"
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A folder with ten row groups of 100 rows in one file."""
+    pq.write_table(pa.table({"id": list(range(1000))}), tmp_path / "ids.parquet", row_group_size=100)
+    return tmp_path
+
+
+@pytest.fixture
+def opened(table):
+    watch = Opened(table)
+    yield watch
+    os.close(watch.fd)
+
+
+def ids(batches):
+    return [row for batch in batches for row in batch["id"].tolist()]
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_from_the_second_epoch_on_the_next_one_is_opened_while_the_last_batch_is_used(table, opened, shuffled):
+    rows = data.read_parquet(str(table))
+    if shuffled:
+        rows = rows.random_shuffle(seed=data.RandomSeedConfig(3))
+    iterator = rows.iterator()
+    before = opened.so_far()
+    assert sorted(ids(iterator.iter_batches(batch_size=100))) == list(range(1000))
+    each = opened.so_far() - before
+    assert each > 0
+    for number in range(2, 5):
+        found = []
+        for batch in iterator.iter_batches(batch_size=100):
+            found += batch["id"].tolist()
+            if len(found) == 1000:
+                # This epoch's files and those of the epochs before were opened; then one more is.
+                opened.wait_for_more_than(before + number * each)
+        assert sorted(found) == list(range(1000))
+
+
+def test_the_order_of_epochs_is_that_of_epochs_read_alone():
+    rows = data.range(5000).random_shuffle(seed=data.RandomSeedConfig(4))
+    iterator = rows.iterator()
+    orders = [ids(iterator.iter_batches(batch_size=70)) for _ in range(4)]
+    alone = []
+    for epoch in range(4):
+        other = rows.iterator()
+        other.load_state_dict({"version": 1, "epoch": epoch, "cursor": None})
+        alone.append(ids(other.iter_batches(batch_size=70)))
+    assert orders == alone
+    assert len({tuple(order) for order in orders}) == 4
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_an_epoch_that_is_left_or_read_otherwise_is_followed_by_the_next_one(table, blocks):
+    def rows():
+        read = data.read_parquet(str(table))
+        seed = data.RandomSeedConfig(9)
+        return (read.randomize_block_order(seed=seed) if blocks else read.random_shuffle(seed=seed)).iterator()
+
+    wanted = [ids(rows_of.iter_batches(batch_size=100)) for rows_of in [rows()] for _ in range(6)]
+    again = rows()
+    epochs = again.iter_batches(batch_size=100)
+    assert ids(epochs) == wanted[0]
+    for batch in epochs:
+        assert batch["id"].tolist() == wanted[1][:100]
+        break
+    assert ids(epochs) == wanted[2]
+    assert ids(again.iter_batches(batch_size=77)) == wanted[3]
+    state = None
+    for batch in epochs:
+        state = again.state_dict()
+        assert batch["id"].tolist() == wanted[4][:100]
+        break
+    again.load_state_dict(state)
+    assert ids(epochs) == wanted[4][100:]
+    assert ids(epochs) == wanted[5]
+
+
+def test_all_who_share_read_on_together(table):
+    shares = data.read_parquet(str(table)).random_shuffle(seed=data.RandomSeedConfig(2)).streaming_split(2, equal=True)
+    found: list[list[list[int]]] = [[], []]
+
+    def read(rank):
+        for epoch in range(4):
+            size = 30 if epoch < 3 else 40  # What was begun for batches of 30 is dropped.
+            found[rank].append(ids(shares[rank].iter_batches(batch_size=size)))
+
+    threads = [threading.Thread(target=read, args=(rank,)) for rank in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for epoch in range(4):
+        assert sorted(found[0][epoch] + found[1][epoch]) == list(range(1000))
+    assert len({tuple(found[0][epoch]) for epoch in range(4)}) == 4
+
+
+def test_functions_are_not_called_for_an_epoch_that_nobody_reads(tmp_path):
+    calls = tmp_path / "calls"
+
+    def note(batch):
+        with open(calls, "a") as file:
+            file.write(".")
+        return batch
+
+    iterator = data.range(4).map_batches(note).iterator()
+    for _ in range(3):
+        assert ids(iterator.iter_batches(batch_size=4)) == [0, 1, 2, 3]
+    del iterator
+    data.range(1).count()
+    assert calls.read_text() == "..."
+
+
+def test_an_iterator_is_pickled_without_what_it_has_begun():
+    iterator = data.range(3).iterator()
+    for _ in range(2):
+        ids(iterator.iter_batches())
+    copy = pickle.loads(pickle.dumps(iterator))
+    assert ids(copy.iter_batches()) == [0, 1, 2]
+    assert ids(iterator.iter_batches()) == [0, 1, 2]
+
+
+def test_many_small_files_are_read_epoch_after_epoch(tmp_path):
+    for number in range(200):
+        pq.write_table(pa.table({"id": [number]}), tmp_path / f"{number:03}.parquet")
+    iterator = data.read_parquet(str(tmp_path)).randomize_block_order(seed=data.RandomSeedConfig(5)).iterator()
+    orders = [ids(iterator.iter_batches(batch_size=8)) for _ in range(5)]
+    assert [sorted(order) for order in orders] == [list(range(200))] * 5
