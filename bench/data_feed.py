@@ -13,6 +13,7 @@ import sys
 import time
 
 import program
+from data_tables import use_all_cores, write_tables
 
 BYTES = 256_000_000  # In memory.
 COLUMNS = 32  # Of float32.
@@ -26,19 +27,18 @@ EPOCHS = 2  # The second is the one whose rate counts.
 def write_table():
     import numpy
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     rows = max(BATCH["scan"], round(BYTES * program.size() / (4 * COLUMNS) / FILES))
-    folder = program.data_folder() / f"feed-{rows}"
-    if not folder.exists():
-        begun = folder.with_suffix(".begun")
-        begun.mkdir(parents=True, exist_ok=True)
-        random = numpy.random.default_rng(0)
-        for number in range(FILES):
-            columns = {f"c{index}": random.random(rows, dtype="float32") for index in range(COLUMNS)}
-            pq.write_table(pa.table(columns), begun / f"{number:03}.parquet", compression="zstd")
-        begun.rename(folder)
-    return folder, rows * FILES
+
+    def table(number):
+        random = numpy.random.default_rng(number)
+        return pa.table({f"c{index}": random.random(rows, dtype="float32") for index in range(COLUMNS)})
+
+    return write_tables(f"feed-{rows}", FILES, table, compression="zstd"), rows * FILES
+
+
+def images():
+    return max(2 * BATCH["images"], round(IMAGES * program.size()))
 
 
 def double(batch):
@@ -51,8 +51,7 @@ def open_data(library, kind):
     if kind == "images":
         from reference_images import write_images
 
-        count = max(2 * BATCH[kind], round(IMAGES * program.size()))
-        return data.read_images(str(write_images(count)), size=(SIDE, SIDE), mode="RGB"), count
+        return data.read_images(str(write_images(images())), size=(SIDE, SIDE), mode="RGB"), images()
     folder, rows = write_table()
     table = data.read_parquet(str(folder))
     return (table.map_batches(double, batch_format="numpy") if kind == "function" else table), rows
@@ -75,8 +74,7 @@ def loop(config):
 def scan_alone():
     import pyarrow.dataset
 
-    # As Headway's and Ray's engines; OMP_NUM_THREADS says 1.
-    pyarrow.set_cpu_count(os.cpu_count() or 1)
+    use_all_cores()
     folder, rows = write_table()
     for _ in range(EPOCHS):
         started = time.perf_counter()
@@ -86,9 +84,42 @@ def scan_alone():
     program.finish(rows_per_s=rows / seconds)
 
 
+class Decoded:
+    """Images by Pillow, as a data set of torch."""
+
+    def __init__(self, folder):
+        self.files = sorted(folder.iterdir())
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        import numpy
+        from PIL import Image
+
+        with Image.open(self.files[index]) as image:
+            return numpy.asarray(image.convert("RGB").resize((SIDE, SIDE)))
+
+
+def decode_alone():
+    import torch
+    from reference_images import write_images
+
+    count = images()
+    loader = torch.utils.data.DataLoader(
+        Decoded(write_images(count)), BATCH["images"], num_workers=os.cpu_count() or 1, persistent_workers=True
+    )
+    for _ in range(EPOCHS):
+        started = time.perf_counter()
+        counted = sum(len(batch) for batch in loader)
+        seconds = time.perf_counter() - started
+    assert counted == count, f"{counted} of {count} images were decoded"
+    program.finish(rows_per_s=counted / seconds)
+
+
 def main(library, kind):
     if library == "alone":
-        scan_alone()
+        decode_alone() if kind == "images" else scan_alone()
         return
     data, rows = open_data(library, kind)
     program.fit(library, "plain", loop, {"batch": BATCH[kind]}, program.folder(), datasets={"train": data})

@@ -55,7 +55,8 @@ def measure(measurement: Measurement, options: argparse.Namespace) -> table.Resu
 
 
 def run_once(measurement: Measurement, library: str, options: argparse.Namespace) -> dict[str, Any] | None:
-    python = str(ROOT / ".venv-ray/bin/python") if library == "ray" else sys.executable
+    # These have separate environments.
+    python = str(ROOT / f".venv-{library}/bin/python") if library in ("ray", "mosaicml") else sys.executable
     try:
         result = run_program(
             library, measurement.programs[library], python, options.storage, options.size, measurement.timeout_s

@@ -11,7 +11,7 @@ from measurements import Line, Measurement
 Results = dict[str, list[dict[str, float]]]
 
 # Programs without either library, in one column.
-PEERS = ("torchrun", "alone")
+PEERS = ("torchrun", "alone", "mosaicml")
 
 
 def rows_of(measurement: Measurement, results: Results) -> list[list[str]]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The benchmarks of a tree that is built: Headway, torchrun and Ray in turn. scripts/bench.sh [--help | option...]
 #
-# Ray is installed into .venv-ray, unless --no-ray is among the options. Measurements of frameworks need these in both environments.
+# Ray is installed into .venv-ray, unless --no-ray is among the options, and MosaicML Streaming into .venv-mosaicml. Measurements of frameworks need these in both environments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,9 @@ install_what_is_measured() {
       VENV=.venv-ray scripts/bootstrap.sh ray torch
       environments+=(.venv-ray)
       ;;
+  esac
+  case " $* " in
+    *" --only data "* | *" --only data-tokens-npy "*) VENV=.venv-mosaicml scripts/bootstrap.sh mosaicml torch ;;
   esac
   # After torch: a framework would bring the wheel with CUDA.
   if [ ${#peers[@]} -gt 0 ]; then

@@ -43,7 +43,11 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
             [".venv-ray ray torch", ".venv peers legacy_keras", ".venv-ray peers legacy_keras"],
         ),
         (["--only", "launcher-xgboost", "--no-ray"], [".venv peers legacy_keras"]),
-        (["--only", "data", "--no-ray"], [".venv peers legacy_keras"]),
+        (
+            ["--only", "data", "--no-ray"],
+            [".venv-mosaicml mosaicml torch", ".venv peers legacy_keras"],
+        ),
+        (["--only", "data-sort", "--no-ray"], [".venv peers legacy_keras"]),
         (["--storage", "/data", "--only", "report", "--no-ray"], []),
         (["--help"], []),
     ],
