@@ -1,63 +1,105 @@
-"""Writes the API reference, one HTML page a public module: scripts/docs.py TARGET_FOLDER."""
+"""Writes the site of guides and references: scripts/docs.py TARGET_FOLDER.
+
+Pages keep the places that they have in the tree, so their links hold. Source files that a page
+links to become pages as well, and each public module of Python gets one.
+"""
 
 from __future__ import annotations
 
-import html
 import importlib
-import pkgutil
+import logging
+import os
+import re
+import shutil
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-import headway
-import pdoc
-import pdoc.render
-from headway._places.table import public_places
+from public_modules import modules_with_pages
 
-
-def public_modules(package: str) -> list[str]:
-    """The package and all modules below it, with a file or without one, but for private ones."""
-    return sorted({*_modules_with_files(package), *(name for name in public_places() if name.startswith(package))})
-
-
-def _modules_with_files(package: str) -> Iterator[str]:
-    yield package
-    module = importlib.import_module(package)
-    for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        if not found.name.startswith("_"):
-            yield from _modules_with_files(f"{package}.{found.name}")
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FOLDERS = ("docs", "examples", "bench")
+LANGUAGES = {".py": "python", ".cpp": "cpp", ".txt": "cmake", ".hpp": "cpp"}
+# A link to a file or folder of the tree that is no page.
+SOURCE_LINK = re.compile(r"\]\(((?!https?:)[^)#\s]+\.(?:py|cpp|hpp|txt)|LICENSE)\)")
+# Folders that pages link to, with what their pages are called.
+LINKED_FOLDERS = {"bench": "Programs of the benchmarks", "examples/cpp": "Examples in C++"}
+FOLDER_LINK = re.compile(r"\]\(((?:\.\./)?(?:bench|cpp))\)")
 
 
-def write(modules: Iterable[str], target: Path) -> None:
-    """One page a module, with an index and a search."""
-    # Names are shown under the module that people import; those of their annotations need not be
-    # there, and stay text.
-    warnings.filterwarnings("ignore", message="Error parsing type annotation")
-    warnings.filterwarnings("ignore", message="Cannot determine where .* is taken from")
-    # A package brings the modules below it, which are named by themselves too.
-    warnings.filterwarnings("ignore", message=".* a module with this name has already been added")
-    pdoc.render.configure(docformat="google", footer_text=f"Headway {headway.__version__}", search=True)
-    names = list(modules)
-    pdoc.pdoc(*names, output_directory=target)
-    # pdoc's own leads to the package alone, which names only what its __all__ has.
-    rows = "".join(_index_row(name) for name in names)
-    title = f"Headway {headway.__version__}"
-    (target / "index.html").write_text(
-        f"<!doctype html><meta charset='utf-8'><title>{title}</title><h1>{title}</h1><ul>{rows}</ul>"
-    )
+def stage(target: Path) -> None:
+    """Copies the pages of the tree to a folder, and examples and benchmarks as pages."""
+    shutil.rmtree(target, ignore_errors=True)
+    for page in PAGES:
+        _stage_page(ROOT / page, target / page)
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*")):
+            place = target / file.relative_to(ROOT)
+            if file.suffix == ".md":
+                _stage_page(file, place)
+            elif file.suffix == ".svg":
+                shutil.copy(file, place)
+            elif file.suffix in LANGUAGES:
+                _stage_source(file, place)
+    _write(target / "LICENSE.md", f"# License\n\n```\n{(ROOT / 'LICENSE').read_text()}\n```\n")
+    for folder, title in LINKED_FOLDERS.items():
+        _write(target / folder / "README.md", f"# {title}\n\n" + _list_of_pages(target / folder))
 
 
-def _index_row(name: str) -> str:
-    words = (importlib.import_module(name).__doc__ or "").strip().partition("\n")[0]
-    return f"<li><a href='{name.replace('.', '/')}.html'>{name}</a>: {html.escape(words)}</li>"
+def stage_references(target: Path) -> list[str]:
+    """A page for each public module of Python, and one that names them; returns their places."""
+    rows = []
+    for name in modules_with_pages("headway"):
+        words = (importlib.import_module(name).__doc__ or "").strip().partition("\n")[0]
+        _write(target / "api" / f"{name}.md", f"# {name}\n\n::: {name}\n")
+        rows.append(f"| [{name}]({name}.md) | {words} |\n")
+    _write(target / "api" / "README.md", "# Python API\n\n| module | contents |\n| --- | --- |\n" + "".join(rows))
+    return ["api/README.md", *sorted(f"api/{page.name}" for page in (target / "api").glob("headway*.md"))]
+
+
+def build(pages: Path, target: Path) -> None:
+    """Builds the site. Links that lead nowhere, or pages outside the contents, are errors."""
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    from mkdocs.commands.build import build as build_site
+    from mkdocs.config import load_config
+
+    stage(pages)
+    references = stage_references(pages)
+    config: Any = load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(target))
+    for section in config.nav:
+        if "Python API" in section:
+            section["Python API"] = references
+    config.plugins.on_startup(command="build", dirty=False)
+    build_site(config)
+
+
+def _list_of_pages(folder: Path) -> str:
+    pages = sorted(page.relative_to(folder) for page in folder.rglob("*.md"))
+    return "".join(f"- [{str(page).removesuffix('.md')}]({page})\n" for page in pages)
+
+
+def _stage_page(file: Path, place: Path) -> None:
+    text = SOURCE_LINK.sub(r"](\1.md)", file.read_text())
+    _write(place, FOLDER_LINK.sub(r"](\1/README.md)", text))
+
+
+def _stage_source(file: Path, place: Path) -> None:
+    fence = f"```{LANGUAGES[file.suffix]}\n{file.read_text()}\n```\n"
+    _write(place.with_name(file.name + ".md"), f"# {file.relative_to(ROOT)}\n\n{fence}")
+
+
+def _write(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
 
 
 def main() -> None:
-    """Writes all of it; a module that cannot be imported ends it."""
-    target = Path(sys.argv[1])
-    write(public_modules("headway"), target)
-    print(f"The API reference is in {target / 'index.html'}")
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
+    target = Path(sys.argv[1]).resolve()
+    build(target.with_name(target.name + "-pages"), target)
+    print(f"The guides and references are in {target / 'index.html'}")
+    print(f"With the search, in a browser: python3 -m http.server --bind 127.0.0.1 --directory {target}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ examples are so.
 
 import doctest
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
@@ -13,17 +12,15 @@ from pathlib import Path
 import headway
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "docs.py"
-pytest.importorskip("pdoc")
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from public_modules import public_modules
 
 
 def offered():
     """Each public function and class once, by the shortest name that it is offered under."""
-    spec = importlib.util.spec_from_file_location("docs", SCRIPT)
-    docs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(docs)
     found = {}
-    for module_name in sorted(docs.public_modules("headway"), key=len):
+    for module_name in sorted(public_modules("headway"), key=len):
         module = importlib.import_module(module_name)
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)

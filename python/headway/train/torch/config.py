@@ -36,7 +36,7 @@ class TorchConfig(BackendConfig):
 
     Raises:
         TypeError, ValueError: a bad argument, named; a backend that torch does not have, which it
-        is imported for.
+            is imported for.
 
     Example:
         >>> from headway.train.torch import TorchConfig, TorchTrainer
