@@ -173,7 +173,7 @@ Position Dealer::position_at(std::int64_t row, std::int64_t batches) const {
                                                    states_.back().begin + states_.back().rows <= row;
   if (is_at_end) {
     position.window = order_.end_window(0);
-  } else if (!order_.knows_rows() && row == states_[known_windows_].begin) {
+  } else if (!order_.knows_rows() && known_windows_ < states_.size() && row == states_[known_windows_].begin) {
     position.window = known_windows_;
   } else {
     position.window = window_at(0, lane_row);
