@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/scripts/tsan_suppressions.txt
 
 # GCC 12's ThreadSanitizer can't map its shadow memory where the kernel randomises addresses widely.
 fixed_addresses=()

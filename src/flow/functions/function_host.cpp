@@ -95,7 +95,7 @@ class FunctionHost::State {
 
   void send(const wire::Frame& frame) {
     const std::lock_guard lock(mutex_);
-    if (wire::send_frame(control_.get(), frame)) return;
+    if (wire::send_frame(control_->get(), frame)) return;
     // The thread learns of the host's end too; the next worker is started by another host.
   }
 
@@ -107,11 +107,11 @@ class FunctionHost::State {
     wire::Frame frame = wire::to_frame(StartWorker{id, folder});
     frame.fds.push_back(std::move(link.theirs));
     frame.fds.push_back(std::move(output.theirs));
-    if (!control_.is_open()) ARROW_RETURN_NOT_OK(launch_host());
-    if (!wire::send_frame(control_.get(), frame)) {
+    if (!control_->is_open()) ARROW_RETURN_NOT_OK(launch_host());
+    if (!wire::send_frame(control_->get(), frame)) {
       end_host();
       ARROW_RETURN_NOT_OK(launch_host());
-      if (auto sent = wire::send_frame(control_.get(), frame); !sent) {
+      if (auto sent = wire::send_frame(control_->get(), frame); !sent) {
         return arrow::Status::IOError("the process for Python functions has ended twice: ", sent.error().message);
       }
     }
@@ -147,7 +147,7 @@ class FunctionHost::State {
     found->second.let_go = true;
     if (!found->second.output.is_open()) {
       workers_.erase(found);
-    } else if (!wire::send_frame(control_.get(), wire::to_frame(KillWorker{worker}))) {
+    } else if (!wire::send_frame(control_->get(), wire::to_frame(KillWorker{worker}))) {
       end_host();
     }
   }
@@ -157,11 +157,13 @@ class FunctionHost::State {
     while (true) {
       std::vector<pollfd> watched;
       std::vector<std::int64_t> ids;
+      std::shared_ptr<wire::Fd> control;
       {
         const std::lock_guard lock(mutex_);
         if (stopped_) return;
         watched.push_back({wake_.get(), POLLIN, 0});
-        watched.push_back({control_.get(), POLLIN, 0});  // -1 is skipped.
+        control = control_;
+        watched.push_back({control->get(), POLLIN, 0});  // -1 is skipped.
         for (const auto& [id, known] : workers_) {
           if (!known.output.is_open()) continue;
           watched.push_back({known.output.get(), POLLIN, 0});
@@ -173,7 +175,7 @@ class FunctionHost::State {
       for (std::size_t i = 0; i < ids.size(); ++i) {
         if (watched[i + 2].revents != 0) read_output(ids[i]);
       }
-      if (watched[1].revents != 0) read_control(watched[1].fd);
+      if (watched[1].revents != 0) read_control(control);
     }
   }
 
@@ -198,7 +200,7 @@ class FunctionHost::State {
     const Result<pid_t> started = node::launch_process(launch);
     if (!started) return arrow::Status::IOError(started.error().message);
     pid_ = *started;
-    control_ = std::move(control.ours);
+    control_ = std::make_shared<wire::Fd>(std::move(control.ours));
     wake();
     return arrow::Status::OK();
   }
@@ -210,17 +212,17 @@ class FunctionHost::State {
       waitpid(pid_, nullptr, 0);
       pid_ = -1;
     }
-    control_.close();
+    control_ = std::make_shared<wire::Fd>();
     for (auto& [id, known] : workers_) {
       if (!known.end) known.end = "ended with the process that had started it";
     }
     news_.notify_all();
   }
 
-  void read_control(int fd) {
-    auto frame = wire::receive_frame(fd, wire::messages_of<FromFunctionHost>);
+  void read_control(const std::shared_ptr<wire::Fd>& control) {
+    auto frame = wire::receive_frame(control->get(), wire::messages_of<FromFunctionHost>);
     const std::lock_guard lock(mutex_);
-    if (fd != control_.get()) return;
+    if (control != control_) return;
     if (!frame || !*frame) {
       end_host();
       return;
@@ -291,7 +293,7 @@ class FunctionHost::State {
   wire::Fd wake_;
   std::mutex mutex_;
   std::condition_variable news_;
-  wire::Fd control_;
+  std::shared_ptr<wire::Fd> control_ = std::make_shared<wire::Fd>();  ///< The thread that reads keeps it open.
   pid_t pid_ = -1;
   bool stopped_ = false;
   std::int64_t last_worker_ = 0;
