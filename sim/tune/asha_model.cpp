@@ -19,21 +19,23 @@ double quantile(std::vector<double> values, double factor) {
 }  // namespace
 
 AshaModel::AshaModel(const AshaSpec& spec) : spec_(spec) {
-  for (double milestone = spec.grace_period; milestone <= spec.max_t; milestone *= spec.reduction_factor) {
+  double milestone = spec.grace_period;
+  while (milestone <= spec.max_t) {
     rungs_[milestone] = {};
+    milestone *= spec.reduction_factor;
   }
 }
 
 bool AshaModel::ends(std::int64_t trial, double time, double score, bool stops) {
   if (!stops && spec_.stop_last_trials && time >= spec_.max_t) return true;
-  for (auto rung = rungs_.rbegin(); rung != rungs_.rend(); ++rung) {
-    if (time < rung->first) continue;
-    if (!recorded_[rung->first].insert(trial).second) {
+  for (auto& [milestone, scores] : rungs_) {
+    if (time < milestone) continue;
+    if (!recorded_[milestone].insert(trial).second) {
       if (!spec_.stop_last_trials) return false;
       continue;
     }
-    const bool is_bad = !rung->second.empty() && score < quantile(rung->second, spec_.reduction_factor);
-    rung->second.push_back(score);
+    const bool is_bad = !scores.empty() && score < quantile(scores, spec_.reduction_factor);
+    scores.push_back(score);
     return is_bad;
   }
   return false;

@@ -4,6 +4,7 @@
 #include "control/tune/decision.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -21,7 +22,8 @@ class AshaModel {
 
  private:
   AshaSpec spec_;
-  std::map<double, std::vector<double>> rungs_;  ///< By milestone, what was recorded.
+  /// By milestone, the highest first, what was recorded.
+  std::map<double, std::vector<double>, std::greater<>> rungs_;
   std::map<double, std::set<std::int64_t>> recorded_;
 };
 
