@@ -182,6 +182,19 @@ _OF_RAY: dict[str, Place] = {
         "How configurations are made of a search space",
         {"headway.tune._space.variants": "RecursiveDependencyError", "headway.tune": "grid_search"},
     ),
+    "headway.tune.error": Place("What goes wrong in an experiment", {"headway.tune": "TuneError"}),
+    "headway.tune.result_grid": Place("The results of an experiment", {"headway.tune": "ResultGrid"}),
+    "headway.tune.schedulers.async_hyperband": Place(
+        "Asynchronous successive halving", {"headway.tune.schedulers": "ASHAScheduler AsyncHyperBandScheduler"}
+    ),
+    "headway.tune.schedulers.median_stopping_rule": Place(
+        "The median stopping rule", {"headway.tune.schedulers": "MedianStoppingRule"}
+    ),
+    "headway.tune.trainable": Place(
+        "What a trial runs", {"headway.tune": "PlacementGroupFactory Trainable with_parameters"}
+    ),
+    "headway.tune.tune_config": Place("How an experiment searches", {"headway.tune": "TuneConfig"}),
+    "headway.tune.tuner": Place("Experiments", {"headway.tune": "Tuner"}),
     "headway.tune.stopper": Place(
         "What may end a run by what it reports, as RunConfig(stop=...)", {"headway._callbacks.stopper": _STOPPERS}
     ),

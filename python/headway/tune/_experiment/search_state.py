@@ -22,6 +22,11 @@ _FILE = "searcher-state-{}.pkl"
 # Saving may cost this part of the time, and is not done more often than once a second.
 _SAVING_SHARE = 0.05
 
+# Marks, in its folder's name, a trial that the search has not suggested: its configuration was
+# tried before.
+_AGAIN: Path = ("again",)
+_MARK = "_again=True_"
+
 Suggestion = tuple[dict[str, Any], dict[Path, Any]]
 
 
@@ -68,7 +73,7 @@ class SearchState:
     def next(self, trial_id: str) -> Suggestion | str | None:
         """A configuration and what was chosen in it; None if there is none now, ``FINISHED``."""
         if self.restarts:
-            return self.restarts.pop(0), {}
+            return self.restarts.pop(0), {_AGAIN: True}
         if not self._is_basic and self._samples != -1 and self._asked >= self._samples:
             return Searcher.FINISHED
         suggestion = self._searcher.suggest(trial_id)
@@ -111,9 +116,10 @@ class SearchState:
 
     def restore(self, records: Records) -> None:
         """Resumes the search of an experiment whose trials are these."""
+        suggested = [record for record in records if _MARK not in record.folder]
         if self._is_basic:
             # Drawn again, so that grids and seeded draws go on behind what was suggested.
-            for record in itertools.islice(records, self.total):
+            for record in itertools.islice(suggested, self.total):
                 if self._searcher.suggest(record.trial_id) == Searcher.FINISHED:
                     break
                 self._searcher.on_trial_complete(record.trial_id)
@@ -121,8 +127,8 @@ class SearchState:
                     self._live.add(record.trial_id)
             return
         known = self._load()
-        self._asked = len(records)
-        for index, record in enumerate(records):
+        self._asked = len(suggested)
+        for index, record in enumerate(suggested):
             ended = record.state in ("terminated", "errored")
             if record.trial_id in self._live:
                 if ended:

@@ -1,0 +1,81 @@
+"""The search of an experiment: Ray's names of trials, and what a restored search knows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from headway import tune
+from headway.tune._experiment.naming import tag_of
+from headway.tune._experiment.records import Records, TrialRecord
+from headway.tune._experiment.search_state import SearchState
+from headway.tune.search import BasicVariantGenerator
+from headway.tune.search.optuna import OptunaSearch
+from search_spaces import spaces
+
+DRAWS = json.loads((Path(__file__).parents[1] / "fixtures" / "ray_draws.json").read_text())
+SPACE = {"x": tune.uniform(0, 1)}
+
+
+def records_of(path, *trials):
+    records = Records(str(path))
+    for trial_id, state, loss, config in trials:
+        record = TrialRecord(trial_id, f"trial_{trial_id}_0_x", state, last={} if loss is None else {"loss": loss})
+        records.add(record)
+        records.write_config(record, config)
+    return records
+
+
+# Ray's tag of a space within a choice has the address of an object. Others are drawn from numpy's
+# global generator.
+SEEDED = [each for each in DRAWS if each["space"] != "nested" and "random_state" in each["arguments"]]
+
+
+@pytest.mark.parametrize("case", [pytest.param(each, id=f"{each['space']}-{each['arguments']}") for each in SEEDED])
+def test_trials_are_called_as_ray_calls_them(case):
+    search = BasicVariantGenerator(**case["arguments"])
+    search.set_search_properties(None, None, spaces(tune)[case["space"]], num_samples=case["samples"])
+    for number, trial in enumerate(case["trials"]):
+        search.suggest(str(number))
+        assert tag_of(number, search.drawn) == trial["tag"]
+
+
+def test_a_restored_grid_continues_behind_what_was_suggested(tmp_path):
+    config = tune.TuneConfig()
+    search = SearchState({"x": tune.grid_search([1, 2, 3])}, config, str(tmp_path))
+    search.restore(records_of(tmp_path, ("a", "terminated", 1.0, {"x": 1}), ("b", "unfinished", None, {"x": 2})))
+    assert search.next("c")[0] == {"x": 3}
+    assert search.next("d") == "FINISHED"
+
+
+def test_what_was_tried_again_is_no_part_of_the_search(tmp_path):
+    search = SearchState({"x": tune.grid_search([1, 2])}, tune.TuneConfig(), str(tmp_path))
+    search.restarts = [{"x": 1}]
+    config, drawn = search.next("b")
+    assert (config, tag_of(1, drawn)) == ({"x": 1}, "1_again=True")
+    records = records_of(tmp_path, ("a", "errored", None, {"x": 1}))
+    records.add(TrialRecord("b", f"trial_b_{tag_of(1, drawn)}_2026-01-01", "terminated"))
+    again = SearchState({"x": tune.grid_search([1, 2])}, tune.TuneConfig(), str(tmp_path))
+    again.restore(records)
+    assert again.next("c")[0] == {"x": 2}
+
+
+def test_a_restored_searcher_learns_what_it_had_not_heard(tmp_path):
+    def made():
+        search = OptunaSearch(seed=1)
+        config = tune.TuneConfig("loss", "min", search_alg=search, num_samples=5)
+        return search, SearchState(SPACE, config, str(tmp_path))
+
+    _, state = made()
+    configs = [state.next(name)[0] for name in "abc"]
+    state.ended("a", {"loss": 1.0}, error=False)
+    state.save(now=True)
+    configs.append(state.next("d")[0])
+    search, restored = made()
+    ends = [("terminated", 1.0), ("terminated", 2.0), ("unfinished", 9.0), ("terminated", 3.0)]
+    trials = zip("abcd", ends, configs, strict=True)
+    restored.restore(records_of(tmp_path, *((name, *end, config) for name, end, config in trials)))
+    assert sorted(trial.value for trial in search._study.trials if trial.value is not None) == [1.0, 2.0, 3.0]
+    restored.ended("c", {"loss": 4.0}, error=False)
+    assert [trial.state.name for trial in search._study.trials] == ["COMPLETE"] * 4
+    assert isinstance(restored.next("e"), tuple)
+    assert restored.next("f") == "FINISHED"
