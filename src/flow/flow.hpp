@@ -17,7 +17,7 @@
 
 namespace headway::flow {
 
-/// What a flow tells of itself, from threads of its own. Neither waits.
+/// What a flow reports, from its threads. Neither call waits.
 struct FlowEvents {
   /// All rows that are wanted were read, though not dealt yet. Once or more often.
   std::function<void()> on_read;

@@ -52,7 +52,7 @@ class Server : public SessionHost {
     std::map<int, ReservedOutlet> outlets;  ///< By rank.
     std::shared_ptr<FlowGauges> gauges;
     std::unique_ptr<Flow> flow;
-    std::vector<std::shared_ptr<Session>> members;  ///< Who has asked for it, or for the one before.
+    std::vector<std::shared_ptr<Session>> members;  ///< Who has asked for it or its predecessor.
     bool wanted = true;
     bool has_read = false;
     bool has_ended = false;

@@ -17,9 +17,9 @@ _numbers = itertools.count()
 
 
 class EpochStreams:
-    """Opens a stream for each epoch. From the second epoch on the data engine is told that another
-    one is likely: it begins that one before it is asked for. What it has begun lives as long as the
-    stream of the epoch before, which therefore stays open until the next one has given a batch.
+    """Opens a stream for each epoch. From the second epoch on the stream says that another epoch is
+    likely, and the data engine begins that epoch early. What the engine has begun lives as long as
+    the stream of the epoch before, which therefore stays open until the next one gives a batch.
 
     Args:
         plan: What is read.

@@ -293,7 +293,8 @@ class FunctionHost::State {
   wire::Fd wake_;
   std::mutex mutex_;
   std::condition_variable news_;
-  std::shared_ptr<wire::Fd> control_ = std::make_shared<wire::Fd>();  ///< The thread that reads keeps it open.
+  /// The thread that reads keeps it open.
+  std::shared_ptr<wire::Fd> control_ = std::make_shared<wire::Fd>();
   pid_t pid_ = -1;
   bool stopped_ = false;
   std::int64_t last_worker_ = 0;
