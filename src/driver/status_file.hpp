@@ -39,7 +39,8 @@ class StatusFile {
   std::chrono::milliseconds pause_;
   Write write_;
   boost::asio::steady_timer timer_;
-  std::chrono::steady_clock::time_point began_;  ///< The last write.
+  /// The last write. The clock begins when the machine does, which may be less than a pause ago.
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::time_point::min();
   State state_ = State::up_to_date;
   /// For what is on its way to the loop.
   std::shared_ptr<StatusFile*> self_ = std::make_shared<StatusFile*>(this);

@@ -197,7 +197,8 @@ void Experiment::written(const Result<void>& outcome, const tune::TuneCommands& 
   } catch (...) {
     return fail(wire::error_of(std::current_exception()).message);
   }
-  if (!lines_.empty() && !writing_) write();
+  // What came after the end is of no experiment: its journal is closed.
+  if (!closed_ && !lines_.empty() && !writing_) write();
 }
 
 /// Nobody knows what the journal lacks: what it has can be restored.
