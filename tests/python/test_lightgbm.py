@@ -128,6 +128,45 @@ def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by):
     assert LightGBMTrainer.get_model(result.checkpoint).current_iteration() == best
 
 
+def of_some_ranks(program, evaluating, stopping=()):
+    """A loop in which only these ranks evaluate, and only these stop early."""
+
+    def loop():
+        lightgbm, context = program.lightgbm, train.get_context()
+        rank, ranks = context.get_world_rank(), context.get_world_size()
+        rows = program.rows(rank, ranks)
+        stops = [lightgbm.early_stopping(2, verbose=False)] if rank in stopping else []
+        return lightgbm.train(
+            {**program.PARAMETERS, **program.get_network_params()},
+            rows,
+            5,
+            valid_sets=[rows.create_valid(rows.data, rows.label)] if rank in evaluating else None,
+            callbacks=[ReportCallback(), *stops],
+        ).current_iteration()
+
+    return loop
+
+
+@pytest.mark.parametrize("evaluating", [0, 1])
+def test_one_rank_alone_may_evaluate(program, fit_lightgbm, evaluating):
+    result = fit_lightgbm(of_some_ranks(program, {evaluating}))
+    assert result.return_value == 5
+    frame = result.metrics_dataframe
+    assert len(frame) == 5 + 1, "the last one has the checkpoint"
+    name = "valid_0-binary_logloss"
+    assert (name in frame) == (evaluating == 0), "a report has what rank 0's has"
+    losses = frame[name].tolist() if evaluating == 0 else []
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize(("evaluating", "stopping"), [({0}, {0}), ({0, 1}, {0}), ({1}, {1}), ({0}, {0, 1})])
+def test_a_rank_that_might_stop_alone_is_refused(program, fit_lightgbm, evaluating, stopping):
+    has = {rank: ("" if rank in evaluating else "no ", "" if rank in stopping else "no ") for rank in (0, 1)}
+    first, second = (f"{sets}valid_sets and {stops}early stopping" for sets, stops in has.values())
+    with pytest.raises(train.WorkerGroupError, match=f"rank 0 has {first} and rank 1 has {second}, so one would stop"):
+        fit_lightgbm(of_some_ranks(program, evaluating, stopping))
+
+
 def test_a_rank_that_is_killed_costs_the_rounds_since_the_newest_checkpoint(program, fit_lightgbm):
     result = fit_lightgbm(program.loop, config={"kill": 13}, max_failures=1)
     assert result.return_value == program.ROUNDS

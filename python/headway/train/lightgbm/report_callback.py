@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headway import _session as worker_session
@@ -21,7 +24,8 @@ class ReportCallback:
     over each rank's own rows, and the report has the mean over the ranks. All ranks need the
     callback, because a report is a barrier; rank 0 writes the model. The callbacks after it, and
     early stopping, see rank 0's evaluation in all ranks: a rank that stopped alone would leave the
-    others waiting.
+    others waiting. So with early stopping either all ranks evaluate or none does; without it, some
+    may.
 
     Args:
         metrics: Which metrics are reported: one, a list, or a dict from names in the report to
@@ -61,6 +65,7 @@ class ReportCallback:
         results_postprocessing_fn: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     ):
         self._rounds = Rounds(metrics, filename, frequency, checkpoint_at_end, results_postprocessing_fn, "mean")
+        self._rank_zero_evaluates = False
 
     @classmethod
     def get_model(cls, checkpoint: Checkpoint, filename: str = CHECKPOINT_NAME) -> Any:
@@ -101,15 +106,25 @@ class ReportCallback:
         # The third is the metric's value; with cv() a standard deviation follows.
         values = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
         self._rounds.report(env.iteration, values, env.model.save_model)
-        self._agree(env.evaluation_result_list)
+        self._agree(env)
         if env.iteration == env.end_iteration - 1:
             self._rounds.finish(env.model.save_model)
 
-    @staticmethod
-    def _agree(results: list[Any] | None) -> None:
+    def _agree(self, env: Any) -> None:
         """LightGBM hands the same list to the later callbacks; early stopping is the last."""
-        if results and worker_session.current("ReportCallback").context["world_size"] > 1:
-            results[:] = broadcast_from_rank_zero(results)
+        if worker_session.current("ReportCallback").context["world_size"] == 1:
+            return
+        results = env.evaluation_result_list
+        if env.iteration == env.begin_iteration:
+            own = _Ending(bool(results), _stops_early(env))
+            first = broadcast_from_rank_zero(own)
+            own.check(first)
+            self._rank_zero_evaluates = first.evaluates
+        if not self._rank_zero_evaluates:
+            return
+        agreed = broadcast_from_rank_zero(list(results or ()))
+        if results and agreed:
+            results[:] = agreed
 
     def _check_network(self, parameters: Mapping[str, Any]) -> None:
         ranks = worker_session.current("ReportCallback").context["world_size"]
@@ -119,3 +134,41 @@ class ReportCallback:
                 f"tree_learner is {learner!r} and num_machines is {machines}, so each rank builds a model alone; "
                 'allowed: parameters with "tree_learner": "data" and **get_network_params()'
             )
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """What decides the round after which a rank ends."""
+
+    evaluates: bool
+    stops_early: bool
+
+    def check(self, first: _Ending) -> None:
+        """Whether this rank ends with rank 0.
+
+        Raises:
+            RuntimeError: one of them may stop alone.
+        """
+        if self != first and (self.stops_early or first.stops_early):
+            rank = worker_session.current("ReportCallback").context["plan"]["rank"]
+            raise RuntimeError(
+                f"rank 0 has {first} and rank {rank} has {self}, so one would stop alone; "
+                "allowed: valid_sets and early stopping in all ranks"
+            )
+
+    def __str__(self) -> str:
+        return f"{'' if self.evaluates else 'no '}valid_sets and {'' if self.stops_early else 'no '}early stopping"
+
+
+def _stops_early(env: Any) -> bool:
+    """By a parameter, or by a callback: only the frame of ``lightgbm.train`` knows those."""
+    import lightgbm
+
+    if (env.params.get("early_stopping_round") or 0) > 0:
+        return True
+    kind = type(lightgbm.early_stopping(1))
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and "callbacks_after_iter" not in frame.f_locals:
+        frame = frame.f_back
+    callbacks = frame.f_locals["callbacks_after_iter"] if frame is not None else ()
+    return any(isinstance(each, kind) and each.enabled for each in callbacks)
