@@ -52,6 +52,7 @@ class WorkerSession:
 _active: WorkerSession | None = None
 _validating: _core.Session | None = None
 _copying = False
+_trial = False
 _echo_tests: list[Callable[[BaseException], bool]] = []
 _rank_checks: list[Callable[[], None]] = []
 
@@ -86,18 +87,33 @@ def begin_copying() -> None:
     _copying = True
 
 
-def in_validation() -> bool:
-    """Whether this process validates a checkpoint. It may contain trainers, which are guests of the
-    driver.
+def begin_trial(name: str) -> None:
+    """This rank is a tuner's trial: the function may call ``fit()`` of a trainer."""
+    global _trial
+    _trial = True
+    if _active is not None:
+        _active.context["trial_name"] = name
+
+
+def in_trial() -> bool:
+    """Whether this process is a tuner's trial, of a function or a class."""
+    return _trial and _active is not None
+
+
+def is_host() -> bool:
+    """Whether a trainer in this process is a guest of the driver: in one that validates a
+    checkpoint, and in a trial.
     """
-    return _validating is not None
+    return _validating is not None or in_trial()
 
 
 def open_runtime() -> int:
     """The socket on which a runtime in this process speaks to the driver; -1 where it has its own
     runtime.
     """
-    return _validating.open_runtime() if _validating is not None else -1
+    if _validating is not None:
+        return _validating.open_runtime()
+    return _active.core.open_runtime() if _active is not None and in_trial() else -1
 
 
 def end() -> None:
@@ -147,7 +163,7 @@ def check_may_fit() -> None:
     Raises:
         RuntimeError: this process is one.
     """
-    if _active is None:
+    if _active is None or in_trial():
         return
     if _active.thread != threading.get_ident() and _active.local:
         raise RuntimeError(
@@ -155,8 +171,8 @@ def check_may_fit() -> None:
             "whose worker this process is; allowed: one run after the other, or num_workers of at least 1 in both"
         )
     raise RuntimeError(
-        "fit() was called inside a training function; start the run from the driver's script, or from a validation "
-        "function, instead"
+        "fit() was called inside a training function; start the run from the driver's script, a validation function or "
+        "the function of a Tuner instead"
     )
 
 

@@ -288,10 +288,15 @@ PYTHON: dict[str, Room] = {
         "_callbacks _checkpoint _core _runtime _session _storage _values _worker train train._config train._errors "
         "train._run train._training_function train.backend tune._space tune.schedulers tune.search",
     ),
+    "tune.integration": _room(
+        "python/headway/tune/integration/",
+        "callbacks that carry the reports of other libraries to a trial",
+        "_session _values train tune._experiment",
+    ),
     "tune": _room(
         "python/headway/tune/",
         "the names that users import: tuning, and what it shares with training",
-        "_callbacks _places _values tune._experiment tune._space tune.schedulers tune.search",
+        "_callbacks _places _values train tune._experiment tune._space tune.schedulers tune.search",
     ),
     "": _room(
         "python/headway/__init__.py", "the names of `import headway`", "_command _core _places _ray _runtime _values"

@@ -183,6 +183,11 @@ Result<void> Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   if (rank < 0) return {};
   if (!message) return message.error();
   if (auto sound = wire::check_message(*message); !sound) return sound;
+  if (std::holds_alternative<wire::OpenRuntime>(*message)) {
+    // A tuner's trial with a trainer in it. Without a descriptor it is on another node.
+    if (frame.fds.size() == 1) runtime_->take_guest(std::move(frame.fds.front()), factory_);
+    return {};
+  }
   std::visit([&](const auto& what) { on_message(rank, what, frame.blob); }, *message);
   return {};
 }

@@ -162,7 +162,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::Uploaded& message, const wire::Blob& blob);
   void on_message(int rank, const wire::AskCheckpoints& message, const wire::Blob& blob);
   // These are of other roles.
-  void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}
+  void on_message(int, const wire::OpenRuntime&, const wire::Blob&) {}  // Taken before.
   void on_message(int, const wire::Validated&, const wire::Blob&) {}
   void on_message(int, const wire::ArtifactsBrought&, const wire::Blob&) {}
   void on_message(int rank, const wire::CollectivesTold& message, const wire::Blob& blob);

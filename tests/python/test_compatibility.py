@@ -21,6 +21,7 @@ import headway.train.lightning
 import headway.train.tensorflow.keras
 import headway.train.torch
 import headway.train.xgboost
+import headway.tune.integration.ray_train
 import headway.tune.search.optuna
 import headway.tune.search.sample
 import pytest
@@ -57,11 +58,6 @@ def parameters_of(name):
     return inspect.signature(look_up(name)).parameters
 
 
-CALLS = {
-    "headway.train.base_trainer.BaseTrainer.as_trainable": lambda: train.DataParallelTrainer(print).as_trainable(),
-}
-
-
 @pytest.mark.parametrize(("name", "state", "note"), [pytest.param(*row, id=row[0]) for row in rows()])
 def test_a_row_is_true(name, state, note):
     assert state in STATES
@@ -83,7 +79,7 @@ def test_a_row_is_true(name, state, note):
             with pytest.raises((AttributeError, ModuleNotFoundError)):
                 look_up(dotted)
         return
-    call = CALLS.get(name) or look_up(dotted)
+    call = look_up(dotted)
     with pytest.raises(getattr(builtins, error[2])):
         call()
 
@@ -108,6 +104,7 @@ def test_every_public_name_has_a_row():
         headway.data.expressions,
         headway.data.preprocessors,
         headway.tune,
+        headway.tune.integration.ray_train,
         headway.tune.search,
         headway.tune.search.optuna,
         headway.tune.search.sample,

@@ -8,6 +8,7 @@ import bad_boosting_calls
 import bad_calls
 import bad_data_calls
 import bad_tune_calls
+import bad_tune_run_calls
 import headway
 import pytest
 import test_arguments
@@ -37,6 +38,7 @@ WRITTEN = {
     "TBXLoggerCallback", "ProgressReporter", "CLIReporter", "JupyterNotebookReporter", "Stopper", "CombinedStopper",
     "FunctionStopper", "MaximumIterationStopper", "NoopStopper", "TimeoutStopper", "TrialPlateauStopper",
     "ExperimentPlateauStopper", "ValidationFn", "DDPStrategy", "DeepSpeedStrategy", "FSDPStrategy",
+    "TuneReportCallback",
     "LightningEnvironment", "ReportCallback", "WandbLoggerCallback", "MLflowLoggerCallback", "CometLoggerCallback",
     "AimLoggerCallback", "ReportCheckpointCallback",
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
@@ -75,6 +77,17 @@ LEFT_OUT = {
     ("BaseTrainer.restore", None): "raises NotImplementedError, whatever it is given: test_names.py",
     ("LoggingConfig.shows", None): "of Headway's own",
     ("Tuner.restore", None): "what a folder does not fit: test_tune.py",
+    **dict.fromkeys(
+        [("run", name) for name in ("run_or_experiment", "config", "resources_per_trial")],
+        "has rows, under the name that Tuner has for it",
+    ),
+    ("Experiment", None): "hands all but its name and run, which have rows, on to run",
+    ("ExperimentAnalysis", None): "takes an experiment's folder, as Tuner.restore does: test_tune_run.py",
+    **dict.fromkeys(
+        [("ExperimentAnalysis." + name, None) for name in ("dataframe", "get_all_configs", "get_last_checkpoint")]
+        + [("ExperimentAnalysis.get_best_" + name, None) for name in ("trial", "config", "checkpoint")],
+        "the same",
+    ),
     ("Tuner.can_restore", None): "hands its path on, as Tuner.restore does",
     ("ResultGrid.get_best_result", None): "needs an experiment: test_tune_loop.py",
     ("ResultGrid.get_dataframe", None): "the same",
@@ -113,8 +126,9 @@ def arguments():
 
 def rows():
     tables = (test_arguments.CASES, test_validation_arguments.CASES, bad_calls.ROWS, bad_calls.in_a_training_function(),
-              bad_data_calls.ROWS, bad_tune_calls.ROWS, bad_calls.of_lightning(), bad_calls.of_tensorflow(),
-              bad_boosting_calls.of_xgboost(), bad_boosting_calls.of_lightgbm())  # fmt: skip
+              bad_data_calls.ROWS, bad_tune_calls.ROWS, bad_tune_run_calls.ROWS,
+              bad_calls.of_lightning(), bad_calls.of_tensorflow(), bad_boosting_calls.of_xgboost(),
+              bad_boosting_calls.of_lightgbm())  # fmt: skip
     for call, given, _, argument, *_ in (row for table in tables for row in table):
         yield from ((name_of(call), name) for name in given if name in argument)
     for given, *_ in test_arguments.TRAINER_CASES:
@@ -181,7 +195,8 @@ def test_every_public_call_answers_a_misspelled_argument():
 
 
 @pytest.mark.parametrize(
-    ("call", "arguments", "kind", "argument", "given", "allowed"), [*bad_calls.ROWS, *bad_tune_calls.ROWS]
+    ("call", "arguments", "kind", "argument", "given", "allowed"),
+    [*bad_calls.ROWS, *bad_tune_calls.ROWS, *bad_tune_run_calls.ROWS],
 )
 def test_a_bad_argument_is_refused_by_name(call, arguments, kind, argument, given, allowed):
     headway.shutdown()

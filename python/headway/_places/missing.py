@@ -6,9 +6,7 @@ from __future__ import annotations
 
 _TUNING = "Headway does not have this of Ray Tune yet; docs/tuning.md says what there is"
 _OF_TUNING = (
-    *("ExperimentAnalysis", "Experiment", "ResumeConfig", "TrialResults", "analysis", "execution", "experiment"),
-    *("impl", "integration", "registry", "result", "run", "run_experiments"),
-    *("utils", "create_scheduler", "register_trainable"),
+    *("TrialResults", "execution", "impl", "result", "utils"),
     *("schedulers.HyperBandScheduler", "schedulers.HyperBandForBOHB", "schedulers.PopulationBasedTraining"),
     *("schedulers.PopulationBasedTrainingReplay", "schedulers.PB2", "schedulers.pb2", "schedulers.pbt"),
     *("schedulers.ResourceChangingScheduler", "schedulers.hyperband", "schedulers.resource_changing_scheduler"),

@@ -182,6 +182,20 @@ _OF_RAY: dict[str, Place] = {
         "How configurations are made of a search space",
         {"headway.tune._space.variants": "RecursiveDependencyError", "headway.tune": "grid_search"},
     ),
+    "headway.tune.analysis": Place("The trials of an experiment", {"headway.tune": "ExperimentAnalysis"}),
+    "headway.tune.analysis.experiment_analysis": Place(
+        "The trials of an experiment", {"headway.tune": "ExperimentAnalysis"}
+    ),
+    "headway.tune.experiment": Place(
+        "Experiments as values, and their trials",
+        {"headway.tune": "Experiment", "headway._callbacks.trial": "Trial"},
+    ),
+    "headway.tune.experiment.experiment": Place("Experiments as values", {"headway.tune": "Experiment"}),
+    "headway.tune.experiment.trial": Place("Trials", {"headway._callbacks.trial": "Trial"}),
+    "headway.tune.registry": Place(
+        "Names of trainables and environments", {"headway.tune": "register_env register_trainable"}
+    ),
+    "headway.tune.tune": Place("Experiments by one call", {"headway.tune": "run run_experiments"}),
     "headway.tune.error": Place("What goes wrong in an experiment", {"headway.tune": "TuneError"}),
     "headway.tune.result_grid": Place("The results of an experiment", {"headway.tune": "ResultGrid"}),
     "headway.tune.schedulers.async_hyperband": Place(

@@ -59,7 +59,7 @@ class RuntimeEnv:
         arguments: dict[str, Any] = {"worker_setup_json": json.dumps(told)}
         # The workers of a validation's trainer come from the existing factory and set variables
         # themselves.
-        if self._installed is not None or (self.env_vars and not worker_session.in_validation()):
+        if self._installed is not None or (self.env_vars and not worker_session.is_host()):
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
             arguments["factory_command"] = factory_command(interpreter, told["sys_path"], sys.argv)
             arguments["factory_env"] = self.env_vars

@@ -118,7 +118,7 @@ def init(
         check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
         joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
     with _lock:
-        if current_runtime() is not None or worker_session.in_validation():
+        if current_runtime() is not None or worker_session.is_host():
             if ignore_reinit_error:
                 return
             raise RuntimeError(
@@ -158,7 +158,7 @@ def is_initialized() -> bool:
         >>> headway.is_initialized()
         True
     """
-    return current_runtime() is not None or worker_session.in_validation()
+    return current_runtime() is not None or worker_session.is_host()
 
 
 def cluster_resources() -> dict[str, float]:
@@ -232,7 +232,7 @@ def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
         ValueError: there are packages for pip, and this process validates a checkpoint.
     """
     given = check_runtime_env("RunConfig.worker_runtime_env", runtime_env)
-    if given.pip and worker_session.in_validation():
+    if given.pip and worker_session.is_host():
         raise ValueError(
             f"RunConfig.worker_runtime_env['pip'] is {list(given.pip.packages)!r:.80} in a validation function; "
             "allowed there: None, as workers come from the factory of the run whose checkpoint is validated"

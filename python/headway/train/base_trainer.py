@@ -79,11 +79,13 @@ class BaseTrainer(abc.ABC):
         """Runs the training to its end."""
 
     def as_trainable(self) -> Any:
-        """The trainer as something that a tuner runs.
+        """The trainer as something that a tuner runs, and ``tune.run``: itself. Keys of the search
+        space are its arguments.
 
-        Raises:
-            NotImplementedError: always: this version has no tuning.
+        Example:
+            >>> from headway import train, tune
+            >>> trainer = train.DataParallelTrainer(lambda config: train.report({"loss": config["x"]}))
+            >>> space = {"train_loop_config": {"x": tune.grid_search([1, 2])}}
+            >>> tuner = tune.Tuner(trainer.as_trainable(), param_space=space)
         """
-        raise NotImplementedError(
-            "as_trainable() needs Headway's tuning, which this version does not have; call fit() for each configuration"
-        )
+        return self

@@ -26,10 +26,17 @@ from headway._callbacks.trial import Trial
 from headway._places.missing import explanation
 from headway._places.table import PLACES
 from headway._values.named_arguments import offer
+from headway.train import CheckpointConfig, FailureConfig, RunConfig
+from headway.tune._experiment.analysis import ExperimentAnalysis
 from headway.tune._experiment.context import TuneContext, get_checkpoint, get_context, report
+from headway.tune._experiment.create import create_scheduler, create_searcher
+from headway.tune._experiment.experiment import Experiment
 from headway.tune._experiment.parameters import with_parameters
+from headway.tune._experiment.registry import register_env, register_trainable
 from headway.tune._experiment.resources import PlacementGroupFactory, with_resources
 from headway.tune._experiment.result_grid import ResultGrid, TuneError
+from headway.tune._experiment.resume import ResumeConfig
+from headway.tune._experiment.run import run, run_experiments
 from headway.tune._experiment.trainable import Trainable
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._experiment.tuner import Tuner
@@ -53,8 +60,12 @@ __all__ = [
     "CLIReporter",
     "CSVLoggerCallback",
     "Callback",
+    "CheckpointConfig",
     "CombinedStopper",
+    "Experiment",
+    "ExperimentAnalysis",
     "ExperimentPlateauStopper",
+    "FailureConfig",
     "FunctionStopper",
     "JsonLoggerCallback",
     "JupyterNotebookReporter",
@@ -64,6 +75,8 @@ __all__ = [
     "PlacementGroupFactory",
     "ProgressReporter",
     "ResultGrid",
+    "ResumeConfig",
+    "RunConfig",
     "Stopper",
     "TBXLoggerCallback",
     "TimeoutStopper",
@@ -75,6 +88,8 @@ __all__ = [
     "TuneError",
     "Tuner",
     "choice",
+    "create_scheduler",
+    "create_searcher",
     "get_checkpoint",
     "get_context",
     "grid_search",
@@ -87,7 +102,11 @@ __all__ = [
     "quniform",
     "randint",
     "randn",
+    "register_env",
+    "register_trainable",
     "report",
+    "run",
+    "run_experiments",
     "sample_from",
     "uniform",
     "with_parameters",
@@ -95,9 +114,12 @@ __all__ = [
 ]
 
 #: What is imported when it is used.
-_MODULES = ("schedulers", "search")
+_MODULES = ("integration", "schedulers", "search")
 
-offer(globals(), __all__)
+#: Of ``headway.train``, which stay its own.
+_OF_TRAINING = ("CheckpointConfig", "FailureConfig", "RunConfig")
+
+offer(globals(), [name for name in __all__ if name not in _OF_TRAINING])
 
 
 def __getattr__(name: str) -> Any:

@@ -50,14 +50,13 @@ class ExperimentCallbacks:
         if self._reporter is not None:
             self._reporter.setup()
 
-    def started(self, record: TrialRecord, config: dict[str, Any], *, resumes: bool) -> None:
+    def started(self, record: TrialRecord, name: str, config: dict[str, Any], *, resumes: bool) -> None:
         """A trial's ranks are ready."""
         if not self:
             return
         path = self._records.folder(record)
         trial = self._trials.get(record.trial_id)
         if trial is None:
-            name = f"{self._trainable}_{record.trial_id}"
             trial = Trial(record.trial_id, name, self._trainable, config, path)
             self._trials[record.trial_id] = trial
         trial.status = "RUNNING"

@@ -12,6 +12,7 @@ from typing import Any
 
 import cloudpickle
 
+from headway import _session as worker_session
 from headway import train
 from headway.train._training_function.signature import BuiltInLoop
 from headway.tune._experiment.context import get_context
@@ -28,12 +29,15 @@ class FunctionTrial:
 
     Attributes:
         pickled: The function, as a tuple of one. It was pickled once for all trials.
+        name: The trial's.
     """
 
     pickled: bytes
+    name: str = ""
 
     def __call__(self, config: dict[str, Any]) -> Any:
         """What the function returns."""
+        worker_session.begin_trial(self.name)
         (function,) = cloudpickle.loads(self.pickled)
         value = function(config)
         if hasattr(value, "__next__"):
@@ -59,15 +63,18 @@ class ClassTrial(BuiltInLoop):
         frequency: A checkpoint after every so many steps; 0: none.
         at_end: Whether the end has one too.
         stop: ``RunConfig.stop`` where it is a dict: the last report is known beforehand.
+        name: The trial's.
     """
 
     pickled: bytes
     frequency: int
     at_end: bool
     stop: dict[str, float]
+    name: str = ""
 
     def __call__(self, config: dict[str, Any]) -> None:
         """Until a result says that it is done; else ``report`` ends the process."""
+        worker_session.begin_trial(self.name)
         trainable = self._made(config)
         try:
             while True:

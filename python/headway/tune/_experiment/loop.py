@@ -56,6 +56,7 @@ class ExperimentLoop:
         self._search = search
         self._records = records
         self._folder_name = tune_config.trial_dirname_creator
+        self._trial_name_creator = tune_config.trial_name_creator
         self._samples = tune_config.num_samples
         self._names = TrialNames(len(records))
         self._stop = run_config.stop if callable(run_config.stop) else None
@@ -157,11 +158,18 @@ class ExperimentLoop:
     def _folder(self, trial_id: str, tag: str, config: dict[str, Any]) -> str:
         if self._folder_name is None:
             return folder_of(self._name, trial_id, tag)
-        trial = Trial(trial_id, f"{self._name}_{trial_id}", self._name, config, "")
-        name = str(self._folder_name(trial))
+        name = str(self._folder_name(self._trial(trial_id, config)))
         if not name or "/" in name:
             raise ValueError(f"trial_dirname_creator returned {name!r}; allowed: a folder's name without '/'")
         return name
+
+    def _trial(self, trial_id: str, config: dict[str, Any]) -> Trial:
+        """A trial as functions that name it see it."""
+        return Trial(trial_id, f"{self._name}_{trial_id}", self._name, config, "")
+
+    def _trial_name(self, trial_id: str, config: dict[str, Any]) -> str:
+        trial = self._trial(trial_id, config)
+        return trial.trial_name if self._trial_name_creator is None else str(self._trial_name_creator(trial))
 
     def _start_trial(self, event: Any) -> None:
         record = self._records[event.trial_id]
@@ -170,7 +178,7 @@ class ExperimentLoop:
         if config is None:
             config = self._configs[event.trial_id] = self._records.config(record)
         try:
-            trainer = self._start.trainer(config, record.folder)
+            trainer = self._start.trainer(config, record.folder, self._trial_name(event.trial_id, config))
             arguments = self._start.arguments(trainer, event.trial_id, config)
         except Exception as error:
             record.error = error
@@ -181,9 +189,9 @@ class ExperimentLoop:
         self._experiment.start_trial(event.trial_id, event.start, **arguments)
 
     def _started(self, event: Any) -> None:
-        self._callbacks.started(
-            self._records[event.trial_id], self._configs.get(event.trial_id, {}), resumes=event.start > 1
-        )
+        config = self._configs.get(event.trial_id, {})
+        name = self._trial_name(event.trial_id, config)
+        self._callbacks.started(self._records[event.trial_id], name, config, resumes=event.start > 1)
 
     def _reported(self, event: Any) -> None:
         record = self._records[event.trial_id]

@@ -11,6 +11,8 @@ from headway._values.arguments import check_resources, check_str, refuse
 from headway.train import ScalingConfig
 
 _MARK = "_headway_resources"
+#: What a registered trainable is called.
+NAME = "_headway_name"
 _ALLOWED = "a dict such as {'cpu': 2, 'gpu': 0.5}, a PlacementGroupFactory, or a function of the configuration"
 _NAMES = {"cpu": "CPU", "gpu": "GPU"}
 
@@ -84,6 +86,8 @@ def with_resources(trainable: Any, resources: Resources) -> Any:
         return type(trainable.__name__, (trainable,), {_MARK: staticmethod(lambda: resources), "__doc__": None})
     marked = _Marked(copy.copy(trainable) if isinstance(trainable, _Marked) else trainable)
     setattr(marked, _MARK, lambda: resources)
+    if name := getattr(trainable, NAME, None):
+        setattr(marked, NAME, name)
     return marked
 
 
@@ -96,6 +100,19 @@ class _Marked:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+
+def named(trainable: Any, name: str) -> Any:
+    """A function or a class under another name; a trainer keeps its class's."""
+    if isinstance(trainable, type):
+        return type(name, (trainable,), {"__doc__": None})
+    if not callable(trainable):
+        return trainable
+    marked = _Marked(copy.copy(trainable) if isinstance(trainable, _Marked) else trainable)
+    setattr(marked, NAME, name)
+    if given := getattr(trainable, _MARK, None):
+        setattr(marked, _MARK, given)
+    return marked
 
 
 def plain(trainable: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from headway._values import pickling
 from headway._values.arguments import refuse
-from headway.train import DataParallelTrainer, RunConfig, ScalingConfig
+from headway.train import Checkpoint, DataParallelTrainer, RunConfig, ScalingConfig
 from headway.train.backend import Backend
 from headway.train.data_parallel_trainer import check_reports_its_own
 from headway.tune._experiment import resources
@@ -27,10 +27,12 @@ class TrialStart:
         trainable: What the user gave to ``Tuner``.
         run_config: The experiment's.
         path: The experiment's folder.
+        from_checkpoint: What trials begin with.
     """
 
-    def __init__(self, trainable: Any, run_config: RunConfig, path: str):
+    def __init__(self, trainable: Any, run_config: RunConfig, path: str, from_checkpoint: Checkpoint | None = None):
         self._trainable = check_trainable(trainable)
+        self._from_checkpoint = from_checkpoint
         self._path = path
         self._run_config = replace(
             run_config,
@@ -66,20 +68,26 @@ class TrialStart:
         if isinstance(self._loop, FunctionTrial):
             check_reports_its_own(self._run_config)
 
-    def trainer(self, config: dict[str, Any], folder: str = "trial") -> DataParallelTrainer:
+    def trainer(self, config: dict[str, Any], folder: str = "trial", name: str = "") -> DataParallelTrainer:
         """The trial's trainer.
+
+        Args:
+            config: The trial's configuration.
+            folder: The name of its folder.
+            name: Its name.
 
         Raises:
             TypeError, ValueError: the configuration is none that the trainer takes.
         """
         run_config = replace(self._run_config, name=folder)
         if isinstance(self._trainable, DataParallelTrainer):
-            return _configured(self._trainable, config, run_config)
+            return _configured(self._trainable, config, run_config, self._from_checkpoint)
         return DataParallelTrainer(
-            self._loop,
+            replace(self._loop, name=name),
             train_loop_config=config,
             scaling_config=resources.scaling_of(self._trainable, config),
             run_config=run_config,
+            resume_from_checkpoint=self._from_checkpoint,
         )
 
     def arguments(self, trainer: DataParallelTrainer, trial_id: str, config: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +118,7 @@ def name_of(trainable: Any) -> str:
     if isinstance(trainable, DataParallelTrainer):
         return type(trainable).__name__
     plain = resources.plain(trainable)
-    name = getattr(plain, "__name__", None) or type(plain).__name__
+    name = getattr(trainable, resources.NAME, None) or getattr(plain, "__name__", None) or type(plain).__name__
     return "lambda" if name == "<lambda>" else str(name)
 
 
@@ -124,9 +132,13 @@ def _is_class(trainable: Any) -> bool:
     return isinstance(trainable, type) and issubclass(trainable, Trainable)
 
 
-def _configured(trainer: DataParallelTrainer, config: dict[str, Any], run_config: RunConfig) -> DataParallelTrainer:
+def _configured(
+    trainer: DataParallelTrainer, config: dict[str, Any], run_config: RunConfig, checkpoint: Checkpoint | None
+) -> DataParallelTrainer:
     """A trainer with the values of a configuration over its own arguments."""
     arguments = {**trainer._parts(), "datasets": trainer.datasets, "dataset_config": trainer.dataset_config}
+    if checkpoint is not None:
+        arguments["resume_from_checkpoint"] = checkpoint
     for name, value in config.items():
         own = arguments.get(name)
         if isinstance(own, ScalingConfig) and isinstance(value, Mapping):

@@ -28,8 +28,10 @@ class TuneConfig:
         num_samples: How many trials, times the points of the grids; -1: without end.
         max_concurrent_trials: At most so many at once; default: as many as there is room for.
         time_budget_s: Seconds, or a ``datetime.timedelta``, until the experiment is stopped.
-        reuse_actors: Without effect: each trial has its own process.
-        trial_name_creator: A function of a :class:`Trial` that gives its name; shown only.
+        reuse_actors: Without effect: each trial is a fresh process, forked from one that has the
+            imports already.
+        trial_name_creator: A function of a :class:`Trial` that gives its name, which callbacks,
+            trackers and ``get_context().get_trial_name()`` have.
         trial_dirname_creator: A function of a :class:`Trial` that gives its folder's name.
         chdir_to_trial_dir: Of an older API, to be left out.
 

@@ -13,14 +13,16 @@ from headway._runtime.runtime import get_runtime
 from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, refuse
 from headway._values.log import notice
-from headway.train import DataParallelTrainer, RunConfig
+from headway.train import Checkpoint, DataParallelTrainer, RunConfig
 from headway.train._run.uncaught import interrupted
 from headway.tune._experiment import saved_tuner
 from headway.tune._experiment.loop import ExperimentLoop
 from headway.tune._experiment.records import Records
+from headway.tune._experiment.registry import resolved
 from headway.tune._experiment.result_grid import ResultGrid
+from headway.tune._experiment.resume import ResumeConfig
 from headway.tune._experiment.search_state import SearchState
-from headway.tune._experiment.trial_start import TrialStart, check_trainable, name_of
+from headway.tune._experiment.trial_start import TrialStart, name_of
 from headway.tune._experiment.tune_config import TuneConfig, check_space
 from headway.tune.schedulers.trial_scheduler import FIFOScheduler
 
@@ -53,7 +55,7 @@ class Tuner:
         tune_config: TuneConfig | None = None,
         run_config: RunConfig | None = None,
     ):
-        self._trainable = check_trainable(trainable)
+        trainable = self._trainable = resolved(trainable)
         self._space = check_space(param_space)
         self._tune_config: TuneConfig = (
             check_instance("tune_config", tune_config, TuneConfig, "a TuneConfig or None") or TuneConfig()
@@ -68,7 +70,9 @@ class Tuner:
             )
         #: What of an earlier driver's trials is resumed; None for a new experiment.
         self._restores: dict[str, bool] | None = None
-        self._restarts_errored = False
+        #: The states of those that are tried once more.
+        self._restarts: set[str] = set()
+        self._from_checkpoint: Checkpoint | None = None
         self._path: str | None = None
         self.restore = _not_of_an_object  # type: ignore[method-assign]
 
@@ -127,7 +131,8 @@ class Tuner:
         check_bool("restart_errored", restart_errored)
         if resume_errored and restart_errored:
             raise ValueError("resume_errored and restart_errored are True; allowed: one of them")
-        if name_of(check_trainable(trainable)) != saved.trainable:
+        trainable = resolved(trainable)
+        if name_of(trainable) != saved.trainable:
             raise ValueError(
                 f"trainable is {name_of(trainable)!r}; allowed: that of the experiment, {saved.trainable!r}"
             )
@@ -139,9 +144,23 @@ class Tuner:
         )
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
-        tuner._restarts_errored = restart_errored
+        tuner._restarts = {"errored"} if restart_errored else set()
         tuner._path = folder
         return tuner
+
+    def _resume_in(self, path: str, config: ResumeConfig) -> None:
+        """``fit()`` resumes the experiment in a folder, with this tuner's own settings."""
+        saved = saved_tuner.SavedTuner(path)
+        if name_of(self._trainable) != saved.trainable:
+            raise ValueError(f"trainable is {name_of(self._trainable)!r}; allowed: that of {path}, {saved.trainable!r}")
+        if sorted(map(str, self._space)) != saved.keys:
+            raise ValueError(
+                f"config has the keys {sorted(map(str, self._space))}; allowed: those before, {saved.keys}"
+            )
+        kind = ResumeConfig.ResumeType
+        self._restores = {"unfinished": config.unfinished is kind.RESUME, "errored": config.errored is kind.RESUME}
+        self._restarts = config.restarted()
+        self._path = path
 
     def fit(self) -> ResultGrid:
         """Runs the experiment to its end.
@@ -161,8 +180,8 @@ class Tuner:
             search.restore(records)
         elif len(records):
             notice(f"{path} has {len(records)} trials of an earlier experiment; new ones run beside them")
-        start = TrialStart(self._trainable, self._run_config, path)
-        self._restart_errored(search, records)
+        start = TrialStart(self._trainable, self._run_config, path, self._from_checkpoint)
+        self._restart(search, records)
         self._check_first(start)
         experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
         saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), self._parts())
@@ -196,9 +215,8 @@ class Tuner:
         os.makedirs(self._path, exist_ok=True)
         return self._path
 
-    def _restart_errored(self, search: SearchState, records: Records) -> None:
-        if self._restarts_errored:
-            search.restarts = [records.config(each) for each in records if each.state == "errored"]
+    def _restart(self, search: SearchState, records: Records) -> None:
+        search.restarts = [records.config(each) for each in records if each.state in self._restarts]
 
     def _check_first(self, start: TrialStart) -> None:
         """What no trial could be started with is refused before anything starts."""

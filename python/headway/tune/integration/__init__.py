@@ -1,0 +1,1 @@
+"""Callbacks that carry the reports of other libraries to a trial."""
