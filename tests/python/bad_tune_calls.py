@@ -153,7 +153,8 @@ def of_schedulers():
         (median, {"grace_period": -1}, ValueError, "grace_period", "-1", "at least 0"),
         (median, {"min_samples_required": 0}, ValueError, "min_samples_required", "0", "at least 1"),
         (median, {"min_time_slice": "x"}, TypeError, "min_time_slice", "'x' (str)", "at least 0"),
-        (median, {"hard_stop": False}, ValueError, "hard_stop", "False", "trials are not paused"),
+        (median, {"hard_stop": 0}, TypeError, "hard_stop", "0 (int)", "True or False"),
+        (asha, {"promote": 1}, TypeError, "promote", "1 (int)", "True or False"),
     ]
 
 

@@ -61,9 +61,10 @@ class ExperimentDisplay:
             log.notice(text)
 
     def _totals(self) -> str:
-        failed = f", {self._failed} of them failed" if self._failed else ""
+        failed = "" if not self._failed else " and failed" if self._ended == 1 else f", {self._failed} of them failed"
         best = "" if self._best is None else f"; best: {self._metric}={self._best[0]:.6g} ({self._best[1]})"
-        return f"{self._ended} trials have ended{failed}{best}"
+        have = "trial has" if self._ended == 1 else "trials have"
+        return f"{self._ended} {have} ended{failed}{best}"
 
     def _print(self, text: str) -> None:
         if self._verbose:

@@ -25,6 +25,9 @@ class AsyncHyperBandScheduler(TrialScheduler):
         brackets: How many ladders of milestones there are, each starting further on than the one
             before.
         stop_last_trials: Whether trials end at ``max_t``.
+        promote: Rather than ending, a trial that is not among the best pauses at the milestone, and
+            resumes from its newest checkpoint as soon as it is one of them. A trial needs a
+            checkpoint with the report at each milestone; without one it begins again.
 
     Example:
         >>> from headway import tune
@@ -41,6 +44,7 @@ class AsyncHyperBandScheduler(TrialScheduler):
         reduction_factor: float = 4,
         brackets: int = 1,
         stop_last_trials: bool = True,
+        promote: bool = False,
     ):
         self.time_attr = check_str("time_attr", time_attr, "the name of a metric that grows")
         self.metric, self.mode = objective(metric, mode)
@@ -55,6 +59,7 @@ class AsyncHyperBandScheduler(TrialScheduler):
         if self.brackets < 1:
             raise ValueError(f"brackets is {brackets!r}; allowed: an integer of at least 1")
         self.stop_last_trials = check_bool("stop_last_trials", stop_last_trials)
+        self.promote = check_bool("promote", promote)
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""

@@ -17,8 +17,9 @@ class MedianStoppingRule(TrialScheduler):
         mode: ``"min"`` or ``"max"``. Default: that of ``TuneConfig``.
         grace_period: No trial ends before, in units of ``time_attr``.
         min_samples_required: How many trials must have come as far.
-        min_time_slice: Without effect unless ``hard_stop`` is False.
-        hard_stop: True, which is the only value that is supported.
+        min_time_slice: A trial is compared with those whose newest report is at most so far behind.
+        hard_stop: False: a trial pauses instead, and resumes from its newest checkpoint when no
+            other trial waits for its place. It is not judged again.
 
     Example:
         >>> from headway import tune
@@ -43,8 +44,6 @@ class MedianStoppingRule(TrialScheduler):
             raise ValueError(f"min_samples_required is {min_samples_required!r}; allowed: an integer of at least 1")
         self.min_time_slice = _at_least_0("min_time_slice", min_time_slice)
         self.hard_stop = check_bool("hard_stop", hard_stop)
-        if not hard_stop:
-            raise ValueError("hard_stop is False; allowed: True, since trials are not paused yet")
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
