@@ -200,11 +200,16 @@ def test_ranks_and_data_sets_agree_about_categories(program, fit_rows, trainer):
     assert result.metrics[name] == pytest.approx(program.logloss(valid[program.LABEL], model.predict(data)), rel=1e-4)
 
 
+def by_chance(program, rows):
+    """Validation rows with labels of chance: more rounds make it worse."""
+    valid = program.frame(rows, 1)
+    valid[program.LABEL] = valid[program.LABEL].sample(frac=1, random_state=0).to_numpy()
+    return valid
+
+
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_early_stopping_ends_all_ranks_at_one_round(program, fit_rows, trainer):
-    """The validation rows have labels of chance: more rounds make it worse."""
-    valid = program.frame(100, 1)
-    valid[program.LABEL] = valid[program.LABEL].sample(frac=1, random_state=0).to_numpy()
+    valid = by_chance(program, 100)
     given = {"early_stopping_rounds": 3} if trainer is XGBoostTrainer else {"params": {"early_stopping_round": 3}}
     result = fit_rows(trainer, 2, program.datasets(program.frame(400), valid), num_boost_round=200, **given)
     assert 3 < result.metrics["training_iteration"] < 100
@@ -214,6 +219,24 @@ def test_early_stopping_ends_all_ranks_at_one_round(program, fit_rows, trainer):
     best = losses.index(min(losses)) + 1
     assert len(losses) == best + 3
     assert program.rounds_of(model) == (best + 3 if trainer is XGBoostTrainer else best)
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+@pytest.mark.parametrize("frequency", [0, 1, 4])
+@pytest.mark.parametrize("stopped", [True, False])
+def test_the_last_checkpoint_has_the_rounds_up_to_the_best_one(program, fit_rows, trainer, frequency, stopped):
+    """Also if all rounds are built before it stops early."""
+    patience, rounds = (3, 200) if stopped else (50, 30)
+    if trainer is XGBoostTrainer:
+        given = {"callbacks": [program.xgboost.callback.EarlyStopping(rounds=patience, save_best=True)]}
+    else:
+        given = {"params": {"early_stopping_round": patience}}
+    data = program.datasets(program.frame(400), by_chance(program, 100))
+    result = fit_rows(trainer, 1, data, frequency=frequency, num_boost_round=rounds, **given)
+    frame = result.metrics_dataframe
+    losses = frame["valid-logloss" if trainer is XGBoostTrainer else "valid-binary_logloss"].tolist()
+    assert (len(losses) < rounds) == stopped
+    assert program.rounds_of(trainer.get_model(result.checkpoint)) == losses.index(min(losses)) + 1
 
 
 @pytest.mark.parametrize("trainer", TRAINERS)

@@ -83,8 +83,8 @@ def test_metrics_are_means_over_the_ranks(program, fit_lightgbm):
     assert frame["train-binary_logloss"].dropna().iloc[-1] == frame["mean"].iloc[-1]
 
 
-@pytest.mark.parametrize("by", ["parameter", "callback"])
-def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by):
+@pytest.mark.parametrize(("by", "frequency"), [("parameter", 0), ("callback", 0), ("callback", 1)])
+def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by, frequency):
     """Each rank's own rows would end it at another round: rank 0's labels are its own."""
 
     def loop():
@@ -95,7 +95,7 @@ def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by):
         features = random.normal(size=(100, 6))
         learnt = features[:, 0] * features[:, 1] + features[:, 2] > 0
         labels = random.permutation(learnt) if rank == 0 else learnt
-        own, agreed, callback = [], [], ReportCallback()
+        own, agreed, callback = [], [], ReportCallback(frequency=frequency)
         stop = {"early_stopping_round": 3} if by == "parameter" else {}
         stops = [] if stop else [lightgbm.early_stopping(3, verbose=False)]
         model = lightgbm.train(

@@ -47,32 +47,36 @@ class Rounds:
         self._process: Callable[[dict[str, Any]], Mapping[str, Any]] | None = results_postprocessing_fn
         self._reduce = reduce
         self._last: Mapping[str, Any] | None = None
-        self._saved = False
+        # The rounds of the model in the last report.
+        self._saved: int | None = None
 
-    def report(self, number: int, values: dict[str, Any], save: Callable[[str], Any]) -> None:
+    def report(self, number: int, values: dict[str, Any], rounds: int, save: Callable[[str], Any]) -> None:
         """Reports a round.
 
         Args:
             number: The round's, from 0.
             values: What was evaluated.
+            rounds: Those that the model has.
             save: Writes the model to a path.
         """
         values = renamed(values, self._metrics)
         self._last = values if self._process is None else self._process(values)
-        self._saved = self._frequency > 0 and (number + 1) % self._frequency == 0
+        self._saved = rounds if self._frequency > 0 and (number + 1) % self._frequency == 0 else None
         self._report(save)
 
-    def finish(self, save: Callable[[str], Any]) -> None:
-        """After the last round: reports it with the model, unless it has been."""
-        if self._at_end and not self._saved and self._last is not None:
-            self._saved = True
+    def finish(self, rounds: int, save: Callable[[str], Any]) -> None:
+        """After the last round: reports it with the model, unless it has been. Early stopping may
+        have taken the rounds after the best one from the model.
+        """
+        if self._at_end and self._saved != rounds and self._last is not None:
+            self._saved = rounds
             self._report(save)
 
     def _report(self, save: Callable[[str], Any]) -> None:
         """Rank 0 writes the model."""
         assert self._last is not None
         rank = worker_session.current("ReportCallback").context["plan"]["rank"]
-        if not self._saved or rank != 0:
+        if self._saved is None or rank != 0:
             report(self._last, reduce=self._reduce)
             return
         with tempfile.TemporaryDirectory(prefix="headway_boosting_") as folder:

@@ -98,17 +98,19 @@ class ReportCallback:
         Args:
             model: What ``lightgbm.train`` returned.
         """
-        self._rounds.finish(model.save_model)
+        # With a best one LightGBM writes no rounds after it.
+        built, best = model.current_iteration(), model.best_iteration
+        self._rounds.finish(min(best, built) if best > 0 else built, model.save_model)
 
     def __call__(self, env: Any) -> None:
         """Reports a round: LightGBM calls it."""
         self._check_network(env.params)
         # The third is the metric's value; with cv() a standard deviation follows.
         values = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
-        self._rounds.report(env.iteration, values, env.model.save_model)
+        self._rounds.report(env.iteration, values, env.model.current_iteration(), env.model.save_model)
         self._agree(env)
         if env.iteration == env.end_iteration - 1:
-            self._rounds.finish(env.model.save_model)
+            self._rounds.finish(env.model.current_iteration(), env.model.save_model)
 
     def _agree(self, env: Any) -> None:
         """LightGBM hands the same list to the later callbacks; early stopping is the last."""

@@ -16,7 +16,8 @@ class ReportCallback(LateBase):
 
     A metric is named as XGBoost prints it: the data's name in ``evals``, ``-``, and the metric's.
     XGBoost computes it over the rows of all ranks. All ranks need the callback, because a report is
-    a barrier; rank 0 writes the model.
+    a barrier; rank 0 writes the model. ``EarlyStopping(save_best=True)`` belongs before it: then the
+    last checkpoint has the model up to the best round.
 
     Args:
         metrics: Which metrics are reported: one, a list, or a dict from names in the report to
@@ -90,10 +91,10 @@ class ReportCallback(LateBase):
     def after_iteration(self, model: Any, epoch: int, evals_log: Mapping[str, Mapping[str, Any]]) -> bool:
         """Reports a round."""
         values = {f"{data}-{name}": log[-1] for data, logs in evals_log.items() for name, log in logs.items()}
-        self._rounds.report(epoch, values, model.save_model)
+        self._rounds.report(epoch, values, model.num_boosted_rounds(), model.save_model)
         return False
 
     def after_training(self, model: Any) -> Any:
         """Reports the model, unless the last round has."""
-        self._rounds.finish(model.save_model)
+        self._rounds.finish(model.num_boosted_rounds(), model.save_model)
         return model
