@@ -16,7 +16,7 @@ class ReportCallback(LateBase):
 
     A metric is named as XGBoost prints it: the data's name in ``evals``, ``-``, and the metric's.
     XGBoost computes it over the rows of all ranks. All ranks need the callback, because a report is
-    a barrier; rank 0 writes the model. ``EarlyStopping(save_best=True)`` belongs before it: then the
+    a barrier; rank 0 writes the model. Put ``EarlyStopping(save_best=True)`` before it: then the
     last checkpoint has the model up to the best round.
 
     Args:
