@@ -142,7 +142,7 @@ void Factory::on_lost(const std::optional<Error>& error) {
 /// How a guard that was never ready has ended says why. Its descriptors are closed a moment before
 /// its end. Workers that are ordered meanwhile are reported with the others.
 void Factory::await_end_of_guard() {
-  constexpr auto limit = std::chrono::seconds(1);
+  constexpr auto limit = std::chrono::seconds(10);
   guard_end_ = std::make_shared<GuardEnd>(loop_);
   const auto look = [this, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
     if (failure || weak.expired()) return;

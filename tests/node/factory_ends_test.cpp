@@ -68,8 +68,8 @@ BOOST_AUTO_TEST_CASE(a_factory_that_dies_while_it_starts_ends_the_workers_that_w
 BOOST_AUTO_TEST_CASE(a_factory_that_a_signal_ends_while_it_starts_is_told_with_it) {
   OneAgent node({"sh", "-c", "kill -SEGV $$"});
   BOOST_TEST(node.start(1, "exit 0").has_value());
-  BOOST_TEST(node.ended(1).starts_with(
-      "exited with code 139 (SIGSEGV): it was to be started by a worker factory, which has "));
+  const std::string how = "exited with code 139 (SIGSEGV): it was to be started by a worker factory, which has ";
+  BOOST_TEST(node.ended(1).substr(0, how.size()) == how);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_guard_that_is_stopped_is_killed_at_the_end_with_all_below_it_and_named, OneAgent) {
