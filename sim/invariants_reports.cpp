@@ -138,9 +138,9 @@ void Invariants::on(const CheckpointCommitted& event) {
     forget_validations(committing_->checkpoint);
     const bool to_be_validated = committing_->validation && scenario_->spec.validation.has_function;
     retention_.commit(committing_->checkpoint, committing_->index, committing_->metrics, to_be_validated);
-    // Ranks that wait for it, or made it after the notice, have got no further.
+    // Ranks that wait for its answer, or made it after the notice, have got no further.
     const Report& report = reports_[committing_index_];
-    if (report.after_notice || !report.asynchronous) notice_.cut(stage_->schedule.now());
+    if (report.after_notice || report.answered_to.empty()) notice_.cut(stage_->schedule.now());
   }
   committing_.reset();
 }
