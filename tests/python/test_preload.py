@@ -122,6 +122,84 @@ def test_frameworks_that_a_function_imports_are_needed_though_the_driver_has_not
     assert needed_modules(function) == ["sklearn", "sklearn.tree", "sklearn.tree:tree"]
 
 
+def sets_a_variable():
+    os.environ["A"] = "1"
+    return imports_frameworks()
+
+
+def sets_a_variable_within():
+    def inner():
+        from os import putenv
+
+        putenv("A", "1")
+
+    return inner, calls_it(), numpy
+
+
+def changes_variables_in_a_helper():
+    return sets_a_variable(), imports_frameworks()
+
+
+@pytest.mark.parametrize("function", [sets_a_variable, sets_a_variable_within, changes_variables_in_a_helper])
+def test_a_function_that_sets_variables_imports_frameworks_itself(monkeypatch, function):
+    """Some are read when a framework is imported."""
+    from headway._runtime import needed_modules as needed
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
+    needs = needed_modules(function)
+    assert [name for name in needs if name not in sys.modules] == []
+    assert ("numpy" in needs) == (function is sets_a_variable_within), "which this process has imported"
+
+
+def test_a_function_that_only_reads_variables_has_its_frameworks_imported_for_it(monkeypatch):
+    from headway._runtime import needed_modules as needed
+
+    def reads():
+        import transformers
+
+        def inner():
+            return {**os.environ, "B": "1"}, "A" in os.environ
+
+        return transformers, os.environ["A"], os.environ.get("A"), os.getenv("A"), inner, set(os.environ.items())
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
+    assert "transformers" in needed_modules(reads)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.environ.update(A='1')",
+        "os.environ.setdefault('A', '1')",
+        "os.environ['A'] += '1'",
+        "configure(os.environ)",
+        "[os.putenv(name, '1') for name in 'ABC']",
+        "monkeypatch.setenv('A', '1')",
+        "lambda: os.environ",
+    ],
+)
+def test_a_function_that_may_set_variables_is_known(change):
+    from headway._runtime.framework_imports import may_set_variables
+
+    assert may_set_variables(compile(change, "loop.py", "exec"))
+
+
+def relative_imports():
+    from ..torch.utils import data
+    from . import transformers as near
+    from .diffusers import UNet2DModel
+
+    return near.Trainer, UNet2DModel, data
+
+
+def test_modules_beside_the_script_are_no_frameworks_whatever_their_names(monkeypatch):
+    from headway._runtime import needed_modules as needed
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
+    monkeypatch.setattr(needed, "_is_installed", lambda module: not module.startswith("."))
+    assert needed_modules(relative_imports) == []
+
+
 def test_a_lazy_package_of_the_script_is_asked_for_what_the_function_uses_of_it(monkeypatch):
     from headway._runtime import needed_modules as needed
 
@@ -244,6 +322,23 @@ def test_a_framework_that_only_the_training_function_imports_is_imported_once(sc
     )
     assert code == 0, output
     assert "IMPORTED (True, True, True) False" in output
+
+
+def test_a_framework_sees_the_variables_that_the_training_function_sets_before_it_imports_it(script, installed):
+    code, output = script.run(
+        FIT
+        + """
+    def sets():
+        os.environ["LEVEL"] = "3"
+        import torchvision
+        return torchvision.LEVEL, quiet.BY == os.getppid()
+
+    print("LEVEL", fit(sets))
+    """,
+        **installed(quiet=BY, torchvision="import os\nLEVEL = os.environ.get('LEVEL')\n"),
+    )
+    assert code == 0, output
+    assert "LEVEL ('3', True)" in output
 
 
 def test_a_framework_that_leaves_a_thread_is_left_to_the_workers_with_all_that_is_in_it(script, installed):

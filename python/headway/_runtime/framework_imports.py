@@ -28,6 +28,8 @@ FRAMEWORKS = frozenset(
 )
 # They import the module of a class when the class is first used.
 _LAZY = frozenset({"diffusers", "transformers"})
+_OF_ENVIRONMENT = frozenset({"environ", "putenv", "setenv"})
+_READING = frozenset({"copy", "get", "items", "keys", "values"})
 
 
 def framework_imports(function: types.FunctionType) -> Iterator[str]:
@@ -44,11 +46,47 @@ def framework_imports(function: types.FunctionType) -> Iterator[str]:
     yield from _in_code(function.__code__, lazy)
 
 
+def may_set_variables(code: types.CodeType) -> bool:
+    """Whether a function's code, or that of functions in it, has more to do with the environment
+    than to read a variable. A framework may read them when it is imported.
+    """
+    found = list(instructions(code))
+    for at, each in enumerate(found):
+        if isinstance(each.argval, str) and each.argval in _OF_ENVIRONMENT and not _reads(found[at + 1 :]):
+            return True
+    return any(may_set_variables(each) for each in code.co_consts if isinstance(each, types.CodeType))
+
+
+def _reads(after: list[dis.Instruction]) -> bool:
+    """Whether what is done with ``os.environ`` leaves it as it is."""
+    if len(after) < 2:
+        return False
+    first, second = after[:2]
+    if first.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        return first.argval in _READING
+    if first.opname in ("CONTAINS_OP", "DICT_UPDATE"):
+        return True
+    return first.opname.startswith("LOAD_") and (second.opname == "BINARY_SUBSCR" or second.argrepr == "[]")
+
+
+def instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
+    """Those of a function. The module of a relative import begins with dots."""
+    level: Any = None
+    names: Any = None
+    for each in dis.get_instructions(code):
+        if each.opname == "EXTENDED_ARG":
+            continue
+        # Both are loaded before it.
+        relative = each.opname == "IMPORT_NAME" and level
+        yield each._replace(argval=f"{'.' * level}{each.argval}") if relative else each
+        level, names = names, each.argval
+
+
 def _in_code(code: types.CodeType, modules: Mapping[str, str]) -> Iterator[str]:
     """``modules`` are those that names around the code mean."""
     known = dict(modules)
     module, before = "", None
-    for each in dis.get_instructions(code):
+    for each in instructions(code):
         # One instruction may store or load two names.
         name = each.argval[-1] if isinstance(each.argval, tuple) and each.argval else each.argval
         if each.opname == "IMPORT_NAME":

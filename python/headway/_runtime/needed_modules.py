@@ -4,7 +4,6 @@ fork workers.
 
 from __future__ import annotations
 
-import dis
 import functools
 import importlib.util
 import os
@@ -15,7 +14,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headway._runtime.framework_imports import framework_imports
+from headway._runtime.framework_imports import framework_imports, instructions, may_set_variables
 
 # Headway's own, and what starts a thread when it is imported.
 _LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
@@ -39,16 +38,21 @@ def needed_modules(function: object) -> list[str]:
 
     Functions and classes of other modules are looked into; these modules themselves are
     not named, as their code may change between two runs, and may do anything when it is imported.
+
+    Where the user's code may set variables, it may do so before it imports: then only what this
+    process has imported is named.
     """
     found: dict[str, None] = {}
     seen: set[int] = set()
     todo: list[object] = [function]
+    imports_itself = False
     while todo and len(seen) < _LOOKED_AT_MAX:
         each = todo.pop()
         if id(each) in seen:
             continue
         seen.add(id(each))
         if isinstance(each, types.FunctionType):
+            imports_itself = imports_itself or _sets_variables(each)
             imports = dict.fromkeys(framework_imports(each))
             _add(found, (name for name in imports if _can_be_imported(name.partition(".")[0].partition(":")[0])))
         for value in _reached_by(each):
@@ -62,7 +66,7 @@ def needed_modules(function: object) -> list[str]:
                 _add(found, _needed_by_integration(module))
             if isinstance(value, _DEFINED):
                 todo.append(value)
-    return sorted(found)
+    return [each for each in sorted(found) if each in sys.modules or not imports_itself]
 
 
 def _add(found: dict[str, None], modules: Iterable[str]) -> None:
@@ -103,7 +107,7 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
             yield from (f"{value.__name__}.{part}" for part in code.co_names)
             if _is_of_the_user(value.__name__):
                 yield from (vars(value).get(part) for part in code.co_names)
-    yield from (each.argval for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME")
+    yield from (each.argval for each in instructions(code) if each.opname == "IMPORT_NAME")
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _named_in(constant, names)
@@ -115,6 +119,11 @@ def _needed_by_integration(module: str) -> list[str]:
     """
     needed = getattr(sys.modules.get(module), "needed_in_workers", None)
     return needed() if needed is not None else []
+
+
+def _sets_variables(function: types.FunctionType) -> bool:
+    module = function.__module__ or ""
+    return (module == "__main__" or _is_of_the_user(module)) and may_set_variables(function.__code__)
 
 
 def _is_of_the_user(name: str) -> bool:
