@@ -531,6 +531,9 @@ class TrialReported:
     @property
     def reason(self) -> str: ...
 
+    @property
+    def metrics(self) -> list[dict[str, Any]]: ...
+
     def __repr__(self) -> str: ...
 
 class VerdictAsked:
@@ -572,6 +575,23 @@ class TrialCall:
 
     @property
     def call(self) -> CallExecuted: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialAttemptFailed:
+    """An attempt of a trial has failed; another one may follow."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def attempt(self) -> AttemptFailed: ...
+
+    @property
+    def raised_rank(self) -> int: ...
+
+    @property
+    def exception(self) -> bytes | None: ...
 
     def __repr__(self) -> str: ...
 
@@ -628,7 +648,7 @@ class Experiment:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | TrialStarted | TrialReported | VerdictAsked | TrialHook | TrialCall | TrialEnded | Notice | RunWarning | ExperimentEnded]:
+    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | TrialStarted | TrialReported | VerdictAsked | TrialHook | TrialCall | TrialAttemptFailed | TrialEnded | Notice | RunWarning | ExperimentEnded]:
         """
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
@@ -642,7 +662,7 @@ class Experiment:
     def search_over(self) -> None:
         """No more for ever."""
 
-    def start_trial(self, trial_id: str, start: int, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, hooks: bool = False) -> None:
+    def start_trial(self, trial_id: str, start: int, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, hooks: bool = False) -> None:
         """
         The answer to TrialStartWanted, with the arguments of Runtime.start_run.
         """

@@ -20,9 +20,11 @@ std::vector<driver::ExperimentEvent> take_experiment_events(PyExperiment& self) 
 
 void start_trial(PyExperiment& self, const std::string& trial_id, int start, const std::string& spec_json,
                  const std::string& worker_setup_json, const nb::bytes& task, const std::optional<nb::bytes>& trainer,
-                 std::vector<std::string> factory_command, std::map<std::string, std::string> factory_env, bool hooks) {
+                 const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
+                 std::map<std::string, std::string> factory_env, bool hooks) {
   driver::RunStart run =
       run_start(spec_json, worker_setup_json, task, trainer, std::move(factory_command), std::move(factory_env), {});
+  if (validation) run.validation = to_blob(*validation);
   const auto begin = [&] { return self.experiment->start_trial(trial_id, start, std::move(run), hooks); };
   Result<void> begun;
   {
@@ -71,6 +73,8 @@ void bind_experiment_events(nb::module_& module) {
   bind_described<driver::TrialHook>(module, "TrialHook",
                                     "Call the hooks -> Run.setup_finished, Run.teardown_finished.");
   bind_described<driver::TrialCall>(module, "TrialCall", "A rank's answer to Run.execute.");
+  bind_described<driver::TrialAttemptFailed>(module, "TrialAttemptFailed",
+                                             "An attempt of a trial has failed; another one may follow.");
   bind_described<driver::TrialEnded>(module, "TrialEnded",
                                      "A trial is \"terminated\", \"errored\", \"paused\" or \"unfinished\".");
   bind_described<driver::ExperimentEnded>(module, "ExperimentEnded", "No event follows.");
@@ -109,7 +113,7 @@ void bind_experiment(nb::module_& module) {
           "search_over", [](PyExperiment& self) { self.experiment->search_over(); }, WithoutGil(), "No more for ever.")
       .def("start_trial", &start_trial, nb::arg("trial_id"), nb::arg("start"), nb::kw_only(), nb::arg("spec_json"),
            nb::arg("worker_setup_json"), nb::arg("task"), nb::arg("trainer") = nb::none(),
-           nb::arg("factory_command") = std::vector<std::string>{},
+           nb::arg("validation") = nb::none(), nb::arg("factory_command") = std::vector<std::string>{},
            nb::arg("factory_env") = std::map<std::string, std::string>{}, nb::arg("hooks") = false,
            "The answer to TrialStartWanted, with the arguments of Runtime.start_run.")
       .def(

@@ -121,7 +121,7 @@ class FakeExperiment:
     def answer(self, trial_id, decision, reason):
         trial = self.running.pop(trial_id)
         fields = {"number": trial[1], "line": trial[2], "decision": decision, "reason": reason}
-        self.events.append(event("TrialReported", trial_id=trial_id, **fields))
+        self.events.append(event("TrialReported", trial_id=trial_id, metrics=[], **fields))
         if decision == "stop":
             self.end(trial_id, "terminated", reason)
         else:

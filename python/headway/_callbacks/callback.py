@@ -78,6 +78,9 @@ class Callback:
         driver's.
         """
 
+    def _on_left(self, trial: Trial, *, failed: bool) -> None:
+        """A trial pauses, or its experiment is left: what is open of it is closed."""
+
     def _take_warnings(self) -> list[str]:
         """What the user is to be warned of, each text once."""
         return []

@@ -22,6 +22,7 @@ class Trial:
         status: ``"RUNNING"``, ``"TERMINATED"`` or ``"ERROR"``.
         last_result: The newest report, or an empty dict.
         checkpoint: The newest committed checkpoint, or None.
+        experiment_name: The tuner's experiment; empty for a run that no tuner started.
 
     Example:
         >>> from headway import tune
@@ -38,6 +39,7 @@ class Trial:
     status: str = "RUNNING"
     last_result: dict[str, Any] = field(default_factory=dict)
     checkpoint: Checkpoint | None = None
+    experiment_name: str = ""
 
     @property
     def evaluated_params(self) -> dict[str, Any]:
@@ -61,8 +63,8 @@ class Trial:
 
     @property
     def experiment_dir_name(self) -> str:
-        """``trial_name``."""
-        return self.trial_name
+        """``experiment_name``, else ``trial_name``."""
+        return self.experiment_name or self.trial_name
 
     def __str__(self) -> str:
         return f"{self.trainable_name}_{self.trial_id}"

@@ -72,7 +72,7 @@ class _AimTracker(Tracker):
 
         callback = self._callback
         repo = callback.repo or (os.path.dirname(run.path) if run.is_local else None)
-        experiment = callback.experiment_name or run.name
+        experiment = callback.experiment_name or run.group or run.name
         arguments = {"repo": repo, "experiment": experiment, **_QUIET, **callback.aim_run_kwargs}
         if earlier is not None:
             # A driver that was killed has left Aim's lock; this one is the only driver of the run.

@@ -62,15 +62,16 @@ class TrackerCallback(LoggerCallback, abc.ABC):
     def _on_ready(self, trial: Trial, location: str) -> None:
         key, tracker = self._tracker()
         config = plain(trial.config) if isinstance(trial.config, dict) else {}
-        run = TrackedRun(trial.trial_name, location, trial.path, not locations.is_remote(location), config)
+        is_local = not locations.is_remote(location)
+        run = TrackedRun(trial.trial_name, location, trial.path, is_local, config, group=trial.experiment_dir_name)
         self._senders()[trial.trial_id] = Sender(self.label, key, tracker, run)
 
     def log_trial_result(self, iteration: int, trial: Trial, result: dict[str, Any]) -> None:
         """Passes the metrics on."""
         sender = self._senders().get(trial.trial_id)
         if sender is not None:
-            metrics = metrics_of(result)
-            sender.put(lambda tracker: tracker.log(iteration, metrics))
+            metrics, step = metrics_of(result), int(result.get("training_iteration", iteration))
+            sender.put(lambda tracker: tracker.log(step, metrics))
 
     def log_trial_save(self, trial: Trial) -> None:
         """Passes on where the checkpoint is."""
@@ -91,6 +92,9 @@ class TrackerCallback(LoggerCallback, abc.ABC):
             del self._senders()[trial.trial_id]
             if (problem := sender.take_problem()) is not None:
                 self._warnings().append(problem)
+
+    def _on_left(self, trial: Trial, *, failed: bool) -> None:
+        self.log_trial_end(trial, failed)
 
     def _take_warnings(self) -> list[str]:
         problems = [problem for sender in self._senders().values() if (problem := sender.take_problem()) is not None]

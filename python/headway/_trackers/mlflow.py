@@ -115,7 +115,7 @@ class _MLflowTracker(Tracker):
         name = self._callback.experiment_name or os.environ.get("MLFLOW_EXPERIMENT_NAME")
         if name is None and (identity := os.environ.get("MLFLOW_EXPERIMENT_ID")):
             return identity
-        return experiment_of(self._client, name or run.name)
+        return experiment_of(self._client, name or run.group or run.name)
 
     def log(self, step: int, metrics: dict[str, Any]) -> None:
         from mlflow.entities import Metric

@@ -17,6 +17,7 @@ class TrackedRun:
         path: The same as a path on its filesystem.
         is_local: Whether the folder is on a disk of this machine.
         config: The training function's configuration as JSON has it: other values are text.
+        group: What it belongs to: a tuner's experiment, or the run itself.
     """
 
     name: str
@@ -24,6 +25,7 @@ class TrackedRun:
     path: str
     is_local: bool
     config: dict[str, Any] = field(default_factory=dict)
+    group: str = ""
 
 
 class Tracker(abc.ABC):

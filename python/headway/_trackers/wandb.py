@@ -35,7 +35,8 @@ class WandbLoggerCallback(TrackerCallback):
     Args:
         project: W&B's project. Default: ``WANDB_PROJECT_NAME``, else ``WANDB_PROJECT``; without
             any, ``fit()`` raises ValueError.
-        group: W&B's group. Default: ``WANDB_GROUP_NAME``, else the run's name.
+        group: W&B's group. Default: ``WANDB_GROUP_NAME``, else the tuner's experiment, else the
+            run's name.
         api_key_file: A file with the API key.
         api_key: The API key. Default: ``WANDB_API_KEY``, else what ``wandb login`` has stored. It
             is not stored with the run.
@@ -132,7 +133,7 @@ class _WandbTracker(Tracker):
         arguments = {
             "id": earlier or uuid.uuid4().hex[:8],
             "name": run.name,
-            "group": run.name,
+            "group": run.group or run.name,
             "config": self._config,
             "resume": "allow",
             # Beside a run that the user's script may have.

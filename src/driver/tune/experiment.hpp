@@ -83,7 +83,10 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
     std::shared_ptr<Run> run = nullptr;             ///< Once the front end has answered.
     std::map<std::int64_t, JsonObject> lines = {};  ///< Reports that are not decided about.
     wire::Blob value = nullptr;
+    /// By rank, of those reports.
+    std::map<std::int64_t, std::vector<JsonObject>> metrics = {};
     wire::Blob exception = nullptr;
+    int raised_rank = -1;
     std::optional<Finished> finished = {};
   };
 
@@ -115,13 +118,14 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   /// Brings a trial that is taken up to where its own results are.
   void catch_up(const std::string& trial_id, int start, std::vector<JsonObject> lines);
   void set_up(Slot& slot, const SetupAsked& event);
-  void report(Slot& slot, const JsonObject& line, const JsonObject& metrics);
+  void report(Slot& slot, const JsonObject& line, const std::vector<JsonObject>& metrics);
   void on(Slot& slot, const SetupAsked& event);
   void on(Slot& slot, const TeardownAsked& event);
   void on(Slot& slot, const CallbackReport& event);
   void on(Slot& slot, const CallExecuted& event);
   void on(Slot& slot, const FunctionReturned& event);
   void on(Slot& slot, const FunctionRaised& event);
+  void on(Slot& slot, const AttemptFailed& event);
   void on(Slot& slot, const RunWarning& event);
   void on(Slot& slot, const Finished& event);
   /// What is for those who watch a run alone.

@@ -44,8 +44,18 @@ struct TrialReported {
   JsonObject line;          ///< As in result.json.
   std::string decision;     ///< "continue", "stop" or "pause".
   std::string reason;
+  std::vector<JsonObject> metrics;  ///< By rank; empty when an earlier driver has heard them.
 };
-BOOST_DESCRIBE_STRUCT(TrialReported, (), (trial_id, number, line, decision, reason))
+BOOST_DESCRIBE_STRUCT(TrialReported, (), (trial_id, number, line, decision, reason, metrics))
+
+/// An attempt of a trial has failed; another one may follow.
+struct TrialAttemptFailed {
+  std::string trial_id;
+  AttemptFailed attempt;
+  int raised_rank = -1;  ///< Whose the exception is.
+  wire::Blob exception;  ///< The last one that a rank has raised, pickled.
+};
+BOOST_DESCRIBE_STRUCT(TrialAttemptFailed, (), (trial_id, attempt, raised_rank, exception))
 
 /// A report waits for the front end's verdict → Experiment::decide.
 struct VerdictAsked {
@@ -90,7 +100,8 @@ struct ExperimentEnded {
 };
 BOOST_DESCRIBE_STRUCT(ExperimentEnded, (), (state, reason))
 
-using ExperimentEvent = std::variant<SuggestionsWanted, TrialStartWanted, TrialStarted, TrialReported, VerdictAsked,
-                                     TrialHook, TrialCall, TrialEnded, Notice, RunWarning, ExperimentEnded>;
+using ExperimentEvent =
+    std::variant<SuggestionsWanted, TrialStartWanted, TrialStarted, TrialReported, VerdictAsked, TrialHook, TrialCall,
+                 TrialAttemptFailed, TrialEnded, Notice, RunWarning, ExperimentEnded>;
 
 }  // namespace headway::driver

@@ -61,8 +61,9 @@ void Experiment::carry_out(const tune::AnswerTrial& command) {
   Slot& slot = found->second;
   const auto line = slot.lines.extract(command.number);
   if (line.empty()) return;
+  const auto metrics = slot.metrics.extract(command.number);
   front_->push(TrialReported{slot.trial_id, command.number, line.mapped(), decision_name(command.decision.verdict),
-                             command.decision.reason});
+                             command.decision.reason, metrics.empty() ? std::vector<JsonObject>() : metrics.mapped()});
   const bool stops = command.decision.verdict != tune::Verdict::go_on;
   if (stops && !std::exchange(slot.stopping, true)) slot.run->stop(command.decision.reason);
   if (command.number > slot.earlier_reports) {
@@ -173,7 +174,7 @@ void Experiment::catch_up(const std::string& trial_id, int start, std::vector<Js
   Slot* slot = closed_ ? nullptr : slot_of(trial_id, start);
   if (slot == nullptr) return;
   slot->earlier_reports = slot->reports + static_cast<std::int64_t>(lines.size());
-  for (const JsonObject& line : lines) report(*slot, line, line);
+  for (const JsonObject& line : lines) report(*slot, line, {});
   if (lines.empty()) set_up(*slot, *slot->ready_ranks);
 }
 
@@ -193,18 +194,17 @@ void Experiment::on(Slot& slot, const TeardownAsked& event) {
   }
 }
 
-void Experiment::on(Slot& slot, const CallbackReport& event) {
-  report(slot, event.line, event.metrics.empty() ? JsonObject() : event.metrics.front());
-}
+void Experiment::on(Slot& slot, const CallbackReport& event) { report(slot, event.line, event.metrics); }
 
-/// `metrics`: the trial's own.
-void Experiment::report(Slot& slot, const JsonObject& line, const JsonObject& metrics) {
+/// `metrics`: by rank; none when only the line is known.
+void Experiment::report(Slot& slot, const JsonObject& line, const std::vector<JsonObject>& metrics) {
   const std::set<std::string>& needed = controller_.needed_numbers();
   tune::TrialReported reported{number_of(slot.trial_id), ++slot.reports, numbers_of(line, needed)};
-  if (reported.numbers.size() < needed.size()) reported.there = names_of(metrics);
+  if (reported.numbers.size() < needed.size()) reported.there = names_of(metrics.empty() ? line : metrics.front());
   const Json* checkpoint = line.if_contains("checkpoint_dir_name");
   if (checkpoint != nullptr && checkpoint->is_string()) reported.checkpoint = std::string(checkpoint->get_string());
   slot.lines[slot.reports] = line;
+  if (!metrics.empty()) slot.metrics[slot.reports] = metrics;
   handle(reported);
 }
 
@@ -212,7 +212,14 @@ void Experiment::on(Slot& slot, const CallExecuted& event) { front_->push(TrialC
 
 void Experiment::on(Slot& slot, const FunctionReturned& event) { slot.value = event.value; }
 
-void Experiment::on(Slot& slot, const FunctionRaised& event) { slot.exception = event.exception; }
+void Experiment::on(Slot& slot, const FunctionRaised& event) {
+  slot.exception = event.exception;
+  slot.raised_rank = event.rank;
+}
+
+void Experiment::on(Slot& slot, const AttemptFailed& event) {
+  front_->push(TrialAttemptFailed{slot.trial_id, event, slot.raised_rank, slot.exception});
+}
 
 void Experiment::on(Slot& slot, const RunWarning& event) {
   front_->push(RunWarning{"trial " + slot.trial_id + ": " + event.text});

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from headway._callbacks.callback import Callback
@@ -10,8 +9,8 @@ from headway._callbacks.progress_reporter import CLIReporter, ProgressReporter
 from headway._callbacks.trial import Trial
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
-from headway._values.arguments import refuse
-from headway.train import RunConfig
+from headway.train import DataParallelTrainer, RunConfig, UserCallback
+from headway.train._run.user_callback import TrainRunContext
 from headway.tune._experiment.records import Records, TrialRecord
 
 
@@ -25,7 +24,10 @@ class ExperimentCallbacks:
     """
 
     def __init__(self, config: RunConfig, records: Records, trainable: str):
-        self._callbacks = check_callbacks(config.callbacks or [])
+        given = config.callbacks or []
+        self._callbacks = [each for each in given if isinstance(each, Callback)]
+        self._user = [each for each in given if isinstance(each, UserCallback)]
+        self._contexts: dict[str, TrainRunContext] = {}
         reporter = config.progress_reporter
         self._reporter: ProgressReporter | None = None if isinstance(reporter, CLIReporter) else reporter
         self._stop = config.stop
@@ -37,7 +39,7 @@ class ExperimentCallbacks:
             each._check()
 
     def __bool__(self) -> bool:
-        return bool(self._callbacks) or self._reporter is not None
+        return bool(self._callbacks or self._user) or self._reporter is not None
 
     @property
     def _all(self) -> list[Trial]:
@@ -50,6 +52,13 @@ class ExperimentCallbacks:
         if self._reporter is not None:
             self._reporter.setup()
 
+    def prepared(self, record: TrialRecord, trainer: DataParallelTrainer) -> None:
+        """A trial's run is about to start."""
+        if self._user:
+            self._contexts[record.trial_id] = TrainRunContext(
+                trainer.run_config, trainer.train_loop_config, trainer.scaling_config, trainer.backend_config
+            )
+
     def started(self, record: TrialRecord, name: str, config: dict[str, Any], *, resumes: bool) -> None:
         """A trial's ranks are ready."""
         if not self:
@@ -58,6 +67,7 @@ class ExperimentCallbacks:
         trial = self._trials.get(record.trial_id)
         if trial is None:
             trial = Trial(record.trial_id, name, self._trainable, config, path)
+            trial.experiment_name = locations.name_of(self._records.path)
             self._trials[record.trial_id] = trial
         trial.status = "RUNNING"
         for each in self._callbacks:
@@ -66,8 +76,14 @@ class ExperimentCallbacks:
             if resumes:
                 each.on_trial_restore(self._iteration, self._all, trial)
 
-    def reported(self, record: TrialRecord, line: dict[str, Any]) -> None:
-        """A trial's report."""
+    def reported(self, record: TrialRecord, line: dict[str, Any], metrics: list[dict[str, Any]]) -> None:
+        """A trial's report.
+
+        Args:
+            record: The trial.
+            line: As in result.json.
+            metrics: By rank; empty where an earlier driver has recorded the report.
+        """
         trial = self._trials.get(record.trial_id)
         if trial is None:
             return
@@ -75,6 +91,7 @@ class ExperimentCallbacks:
         line = {**line, "config": trial.config}
         trial.last_result = line
         name = line.get("checkpoint_dir_name")
+        self._tell_user(trial, metrics, name)
         for each in self._callbacks:
             each.on_step_begin(self._iteration, self._all)
             each.on_trial_result(self._iteration, self._all, trial, line)
@@ -87,14 +104,38 @@ class ExperimentCallbacks:
             each.on_step_end(self._iteration, self._all)
         self._show(done=False)
 
+    def _tell_user(self, trial: Trial, metrics: list[dict[str, Any]], name: str | None) -> None:
+        context = self._contexts.get(trial.trial_id)
+        if context is None or not metrics:
+            return
+        checkpoint = Checkpoint._at(locations.join(trial.path, name)) if name else None
+        for each in self._user:
+            each.after_report(run_context=context, metrics=metrics, checkpoint=checkpoint)
+
+    def failed(self, record: TrialRecord, exceptions: dict[int, Exception]) -> None:
+        """An attempt of a trial has failed."""
+        context = self._contexts.get(record.trial_id)
+        for each in self._user if context is not None else ():
+            each.after_exception(run_context=context, worker_exceptions=exceptions)  # type: ignore[arg-type]
+
+    def leave(self) -> None:
+        """The experiment stops early: what callbacks have open of trials is closed."""
+        for trial in self._all:
+            if trial.status == "RUNNING":
+                for each in self._callbacks:
+                    each._on_left(trial, failed=True)
+
     def ended(self, record: TrialRecord) -> None:
         """A trial's end."""
+        self._contexts.pop(record.trial_id, None)
         trial = self._trials.get(record.trial_id)
         if trial is None:
             return
         failed = record.state == "errored"
         trial.status = {"errored": "ERROR", "terminated": "TERMINATED"}.get(record.state, "PAUSED")
         if record.state not in ("errored", "terminated"):
+            for each in self._callbacks:
+                each._on_left(trial, failed=record.state != "paused")
             return
         for each in self._callbacks:
             over = each.on_trial_error if failed else each.on_trial_complete
@@ -113,11 +154,3 @@ class ExperimentCallbacks:
     def _show(self, *, done: bool) -> None:
         if self._reporter is not None and self._reporter.should_report(self._all, done=done):
             self._reporter.report(self._all, done)
-
-
-def check_callbacks(callbacks: Sequence[Any]) -> list[Callback]:
-    """``RunConfig.callbacks`` of an experiment."""
-    for index, each in enumerate(callbacks):
-        if not isinstance(each, Callback):
-            refuse(f"RunConfig.callbacks[{index}] of a Tuner", each, "a headway.tune.Callback")
-    return list(callbacks)

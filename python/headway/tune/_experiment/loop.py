@@ -15,6 +15,7 @@ from headway._callbacks.trial import Trial
 from headway.train import RunConfig
 from headway.train._config import shown_config
 from headway.train._errors.exceptions import to_exception
+from headway.train._errors.worker_failures import failure_of
 from headway.train._run.wakeup import signals_wake
 from headway.tune._experiment.callbacks import ExperimentCallbacks
 from headway.tune._experiment.display import ExperimentDisplay
@@ -77,6 +78,7 @@ class ExperimentLoop:
             "TrialStarted": self._started,
             "TrialReported": self._reported,
             "VerdictAsked": self._decide,
+            "TrialAttemptFailed": self._attempt_failed,
             "TrialEnded": self._ended,
             "TrialHook": self._hooks.call,
             "Notice": lambda event: self._display.say("notice", event.text),
@@ -96,6 +98,7 @@ class ExperimentLoop:
             interrupted = isinstance(error, KeyboardInterrupt)
             self._experiment.stop("Ctrl-C" if interrupted else f"{type(error).__name__}: {error}")
             self._drain()
+            self._callbacks.leave()
             raise
         finally:
             self._search.save(now=True)
@@ -184,6 +187,7 @@ class ExperimentLoop:
             record.error = error
             self._experiment.refuse_trial(event.trial_id, event.start, f"{type(error).__name__}: {error}")
             return
+        self._callbacks.prepared(record, trainer)
         if arguments["hooks"]:
             self._hooks.add(event.trial_id, trainer)
         self._experiment.start_trial(event.trial_id, event.start, **arguments)
@@ -198,7 +202,15 @@ class ExperimentLoop:
         record.last, record.reports = numbers_of(event.line), event.number
         self._last[event.trial_id] = event.line
         self._search.heard(event.trial_id, event.line)
-        self._callbacks.reported(record, event.line)
+        self._callbacks.reported(record, event.line, event.metrics)
+
+    def _attempt_failed(self, event: Any) -> None:
+        raised = _loaded(event.exception)
+        by_rank = {
+            each.rank: failure_of(each, raised if each.rank == event.raised_rank else None)
+            for each in event.attempt.failure.ranks
+        }
+        self._callbacks.failed(self._records[event.trial_id], by_rank)
 
     def _decide(self, event: Any) -> None:
         stop = self._stop
@@ -255,12 +267,7 @@ def shown_json(config: dict[str, Any]) -> str:
 def _error_of(event: Any, folder: str) -> Exception | None:
     """The user's exception, with the rank's traceback as its cause."""
     failure = event.outcome.failure if event.outcome is not None else None
-    raised = None
-    if event.exception:
-        try:
-            raised = cloudpickle.loads(event.exception)
-        except Exception:  # Its class cannot be imported here.
-            raised = None
+    raised = _loaded(event.exception)
     if failure is None:
         return raised
     cause, _ = to_exception(failure, event.outcome.attempts, {}, folder)
@@ -268,6 +275,15 @@ def _error_of(event: Any, folder: str) -> Exception | None:
         return cause
     raised.__cause__ = cause
     return raised
+
+
+def _loaded(pickled: bytes | None) -> Exception | None:
+    """An exception of a rank; None where its class cannot be imported here."""
+    try:
+        loaded = cloudpickle.loads(pickled) if pickled else None
+    except Exception:
+        return None
+    return loaded if isinstance(loaded, Exception) else None
 
 
 def _shown(function: Any) -> str:

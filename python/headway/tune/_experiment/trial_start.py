@@ -96,14 +96,14 @@ class TrialStart:
         spec.update(trial_id=trial_id, trainer=name_of(self._trainable), stop=None)
         arguments = trainer._start_arguments(spec)
         del arguments["trainer"]
+        if trainer.validation_config is not None:
+            arguments["validation"] = trainer.validation_config._dumps()
         return {**arguments, "hooks": has_hooks(trainer)}
 
 
 def check_trainable(trainable: Any) -> Any:
     """``Tuner``'s first argument."""
     if isinstance(trainable, DataParallelTrainer):
-        if trainable.validation_config is not None:
-            raise ValueError("validation_config of the trainer is given to a Tuner; allowed: None")
         if trainable.scaling_config.num_workers == 0:
             raise ValueError("ScalingConfig.num_workers of the trainer is 0 with a Tuner; allowed: at least 1")
         return trainable
