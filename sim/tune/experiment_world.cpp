@@ -53,10 +53,16 @@ void ExperimentWorld::after(Duration least, Duration most, std::function<void()>
   queue_.emplace(now_ + random_.between(least, most), std::move(work));
 }
 
+void ExperimentWorld::front(Duration most, std::function<void()> work) {
+  front_at_ = std::max(front_at_, now_) + random_.between(Duration::zero(), most);
+  queue_.emplace(front_at_, std::move(work));
+}
+
 void ExperimentWorld::run_driver(std::optional<Duration> life) {
   base_ = journal_.empty() ? Time{} : from_line(journal_.back().text).value().at;
-  began_ = now_;
+  began_ = front_at_ = now_;
   finish_.reset();
+  has_nothing_ = false;
   stopping_ = false;
   handle(DriverBegan{spec_, 0});
   if (!life && scenario_.stop_after && !spec_.restore.errored) {
@@ -97,6 +103,10 @@ void ExperimentWorld::kill() {
   TuneController restored = controller_of(journal_);
   if (all) require(state_of(restored) == state_of(controller_), same_state, "it does not");
   controller_ = std::move(restored);
+  searched_.clear();
+  for (std::size_t i = 0; i < controller_.trials().size(); ++i) {
+    if (!is_over(controller_.trials()[i].state)) searched_.insert(static_cast<std::int64_t>(i));
+  }
   model_ = model_of(spec_);
   for (const Line& line : journal_) {
     if (line.ends >= 0) trials_.at(static_cast<std::size_t>(line.ends)).decided = true;
@@ -166,8 +176,7 @@ void ExperimentWorld::check_handled(const TuneEvent& event, const TuneCommands& 
     ending_.erase(gone->trial);
     if (gone->state == "errored" && spec_.fail_fast) stopping_ = true;
   }
-  if (std::holds_alternative<TrialGone>(event) || std::holds_alternative<TrialReported>(event)) has_nothing_ = false;
-  if (std::holds_alternative<NothingSuggested>(event)) has_nothing_ = had_nothing_ = true;
+  if (std::holds_alternative<NothingSuggested>(event)) had_nothing_ = true;
   for (const TuneCommand& command : commands) {
     if (const auto* answer = std::get_if<AnswerTrial>(&command)) {
       if (answer->decision.verdict != Verdict::go_on) ending_.insert(answer->trial);

@@ -48,6 +48,8 @@ class ExperimentWorld {
   void run_driver(std::optional<Duration> life);
   void kill();
   void after(Duration least, Duration most, std::function<void()> work);
+  /// What the front end does, one after another.
+  void front(Duration most, std::function<void()> work);
   Time experiment_time() const { return base_ + (now_ - began_); }
 
   void handle(const TuneEvent& event);
@@ -84,6 +86,7 @@ class ExperimentWorld {
   Time now_{};
   Time began_{};
   Time base_{};
+  Time front_at_{};  ///< The front end has work until then.
   std::multimap<Time, std::function<void()>> queue_;
 
   std::vector<Line> journal_;
@@ -94,10 +97,11 @@ class ExperimentWorld {
   bool stopping_ = false;  ///< Somebody has ended the experiment, or an error has.
 
   std::vector<Trial> trials_;
-  std::set<std::int64_t> ending_;   ///< The controller has decided their end.
-  std::set<std::int64_t> aborted_;  ///< They have gone with the experiment, before any decision.
-  bool had_nothing_ = false;        ///< The search, at any time.
-  bool has_nothing_ = false;        ///< The search, and nothing has happened since.
+  std::set<std::int64_t> ending_;    ///< The controller has decided their end.
+  std::set<std::int64_t> aborted_;   ///< They have gone with the experiment, before any decision.
+  bool had_nothing_ = false;         ///< The search, at any time.
+  bool has_nothing_ = false;         ///< The search, and it has heard of no end since.
+  std::set<std::int64_t> searched_;  ///< The search's trials, until it hears of their end.
   std::deque<std::int64_t> for_slots_;
   int slots_used_ = 0;
   std::optional<AshaModel> model_;

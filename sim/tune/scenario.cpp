@@ -56,6 +56,7 @@ Scenario scenario_of(Random& random) {
   scenario.slots = 1 + random.below(6);
   for (int kills = random.below(4); kills > 0; --kills) scenario.kills.push_back(random.between(0s, 8s));
   if (random.one_in(5)) scenario.stop_after = random.between(0s, 6s);
+  if (random.one_in(4)) scenario.limit = 1 + random.below(3);
   return scenario;
 }
 

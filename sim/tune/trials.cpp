@@ -14,7 +14,7 @@ constexpr const char* one_life = "a trial has one life at a time, and none after
 
 void ExperimentWorld::carry_out(const AskSuggestions& command) {
   // Its answer to an earlier question may have overtaken this one.
-  if (!controller_.search_over()) after(0ms, 50ms, [this, count = command.count] { suggest(count); });
+  if (!controller_.search_over()) front(50ms, [this, count = command.count] { suggest(count); });
 }
 
 void ExperimentWorld::suggest(int count) {
@@ -23,7 +23,10 @@ void ExperimentWorld::suggest(int count) {
     if (given == scenario_.courses.size()) {
       return handle(SearchOver{});
     }
-    if (random_.one_in(8)) return handle(NothingSuggested{});
+    const bool limited = scenario_.limit && std::ssize(searched_) >= *scenario_.limit;
+    has_nothing_ = !limited && random_.one_in(8);
+    if (limited || has_nothing_) return handle(NothingSuggested{});
+    searched_.insert(static_cast<std::int64_t>(given));
     const std::string id = "t" + std::to_string(given);
     handle(TrialSuggested{id, "{}", id});
   }
@@ -151,6 +154,10 @@ void ExperimentWorld::carry_out(const TellEnd& command) {
   require(!command.reason.empty(), "what ends has a reason", "trial " + std::to_string(command.trial) + " has none");
   require(!trial.alive, one_life, "it is said to have ended, and lives");
   if (command.state == "paused" || command.state == "unfinished") return;
+  front(0ms, [this, number = command.trial] {
+    searched_.erase(number);
+    has_nothing_ = false;
+  });
   require(!aborted_.contains(command.trial), one_life, "what the end of the experiment has cut short is no end");
   require(!std::exchange(trial.ended, true), one_life, "trial " + std::to_string(command.trial) + " ends twice");
 }

@@ -4,6 +4,7 @@
 #include "core/config.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace headway::control::tune {
 namespace {
@@ -37,7 +38,8 @@ void TuneController::on(const DriverBegan& event) {
   waiting_.clear();
   paused_.clear();
   promised_.clear();
-  starting_ = asked_ = 0;
+  questions_.clear();
+  starting_ = 0;
   search_over_ = search_waits_ = finished_ = false;
   stop_reason_.reset();
   for (std::size_t i = 0; i < trials_.size(); ++i) take_up(static_cast<std::int64_t>(i), anew);
@@ -84,7 +86,7 @@ void TuneController::take_up(std::int64_t number, bool anew) {
 }
 
 void TuneController::on(const TrialSuggested& event) {
-  asked_ = std::max(asked_ - 1, 0);
+  if (!questions_.empty() && --questions_.front().open == 0) questions_.pop_front();
   const auto number = static_cast<std::int64_t>(trials_.size());
   Trial& trial = trials_.emplace_back();
   trial.trial_id = event.trial_id;
@@ -94,13 +96,15 @@ void TuneController::on(const TrialSuggested& event) {
   scheduler_.added(number);
 }
 
+/// Where a trial has ended since the question, the search hears of that before the next one.
 void TuneController::on(const NothingSuggested&) {
-  asked_ = 0;
-  search_waits_ = true;
+  const bool knows_all = questions_.empty() || !questions_.front().ended_since;
+  if (!questions_.empty()) questions_.pop_front();
+  if (knows_all) search_waits_ = true;
 }
 
 void TuneController::on(const SearchOver&) {
-  asked_ = 0;
+  questions_.clear();
   search_over_ = true;
 }
 
@@ -236,7 +240,7 @@ void TuneController::on(const TrialGone& event) {
   } else if (event.state == "aborted") {
     trial->state = TrialState::waiting;
     trial->left = true;
-    commands_.emplace_back(TellEnd{event.trial, "unfinished", event.words});
+    tell_end(event.trial, "unfinished", event.words);
   } else {
     complete(event.trial, event.words);
   }
@@ -259,7 +263,7 @@ void TuneController::paused(std::int64_t number, const std::string& reason) {
   trial.state = TrialState::paused;
   trial.reason = reason;
   paused_.insert(number);
-  commands_.emplace_back(TellEnd{number, "paused", reason});
+  tell_end(number, "paused", reason);
   if (promised_.erase(number) > 0) resume(number);
 }
 
@@ -271,7 +275,7 @@ void TuneController::end(std::int64_t number, TrialState state, std::string reas
   trial.state = state;
   trial.reason = std::move(reason);
   scheduler_.removed(number);
-  commands_.emplace_back(TellEnd{number, state == TrialState::errored ? "errored" : "terminated", trial.reason});
+  tell_end(number, state == TrialState::errored ? "errored" : "terminated", trial.reason);
   if (state == TrialState::errored && spec_.fail_fast) {
     stop("trial " + trial.trial_id + " errored (fail_fast): " + trial.reason, true);
   }
@@ -314,6 +318,19 @@ void TuneController::on(const TimeCame&) {
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
 }
 
+/// What has ended may give the search something to suggest.
+void TuneController::tell_end(std::int64_t number, const std::string& state, const std::string& reason) {
+  commands_.emplace_back(TellEnd{number, state, reason});
+  search_waits_ = false;
+  for (Question& question : questions_) question.ended_since = true;
+}
+
+/// How many suggestions the search was asked for, and has not answered.
+int TuneController::asked() const {
+  return std::accumulate(questions_.begin(), questions_.end(), 0,
+                         [](int sum, const Question& question) { return sum + question.open; });
+}
+
 bool TuneController::has_place() const {
   return !stop_reason_ && !time_over_ && starting_ < ahead &&
          (!spec_.max_concurrent || live_.size() < static_cast<std::size_t>(*spec_.max_concurrent));
@@ -347,9 +364,10 @@ void TuneController::ask_for_more() {
   const int waiting = static_cast<int>(waiting_.size());
   int wanted = (2 * ahead) - waiting - starting_;
   if (spec_.max_concurrent) wanted = std::min(wanted, *spec_.max_concurrent - waiting - static_cast<int>(live_.size()));
-  if (wanted <= asked_) return;
-  commands_.emplace_back(AskSuggestions{wanted - asked_});
-  asked_ = wanted;
+  const int more = wanted - asked();
+  if (more <= 0) return;
+  commands_.emplace_back(AskSuggestions{more});
+  questions_.push_back({more});
 }
 
 void TuneController::finish_when_done() {
@@ -359,11 +377,10 @@ void TuneController::finish_when_done() {
     commands_.emplace_back(FinishExperiment{"stopped", stop_reason_ ? *stop_reason_ : budget_words()});
     return;
   }
-  if (!waiting_.empty() || !(search_over_ || search_waits_)) return;
+  if (!waiting_.empty() || !questions_.empty() || !(search_over_ || search_waits_)) return;
   // Those that were not promoted, and now never will be.
   for (const std::int64_t number : std::set(paused_)) {
     end(number, TrialState::terminated, std::string(trials_[static_cast<std::size_t>(number)].reason));
-    search_waits_ = false;
   }
   if (!search_over_ && !search_waits_) return ask_for_more();
   finished_ = true;

@@ -4,6 +4,7 @@
 #include "control/tune/events.hpp"
 #include "control/tune/trial.hpp"
 
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,6 +51,12 @@ class TuneController {
     bool errs = false;                       ///< … because its report was wrong.
   };
 
+  /// To the search, which has not answered it yet.
+  struct Question {
+    int open = 0;              ///< Suggestions that it may still bring.
+    bool ended_since = false;  ///< A trial, which the search did not know when it was asked.
+  };
+
   void on(const DriverBegan& event);
   void on(const TrialSuggested& event);
   void on(const NothingSuggested& event);
@@ -77,6 +84,8 @@ class TuneController {
   void end(std::int64_t number, TrialState state, std::string reason);
   void resume(std::int64_t number);
   void stop(std::string reason, bool aborts);
+  void tell_end(std::int64_t number, const std::string& state, const std::string& reason);
+  int asked() const;
   bool has_place() const;
   std::optional<std::int64_t> next_trial();
   void fill();
@@ -92,9 +101,9 @@ class TuneController {
   std::set<std::int64_t> paused_;
   std::set<std::int64_t> promised_;  ///< To be paused, and to go on once their processes are gone.
   int starting_ = 0;
-  int asked_ = 0;  ///< Suggestions that the search was asked for, and has not answered.
+  std::deque<Question> questions_;  ///< In their order, in which they are answered.
   bool search_over_ = false;
-  bool search_waits_ = false;  ///< It had nothing, and nothing has happened since.
+  bool search_waits_ = false;  ///< It had nothing, and nothing has happened since it was asked.
   bool time_over_ = false;
   std::optional<std::string> stop_reason_;
   bool finished_ = false;

@@ -129,6 +129,40 @@ BOOST_AUTO_TEST_CASE(a_search_with_nothing_is_asked_again_after_the_next_report)
              "no trial is left, and the search has no suggestion");
 }
 
+BOOST_AUTO_TEST_CASE(a_search_that_had_nothing_before_it_heard_of_an_end_is_asked_again) {
+  Bench bench{{}};
+  bench.begin();
+  bench.handle(TrialSuggested{"a", "{}", "a"});
+  bench.handle(NothingSuggested{});
+  bench.handle(TrialReady{0});
+  bench.report(0, 1);
+  BOOST_TEST(bench.in<AskSuggestions>(bench.last).size() == 1U);
+  bench.gone(0);
+  bench.handle(NothingSuggested{});  // Its answer of before: it lets one trial live at a time.
+  BOOST_TEST(bench.in<FinishExperiment>(bench.last).empty());
+  BOOST_TEST(bench.in<AskSuggestions>(bench.last).size() == 1U);
+  bench.handle(TrialSuggested{"b", "{}", "b"});
+  BOOST_TEST((bench.started() == std::vector<std::int64_t>{0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(each_question_to_the_search_has_its_answer) {
+  ExperimentSpec spec;
+  spec.max_concurrent = 2;
+  Bench bench(spec);
+  bench.begin();
+  bench.handle(TrialSuggested{"a", "{}", "a"});
+  bench.handle(NothingSuggested{});
+  bench.report(0, 1);  // One suggestion is asked for.
+  bench.gone(0);       // And one more, which knows of the end.
+  BOOST_TEST(bench.in<AskSuggestions>(bench.last).front().count == 1);
+  bench.handle(NothingSuggested{});
+  bench.handle(NothingSuggested{});
+  BOOST_TEST(bench.in<FinishExperiment>(bench.all).empty());
+  BOOST_TEST(bench.in<AskSuggestions>(bench.last).empty());
+  bench.handle(NothingSuggested{});
+  BOOST_TEST(bench.in<FinishExperiment>(bench.last).size() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(the_verdict_is_the_answer_to_that_report) {
   Bench bench(with_asha());
   bench.begin();
