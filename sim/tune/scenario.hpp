@@ -25,7 +25,7 @@ struct Scenario {
   ExperimentSpec spec;
   std::vector<Course> courses;  ///< As many as the search has suggestions.
   int slots = 1;
-  std::optional<int> limit{};            ///< The search has nothing while so many of its trials live.
+  std::optional<int> limit{};            ///< The search has no more than so many trials at once.
   std::vector<Duration> kills;           ///< How long each driver but the last one lives.
   std::optional<Duration> stop_after{};  ///< The user ends the last driver's experiment.
 };

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import cloudpickle
 
 
-def event(kind, **fields):
+def event(kind, /, **fields):
     return type(kind, (SimpleNamespace,), {})(**fields)
 
 

@@ -163,8 +163,9 @@ void Experiment::begin(std::int64_t id) {
 Time Experiment::now() const { return base_ + (steady_clock::now() - began_); }
 
 void Experiment::handle(const tune::TuneEvent& event) {
-  if (closed_) return;
+  if (closed_ || failure_) return;
   try {
+    throw_point("experiment.handle");
     const Time at = now();
     tune::TuneCommands commands = controller_.handle(at, event);
     lines_ += journal_line(at, event);
@@ -203,11 +204,19 @@ void Experiment::written(const Result<void>& outcome, const tune::TuneCommands& 
 
 /// Nobody knows what the journal lacks: what it has can be restored.
 void Experiment::fail(const std::string& why) {
-  if (closed_) return;
+  if (closed_ || failure_) return;
+  failure_ = why;
+  timer_.cancel();
   for (auto& [number, slot] : slots_) {
-    if (slot.run) slot.run->abort("its experiment failed: " + why);
+    if (slot.run && !slot.finished) slot.run->abort("its experiment failed: " + why);
   }
-  carry_out(tune::FinishExperiment{"stopped", "the experiment failed: " + why});
+  end_failed();
+}
+
+/// Once no trial has processes.
+void Experiment::end_failed() {
+  const bool lives = std::ranges::any_of(slots_, [](const auto& at) { return at.second.run && !at.second.finished; });
+  if (!lives) carry_out(tune::FinishExperiment{"failed", *failure_});
 }
 
 void Experiment::close() {

@@ -100,6 +100,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   void write();
   void written(const Result<void>& outcome, const control::tune::TuneCommands& commands);
   void fail(const std::string& why);
+  void end_failed();
   /// -1: no trial has this id.
   std::int64_t number_of(const std::string& trial_id) const;
   Slot* slot_of(const std::string& trial_id, int start);
@@ -149,6 +150,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   control::tune::TuneCommands commands_;  ///< That wait for those lines.
   bool writing_ = false;
   bool closed_ = false;
+  std::optional<std::string> failure_;  ///< Events have no effect from then on.
 
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   // On the strand:

@@ -140,7 +140,7 @@ void Experiment::carry_out(const tune::FinishExperiment& command) {
 
 /// The front end has started a trial's run.
 void Experiment::attach(const std::string& trial_id, int start, const std::shared_ptr<Run>& run, bool hooks) {
-  Slot* slot = closed_ ? nullptr : slot_of(trial_id, start);
+  Slot* slot = closed_ || failure_ ? nullptr : slot_of(trial_id, start);
   if (slot == nullptr || slot->run || slot->stopping) {
     run->abort("the trial has ended");
     return;
@@ -227,6 +227,7 @@ void Experiment::on(Slot& slot, const RunWarning& event) {
 
 void Experiment::on(Slot& slot, const Finished& event) {
   slot.finished = event;
+  if (failure_) return end_failed();
   const std::int64_t number = number_of(slot.trial_id);
   const control::RunOutcome& outcome = event.outcome;
   const bool preempted =

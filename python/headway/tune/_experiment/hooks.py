@@ -62,13 +62,28 @@ class TrialHooks:
     def call(self, event: Any) -> None:
         """A hook is to be called."""
         trial = self._trials.get(event.trial_id)
-        run = self._experiment.run_of(event.trial_id)
+        run = self._run_of(event)
+        if run is None:
+            return
         if trial is None:
             run.setup_finished(event.attempt)
         elif event.kind == "setup":
             self._set_up(event, trial, run)
         else:
             self._tear_down(event, trial, run)
+
+    def leave_out(self, event: Any) -> None:
+        """A hook that is not called any more: the experiment ends."""
+        run = self._run_of(event)
+        if run is not None and event.kind == "teardown":
+            run.teardown_finished(event.attempt)
+
+    def _run_of(self, event: Any) -> Any:
+        """The run of an event's trial; None where it has ended since."""
+        try:
+            return self._experiment.run_of(event.trial_id)
+        except ValueError:
+            return None
 
     def _set_up(self, event: Any, trial: _Trial, run: Any) -> None:
         trial.clean_up(self._say)

@@ -22,6 +22,7 @@ from headway.tune._experiment.display import ExperimentDisplay
 from headway.tune._experiment.hooks import TrialHooks
 from headway.tune._experiment.naming import TrialNames, folder_of, tag_of
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
+from headway.tune._experiment.result_grid import TuneError
 from headway.tune._experiment.search_state import SearchState
 from headway.tune._experiment.trial_start import TrialStart, name_of
 from headway.tune._experiment.tune_config import TuneConfig
@@ -38,7 +39,8 @@ class ExperimentLoop:
         search: What suggests configurations.
         records: The trials so far.
         tune_config: How the experiment searches.
-        run_config: Its callbacks, stop conditions, display.
+        run_config: Its stop conditions, display.
+        callbacks: Its callbacks.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class ExperimentLoop:
         records: Records,
         tune_config: TuneConfig,
         run_config: RunConfig,
+        callbacks: ExperimentCallbacks,
     ):
         self._experiment = experiment
         self._name = name_of(trainable)
@@ -62,7 +65,7 @@ class ExperimentLoop:
         self._names = TrialNames(len(records))
         self._stop = run_config.stop if callable(run_config.stop) else None
         self._is_over = False
-        self._callbacks = ExperimentCallbacks(run_config, records, self._name)
+        self._callbacks = callbacks
         self._display = ExperimentDisplay(run_config.verbose or 0, tune_config.metric, tune_config.mode)
         self._hooks = TrialHooks(experiment, self._wait, self._display.say)
         self._configs: dict[str, dict[str, Any]] = {}
@@ -90,8 +93,8 @@ class ExperimentLoop:
         """Until the end. An error of this thread (of a callback, a searcher, Ctrl-C) stops the
         experiment, whose trials can be restored, and is raised when its processes are gone.
         """
-        self._display.begin(self._records.path, self._search.total)
         try:
+            self._display.begin(self._records.path, self._search.total)
             self._callbacks.setup(self._samples, self._search.total)
             self._until_end()
         except BaseException as error:
@@ -135,6 +138,8 @@ class ExperimentLoop:
                     self.end = event
                 elif kind == "SuggestionsWanted":
                     self._experiment.no_suggestion()
+                elif kind == "TrialHook":
+                    self._hooks.leave_out(event)
             if self.end is None:
                 self._wait()
 
@@ -253,10 +258,27 @@ class ExperimentLoop:
     def _finish(self, event: Any) -> None:
         self.end = event
         self._display.finish(event.state, event.reason)
+        if event.state == "failed":
+            raise TuneError(
+                f"the experiment in {self._records.path} failed: {event.reason}. What it has kept can be restored: "
+                f"Tuner.restore({self._records.path!r}, trainable)"
+            )
 
     def _warn(self) -> None:
         for text in self._callbacks.take_warnings():
             self._display.say("warning", text)
+
+
+def abandon(experiment: Any, error: BaseException) -> None:
+    """Ends an experiment that nobody has served, and waits for its end."""
+    experiment.stop(f"{type(error).__name__}: {error}")
+    poll = select.poll()
+    poll.register(experiment.event_fd, select.POLLIN)
+    while True:
+        with signals_wake(poll):
+            poll.poll()
+        if any(type(event).__name__ == "ExperimentEnded" for event in experiment.take_events()):
+            return
 
 
 def shown_json(config: dict[str, Any]) -> str:

@@ -8,28 +8,39 @@ from typing import Any
 
 import cloudpickle
 
+from headway._values.log import warn
+
 FILE_NAME = "tuner.pkl"
 _VERSION = 1
+_CALLBACKS = "callbacks["
 
 
-def write(path: str, trainable: str, keys: list[str], parts: dict[str, Any]) -> None:
+def pickled(parts: dict[str, Any]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """A tuner's arguments pickled, and why others could not be."""
+    done: dict[str, bytes] = {}
+    failures: dict[str, str] = {}
+    for name, value in parts.items():
+        try:
+            done[name] = cloudpickle.dumps(value)
+        except Exception as error:
+            failures[name] = f"{type(error).__name__}: {error}"
+            if name != "param_space":
+                less = "it" if name.startswith(_CALLBACKS) else "the experiment"
+                warn(f"{name} of the Tuner cannot be kept, so {less} cannot be restored: {failures[name]}")
+    return done, failures
+
+
+def write(path: str, trainable: str, keys: list[str], parts: tuple[dict[str, bytes], dict[str, str]]) -> None:
     """Writes it; it is there as a whole, or as it was.
 
     Args:
         path: The experiment's folder.
         trainable: The trainable's name.
         keys: Those of the search space.
-        parts: The tuner's arguments.
+        parts: The tuner's arguments, :func:`pickled`.
     """
-    pickled: dict[str, bytes] = {}
-    failures: dict[str, str] = {}
-    for name, value in parts.items():
-        try:
-            pickled[name] = cloudpickle.dumps(value)
-        except Exception as error:
-            failures[name] = f"{type(error).__name__}: {error}"
     target = os.path.join(path, FILE_NAME)
-    saved = {"version": _VERSION, "trainable": trainable, "keys": keys, "parts": pickled, "failures": failures}
+    saved = {"version": _VERSION, "trainable": trainable, "keys": keys, "parts": parts[0], "failures": parts[1]}
     with open(f"{target}.tmp", "wb") as file:
         pickle.dump(saved, file)
         file.flush()
@@ -77,4 +88,16 @@ class SavedTuner:
                 return cloudpickle.loads(self._saved["parts"][name])
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
-        raise RuntimeError(f"{name} of the experiment in {self._path} cannot be loaded here ({why}); give it anew")
+        anew = "; give it anew" if name == "param_space" else ""
+        raise RuntimeError(f"{name} of the experiment in {self._path} cannot be loaded here ({why}){anew}")
+
+    def callbacks(self) -> list[Any] | None:
+        """Those that can be loaded here; the experiment goes on without others."""
+        found = []
+        names = [*self._saved["parts"], *self._saved["failures"]]
+        for name in sorted((each for each in names if each.startswith(_CALLBACKS)), key=lambda each: (len(each), each)):
+            try:
+                found.append(self.part(name))
+            except RuntimeError as error:
+                warn(f"{error}; it goes on without")
+        return found or None

@@ -16,7 +16,7 @@ from headway.tune._experiment.space_filling import filled
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._space.variants import Path
 from headway.tune.search.basic_variant import BasicVariantGenerator
-from headway.tune.search.searcher import Searcher
+from headway.tune.search.searcher import Searcher, metric_value
 
 _FILE = "searcher-state-{}.pkl"
 # Saving may cost this part of the time, and is not done more often than once a second.
@@ -87,7 +87,7 @@ class SearchState:
 
     def heard(self, trial_id: str, line: dict[str, Any]) -> None:
         """A report."""
-        if self._hears_results and trial_id in self._live:
+        if self._hears_results and trial_id in self._live and self._has_needs(line):
             self._searcher.on_trial_result(trial_id, line)
 
     def ended(self, trial_id: str, last: dict[str, Any] | None, *, error: bool) -> None:
@@ -95,7 +95,16 @@ class SearchState:
         if trial_id in self._live:
             self._live.discard(trial_id)
             self._told += 1
-            self._searcher.on_trial_complete(trial_id, None if error and not last else last, error=error)
+            result = last if last and self._has_needs(last) else None
+            self._searcher.on_trial_complete(trial_id, result, error=error)
+
+    def _has_needs(self, line: dict[str, Any]) -> bool:
+        """Whether a report has what the searcher needs; it is its trial's error if not."""
+        try:
+            values = [metric_value(line, name) for name in self.needs]
+        except ValueError:
+            return False
+        return all(isinstance(value, (int, float)) for value in values)
 
     def save(self, *, now: bool = False) -> None:
         """Keeps the searcher's state; not too often unless ``now``."""

@@ -16,7 +16,8 @@ from headway._values.log import notice
 from headway.train import Checkpoint, DataParallelTrainer, RunConfig
 from headway.train._run.uncaught import interrupted
 from headway.tune._experiment import saved_tuner
-from headway.tune._experiment.loop import ExperimentLoop
+from headway.tune._experiment.callbacks import ExperimentCallbacks
+from headway.tune._experiment.loop import ExperimentLoop, abandon
 from headway.tune._experiment.records import Records
 from headway.tune._experiment.registry import resolved
 from headway.tune._experiment.result_grid import ResultGrid
@@ -140,7 +141,10 @@ class Tuner:
         if sorted(map(str, space)) != saved.keys:
             raise ValueError(f"param_space has the keys {sorted(map(str, space))}; allowed: those before, {saved.keys}")
         run_config = replace(
-            saved.part("run_config"), name=os.path.basename(folder), storage_path=os.path.dirname(folder)
+            saved.part("run_config"),
+            name=os.path.basename(folder),
+            storage_path=os.path.dirname(folder),
+            callbacks=saved.callbacks(),
         )
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
@@ -169,12 +173,16 @@ class Tuner:
 
         Raises:
             FileExistsError: the experiment has a driver already.
+            TuneError: the experiment itself failed, for example where its journal cannot be written.
             KeyboardInterrupt: Ctrl-C. What the trials had reported is kept; ``restore`` resumes
                 them.
         """
         worker_session.check_may_fit()
         path = self._made_folder()
         records = _records_of(path)
+        # As the user gave them: suggesting changes a searcher.
+        parts = saved_tuner.pickled(self._parts())
+        callbacks = ExperimentCallbacks(self._run_config, records, name_of(self._trainable))
         search = SearchState(self._space, self._tune_config, path)
         if self._restores is not None:
             search.restore(records)
@@ -184,8 +192,14 @@ class Tuner:
         self._restart(search, records)
         self._check_first(start)
         experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
-        saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), self._parts())
-        loop = ExperimentLoop(experiment, self._trainable, start, search, records, self._tune_config, self._run_config)
+        try:
+            saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), parts)
+            loop = ExperimentLoop(
+                experiment, self._trainable, start, search, records, self._tune_config, self._run_config, callbacks
+            )
+        except BaseException as error:
+            abandon(experiment, error)
+            raise
         try:
             loop.serve()
         except KeyboardInterrupt as error:
@@ -224,8 +238,9 @@ class Tuner:
             start.check()
 
     def _parts(self) -> dict[str, Any]:
-        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=None)
-        return {"param_space": self._space, "tune_config": self._tune_config, "run_config": run_config}
+        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=None, callbacks=None)
+        callbacks = {f"callbacks[{i}]": each for i, each in enumerate(self._run_config.callbacks or [])}
+        return {"param_space": self._space, "tune_config": self._tune_config, "run_config": run_config, **callbacks}
 
     def _spec(self, path: str, search: SearchState) -> dict[str, Any]:
         config, run_config = self._tune_config, self._run_config

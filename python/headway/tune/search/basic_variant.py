@@ -62,6 +62,10 @@ class BasicVariantGenerator(Searcher):
         #: What was drawn for the newest suggestion, by path.
         self.drawn: dict[Path, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A generator that runs cannot be pickled: ``set_search_properties`` makes another."""
+        return {**self.__dict__, "_variants": None}
+
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
         """Takes the search space.
 

@@ -1,0 +1,196 @@
+"""What goes wrong around an experiment: it ends, and what it has kept can be restored."""
+
+import json
+import threading
+import types
+
+import pytest
+from fake_experiment import FakeExperiment, event
+from headway import _core, train, tune
+from headway.tune._experiment import tuner as tuner_module
+from headway.tune._experiment.hooks import TrialHooks
+from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter
+from headway.tune.search.optuna import OptunaSearch
+
+
+def reports_x(config):
+    yield {"loss": config["x"]}
+
+
+@pytest.fixture
+def tuner(tmp_path, monkeypatch):
+    """A tuner over a fake experiment; ``made`` of it has the experiments."""
+    made = []
+
+    def no_journal(path):
+        raise FileNotFoundError(path)
+
+    def run(trainable, space=None, kind=FakeExperiment, run_config=None, **config):
+        def start(spec_json):
+            made.append(kind(spec_json))
+            return made[-1]
+
+        monkeypatch.setattr(_core, "read_experiment", no_journal)
+        monkeypatch.setattr(tuner_module, "get_runtime", lambda: types.SimpleNamespace(start_experiment=start))
+        return tune.Tuner(
+            trainable,
+            param_space=space,
+            tune_config=tune.TuneConfig(**config),
+            run_config=train.RunConfig(name="sweep", storage_path=tmp_path, **{"verbose": 0, **(run_config or {})}),
+        )
+
+    run.made = made
+    return run
+
+
+def test_callbacks_are_checked_before_anything_starts(tuner):
+    with pytest.raises(TypeError, match=r"RunConfig\.callbacks\[0\] of a Tuner is <"):
+        tuner(reports_x, {"x": 1}, run_config={"callbacks": [train.UserCallback()]}).fit()
+    assert not tuner.made
+
+
+def test_an_experiment_that_nobody_serves_is_ended(tuner, tmp_path):
+    (tmp_path / "sweep" / "tuner.pkl.tmp").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        tuner(reports_x, {"x": 1}).fit()
+    assert tuner.made[0].ended
+    assert "IsADirectoryError" in tuner.made[0].stopped
+
+
+def test_an_experiment_that_failed_raises(tuner):
+    class Failing(FakeExperiment):
+        def suggest(self, trial_id, config_json, folder):
+            self.finish("failed", "cannot write it")
+
+    with pytest.raises(tune.TuneError, match=r"failed: cannot write it\. What it has kept can be restor"):
+        tuner(reports_x, {"x": 1}, kind=Failing).fit()
+
+
+def test_a_report_that_the_searcher_cannot_read_is_its_trials_error(tuner):
+    class Strict(FakeExperiment):
+        def answer(self, trial_id, decision, reason):
+            if "loss" in self.running[trial_id][2]:
+                super().answer(trial_id, decision, reason)
+                return
+            trial = self.running.pop(trial_id)
+            fields = {"number": trial[1], "line": trial[2], "decision": "stop", "reason": "no loss"}
+            self.events.append(event("TrialReported", trial_id=trial_id, **fields))
+            self.end(trial_id, "errored", "no loss")
+
+    def second_lacks_it(config):
+        yield {"los" if config["x"] == 0.5 else "loss": config["x"]}
+
+    points = [{"x": 0.1}, {"x": 0.5}, {"x": 0.9}]
+    grid = tuner(
+        second_lacks_it,
+        {"x": tune.uniform(0, 1)},
+        kind=Strict,
+        search_alg=ConcurrencyLimiter(OptunaSearch(seed=1, points_to_evaluate=points), 1),
+        num_samples=3,
+        metric="loss",
+        mode="min",
+    ).fit()
+    assert [record.state for record in grid._list] == ["terminated", "errored", "terminated"]
+
+
+def no_run(trial_id):
+    raise ValueError(f'trial_id is "{trial_id}"; allowed: that of a trial with a run')
+
+
+def test_a_hook_of_a_trial_that_has_ended_is_left_out():
+    hooks = TrialHooks(types.SimpleNamespace(run_of=no_run), lambda: None, lambda kind, text: None)
+    for kind in ("setup", "teardown"):
+        hooks.call(event("TrialHook", trial_id="a", attempt=1, workers=1, kind=kind))
+        hooks.leave_out(event("TrialHook", trial_id="a", attempt=1, workers=1, kind=kind))
+
+
+def test_a_trial_that_waits_for_its_tear_down_ends_with_the_experiment(tuner):
+    class TearsDown(FakeExperiment):
+        torn_down = False
+
+        def turn(self):
+            if self.stopped and not self.torn_down:
+                assert self.running
+                self.torn_down = None
+                self.events.append(event("TrialHook", trial_id="a", attempt=1, workers=1, kind="teardown"))
+            else:
+                super().turn()
+
+        def run_of(self, trial_id):
+            return types.SimpleNamespace(teardown_finished=self.finish_teardown)
+
+        def finish_teardown(self, attempt):
+            self.torn_down = True
+
+        def take_events(self):
+            assert self.torn_down is not None or self.events, "nobody answers the hook"
+            return super().take_events()
+
+    class Bad(tune.Callback):
+        def on_trial_result(self, iteration, trials, trial, result, **info):
+            raise RuntimeError("no space left")
+
+    with pytest.raises(RuntimeError, match="no space left"):
+        tuner(reports_x, {"x": 1}, kind=TearsDown, run_config={"callbacks": [Bad()]}).fit()
+    assert tuner.made[0].torn_down
+
+
+class Unloadable(tune.Callback):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class Counts(tune.Callback):
+    results = 0
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        self.results += 1
+
+
+@pytest.mark.parametrize("wrap", [lambda search: search, lambda search: ConcurrencyLimiter(search, 2)])
+def test_a_seeded_search_and_its_callbacks_can_be_restored(tuner, hears, wrap):
+    heard = hears("callbacks[1] of the Tuner cannot be kept, so it cannot be restored")
+    search = wrap(BasicVariantGenerator(random_state=7))
+    first = tuner(
+        reports_x,
+        {"x": tune.uniform(0, 1)},
+        search_alg=search,
+        num_samples=2,
+        run_config={"callbacks": [Counts(), Unloadable()]},
+    )
+    path = first.fit().experiment_path
+    assert heard
+    restored = tune.Tuner.restore(path, reports_x)
+    assert [type(each) for each in restored._run_config.callbacks] == [Counts]
+    search = restored._tune_config.search_alg
+    search.set_search_properties(None, None, {"x": tune.uniform(0, 1)}, num_samples=2)
+    drawn = BasicVariantGenerator(random_state=7)
+    drawn.set_search_properties(None, None, {"x": tune.uniform(0, 1)}, num_samples=2)
+    assert search.suggest("a") == drawn.suggest("a"), "as the user gave it"
+
+
+FAILS = """
+    from headway import train, tune
+
+    def trial(config):
+        for step in range(3):
+            tune.report({"loss": step})
+
+    tuner = tune.Tuner(trial, run_config=train.RunConfig(name="sweep", storage_path=STORAGE, verbose=0))
+    try:
+        tuner.fit()
+    except tune.TuneError as error:
+        print("raised:", error)
+    (result,) = tune.Tuner.restore(STORAGE + "/sweep", trial).fit()
+    print("then:", result.metrics["loss"])
+"""
+
+
+def test_an_experiment_that_fails_ends_its_trials_and_can_be_restored(script):
+    code, output = script.run(
+        FAILS.replace("STORAGE", repr(script.storage)), HEADWAY_FAULT_POINT="experiment.handle:6:throw"
+    )
+    assert code == 0, output
+    assert "the fault point experiment.handle" in output
+    assert "then: 2" in output
+    assert json.loads(_core.read_experiment(f"{script.storage}/sweep"))["trials"][0]["state"] == "terminated"
