@@ -92,6 +92,7 @@ LEFT_OUT = {
     ("ResultGrid.get_best_result", None): "needs an experiment: test_tune_loop.py",
     ("ResultGrid.get_dataframe", None): "the same",
     ("ResultGrid.best_record", None): "the same",
+    ("ResultGrid.plot", None): "needs an experiment: test_tune_command.py",
     ("TorchCheckpoint.from_model", "preprocessor"): "the same code as from_state_dict's",
     ("TrainContext.get_dataset_shard", None): "hands it on to get_dataset_shard",
 }

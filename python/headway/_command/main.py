@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from headway import _core
-from headway._command import checkpoint, processes, run, runs
+from headway._command import checkpoint, processes, run, runs, tune
 
 OK = 0
 DAMAGED = 1
@@ -57,4 +57,5 @@ def _parser() -> argparse.ArgumentParser:
     processes.add_to(subjects)
     checkpoint.add_to(subjects)
     run.add_to(subjects)
+    tune.add_to(subjects)
     return parser

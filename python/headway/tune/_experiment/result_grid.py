@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway._storage import run_files
 from headway._values.arguments import check_str
 from headway.train import Result
+from headway.tune._experiment import plot
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
 from headway.tune.search.searcher import refuse_mode
 
@@ -158,6 +160,50 @@ class ResultGrid:
             rows.append({**values, **config, "logdir": self._records.folder(record)})
         return pandas.DataFrame(rows)
 
+    def plot(self, path: str | os.PathLike[str], metric: str | None = None, mode: str | None = None) -> str:
+        """Draws the experiment into a file: each trial's last value and the best so far, the
+        configurations as parallel coordinates, and the reports of the (up to 100) best trials,
+        whose lines end where a scheduler ended them.
+
+        Args:
+            path: The file, which ends with ``.svg``; no library is needed.
+            metric: What is drawn. Default: that of ``TuneConfig``.
+            mode: ``"min"`` or ``"max"``. Default: that of ``TuneConfig``.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            ValueError: no metric or mode is given, or another kind of file.
+            RuntimeError: no trial has the metric.
+        """
+        target = os.fspath(path)
+        if not target.endswith(".svg"):
+            raise ValueError(f"path is {target!r}; allowed: a file that ends with .svg")
+        metric, mode = metric or self._metric, mode or self._mode
+        best = self.get_best_result(metric, mode)
+        assert metric is not None
+        assert mode is not None
+        values = [_finite(each.last.get(metric)) for each in self._list]
+        configs = [run_files.flat(self._records.config(each)) for each in self._list]
+        order = sorted((value, index) for index, value in enumerate(values) if value is not None)
+        shown = [index for _, index in (order if mode == "min" else reversed(order))][: plot.CURVES_MAX]
+        reports = [self._points(self._list[index], metric) for index in shown]
+        found = next((row for row, index in enumerate(shown) if self._list[index].folder in best.path), None)
+        panels = [
+            plot.history(values, metric, mode),
+            plot.coordinates(configs, values, metric, mode),
+            plot.curves(reports, found, metric),
+        ]
+        with open(target, "w") as file:
+            file.write(plot.document(panels))
+        return target
+
+    def _points(self, record: TrialRecord, metric: str) -> list[tuple[float, float]]:
+        lines = map(numbers_of, run_files.read_reports(self._records.folder(record)))
+        points = [(line.get("training_iteration"), _finite(line.get(metric))) for line in lines]
+        return [(x, y) for x, y in points if x is not None and y is not None]
+
     def _value(self, record: TrialRecord, metric: str, mode: str, scope: str, *, finite: bool) -> float | None:
         if scope == "last":
             return record.last.get(metric)
@@ -200,6 +246,10 @@ class TuneError(Exception):
         >>> issubclass(tune.TuneError, Exception)
         True
     """
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _best_report(reports: list[dict[str, Any]], metric: str, mode: str | None) -> list[dict[str, Any]]:

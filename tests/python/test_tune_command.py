@@ -1,0 +1,82 @@
+"""Experiments from the command line, and as a picture."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree
+
+import pytest
+from headway import train, tune
+from headway._command.main import main
+from headway.tune._experiment.display import ExperimentDisplay
+from headway.tune._experiment.records import TrialRecord
+
+
+def trial(config):
+    if config["x"] == 3:
+        raise LookupError("no such page")
+    for step in range(3):
+        tune.report({"loss": (config["x"] - 1) ** 2 + 1 / (step + 1)})
+
+
+@pytest.fixture
+def grid(tmp_path):
+    return tune.Tuner(
+        trial,
+        param_space={"x": tune.grid_search([0, 1, 3]), "kind": tune.choice(["a"])},
+        tune_config=tune.TuneConfig("loss", "min"),
+        run_config=train.RunConfig(name="sweep", storage_path=tmp_path, verbose=0),
+    ).fit()
+
+
+@pytest.fixture
+def headway(capfd):
+    def run(*arguments, code=0):
+        capfd.readouterr()
+        assert main(["tune", *map(str, arguments)]) == code
+        output = capfd.readouterr()
+        return output.err if code else output.out
+
+    return run
+
+
+def test_experiments_on_the_command_line(grid, headway, tmp_path):
+    path = grid.experiment_path
+    assert headway("ls", tmp_path).splitlines()[1].split()[:4] == ["sweep", "3", "3", "1"]
+    shown = headway("show", path)
+    assert shown.startswith("sweep: 3 trials (2 terminated, 1 errored)")
+    assert shown.splitlines()[2].split()[1:4] == ["terminated", "3", "0.333333"]
+    assert "LookupError: no such page" in shown
+    best = json.loads(headway("best", path, "--json"))
+    assert (best["config"]["x"], best["reports"], best["checkpoint"]) == (1, 3, None)
+    assert "loss=1.33333 after 3 reports" in headway("best", path, "--mode", "max")
+    rows = list(csv.DictReader(io.StringIO(headway("export", path))))
+    assert [row["config/x"] for row in rows] == ["0", "1", "3"]
+    assert float(rows[1]["loss"]) == pytest.approx(1 / 3)
+    headway("export", path, "--format", "json", "-o", tmp_path / "all.json")
+    assert [row["state"] for row in json.loads((tmp_path / "all.json").read_text())] == ["terminated"] * 2 + ["errored"]
+    assert "there is no experiment in" in headway("show", tmp_path / "nothing", code=2)
+    assert "which no trial has reported as a number; there are" in headway("best", path, "--metric", "los", code=2)
+    assert headway("ls", tmp_path / "nothing").startswith("no experiments in")
+
+
+def test_a_picture_of_an_experiment(grid, tmp_path):
+    file = grid.plot(tmp_path / "sweep.svg")
+    picture = xml.etree.ElementTree.parse(file).getroot()
+    texts = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"trial", "iteration", "x", "loss"} <= set(texts)
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 1 + 2 + 3
+    with pytest.raises(ValueError, match=r"path is '.*\.png'; allowed: a file that ends with \.svg"):
+        grid.plot(tmp_path / "sweep.png")
+    with pytest.raises(RuntimeError, match="No best trial found"):
+        grid.plot(tmp_path / "sweep.svg", "los")
+
+
+def test_three_thousand_trials_are_a_hundred_lines_and_then_totals(capsys):
+    display = ExperimentDisplay(1, "loss", "min")
+    for index in range(3000):
+        display.ended(TrialRecord(f"t{index}", "t", "terminated", last={"loss": 3000 - index}, reports=1))
+    display.finish("finished", "")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 110
+    assert lines[-1] == "experiment finished; 3000 trials have ended; best: loss=1 (t2999)"
