@@ -268,7 +268,10 @@ std::set<std::string> Storage::given_up() const {
   std::set<std::string> names;
   for (const std::string& name : journal_ ? journal_->to_delete : std::vector<std::string>()) {
     const auto there = directories_.find(name);
-    if (there != directories_.end() && there->second.deed < journal_deed_) names.insert(name);
+    if (there == directories_.end() || there->second.deed > journal_deed_) continue;
+    // It is whole, and to a new driver it looks as if made after the journal.
+    if (there->second.lied && control::follows(there->second.manifest, *journal_)) continue;
+    names.insert(name);
   }
   return names;
 }

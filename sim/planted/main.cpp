@@ -42,4 +42,4 @@ int run(std::uint64_t seeds) {
 }  // namespace
 }  // namespace headway::sim
 
-int main(int argc, char** argv) { return headway::sim::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000); }
+int main(int argc, char** argv) { return headway::sim::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 50'000); }
