@@ -104,6 +104,7 @@ bool Flow::run() {
     status = arrow::Status::UnknownError(failure.what());
   }
   gauges_->stop_pulling();
+  engine_.functions()->trim();
   if (!status.ok() && !status.IsCancelled()) fail(status);
   return status.ok();
 }

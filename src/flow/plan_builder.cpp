@@ -199,8 +199,11 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, st
 }
 
 std::shared_ptr<StageGauge> PlanBuilder::gauge_of(const std::shared_ptr<const UnitStep>& step, std::string name) {
-  // A function's workers, where they do the work.
-  return gauges_->add(std::move(name), [step] { return step->workers(); });
+  // A function's workers, where they do the work. Who reads the gauges later keeps no workers.
+  return gauges_->add(std::move(name), [seen = std::weak_ptr(step)] {
+    const auto step = seen.lock();
+    return step ? step->workers() : 0;
+  });
 }
 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {

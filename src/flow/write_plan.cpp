@@ -97,6 +97,7 @@ wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::functi
   try {
     if (!gauges) gauges = std::make_shared<FlowGauges>(engine.budget());
     auto made = written(engine, input, wanted, gauges);
+    engine.functions()->trim();
     return made.ok() ? wire::to_frame(feed::Answer{std::move(*made)}) : failure_frame(made.status());
   } catch (const std::exception& failure) {
     return failure_frame(Error{ErrorKind::internal, failure.what()});

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,16 @@ from headway import _core
 from headway._worker.functions.host import command
 
 PROGRAM = str(Path(headway.__file__).parent / "bin" / "headway-data")
+#: A hang ends the test.
+LONGEST_S = 60
 
 
 class Client:
     """A client and its data process, until `close`: pytest keeps what a fixture gives."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, budget: int = 0) -> None:
         self.process: Any = _core.DataProcess(PROGRAM, "")
-        hello = {"function_host": command(), "environment": {}, "scratch": str(scratch)}
+        hello = {"function_host": command(), "environment": {}, "scratch": str(scratch), "budget": budget}
         self.core: Any = _core.DataClient(self.process.address, json.dumps(hello))
 
     def close(self) -> None:
@@ -113,6 +116,27 @@ def test_workers_stay_from_epoch_to_epoch(client):
     plan = [node("range", rows=10), function_node("map_batches", 0, workers=[1, 1])]
     pids = {read(client, plan, who, epoch=epoch)["pid"][0].as_py() for epoch in range(3)}
     assert len(pids) == 1
+
+
+def held(client: Any) -> int:
+    """Bytes of the budget, at the end of a small stream."""
+    stream = client.core.open(json.dumps({"plan": [node("range", rows=1)], "consumption": {}}), [])
+    while stream.next() is not None:
+        pass
+    return int(json.loads(stream.end)["stats"]["held_bytes"])
+
+
+def test_workers_that_nobody_uses_give_their_memory_back(tmp_path):
+    def large(batch):
+        return {"y": np.zeros(3 << 20)}
+
+    client = Client(tmp_path, budget=64 << 20)
+    plan = [node("range", rows=1), function_node("map_batches", 0)]
+    assert read(client, plan, large).num_rows == 3 << 20
+    longest = time.monotonic() + LONGEST_S
+    while held(client) > 16 << 20:
+        assert time.monotonic() < longest
+    client.close()
 
 
 def test_a_worker_that_is_killed_is_replaced(client, tmp_path):

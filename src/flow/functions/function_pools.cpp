@@ -1,13 +1,14 @@
 #include "flow/functions/function_pools.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace headway::flow {
 namespace {
 
-/// So many pools without a user keep their workers.
+/// So many pools without a user keep their workers, as long as the memory that they share with them
+/// is no more than this part of the budget.
 constexpr std::size_t idle_max = 4;
+constexpr std::int64_t idle_share = 4;
 
 void append(std::string& key, const std::string& part) { key += std::to_string(part.size()) + ":" + part; }
 
@@ -54,13 +55,29 @@ arrow::Result<std::shared_ptr<FunctionPool>> FunctionPools::pool(const FunctionS
   }
   ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), spec));
   kept_.push_front({std::move(key), opened});
-  std::size_t idle = 0;
-  for (auto each = std::next(kept_.begin()); each != kept_.end();) {
-    const auto next = std::next(each);
-    if (each->pool.use_count() == 1 && ++idle > idle_max) let_go.splice(let_go.end(), kept_, each);
-    each = next;
-  }
+  let_go = too_many();
   return opened;
+}
+
+void FunctionPools::trim() {
+  std::list<Kept> let_go;  // Ended after the lock.
+  const std::lock_guard lock(mutex_);
+  let_go = too_many();
+}
+
+/// Taken out of what is kept, with the mutex held: those whose last use is longest ago.
+std::list<FunctionPools::Kept> FunctionPools::too_many() {
+  std::list<Kept> found;
+  std::size_t idle = 0;
+  std::int64_t bytes = 0;
+  for (auto each = kept_.begin(); each != kept_.end();) {
+    const auto place = each++;
+    if (place->pool.use_count() > 1) continue;
+    bytes += place->pool->slot_bytes();
+    const bool is_too_much = launch_.budget != nullptr && bytes > launch_.budget->bytes() / idle_share;
+    if (++idle > idle_max || is_too_much) found.splice(found.end(), kept_, place);
+  }
+  return found;
 }
 
 }  // namespace headway::flow

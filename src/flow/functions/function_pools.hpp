@@ -25,11 +25,16 @@ class FunctionPools {
   /// The pool of this spec and this input.
   arrow::Result<std::shared_ptr<FunctionPool>> pool(const FunctionSpec& spec);
 
+  /// Somebody needs a pool no more. Those without a user keep at most a quarter of the budget.
+  void trim();
+
  private:
   struct Kept {
     std::string key;
     std::shared_ptr<FunctionPool> pool;
   };
+
+  std::list<Kept> too_many();
 
   const FunctionHostLaunch launch_;
   std::mutex mutex_;

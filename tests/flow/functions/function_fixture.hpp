@@ -65,13 +65,7 @@ struct FunctionFixture {
   FunctionFixture() {
     folder = std::filesystem::temp_directory_path() / ("headway-functions-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
-    FunctionHostLaunch launch;
-    launch.budget = &budget;
-    launch.environment["PYTHONPATH"] = folder.string();
-    launch.command = {HEADWAY_TEST_PYTHON, "-c",
-                      "import sys; sys.path.insert(0, '" HEADWAY_TEST_PYTHON_PATH
-                      "'); from headway._worker.functions.host import main; main()"};
-    host = FunctionHost::start(launch, [this](const std::string& line) {
+    host = FunctionHost::start(launch(), [this](const std::string& line) {
              const std::lock_guard lock(mutex);
              lines.push_back(line);
              printed.notify_all();
@@ -80,6 +74,16 @@ struct FunctionFixture {
   ~FunctionFixture() {
     host.reset();
     std::filesystem::remove_all(folder);
+  }
+
+  FunctionHostLaunch launch() {
+    FunctionHostLaunch made;
+    made.budget = &budget;
+    made.environment["PYTHONPATH"] = folder.string();
+    made.command = {HEADWAY_TEST_PYTHON, "-c",
+                    "import sys; sys.path.insert(0, '" HEADWAY_TEST_PYTHON_PATH
+                    "'); from headway._worker.functions.host import main; main()"};
+    return made;
   }
 
   static FunctionSpec spec(const std::string& code, const std::string& kind = "map_batches") {
