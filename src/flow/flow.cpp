@@ -84,10 +84,12 @@ void Flow::stop() {
   changed_.notify_all();
 }
 
-void Flow::want() {
+bool Flow::want() {
   const std::lock_guard lock(mutex_);
+  if (failed_) return false;
   wanted_ = true;
   changed_.notify_all();
+  return true;
 }
 
 arrow::Status Flow::wait_until_wanted() {
@@ -110,6 +112,11 @@ bool Flow::run() {
 }
 
 void Flow::fail(const arrow::Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    failed_ = !wanted_;
+    if (failed_) return;
+  }
   for (const Member& member : members_) member.outlet->send(failure_frame(status));
 }
 

@@ -40,8 +40,8 @@ class Flow {
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  /// Any thread: its clients have come.
-  void want();
+  /// Any thread: its clients have come. False: it has failed before, and they get nothing of it.
+  bool want();
   /// Any thread. Members hear nothing more.
   void stop();
 
@@ -70,6 +70,7 @@ class Flow {
   std::atomic<bool> wanted_;
   Stage* stage_ = nullptr;  ///< While it runs.
   bool stopped_ = false;
+  bool failed_ = false;  ///< Before it was wanted.
   std::thread thread_;
 };
 

@@ -179,7 +179,7 @@ bool Server::adopt(const Gathering& complete) {
   if (resumes(complete.consumption) || place->outlets.size() != complete.members.size() ||
       !std::ranges::all_of(complete.members, is_for) ||
       common_text(place->consumption) != common_text(complete.consumption) ||
-      hash_of(*place->input) != hash_of(*complete.input)) {
+      hash_of(*place->input) != hash_of(*complete.input) || !place->flow->want()) {
     drop(place);
     return false;
   }
@@ -192,7 +192,6 @@ bool Server::adopt(const Gathering& complete) {
     session->adopt(place->outlets.at(rank));
   }
   place->gauges->clients_came();
-  place->flow->want();
   if (place->has_read) begin_next(place);
   if (place->has_ended) running_.erase(place);
   return true;
