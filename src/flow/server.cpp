@@ -102,6 +102,7 @@ void Server::open(const std::shared_ptr<Session>& session, std::shared_ptr<const
 
 void Server::begin(const Gathering& complete) {
   if (adopt(complete)) return;
+  make_room();
   const Place place = running_.emplace(running_.end());
   place->input = complete.input;
   place->consumption = complete.consumption;
@@ -141,11 +142,12 @@ void Server::on_end(Place place, bool whole) {
   if (place->wanted || place->members.empty()) running_.erase(place);
 }
 
-/// While the epoch's own rows take most of the memory, the next one waits for its end.
+/// Nothing is begun while most of the memory is taken: where the epoch's own rows take it, the next
+/// one waits for its end.
 void Server::begin_next(Place before) {
   const Budget& budget = engine_->budget();
   if (!before->wanted || before->has_next || !before->consumption.more || before->members.empty()) return;
-  if (!before->has_ended && budget.taken() > budget.bytes() / 2) return;
+  if (budget.taken() > budget.bytes() / 2) return;
   feed::Consumption next = before->consumption;
   ++next.epoch;
   next.cursor.reset();
@@ -195,6 +197,15 @@ bool Server::adopt(const Gathering& complete) {
   if (place->has_read) begin_next(place);
   if (place->has_ended) running_.erase(place);
   return true;
+}
+
+/// What was begun for clients that may never ask for it gives way to what is asked for.
+void Server::make_room() {
+  const Budget& budget = engine_->budget();
+  for (auto each = running_.begin(); each != running_.end() && budget.taken() > budget.bytes() / 2;) {
+    const auto place = each++;
+    if (!place->wanted && !place->dropped) drop(place);
+  }
 }
 
 /// A flow that nobody wants. One that still runs tells when it has ended.

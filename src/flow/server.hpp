@@ -69,6 +69,7 @@ class Server : public SessionHost {
   void begin_next(Place before);
   Result<void> start_flow(Place place);
   void on_end(Place place, bool whole);
+  void make_room();
   void drop(Place place);
   /// Has `make` called where it may block, and sends what it returns.
   void answer_later(const std::shared_ptr<Session>& session, std::function<wire::Frame()> make);

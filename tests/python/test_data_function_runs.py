@@ -15,6 +15,7 @@ import cloudpickle
 import headway
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from headway import _core
 from headway._worker.functions.host import command
@@ -126,6 +127,12 @@ def held(client: Any) -> int:
     return int(json.loads(stream.end)["stats"]["held_bytes"])
 
 
+def held_by_others(client: Any, path: Path) -> int:
+    """Bytes of the budget, while no stream is opened."""
+    plan = [node("range", rows=1), node("write", 0, format="csv", path=str(path), mode="overwrite")]
+    return int(json.loads(client.core.run(json.dumps({"plan": plan}), [])[0])["stats"]["held_bytes"])
+
+
 def test_workers_that_nobody_uses_give_their_memory_back(tmp_path):
     def large(batch):
         return {"y": np.zeros(3 << 20)}
@@ -219,3 +226,21 @@ def test_a_join(client, duckdb):
         whole("join", 0, 2, type="inner", on=["id"], right_on=["id"], left_suffix="", right_suffix=""),
     ]
     assert read(client, plan, squares).to_pydict() == {"id": [0, 2, 4], "square": [0, 1, 4]}
+
+
+def test_an_epoch_begun_ahead_gives_way_to_what_is_asked_for(tmp_path):
+    pq.write_table(pa.table({"id": np.arange(5_000_000)}), tmp_path / "ids.parquet", row_group_size=5_000_000)
+    client = Client(tmp_path, budget=64 << 20)
+    plan = [node("read", format="parquet", paths=[str(tmp_path / "ids.parquet")])]
+    asked = {"batch_size": 100_000, "iterator": "one", "more": True}
+    stream = client.core.open(json.dumps({"plan": plan, "consumption": asked}), [])
+    while stream.next() is not None:
+        pass
+    longest = time.monotonic() + LONGEST_S
+    half = 24 << 20
+    while held_by_others(client, tmp_path / "rows") < half:
+        assert time.monotonic() < longest
+    while held(client) > half:
+        assert time.monotonic() < longest
+    stream.close()
+    client.close()
