@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from headway import data
+from headway.data import _client
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -118,6 +119,23 @@ def test_an_epoch_that_is_left_or_read_otherwise_is_followed_by_the_next_one(tab
     again.load_state_dict(state)
     assert ids(epochs) == wanted[4][100:]
     assert ids(epochs) == wanted[5]
+
+
+def test_the_next_epoch_is_likely_after_one_that_was_read_to_its_end(monkeypatch):
+    likely = []
+    made = _client.Stream
+
+    def stream(plan, asked, *args, **named):
+        likely.append(asked["more"])
+        return made(plan, asked, *args, **named)
+
+    monkeypatch.setattr(_client, "Stream", stream)
+    epochs = data.range(30).iterator().iter_batches(batch_size=10)
+    for is_left in [False, True, True, False, False]:
+        for _ in epochs:
+            if is_left:
+                break
+    assert likely == [False, True, False, False, True]
 
 
 def test_all_who_share_read_on_together(table):

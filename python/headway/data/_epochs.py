@@ -17,9 +17,10 @@ _numbers = itertools.count()
 
 
 class EpochStreams:
-    """Opens a stream for each epoch. From the second epoch on the stream says that another epoch is
-    likely, and the data engine begins that epoch early. What the engine has begun lives as long as
-    the stream of the epoch before, which therefore stays open until the next one gives a batch.
+    """Opens a stream for each epoch. After an epoch that was read to its end, the stream of the
+    next one says that another epoch is likely, and the data engine begins that epoch early. What
+    the engine has begun lives as long as the stream of the epoch before, which therefore stays open
+    until the next one gives a batch.
 
     Args:
         plan: What is read.
@@ -30,7 +31,8 @@ class EpochStreams:
         self._plan = plan
         self._context = context
         self._name = f"{os.getpid()}-{next(_numbers)}"
-        self._epochs = 0
+        #: Whether the last epoch was read to its end.
+        self._ended = False
         #: The one that has come to its end.
         self._before: _client.Stream | None = None
 
@@ -41,9 +43,8 @@ class EpochStreams:
             asked: How its rows are consumed.
             waits: What hears how long each batch is waited for.
         """
-        self._epochs += 1
         is_alone = not asked["group"] or asked["world_size"] == 1
-        asked = {**asked, "iterator": self._name if is_alone else "", "more": self._epochs > 1}
+        asked = {**asked, "iterator": self._name if is_alone else "", "more": self._ended}
         return _client.Stream(self._plan, asked, self._context, waits=waits)
 
     def begun(self) -> None:
@@ -55,7 +56,8 @@ class EpochStreams:
     def leave(self, stream: _client.Stream) -> None:
         """Nothing more is wanted of a stream."""
         self.begun()
-        if stream.stats is not None and self._epochs > 1:
+        more, self._ended = self._ended, stream.stats is not None
+        if more and self._ended:
             self._before = stream
         else:
             stream.close()
