@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <pwd.h>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,8 +88,18 @@ Result<std::string> shared_folder(const fs::path& scratch) {
   return folder->string();
 }
 
+/// The first program of this name in PATH; empty: none.
+std::string found_in_path(const std::string& name) {
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string path = (fs::path(folder) / name).string();
+    if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
 /// Which Python runs DuckDB: the one that is named, or that of the wheel which `package` is a part
-/// of; empty: none.
+/// of, at its prefix or, for a user's own packages, by its version in PATH; empty: none.
 Result<std::string> interpreter(const fs::path& package) {
   std::error_code failure;
   const std::string named = variable("HEADWAY_PYTHON");
@@ -103,8 +114,8 @@ Result<std::string> interpreter(const fs::path& package) {
   // PREFIX/lib/python3.11/site-packages/headway
   const fs::path version = package.parent_path().parent_path();
   const fs::path own = version.parent_path().parent_path() / "bin" / version.filename();
-  const bool is_python = version.filename().string().starts_with("python");
-  return is_python && fs::exists(own, failure) ? own.string() : std::string();
+  if (!version.filename().string().starts_with("python")) return std::string();
+  return fs::exists(own, failure) ? own.string() : found_in_path(version.filename().string());
 }
 
 /// The command that starts the host of processes of Python; empty where there is no interpreter.

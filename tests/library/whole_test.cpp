@@ -91,6 +91,24 @@ BOOST_AUTO_TEST_CASE(without_a_python_that_has_headway_the_error_says_what_names
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_package_outside_of_its_pythons_prefix_finds_that_version_in_path) {
+  namespace fs = std::filesystem;
+  const fs::path package = fs::path(folder.path()) / "packages/lib/python3.99/site-packages/headway";
+  const fs::path programs = fs::path(folder.path()) / "programs";
+  for (const fs::path& each : {package / "lib", package / "bin", programs}) fs::create_directories(each);
+  const fs::path library = fs::canonical(HEADWAY_TEST_LIBRARY);
+  fs::copy(library, package / "lib");
+  fs::copy_file(fs::canonical(library.parent_path() / "headway-data"), package / "bin/headway-data");
+  write("programs/python3.99", "#!/bin/sh\nexec " HEADWAY_TEST_PYTHON " \"$@\"\n");
+  fs::permissions(programs / "python3.99", fs::perms::owner_all);
+  const std::string variables = "LD_LIBRARY_PATH=" + (package / "lib").string() + " PATH=$PATH:" + programs.string();
+  const Ended ended = run_program(variables);
+  BOOST_TEST_CONTEXT(ended.output) {
+    BOOST_TEST(ended.code == 0);
+    BOOST_TEST(ended.says("ascending: a 3 | a 1 | b 1 | c - |\n"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(files_that_are_written_are_read_again) {
   const data::Dataset rows = data::range(10).with_column("data", data::col("id") * 2);
   const std::string path = folder.path() + "/";
