@@ -9,6 +9,7 @@
 #include "library/slot_columns.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace headway::library {
 namespace {
@@ -17,7 +18,7 @@ class OpenedStream : public DataStream {
  public:
   OpenedStream(std::unique_ptr<feed::Stream> stream, DataWaits* waits) : stream_(std::move(stream)), waits_(waits) {}
   ~OpenedStream() override {
-    if (waits_ != nullptr) waits_->end_epoch(*stream_);
+    end_epoch();
     stream_->close();
   }
 
@@ -29,12 +30,20 @@ class OpenedStream : public DataStream {
     }
     const feed::Outcome<std::shared_ptr<feed::Batch>> taken = stream_->next(nullptr, progressing);
     if (!taken.value) return taken.value.error();
-    if (*taken.value == nullptr) return std::optional<Taken>();
+    if (*taken.value == nullptr) {
+      end_epoch();
+      return std::optional<Taken>();
+    }
     if (waits_ != nullptr) waits_->end(*stream_);
     return std::optional<Taken>(Taken{as_columns(*taken.value), (*taken.value)->cursor()});
   }
 
  private:
+  /// Once.
+  void end_epoch() {
+    if (DataWaits* waits = std::exchange(waits_, nullptr)) waits->end_epoch(*stream_);
+  }
+
   std::unique_ptr<feed::Stream> stream_;
   DataWaits* waits_;
 };

@@ -5,6 +5,8 @@
 
 #include <exception>
 #include <limits>
+#include <unistd.h>
+#include <utility>
 
 namespace headway::data {
 namespace {
@@ -40,6 +42,12 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(static_cast<std::int64_t>(*value)) : Json();
 }
 
+/// Whose epochs these are, where no group says it.
+std::string stream_name(const IteratorState& state) {
+  if (!state.group.empty() && state.world_size > 1) return {};
+  return std::to_string(getpid()) + "-" + std::to_string(state.number);
+}
+
 /// As the data process reads it.
 Json consumption_of(const IteratorState& state, const BatchOptions& options) {
   Json batch_size = or_null(options.batch_size);
@@ -56,8 +64,8 @@ Json consumption_of(const IteratorState& state, const BatchOptions& options) {
           {"equal", !state.group.empty()},
           {"prefetch", options.prefetch_batches},
           {"cursor", state.cursor},
-          {"iterator", ""},
-          {"more", false}};
+          {"iterator", stream_name(state)},
+          {"more", state.ended}};
 }
 
 /// Rows stay: the position counts them.
@@ -84,6 +92,7 @@ class EpochRun {
     }
     epoch_ = state_->epoch;
     const std::string consumption = consumption_of(*state_, options).dump();
+    more_ = std::exchange(state_->ended, false);
     stream_ = library::open_data(state_->dataset.plan().dump(), consumption, state_->name).value();
     loop_ = state_->moving = ++state_->loops;
   }
@@ -121,8 +130,11 @@ class EpochRun {
   void take() {
     batch_.reset();  // Its memory is the data process's again.
     auto taken = stream_->next().value();
+    state_->before.reset();
     if (!taken) {
+      if (more_) state_->before = std::move(stream_);
       stream_.reset();
+      state_->ended = true;
       end();
       return;
     }
@@ -142,6 +154,7 @@ class EpochRun {
   std::shared_ptr<IteratorState> state_;
   std::int64_t loop_ = 0;
   std::int64_t epoch_ = 0;
+  bool more_ = false;  ///< It was said that the next epoch is likely.
   std::unique_ptr<library::DataStream> stream_;
   std::optional<Batch> batch_;
   std::exception_ptr failure_;

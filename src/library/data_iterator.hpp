@@ -3,7 +3,11 @@
 #include <headway/data/dataset.hpp>
 #include <headway/json.hpp>
 
+#include "library/data_client.hpp"
+
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,6 +17,8 @@ namespace headway::data {
 struct IteratorState {
   explicit IteratorState(Dataset dataset) : dataset(std::move(dataset)) {}
 
+  static inline std::atomic<std::int64_t> made = 0;
+  const std::int64_t number = ++made;  ///< No other iterator of this process has it.
   Dataset dataset;
   /// The name of a trainer's data set; empty for another one.
   std::string name = {};
@@ -28,6 +34,11 @@ struct IteratorState {
   /// The loop that moves this position; 0: none. One that was left for another moves it no more.
   std::int64_t moving = 0;
   std::int64_t loops = 0;
+  /// Whether the last loop came to its end: the next epoch will probably be wanted too.
+  bool ended = false;
+  /// The stream of an epoch that came to its end. What the data process has begun of the next epoch
+  /// lives as long as this.
+  std::unique_ptr<library::DataStream> before = nullptr;
 };
 
 }  // namespace headway::data
