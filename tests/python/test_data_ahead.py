@@ -147,11 +147,12 @@ def test_all_who_share_read_on_together(table):
             size = 30 if epoch < 3 else 40  # What was begun for batches of 30 is dropped.
             found[rank].append(ids(shares[rank].iter_batches(batch_size=size)))
 
-    threads = [threading.Thread(target=read, args=(rank,)) for rank in range(2)]
+    threads = [threading.Thread(target=read, args=(rank,), daemon=True) for rank in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=120)
+        assert not thread.is_alive()
     for epoch in range(4):
         assert sorted(found[0][epoch] + found[1][epoch]) == list(range(1000))
     assert len({tuple(found[0][epoch]) for epoch in range(4)}) == 4
@@ -168,8 +169,8 @@ def test_functions_are_not_called_for_an_epoch_that_nobody_reads(tmp_path):
     iterator = data.range(4).map_batches(note).iterator()
     for _ in range(3):
         assert ids(iterator.iter_batches(batch_size=4)) == [0, 1, 2, 3]
-    del iterator
-    data.range(1).count()
+    # While others call theirs, a fourth epoch would be well under way.
+    assert data.range(100).map_batches(lambda batch: batch, batch_size=1).count() == 100
     assert calls.read_text() == "..."
 
 

@@ -221,6 +221,15 @@ def test_tables_of_another_kind_are_cast_to_the_first(scratch):
         assert pa.ipc.open_file(source).read_all().to_pylist() == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 
 
+def test_columns_of_one_name_are_kept(scratch):
+    import pyarrow as pa
+
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    file = _materialize.written([twice, twice])
+    with pa.OSFile(file.path) as source:
+        assert pa.ipc.open_file(source).read_all().equals(pa.concat_tables([twice, twice]))
+
+
 def test_a_data_config_names_what_the_trainer_lacks():
     from headway.train import DataParallelTrainer
 

@@ -56,6 +56,19 @@ def test_lance_gives_an_older_version_some_columns_and_some_rows(lance):
 
 
 @pytest.mark.heavy
+def test_options_of_lances_scanner_count_for_all_fragments_together(lance):
+    assert data.read_lance(lance, scanner_options={"limit": 4}).take_all() == ROWS[:4]
+    some = data.read_lance(lance, scanner_options={"columns": ["id"], "filter": "even", "limit": 2})
+    assert some.take_all() == [{"id": 0}, {"id": 2}]
+    assert data.read_lance(lance, columns=["id"], scanner_options={"columns": ["name"]}).columns() == ["id"]
+    for name in ("offset", "nearest"):
+        with pytest.raises(ValueError, match=f'scanner_options\\["{name}"\\] is 1; allowed'):
+            data.read_lance(lance, scanner_options={name: 1})
+    with pytest.raises((TypeError, ValueError), match="limit"):
+        data.read_lance(lance, scanner_options={"limit": -1})
+
+
+@pytest.mark.heavy
 def test_lance_is_read_as_it_was_when_it_was_opened(installed, lance):
     made = data.read_lance(lance)
     installed("lance").write_dataset(table(ROWS), lance, mode="append")

@@ -79,7 +79,8 @@ class _Written:
         kind = _types.known(self._kind, table.schema)
         if not kind.equals(self._kind):
             self._begin_again(kind)
-        self._write(table.select(kind.names))
+        # A column may be there twice, and can then not be selected by its name.
+        self._write(table if table.schema.names == kind.names else table.select(kind.names))
 
     def _begin(self, kind: pa.Schema) -> None:
         import pyarrow as pa

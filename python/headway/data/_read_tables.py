@@ -39,7 +39,7 @@ def read_lance(
         columns: Only these; no others are read.
         filter: A condition of SQL; other rows are left out.
         storage_options: For Lance's access to the storage.
-        scanner_options: Further arguments of ``LanceDataset.scanner``.
+        scanner_options: Arguments of ``LanceFragment.scanner``, and a ``limit`` of all rows.
         concurrency: Kept for scripts that give it.
         override_num_blocks: Into how many pieces the rows are cut; default: fragments.
 
@@ -58,11 +58,8 @@ def read_lance(
         check_str("filter", filter, "None or a condition of SQL")
     above_0("concurrency", concurrency)
     above_0("override_num_blocks", override_num_blocks)
-    scan = {
-        **_mapping("scanner_options", scanner_options),
-        "columns": column_names("columns", columns),
-        "filter": filter,
-    }
+    scan = _scan(scanner_options, columns=column_names("columns", columns), filter=filter)
+    limit = scan.pop("limit", None)
     options = _mapping("storage_options", storage_options)
     lance = needed("read_lance", "lance", "pylance")
     fragments: list[tuple[str, int, int]] = []
@@ -74,9 +71,20 @@ def read_lance(
             rows.append(fragment.count_rows())
     if not fragments:
         raise ValueError(f"uri: {', '.join(uris)} has no rows, so nothing can be read")
-    # A filter, or an option such as a limit, leaves rows out.
-    known = rows if filter is None and not scanner_options else None
-    return cut(of_python(_LanceFragments(fragments, options, scan), len(fragments), known), override_num_blocks)
+    # A filter leaves rows out, and perhaps another option does.
+    known = rows if filter is None and not scan.keys() - {"columns"} else None
+    made = cut(of_python(_LanceFragments(fragments, options, scan), len(fragments), known), override_num_blocks)
+    return made if limit is None else made.limit(limit)
+
+
+def _scan(scanner_options: Mapping[str, Any] | None, **given: Any) -> dict[str, Any]:
+    """The arguments of each fragment's scanner: those that are given by name count."""
+    scan = _mapping("scanner_options", scanner_options)
+    for name in ("offset", "nearest"):
+        if name in scan:
+            allowed = "options that a fragment can be scanned with, and limit"
+            raise ValueError(f'scanner_options["{name}"] is {scan[name]!r}; allowed: {allowed}')
+    return scan | {name: value for name, value in given.items() if value is not None}
 
 
 def read_delta(
