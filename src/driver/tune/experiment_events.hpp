@@ -95,7 +95,7 @@ BOOST_DESCRIBE_STRUCT(TrialEnded, (), (trial_id, state, reason, outcome, last_re
 
 /// No event follows.
 struct ExperimentEnded {
-  std::string state;  ///< "finished", "stopped", or "failed", as with a journal that no one can write.
+  std::string state;  ///< "finished", "stopped", or "failed": its journal cannot be written.
   std::string reason;
 };
 BOOST_DESCRIBE_STRUCT(ExperimentEnded, (), (state, reason))

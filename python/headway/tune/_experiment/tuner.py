@@ -173,7 +173,7 @@ class Tuner:
 
         Raises:
             FileExistsError: the experiment has a driver already.
-            TuneError: the experiment itself failed, for example where its journal cannot be written.
+            TuneError: the experiment itself failed, as with a journal that no one can write.
             KeyboardInterrupt: Ctrl-C. What the trials had reported is kept; ``restore`` resumes
                 them.
         """
