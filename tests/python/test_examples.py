@@ -92,6 +92,24 @@ def test_a_new_word_is_learned_from_five_images_and_the_old_one_kept(run):
     assert float(old_after) < 0.3
 
 
+@pytest.mark.heavy
+def test_tuning_finds_good_settings_and_saves_epochs(tmp_path):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "tune_digits.py"],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        cwd=tmp_path,
+        env={**os.environ, "HEADWAY_STORAGE": str(tmp_path / "results")},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    accuracy = re.search(r"^Best test accuracy: (\d\.\d+), with ", done.stdout, re.MULTILINE)
+    assert float(accuracy[1]) > 0.96
+    trained, of_all = re.search(r"Early stopping: (\d+) of (\d+) epochs were trained", done.stdout).groups()
+    assert int(trained) < int(of_all) / 2
+    assert (tmp_path / "results/tune-digits/picture.svg").exists()
+
+
 def test_each_example_has_a_row_in_the_readme():
     table = re.findall(r"^\| \[([a-z_]+\.py)\]", EXAMPLES.joinpath("README.md").read_text(), re.MULTILINE)
     scripts = {file.name for file in EXAMPLES.glob("*.py")} - {"lose_a_rank.py"}
