@@ -191,7 +191,7 @@ void ExperimentWorld::check_handled(const TuneEvent& event, const TuneCommands& 
 /// nothing against the trial.
 void ExperimentWorld::check_verdict(const TrialReported& event, const TuneCommands& commands, Line& line) {
   const double score = event.numbers.at("score");
-  const bool time_over = spec_.time_budget_s && experiment_time() >= Time(from_seconds(*spec_.time_budget_s));
+  const bool time_over = spec_.time_budget_s && now_ >= began_ + from_seconds(*spec_.time_budget_s);
   line.is_judged = true;
   line.is_stopped = spec_.stop && score >= spec_.stop->at("score");
   std::optional<Verdict> verdict;
@@ -215,7 +215,7 @@ void ExperimentWorld::check_verdict(const TrialReported& event, const TuneComman
 }
 
 void ExperimentWorld::check_no_place_is_idle() const {
-  const bool time_over = spec_.time_budget_s && experiment_time() >= Time(from_seconds(*spec_.time_budget_s));
+  const bool time_over = spec_.time_budget_s && now_ >= began_ + from_seconds(*spec_.time_budget_s);
   if (stopping_ || time_over || controller_.finished()) return;
   int starting = 0;
   int running = 0;
@@ -234,8 +234,8 @@ void ExperimentWorld::check_no_place_is_idle() const {
 void ExperimentWorld::check_end() const {
   require(finish_ && !finish_->reason.empty(), counted_once, "the experiment ends without a reason");
   if (spec_.time_budget_s) {
-    const Time last = std::max(base_, Time(from_seconds(*spec_.time_budget_s)));
-    require(experiment_time() <= last + TuneController::over_time + 1s, liveness, "its time has ended long ago");
+    const Time last = began_ + from_seconds(*spec_.time_budget_s);
+    require(now_ <= last + TuneController::over_time + 1s, liveness, "its time has ended long ago");
   }
   if (finish_->state != "finished") return;
   require(controller_.search_over() || has_nothing_, liveness, "the search was not asked for more");

@@ -63,10 +63,11 @@ def test_the_time_budget_ends_trials_at_a_report_and_between_two(tmp_path):
         "t0": ("terminated", "the time budget of 0.5 s has ended"),
         "t1": ("terminated", "the time budget of 0.5 s has ended"),
     }
-    # It counts over all drivers.
+    # Each driver has all of it.
     again = experiments.Served(tmp_path / "e", wait_for_ever, [{}], time_budget_s=0.5, restore=RESTORED)
+    again.configs, again.given = [{}, {}, {}], 2
     assert again.serve().reason == "the time budget of 0.5 s has ended"
-    assert again.of(_core.TrialStartWanted) == []
+    assert [event.trial_id for event in again.of(_core.TrialStartWanted)] == ["t2"]
 
 
 def test_the_user_ends_one_trial_between_two_reports(tmp_path):

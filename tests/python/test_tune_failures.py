@@ -44,8 +44,12 @@ def tuner(tmp_path, monkeypatch):
 
 
 def test_callbacks_are_checked_before_anything_starts(tuner):
-    with pytest.raises(TypeError, match=r"RunConfig\.callbacks\[0\] of a Tuner is <"):
-        tuner(reports_x, {"x": 1}, run_config={"callbacks": [train.UserCallback()]}).fit()
+    class Needs(tune.Callback):
+        def _check(self):
+            raise ImportError("it needs a library")
+
+    with pytest.raises(ImportError, match="it needs a library"):
+        tuner(reports_x, {"x": 1}, run_config={"callbacks": [Needs()]}).fit()
     assert not tuner.made
 
 
@@ -73,7 +77,7 @@ def test_a_report_that_the_searcher_cannot_read_is_its_trials_error(tuner):
                 super().answer(trial_id, decision, reason)
                 return
             trial = self.running.pop(trial_id)
-            fields = {"number": trial[1], "line": trial[2], "decision": "stop", "reason": "no loss"}
+            fields = {"number": trial[1], "line": trial[2], "metrics": [], "decision": "stop", "reason": "no loss"}
             self.events.append(event("TrialReported", trial_id=trial_id, **fields))
             self.end(trial_id, "errored", "no loss")
 
@@ -167,6 +171,30 @@ def test_a_seeded_search_and_its_callbacks_can_be_restored(tuner, hears, wrap):
     drawn = BasicVariantGenerator(random_state=7)
     drawn.set_search_properties(None, None, {"x": tune.uniform(0, 1)}, num_samples=2)
     assert search.suggest("a") == drawn.suggest("a"), "as the user gave it"
+
+
+def test_a_configuration_that_the_core_refuses_is_its_trials_error(tuner):
+    class Refuses(FakeExperiment):
+        def start_trial(self, trial_id, start, **arguments):
+            if start == 1 and not self.starts:
+                self.starts.append(trial_id)
+                raise ValueError("ScalingConfig.num_workers is 100000")
+            super().start_trial(trial_id, start, **arguments)
+
+    grid = tuner(reports_x, {"x": tune.grid_search([1, 2])}, kind=Refuses).fit()
+    assert [record.state for record in grid._list] == ["errored", "terminated"]
+    assert "num_workers is 100000" in str(grid.errors[0])
+
+
+def test_each_trial_has_its_folder(tuner):
+    space = {"x": tune.grid_search([1, 2])}
+    grid = tuner(reports_x, space, trial_dirname_creator=lambda trial: "same").fit()
+    folders = [record.folder for record in grid._list]
+    assert folders[0] == "same"
+    assert folders[1] == f"same_{grid._list[1].trial_id}"
+    for name in ("..", ".", "", "a/b"):
+        with pytest.raises(ValueError, match="trial_dirname_creator returned"):
+            tuner(reports_x, space, trial_dirname_creator=lambda trial, name=name: name).fit()
 
 
 FAILS = """

@@ -8,7 +8,7 @@ from headway import tune
 from headway.tune._experiment.naming import tag_of
 from headway.tune._experiment.records import Records, TrialRecord
 from headway.tune._experiment.search_state import SearchState
-from headway.tune.search import BasicVariantGenerator
+from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter
 from headway.tune.search.optuna import OptunaSearch
 from search_spaces import spaces
 
@@ -79,3 +79,36 @@ def test_a_restored_searcher_learns_what_it_had_not_heard(tmp_path):
     assert [trial.state.name for trial in search._study.trials] == ["COMPLETE"] * 4
     assert isinstance(restored.next("e"), tuple)
     assert restored.next("f") == "FINISHED"
+
+
+def optuna_state(path, limit=None):
+    search = OptunaSearch(seed=1)
+    wrapped = search if limit is None else ConcurrencyLimiter(search, limit)
+    return search, SearchState(SPACE, tune.TuneConfig("loss", "min", search_alg=wrapped, num_samples=9), str(path))
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_trial_that_never_ends_here_holds_no_place_of_a_limit(tmp_path, there):
+    _, state = optuna_state(tmp_path, 1)
+    config, _ = state.next("a")
+    assert state.next("b") is None
+    state.save(now=True)
+    _, restored = optuna_state(tmp_path, 1)
+    records = records_of(tmp_path, *([("a", "unfinished", 1.0, config)] if there else []))
+    restored.restore(records, unfinished=False)
+    assert isinstance(restored.next("b"), tuple)
+
+
+def test_a_searcher_learns_from_resumed_trials_that_its_state_lacks(tmp_path):
+    _, state = optuna_state(tmp_path)
+    state.save(now=True)
+    configs = [state.next(name)[0] for name in "abc"]
+    search, restored = optuna_state(tmp_path)
+    ends = [("unfinished", None), ("errored", None), ("unfinished", None)]
+    trials = zip("abc", ends, configs, strict=True)
+    records = records_of(tmp_path, *((name, *end, config) for name, end, config in trials))
+    restored.restore(records, unfinished=True, errored=True)
+    restored.ended("a", {"loss": 1.0}, error=False)
+    restored.ended("b", {"loss": 2.0}, error=False)
+    restored.ended("c", {"loss": 3.0}, error=True)
+    assert [trial.value for trial in search._study.trials] == [1.0, 2.0]

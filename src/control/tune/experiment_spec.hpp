@@ -28,7 +28,7 @@ struct ExperimentSpec {
   JsonObject scheduler = {{"kind", "fifo"}};               ///< See Scheduler::make.
   std::optional<std::map<std::string, double>> stop = {};  ///< By metric: a trial ends there.
   std::optional<int> max_concurrent = {};                  ///< Unset: as there are slots.
-  std::optional<double> time_budget_s = {};                ///< While a driver is at work.
+  std::optional<double> time_budget_s = {};                ///< Of each driver.
   bool fail_fast = false;                                  ///< The first error ends all.
   bool asks = false;                                       ///< The front end decides, too.
   /// A report without a metric that is needed is an error.

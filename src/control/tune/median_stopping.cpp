@@ -15,7 +15,7 @@ double mean_between(const MedianStopping::History& history, double from, double 
   double sum = 0;
   int count = 0;
   for (std::size_t i = 0; i < history.times.size(); ++i) {
-    if (history.times[i] < from || history.times[i] > to) continue;
+    if (history.times[i] < from || history.times[i] > to || std::isnan(history.scores[i])) continue;
     sum += history.scores[i];
     ++count;
   }
@@ -47,7 +47,8 @@ std::vector<double> MedianStopping::means_of_others(const Progress& progress, co
   for (const auto& [trial, history] : state_.histories) {
     if (trial == own || history.times.empty()) continue;
     if (history.times.back() < progress.time - spec_.min_time_slice) continue;
-    means.push_back(mean_between(history, spec_.grace_period, progress.time));
+    const double mean = mean_between(history, spec_.grace_period, progress.time);
+    if (!std::isnan(mean)) means.push_back(mean);
   }
   return means;
 }
@@ -62,7 +63,8 @@ Decision MedianStopping::reported(const Progress& progress, SideEffects&) {
   const std::vector<double> means = means_of_others(progress, own);
   if (means.size() < static_cast<std::size_t>(spec_.min_samples_required)) return {};
   const double middle = median(means);
-  const double best = *std::ranges::max_element(history.scores);
+  double best = -std::numeric_limits<double>::infinity();
+  for (const double score : history.scores) best = std::max(best, std::isnan(score) ? best : score);
   if (!(best < middle)) return {};
   state_.judged[own] = true;
   const double sign = is_less_better(spec_.mode) ? -1 : 1;

@@ -43,9 +43,9 @@ void TuneController::on(const DriverBegan& event) {
   search_over_ = search_waits_ = finished_ = false;
   stop_reason_.reset();
   for (std::size_t i = 0; i < trials_.size(); ++i) take_up(static_cast<std::int64_t>(i), anew);
-  const Time end = Time(from_seconds(spec_.time_budget_s.value_or(0)));
-  time_over_ = spec_.time_budget_s && now_ >= end;
-  if (spec_.time_budget_s && !time_over_) commands_.emplace_back(SetTimer{end});
+  time_over_ = false;
+  budget_end_ = now_ + from_seconds(spec_.time_budget_s.value_or(0));
+  if (spec_.time_budget_s) commands_.emplace_back(SetTimer{budget_end_});
 }
 
 /// What an earlier driver had decided counts, even where it has died before the trial's processes
@@ -312,7 +312,7 @@ void TuneController::on(const TimeCame&) {
     stop(budget_words(), false);
     return;
   }
-  if (now_ < Time(from_seconds(*spec_.time_budget_s))) return;
+  if (now_ < budget_end_) return;
   time_over_ = true;
   for (const std::int64_t number : std::set(paused_)) end(number, TrialState::terminated, budget_words());
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});

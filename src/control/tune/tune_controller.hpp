@@ -105,6 +105,7 @@ class TuneController {
   bool search_over_ = false;
   bool search_waits_ = false;  ///< It had nothing, and nothing has happened since it was asked.
   bool time_over_ = false;
+  Time budget_end_{};  ///< Each driver has the whole budget.
   std::optional<std::string> stop_reason_;
   bool finished_ = false;
   Time now_{};

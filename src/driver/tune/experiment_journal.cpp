@@ -32,6 +32,15 @@ std::optional<std::string_view> told_by(std::string_view line) {
   return text;
 }
 
+/// Whoever writes has not died before these bytes.
+bool has_whole_line(std::string_view text) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    if (told_by(text.substr(0, end))) return true;
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 Json shown_trial(const tune::Trial& trial) {
   JsonObject shown = to_json(trial).as_object();
   // What is starting has no processes yet.
@@ -42,20 +51,26 @@ Json shown_trial(const tune::Trial& trial) {
 
 }  // namespace
 
-std::string journal_line(Time at, const tune::TuneEvent& event) {
-  const std::string text = tune::to_line(at, event);
-  return checksum_of(text) + text + "\n";
-}
+std::string line_of(std::string_view text) { return checksum_of(text) + std::string(text) + "\n"; }
+
+std::string journal_line(Time at, const tune::TuneEvent& event) { return line_of(tune::to_line(at, event)); }
 
 Result<FoundExperiment> find_experiment(const std::string& directory) {
-  const Result<std::string> text = storage::read_whole(storage::join(directory, experiment_journal_name));
+  const std::string path = storage::join(directory, experiment_journal_name);
+  const Result<std::string> text = storage::read_whole(path);
   if (!text) return text.error();
   FoundExperiment found;
   for (std::size_t end = text->find('\n'); end != std::string::npos; end = text->find('\n', found.whole_bytes)) {
     const auto line = told_by(std::string_view(*text).substr(found.whole_bytes, end - found.whole_bytes));
+    if (!line && has_whole_line(std::string_view(*text).substr(end + 1))) {
+      return Error{ErrorKind::corrupted, path + " is damaged at byte " + std::to_string(found.whole_bytes)};
+    }
     if (!line) break;
     const Result<tune::LoggedEvent> logged = tune::from_line(*line);
-    if (!logged) break;
+    if (!logged) {
+      return Error{ErrorKind::corrupted, path + " has a line that another version of Headway has written, at byte " +
+                                             std::to_string(found.whole_bytes) + ": " + logged.error().message};
+    }
     (void)found.controller.handle(logged->at, logged->event);
     found.at = logged->at;
     found.whole_bytes = end + 1;

@@ -15,7 +15,9 @@ namespace headway::driver {
 
 inline constexpr const char* experiment_journal_name = "experiment.journal";
 
-/// An event as the journal's line, with its end.
+/// What an event says as the journal's line, with its checksum and its end.
+std::string line_of(std::string_view text);
+/// An event as such a line.
 std::string journal_line(Time at, const control::tune::TuneEvent& event);
 
 /// An experiment as its journal tells it.
@@ -26,7 +28,8 @@ struct FoundExperiment {
 };
 
 /// Reads the journal of an experiment's folder up to its last whole line: its writer may have died
-/// in the middle of the next one. Errors: `not_found` when there is none; `unavailable`.
+/// in the middle of the next one. Errors: `not_found` when there is none; `corrupted` when lines
+/// follow one that is damaged, or one is unknown here; `unavailable`.
 Result<FoundExperiment> find_experiment(const std::string& directory);
 
 /// The journal as its one writer has it. Used from one thread at a time.

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <limits>
+
 /// Which trials the median stopping rule ends.
 namespace headway::control::tune {
 
@@ -42,6 +44,17 @@ BOOST_AUTO_TEST_CASE(few_samples_end_nobody) {
   BOOST_TEST((told(rule, 0, 5, 0).verdict == Verdict::go_on));
   (void)told(rule, 3, 1, 1);  // It has not come so far.
   BOOST_TEST((told(rule, 0, 6, 0).verdict == Verdict::go_on));
+}
+
+BOOST_AUTO_TEST_CASE(scores_that_are_no_numbers_count_for_nobody) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  Scheduler rule = median_rule({{"grace_period", 0}, {"min_samples_required", 1}});
+  (void)told(rule, 1, 1, none);
+  (void)told(rule, 2, 1, none);
+  (void)told(rule, 2, 2, 1);
+  (void)told(rule, 0, 1, none);
+  BOOST_TEST(told(rule, 0, 2, 0).reason ==
+             "median stopping: the best so far, 0, is worse than the median 1 of 1 trials' means at iteration 2");
 }
 
 BOOST_AUTO_TEST_CASE(less_is_better_in_the_mode_min) {

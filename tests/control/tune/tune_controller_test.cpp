@@ -158,7 +158,6 @@ BOOST_AUTO_TEST_CASE(each_question_to_the_search_has_its_answer) {
   bench.handle(NothingSuggested{});
   bench.handle(NothingSuggested{});
   BOOST_TEST(bench.in<FinishExperiment>(bench.all).empty());
-  BOOST_TEST(bench.in<AskSuggestions>(bench.last).empty());
   bench.handle(NothingSuggested{});
   BOOST_TEST(bench.in<FinishExperiment>(bench.last).size() == 1U);
 }
@@ -265,6 +264,21 @@ BOOST_AUTO_TEST_CASE(the_time_budget_ends_trials_at_their_next_report_or_between
   for (std::int64_t trial = 1; trial < 4; ++trial) bench.gone(trial);
   BOOST_TEST((bench.trial(1).state == TrialState::terminated));
   BOOST_TEST(bench.in<FinishExperiment>(bench.last).front().state == "stopped");
+}
+
+BOOST_AUTO_TEST_CASE(each_driver_has_the_whole_time_budget) {
+  ExperimentSpec spec;
+  spec.time_budget_s = 60;
+  Bench bench(spec);
+  bench.begin();
+  bench.suggest(1);
+  bench.now = Time(60s);
+  bench.handle(TimeCame{});
+  bench.gone(0, "aborted", "the driver received SIGTERM");
+  bench.spec.restore.unfinished = true;
+  bench.begin();
+  BOOST_TEST((bench.in<SetTimer>(bench.last).front().at == Time(120s)));
+  BOOST_TEST(bench.in<StartTrial>(bench.last).size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_paused_trial_is_promoted_or_ends_with_the_experiment) {
@@ -379,12 +393,6 @@ BOOST_AUTO_TEST_CASE(a_trial_that_the_user_stops_counts_as_terminated) {
   BOOST_TEST((bench.trial(2).state == TrialState::terminated));
   bench.gone(0);
   BOOST_TEST(bench.trial(0).reason == "the user said so");
-}
-
-BOOST_AUTO_TEST_CASE(lines_of_a_journal_that_are_none_are_refused) {
-  BOOST_TEST(!from_line("{}"));
-  BOOST_TEST(!from_line("{\"at\": 1, \"is\": \"nothing_known\", \"event\": {}}"));
-  BOOST_TEST(!from_line("{\"at\": 1, \"is\": \"trial_ready\", \"event\": {\"trial\": \"x\"}}"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

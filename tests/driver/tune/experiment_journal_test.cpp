@@ -71,13 +71,32 @@ BOOST_AUTO_TEST_CASE(the_next_driver_writes_on_behind_the_last_whole_line) {
   BOOST_TEST(again.whole_bytes == std::filesystem::file_size(journal_path()));
 }
 
-BOOST_AUTO_TEST_CASE(nothing_counts_from_a_damaged_byte_on) {
+BOOST_AUTO_TEST_CASE(a_damaged_last_line_does_not_count) {
+  std::string damaged = text;
+  damaged[ends[ends.size() - 2] + 20] ^= 1;
+  write(damaged);
+  const FoundExperiment found = storage::must(find_experiment(root));
+  BOOST_TEST(found.whole_bytes == ends[ends.size() - 2]);
+  BOOST_TEST(!found.controller.search_over());
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_a_damaged_line_is_not_given_up) {
   std::string damaged = text;
   damaged[ends[2] + 20] ^= 1;
   write(damaged);
-  const FoundExperiment found = storage::must(find_experiment(root));
-  BOOST_TEST(found.whole_bytes == ends[2]);
-  BOOST_TEST(found.controller.trials().size() == 2U);
+  const Error error = find_experiment(root).error();
+  BOOST_TEST((error.kind == ErrorKind::corrupted));
+  BOOST_TEST(error.message == journal_path() + " is damaged at byte " + std::to_string(ends[2]));
+}
+
+BOOST_AUTO_TEST_CASE(an_event_of_another_version_is_refused) {
+  const std::string known = R"("is":"search_over")";
+  std::string line = tune::to_line(now, tune::SearchOver{});
+  line.replace(line.find(known), known.size(), R"("is":"trial_moved")");
+  write(text + line_of(line));
+  const Error error = find_experiment(root).error();
+  BOOST_TEST((error.kind == ErrorKind::corrupted));
+  BOOST_TEST(error.message.find("no event is \"trial_moved\"") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_without_a_journal_is_no_experiment) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import json
+import os
 import select
 from collections.abc import Callable
 from typing import Any
@@ -160,16 +161,17 @@ class ExperimentLoop:
             self._records.write_config(record, config)
             self._records.add(record)
             self._configs[trial_id] = config
+            self._search.save()
             self._experiment.suggest(trial_id, shown_json(config), record.folder)
-        self._search.save()
 
     def _folder(self, trial_id: str, tag: str, config: dict[str, Any]) -> str:
         if self._folder_name is None:
             return folder_of(self._name, trial_id, tag)
         name = str(self._folder_name(self._trial(trial_id, config)))
-        if not name or "/" in name:
+        if name in ("", ".", "..") or "/" in name:
             raise ValueError(f"trial_dirname_creator returned {name!r}; allowed: a folder's name without '/'")
-        return name
+        is_there = os.path.lexists(os.path.join(self._records.path, name))
+        return f"{name}_{trial_id}" if is_there else name
 
     def _trial(self, trial_id: str, config: dict[str, Any]) -> Trial:
         """A trial as functions that name it see it."""
@@ -189,13 +191,20 @@ class ExperimentLoop:
             trainer = self._start.trainer(config, record.folder, self._trial_name(event.trial_id, config))
             arguments = self._start.arguments(trainer, event.trial_id, config)
         except Exception as error:
-            record.error = error
-            self._experiment.refuse_trial(event.trial_id, event.start, f"{type(error).__name__}: {error}")
+            self._refuse(event, record, error)
             return
         self._callbacks.prepared(record, trainer)
         if arguments["hooks"]:
             self._hooks.add(event.trial_id, trainer)
-        self._experiment.start_trial(event.trial_id, event.start, **arguments)
+        try:
+            self._experiment.start_trial(event.trial_id, event.start, **arguments)
+        except Exception as error:
+            self._refuse(event, record, error)
+
+    def _refuse(self, event: Any, record: TrialRecord, error: Exception) -> None:
+        self._hooks.remove(event.trial_id)
+        record.error = error
+        self._experiment.refuse_trial(event.trial_id, event.start, f"{type(error).__name__}: {error}")
 
     def _started(self, event: Any) -> None:
         config = self._configs.get(event.trial_id, {})
@@ -239,7 +248,7 @@ class ExperimentLoop:
     def _ended(self, event: Any) -> None:
         record = self._take_end(event)
         self._hooks.remove(event.trial_id)
-        last = self._last.get(event.trial_id)
+        last = self._last.get(event.trial_id) or record.last or None
         if record.state in ("terminated", "errored"):
             self._configs.pop(event.trial_id, None)
             self._last.pop(event.trial_id, None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import itertools
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import cloudpickle
@@ -19,8 +21,9 @@ from headway.tune.search.basic_variant import BasicVariantGenerator
 from headway.tune.search.searcher import Searcher, metric_value
 
 _FILE = "searcher-state-{}.pkl"
-# Saving may cost this part of the time, and is not done more often than once a second.
+# Saving may cost this part of the time, and is not done more often than this.
 _SAVING_SHARE = 0.05
+_SAVING_PAUSE_S = 0.1
 
 # Marks, in its folder's name, a trial that the search has not suggested: its configuration was
 # tried before.
@@ -46,6 +49,8 @@ class SearchState:
         self._asked = 0
         self._live: set[str] = set()
         self._told = 0
+        # Trials that resume and that the searcher does not know; each gives its configuration.
+        self._unknown: dict[str, Callable[[], dict[str, Any]]] = {}
         self._searcher: Searcher = config.search_alg or BasicVariantGenerator()
         self._is_basic = isinstance(self._searcher, BasicVariantGenerator)
         self._searcher.set_search_properties(config.metric, config.mode, space, num_samples=config.num_samples)
@@ -97,6 +102,10 @@ class SearchState:
             self._told += 1
             result = last if last and self._has_needs(last) else None
             self._searcher.on_trial_complete(trial_id, result, error=error)
+        elif trial_id in self._unknown:
+            config = self._unknown.pop(trial_id)()
+            if last and not error:
+                self._learn(config, last)
 
     def _has_needs(self, line: dict[str, Any]) -> bool:
         """Whether a report has what the searcher needs; it is its trial's error if not."""
@@ -109,7 +118,7 @@ class SearchState:
     def save(self, *, now: bool = False) -> None:
         """Keeps the searcher's state; not too often unless ``now``."""
         since = time.monotonic() - self._saved_at
-        if self._is_basic or (not now and since < max(1.0, self._saving_s / _SAVING_SHARE)):
+        if self._is_basic or (not now and since < max(_SAVING_PAUSE_S, self._saving_s / _SAVING_SHARE)):
             return
         begun = time.monotonic()
         target = os.path.join(self._path, self._file)
@@ -123,8 +132,14 @@ class SearchState:
         self._saved_at = time.monotonic()
         self._saving_s = self._saved_at - begun
 
-    def restore(self, records: Records) -> None:
-        """Resumes the search of an experiment whose trials are these."""
+    def restore(self, records: Records, *, unfinished: bool = True, errored: bool = False) -> None:
+        """Resumes the search of an experiment.
+
+        Args:
+            records: Its trials.
+            unfinished: Whether those that had not ended resume.
+            errored: Whether those that had failed do.
+        """
         suggested = [record for record in records if _MARK not in record.folder]
         if self._is_basic:
             # Drawn again, so that grids and seeded draws go on behind what was suggested.
@@ -137,13 +152,19 @@ class SearchState:
             return
         known = self._load()
         self._asked = len(suggested)
+        there = {record.trial_id for record in suggested}
+        for trial_id in self._live - there:
+            self.ended(trial_id, None, error=True)
         for index, record in enumerate(suggested):
-            ended = record.state in ("terminated", "errored")
-            if record.trial_id in self._live:
-                if ended:
-                    self.ended(record.trial_id, record.last or None, error=record.state == "errored")
-            elif index >= known and record.state == "terminated":
+            trial_id, ended = record.trial_id, record.state in ("terminated", "errored")
+            was_live = trial_id in self._live
+            if ended or not unfinished:
+                self.ended(trial_id, record.last or None, error=record.state != "terminated")
+            if record.state == "terminated" and not was_live and index >= known:
                 self._learn(records.config(record), record.last)
+            resumes = errored if record.state == "errored" else unfinished and not ended
+            if resumes and trial_id not in self._live:
+                self._unknown[trial_id] = functools.partial(records.config, record)
 
     def _load(self) -> int:
         """The newest state; how many trials it knows."""
@@ -162,12 +183,12 @@ class SearchState:
         asked: int = state["asked"]
         return asked
 
-    def _learn(self, config: dict[str, Any], last: dict[str, float]) -> None:
+    def _learn(self, config: dict[str, Any], last: dict[str, Any]) -> None:
         """A result that the searcher's state does not have."""
         names = self.needs
-        if not all(name in last for name in names):
+        if not names or not self._has_needs(last):
             return
-        values = [last[name] for name in names]
+        values = [metric_value(last, name) for name in names]
         try:
             self._searcher.add_evaluated_point(config, values if len(values) > 1 else values[0])
         except (NotImplementedError, TypeError) as error:

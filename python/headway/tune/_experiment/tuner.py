@@ -185,7 +185,7 @@ class Tuner:
         callbacks = ExperimentCallbacks(self._run_config, records, name_of(self._trainable))
         search = SearchState(self._space, self._tune_config, path)
         if self._restores is not None:
-            search.restore(records)
+            search.restore(records, **self._restores)
         elif len(records):
             notice(f"{path} has {len(records)} trials of an earlier experiment; new ones run beside them")
         start = TrialStart(self._trainable, self._run_config, path, self._from_checkpoint)
