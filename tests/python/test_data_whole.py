@@ -267,3 +267,26 @@ def test_a_group_that_is_larger_than_memory_is_named(run):
     table = pa.table({"k": [7] * 10_000, "row": range(10_000)})
     with pytest.raises(RuntimeError, match=r"MemoryError: the group k=7 has more than .* rows and"):
         run("group_map", {"keys": ["k"]}, table, memory_bytes=1)
+
+
+SORT = """
+from headway import data
+from headway.data.expressions import col
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=128 << 20)
+rows = data.range(4_200_000)
+for number in range(15):
+    rows = rows.with_column(f"c{number}", (col("id") * (7919 + 2 * number)) % 4_200_013)
+last, seen = -1, 0
+for batch in rows.sort("c0").iter_batches(batch_size=100_000):
+    assert batch["c0"][0] > last
+    last, seen = batch["c0"][-1], seen + len(batch["id"])
+print("rows:", seen)
+"""
+
+
+def test_four_times_as_many_bytes_as_a_small_budget_are_sorted(script):
+    code, text = script.run(SORT)
+    assert code == 0, text
+    assert "rows: 4200000" in text

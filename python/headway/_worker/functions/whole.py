@@ -23,6 +23,11 @@ _NO_DUCKDB = (
     'pip install duckdb (or "headway[data]")'
 )
 
+#: Bytes with which DuckDB works at all, and those that it needs for each of its threads to sort
+#: more than memory holds.
+_MEMORY_MIN = 64 << 20
+_MEMORY_OF_THREAD = 48 << 20
+
 
 class Whole:
     """Pulls the inputs' batches from the data process, and gives it the result's.
@@ -123,10 +128,11 @@ class Whole:
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")
+        memory = max(_MEMORY_MIN, self._fields["memory_bytes"])
         for name, value in {
-            "memory_limit": f"{max(64 << 20, self._fields['memory_bytes'])}B",
+            "memory_limit": f"{memory}B",
             "temp_directory": self._fields["folder"],
-            "threads": self._fields["threads"],
+            "threads": max(1, min(self._fields["threads"], memory // _MEMORY_OF_THREAD)),
             "preserve_insertion_order": True,  # Else the result is out of order too.
             "enable_progress_bar": False,
         }.items():
