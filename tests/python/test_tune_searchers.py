@@ -278,3 +278,27 @@ def test_repetitions_that_all_fail_have_failed():
 def test_a_searcher_without_its_methods_says_so():
     with pytest.raises(NotImplementedError, match=r"Searcher has no suggest\(trial_id\)"):
         Searcher().suggest("t")
+
+
+def test_what_a_searcher_cannot_do_is_refused_when_it_is_made():
+    with pytest.raises(ValueError, match=r"mode is 'min' and metric .*; allowed: as many modes as metrics"):
+        OptunaSearch({"x": tune.uniform(0, 1)}, metric=["a", "b"], mode="min")
+    with pytest.raises(ValueError, match="allowed: a searcher with one metric"):
+        Repeater(OptunaSearch({"x": tune.uniform(0, 1)}, metric=["a", "b"], mode=["min", "max"]), repeat=2)
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        ({"unit": 8}, "points_to_evaluate has 'unit'; allowed: parameters of the search space"),
+        ({"shape": (3, 4)}, "points_to_evaluate: 'shape' is (3, 4); allowed: its choices"),
+    ],
+)
+def test_points_are_checked_at_the_start(point, words):
+    search = OptunaSearch(points_to_evaluate=[point])
+    with pytest.raises(ValueError, match=re.escape(words)):
+        search.set_search_properties("loss", "min", SPACE)
+    search = OptunaSearch(points_to_evaluate=[{"name": "fixed", "shape": {"a": 1}, "optimizer": {"lr": 0.5}}])
+    search.set_search_properties("loss", "min", SPACE)
+    config = search.suggest("t")
+    assert (config["shape"], config["optimizer"]["lr"]) == ({"a": 1}, 0.5)

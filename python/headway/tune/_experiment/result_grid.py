@@ -151,6 +151,8 @@ class ResultGrid:
             raise ValueError(
                 f"filter_metric, filter_mode are {filter_metric!r}, {filter_mode!r}; allowed: both, or neither"
             )
+        if filter_mode is not None and filter_mode not in ("min", "max"):
+            refuse_mode(filter_mode)
         rows = []
         for record in self._list:
             reports = run_files.read_reports(self._records.folder(record))
@@ -206,7 +208,7 @@ class ResultGrid:
 
     def _value(self, record: TrialRecord, metric: str, mode: str, scope: str, *, finite: bool) -> float | None:
         if scope == "last":
-            return record.last.get(metric)
+            return self._last_value(record, metric)
         values = []
         for report in run_files.read_reports(self._records.folder(record)):
             value = numbers_of(report).get(metric)
@@ -218,6 +220,13 @@ class ResultGrid:
             return min(values) if mode == "min" else max(values)
         newest = values if scope == "avg" else values[-int(scope.split("-")[1]) :]
         return sum(newest) / len(newest)
+
+    def _last_value(self, record: TrialRecord, metric: str) -> float | None:
+        """Of the last report. The journal has only what the experiment itself needs of it."""
+        if metric in record.last or not record.reports:
+            return record.last.get(metric)
+        line = run_files.last_report(self._records.folder(record))
+        return None if line is None else numbers_of(line).get(metric)
 
     def _error(self, record: TrialRecord) -> Exception | None:
         return record.error or self._result(record).error

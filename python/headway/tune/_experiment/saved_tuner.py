@@ -13,6 +13,8 @@ from headway._values.log import warn
 FILE_NAME = "tuner.pkl"
 _VERSION = 1
 _CALLBACKS = "callbacks["
+#: The names of environment variables, whose values are not kept: they may be keys and passwords.
+VARIABLES = "env_vars"
 
 
 def pickled(parts: dict[str, Any]) -> tuple[dict[str, bytes], dict[str, str]]:
@@ -90,6 +92,15 @@ class SavedTuner:
                 why = f"{type(error).__name__}: {error}"
         anew = "; give it anew" if name == "param_space" else ""
         raise RuntimeError(f"{name} of the experiment in {self._path} cannot be loaded here ({why}){anew}")
+
+    def warn_of_variables(self) -> None:
+        """Says which environment variables of the workers are not kept."""
+        names = self.part(VARIABLES) if VARIABLES in self._saved["parts"] else []
+        if names:
+            warn(
+                f"worker_runtime_env's env_vars were not kept with {self._path}, since they may be passwords; trials "
+                f"go on without {', '.join(names)}"
+            )
 
     def callbacks(self) -> list[Any] | None:
         """Those that can be loaded here; the experiment goes on without others."""

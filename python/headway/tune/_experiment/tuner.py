@@ -9,6 +9,7 @@ from typing import Any
 
 from headway import _core
 from headway import _session as worker_session
+from headway._runtime.environment import without_secrets
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, refuse
@@ -146,6 +147,7 @@ class Tuner:
             storage_path=os.path.dirname(folder),
             callbacks=saved.callbacks(),
         )
+        saved.warn_of_variables()
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
         tuner._restarts = {"errored"} if restart_errored else set()
@@ -238,9 +240,17 @@ class Tuner:
             start.check()
 
     def _parts(self) -> dict[str, Any]:
-        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=None, callbacks=None)
+        environment = self._run_config.worker_runtime_env
+        kept = without_secrets(environment)
+        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=kept, callbacks=None)
         callbacks = {f"callbacks[{i}]": each for i, each in enumerate(self._run_config.callbacks or [])}
-        return {"param_space": self._space, "tune_config": self._tune_config, "run_config": run_config, **callbacks}
+        return {
+            "param_space": self._space,
+            "tune_config": self._tune_config,
+            "run_config": run_config,
+            saved_tuner.VARIABLES: sorted((environment or {}).get("env_vars") or {}),
+            **callbacks,
+        }
 
     def _spec(self, path: str, search: SearchState) -> dict[str, Any]:
         config, run_config = self._tune_config, self._run_config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from headway.tune._space.domains import Categorical, Domain, Function
@@ -53,13 +53,13 @@ def without_law(name: str, domain: Domain, searcher: str) -> ValueError:
     )
 
 
-def flattened(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Values of nested dicts by flat names."""
+def flattened(config: Mapping[str, Any], above: str = "", whole: Collection[str] = ()) -> dict[str, Any]:
+    """Values of nested dicts by flat names; those of the names ``whole`` are values as they are."""
     flat: dict[str, Any] = {}
     for key, value in config.items():
         name = f"{above}{key}"
-        if isinstance(value, Mapping) and value:
-            flat.update(flattened(value, f"{name}/"))
+        if isinstance(value, Mapping) and value and name not in whole:
+            flat.update(flattened(value, f"{name}/", whole))
         else:
             flat[name] = value
     return flat

@@ -65,6 +65,8 @@ class OptunaSearch(Searcher):
         super().__init__(metric, mode)
         self._space: Any = None
         self._choices: dict[str, list[Any]] = {}
+        #: All of a space that is a dict, constants too.
+        self._names: set[str] = set()
         self._points = check_points(points_to_evaluate)
         self._rewards = _check_rewards(evaluated_rewards, len(self._points))
         self._sampler = _sampler(sampler, seed)
@@ -165,7 +167,11 @@ class OptunaSearch(Searcher):
         state = optuna.trial.TrialState
         end = state.FAIL if error else state.PRUNED if pruned else state.COMPLETE
         values = list(value) if isinstance(value, Sequence) else [value]
-        known = {name: self._position(name, v) for name, v in flattened(parameters).items() if name in self._space}
+        known = {
+            name: self._position(name, v)
+            for name, v in flattened(parameters, whole=self._choices).items()
+            if name in self._space
+        }
         steps = dict(enumerate(intermediate_values or []))
         trial = optuna.trial.create_trial(
             state=end,
@@ -189,6 +195,7 @@ class OptunaSearch(Searcher):
         if not own and not found:
             raise ValueError(f"space is {space!r}; allowed: at least one parameter to search")
         self._space = {**own, **found}
+        self._names = {*flattened(space), *self._space}
 
     def _distribution(self, name: str, domain: Domain) -> Any:
         """Optuna's distribution for a domain."""
@@ -215,6 +222,8 @@ class OptunaSearch(Searcher):
             self._start()
 
     def _start(self) -> None:
+        for point in self._points:
+            self._positions(point)
         directions = [f"{mode}imize" for mode in ([self._mode] if isinstance(self._mode, str) else self._mode or [])]
         optuna = _optuna()
         with _quiet(optuna):
@@ -227,8 +236,7 @@ class OptunaSearch(Searcher):
             )
         for index, point in enumerate(self._points):
             if self._rewards is None:
-                values = {name: self._position(name, each) for name, each in flattened(point).items()}
-                self._study.enqueue_trial(values)
+                self._study.enqueue_trial(self._positions(point))
             else:
                 self.add_evaluated_point(point, self._rewards[index])
 
@@ -241,6 +249,24 @@ class OptunaSearch(Searcher):
 
     def _chosen(self, name: str, value: Any) -> Any:
         return self._choices[name][value] if name in self._choices else value
+
+    def _positions(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point to begin with, as the study sees it.
+
+        Raises:
+            ValueError: it has a parameter or a choice that the space does not have.
+        """
+        found = {}
+        for name, value in flattened(point, whole=self._choices).items():
+            if not callable(self._space) and name not in self._names:
+                known = ", ".join(self._space)
+                raise ValueError(f"points_to_evaluate has {name!r}; allowed: parameters of the search space: {known}")
+            if name in self._choices and value not in self._choices[name]:
+                raise ValueError(
+                    f"points_to_evaluate: {name!r} is {value!r}; allowed: its choices, {self._choices[name]!r}"
+                )
+            found[name] = self._position(name, value)
+        return found
 
     def _position(self, name: str, value: Any) -> Any:
         return self._choices[name].index(value) if name in self._choices else value

@@ -44,6 +44,8 @@ class Repeater(Searcher):
     def __init__(self, searcher: Searcher, repeat: int = 1, set_index: bool = True):
         if not isinstance(searcher, Searcher):
             refuse("searcher", searcher, "a Searcher")
+        if isinstance(searcher.metric, (list, tuple)):
+            raise ValueError(f"searcher has the metrics {searcher.metric!r}; allowed: a searcher with one metric")
         self.searcher = searcher
         self.repeat = check_int("repeat", repeat, "an integer of at least 1")
         if self.repeat < 1:

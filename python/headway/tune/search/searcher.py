@@ -198,7 +198,8 @@ def check_objective(metric: object, mode: object) -> None:
     for each in modes:
         if each is not None and each not in _MODES:
             refuse_mode(each)
-    if isinstance(mode, (list, tuple)) and len(modes) != len(names):
+    several = isinstance(mode, (list, tuple)) or (mode is not None and len(names) > 1)
+    if several and len(modes) != len(names):
         raise ValueError(f"mode is {mode!r} and metric {metric!r}; allowed: as many modes as metrics")
 
 
