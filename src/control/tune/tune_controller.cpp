@@ -9,6 +9,9 @@
 namespace headway::control::tune {
 namespace {
 
+/// The journal's times are rounded.
+constexpr Duration rounding = std::chrono::milliseconds(1);
+
 std::string trials_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " trial" : " trials"); }
 
 }  // namespace
@@ -312,7 +315,7 @@ void TuneController::on(const TimeCame&) {
     stop(budget_words(), false);
     return;
   }
-  if (now_ < budget_end_) return;
+  if (now_ + rounding < budget_end_) return;
   time_over_ = true;
   for (const std::int64_t number : std::set(paused_)) end(number, TrialState::terminated, budget_words());
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
