@@ -1,5 +1,9 @@
 """What of an experiment's results is found again from its folder, and what a restored tuner has."""
 
+import re
+import tempfile
+from pathlib import Path
+
 import pytest
 from headway import train, tune
 
@@ -34,3 +38,64 @@ def test_a_restored_tuner_has_its_environment_but_for_variables(tmp_path, hears)
     assert heard
     assert restored._run_config.worker_runtime_env == {"working_dir": str(tmp_path)}
     assert b"1234" not in (tmp_path / "sweep" / "tuner.pkl").read_bytes()
+
+
+def test_booleans_compare_as_numbers(tmp_path):
+    analysis = tune.run(two_metrics, config={"x": tune.grid_search([3, 0])}, storage_path=tmp_path, verbose=0)
+    assert analysis.get_best_config(metric="well", mode="max") == {"x": 0}
+
+
+class Steps(tune.Trainable):
+    def step(self):
+        return {"loss": 1.0, "done": True}
+
+    def save_checkpoint(self, checkpoint_dir):
+        return self.config["give"](checkpoint_dir)
+
+
+class StepsToNothing(Steps):
+    def step(self):
+        pass
+
+
+def other_file(folder):
+    other = Path(tempfile.mkdtemp()) / "model"
+    other.write_text("a model")
+    return str(other)
+
+
+def other_folder(folder):
+    return Path(other_file(folder)).parent
+
+
+def number(folder):
+    return 3
+
+
+def run_once(trainable, storage, **config):
+    keep = train.CheckpointConfig(checkpoint_at_end=isinstance(trainable, type))
+    settings = train.RunConfig(storage_path=storage, verbose=0, checkpoint_config=keep)
+    (result,) = tune.Tuner(trainable, param_space=config, run_config=settings).fit()
+    return result
+
+
+@pytest.mark.parametrize("give", [other_file, other_folder])
+def test_files_that_a_class_gives_are_its_checkpoint(tmp_path, give):
+    result = run_once(Steps, tmp_path, give=give)
+    assert result.error is None
+    with result.checkpoint.as_directory() as folder:
+        assert (Path(folder) / "model").read_text() == "a model"
+
+
+@pytest.mark.parametrize(
+    ("trainable", "give", "words"),
+    [
+        (StepsToNothing, None, r"what StepsToNothing\.step\(\) returns is None"),
+        (Steps, number, r"what Steps\.save_checkpoint\(\) returns is 3"),
+        (lambda config: "good", None, "what the training function returns or yields is 'good'"),
+    ],
+)
+def test_what_is_no_result_is_named(tmp_path, trainable, give, words):
+    error = run_once(trainable, tmp_path, give=give).error
+    assert isinstance(error, TypeError)
+    assert re.search(words, str(error))

@@ -14,6 +14,7 @@ import cloudpickle
 
 from headway import _session as worker_session
 from headway import train
+from headway._values.arguments import refuse
 from headway.train._training_function.signature import BuiltInLoop
 from headway.tune._experiment.context import get_context
 from headway.tune._experiment.trainable import Trainable
@@ -51,6 +52,8 @@ class FunctionTrial:
 
 def _report(value: Any) -> None:
     """Metrics, or a number, which is the metric ``_metric``."""
+    if not isinstance(value, Mapping) and not hasattr(value, "__float__"):
+        refuse("what the training function returns or yields", value, "a dict of metrics, or a number")
     train.report(value if isinstance(value, Mapping) else {"_metric": value})
 
 
@@ -78,7 +81,7 @@ class ClassTrial(BuiltInLoop):
         trainable = self._made(config)
         try:
             while True:
-                result = dict(trainable.step())
+                result = _checked(trainable.step(), trainable)
                 trainable.iteration += 1
                 trainable.log_result(result)
                 done = bool(result.get("done"))
@@ -115,6 +118,22 @@ class ClassTrial(BuiltInLoop):
         )
 
 
+def _checked(result: Any, trainable: Trainable) -> dict[str, Any]:
+    if not isinstance(result, Mapping):
+        refuse(f"what {type(trainable).__name__}.step() returns", result, "a dict of metrics")
+    return dict(result)
+
+
+def _copy(given: str | os.PathLike[str], directory: str, trainable: Trainable) -> None:
+    """Takes files that ``save_checkpoint`` has written elsewhere."""
+    if os.path.isdir(given):
+        shutil.copytree(given, directory, dirs_exist_ok=True)
+    elif not os.path.exists(given):
+        raise FileNotFoundError(f"{type(trainable).__name__}.save_checkpoint() returned {given!r}, which is not there")
+    elif os.path.dirname(os.path.realpath(given)) != os.path.realpath(directory):
+        shutil.copy(given, directory)
+
+
 def _report_checkpoint(trainable: Trainable, result: dict[str, Any]) -> None:
     directory = tempfile.mkdtemp()
     try:
@@ -122,8 +141,12 @@ def _report_checkpoint(trainable: Trainable, result: dict[str, Any]) -> None:
         if isinstance(given, Mapping):
             with open(os.path.join(directory, _DICT), "wb") as file:
                 cloudpickle.dump(given, file)
-        elif isinstance(given, str) and os.path.abspath(given) != directory:
-            shutil.copytree(given, directory, dirs_exist_ok=True)
+        elif isinstance(given, (str, os.PathLike)):
+            if os.path.realpath(given) != os.path.realpath(directory):
+                _copy(given, directory, trainable)
+        elif given is not None:
+            name = f"what {type(trainable).__name__}.save_checkpoint() returns"
+            refuse(name, given, "None, a dict, or the path of a file or folder")
         with open(os.path.join(directory, _STATE), "w") as file:
             json.dump({"iteration": trainable.iteration}, file)
         train.report(result, checkpoint=train.Checkpoint.from_directory(directory))

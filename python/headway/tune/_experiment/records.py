@@ -109,8 +109,10 @@ class Records:
 
 
 def numbers_of(line: dict[str, Any]) -> dict[str, float]:
-    """The numbers of a report, by flat names."""
+    """The numbers of a report, by flat names; booleans are 0 and 1, as where trials are stopped."""
     flat = run_files.flat({name: value for name, value in line.items() if name != "config"})
     return {
-        name: value for name, value in flat.items() if isinstance(value, (int, float)) and not isinstance(value, bool)
+        name: int(value) if isinstance(value, bool) else value
+        for name, value in flat.items()
+        if isinstance(value, (int, float))
     }
