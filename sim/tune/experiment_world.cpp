@@ -14,6 +14,7 @@ constexpr const char* counted_once = "each trial ends once, and says why";
 constexpr const char* liveness = "the experiment ends";
 constexpr const char* same_state = "the journal gives the controller that wrote it";
 constexpr const char* verdicts = "each report has one verdict, and it is that of an independent model";
+constexpr const char* halved = "a bracket of HyperBand is halved when all of its trials are there";
 constexpr const char* no_idle_place = "no trial waits while there is a place for it";
 
 std::optional<AshaModel> model_of(const ExperimentSpec& spec) {
@@ -185,6 +186,7 @@ void ExperimentWorld::check_handled(const TuneEvent& event, const TuneCommands& 
     }
   }
   check_no_place_is_idle();
+  check_brackets();
 }
 
 /// A verdict that comes at once must be the model's; where the front end is asked, the model has
@@ -262,6 +264,29 @@ void ExperimentWorld::check_promotions() const {
       require(!record.promoted || !reason.ends_with(there) || reason.find("not among the best") == std::string::npos,
               "who is promoted goes on", "trial " + std::to_string(record.trial) + " does not");
     }
+  }
+}
+
+/// The trials of a bracket of HyperBand go on together, and none waits that need not.
+void ExperimentWorld::check_brackets() const {
+  const Json scheduler = controller_.scheduler().to_json();
+  if (scheduler.at("kind").as_string() != "hyperband" || stopping_ || controller_.finished()) return;
+  const HyperBandSpec spec = from_json<HyperBandSpec>(scheduler.at("spec"), "HyperBand").value();
+  const HyperBand::State state = from_json<HyperBand::State>(scheduler.at("state"), "HyperBand").value();
+  for (const HyperBand::Bracket& bracket : state.brackets) {
+    require(std::cmp_less_equal(bracket.members.size(), bracket.room), halved, "it has too many trials");
+    bool all_there = !bracket.members.empty();
+    for (const HyperBand::Member& member : bracket.members) {
+      const auto& trial = controller_.trials().at(static_cast<std::size_t>(member.trial));
+      const std::string name = "trial " + std::to_string(member.trial);
+      require(!is_over(trial.state), halved, name + " has ended and is counted");
+      const bool is_there = member.time >= bracket.until;
+      all_there = all_there && is_there;
+      const bool waits = trial.state == TrialState::paused && trial.reason.starts_with("HyperBand: it waits");
+      require(!waits || is_there, halved, name + " waits, and the others are there");
+    }
+    const bool is_last = bracket.halvings_left == 0 && !spec.stop_last_trials;
+    require(!all_there || is_last || spec.bohb, halved, "it is not");
   }
 }
 

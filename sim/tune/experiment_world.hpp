@@ -59,6 +59,7 @@ class ExperimentWorld {
   void check_no_place_is_idle() const;
   void check_end() const;
   void check_promotions() const;
+  void check_brackets() const;
   std::string state_of(const TuneController& controller) const;
   TuneController controller_of(const std::vector<Line>& journal) const;
 

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 constexpr int score_max = 6;
 
 JsonObject scheduler_of(Random& random) {
-  switch (random.below(4)) {
+  switch (random.below(6)) {
     case 0: return {{"kind", "fifo"}};
     case 1:
       return {{"kind", "median"},
@@ -16,6 +16,13 @@ JsonObject scheduler_of(Random& random) {
               {"grace_period", 1},
               {"min_samples_required", 2},
               {"hard_stop", random.one_in(2)}};
+    case 2:
+    case 3:
+      return {{"kind", "hyperband"},
+              {"max_t", 1 + random.below(9)},
+              {"reduction_factor", 2 + random.below(2)},
+              {"stop_last_trials", !random.one_in(4)},
+              {"bohb", random.one_in(3)}};
     default: break;
   }
   const bool by_two = random.one_in(2);

@@ -2,7 +2,7 @@
 
 import optuna
 from headway import train, tune
-from headway.tune.schedulers import ASHAScheduler, MedianStoppingRule
+from headway.tune.schedulers import ASHAScheduler, HyperBandForBOHB, HyperBandScheduler, MedianStoppingRule
 from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from headway.tune.search.optuna import OptunaSearch
 
@@ -135,12 +135,19 @@ def of_tune_config():
 def of_schedulers():
     asha, median = ASHAScheduler, MedianStoppingRule
     rows = []
-    for kind in (asha, median):
+    for kind in (asha, median, HyperBandScheduler, HyperBandForBOHB):
         rows += [
             (kind, {"time_attr": 1}, TypeError, "time_attr", "1 (int)", "the name of a metric that grows"),
             (kind, {"metric": 1}, TypeError, "metric", "1 (int)", "the name of a metric"),
             (kind, {"metric": ["a"]}, TypeError, "metric", "['a'] (list)", "a scheduler has one"),
             (kind, {"mode": "up"}, ValueError, "mode", "'up'", '"min" or "max"'),
+        ]
+    for kind in (HyperBandScheduler, HyperBandForBOHB):
+        rows += [
+            (kind, {"max_t": 0}, ValueError, "max_t", "0", "a number of at least 1"),
+            (kind, {"max_t": "9"}, TypeError, "max_t", "'9' (str)", "a number of at least 1"),
+            (kind, {"reduction_factor": 1}, ValueError, "reduction_factor", "1", "a number above 1"),
+            (kind, {"stop_last_trials": 1}, TypeError, "stop_last_trials", "1 (int)", "True or False"),
         ]
     return [
         *rows,

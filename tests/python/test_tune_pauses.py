@@ -4,7 +4,7 @@ import pytest
 from headway import train, tune
 from headway.tune._experiment.display import ExperimentDisplay
 from headway.tune._experiment.records import TrialRecord
-from headway.tune.schedulers import ASHAScheduler, MedianStoppingRule
+from headway.tune.schedulers import ASHAScheduler, HyperBandForBOHB, HyperBandScheduler, MedianStoppingRule
 
 
 def steps_4(config):
@@ -17,11 +17,13 @@ def steps_4(config):
 
 @pytest.fixture
 def fit(tmp_path):
-    def run(scheduler, xs):
+    def run(scheduler, xs, max_concurrent_trials=1):
         return tune.Tuner(
             steps_4,
             param_space={"x": tune.grid_search(xs)},
-            tune_config=tune.TuneConfig("loss", "min", scheduler=scheduler, max_concurrent_trials=1),
+            tune_config=tune.TuneConfig(
+                "loss", "min", scheduler=scheduler, max_concurrent_trials=max_concurrent_trials
+            ),
             run_config=train.RunConfig(storage_path=tmp_path, verbose=0),
         ).fit()
 
@@ -45,6 +47,15 @@ def test_the_median_rule_pauses_a_trial_until_there_is_room(fit):
     last = {result.config["x"]: result.metrics for result in grid}
     assert {metrics["step"] for metrics in last.values()} == {4}, "all came to their ends"
     assert last[5]["begin"] == 1, "after the others"
+
+
+@pytest.mark.parametrize(("kind", "steps"), [(HyperBandForBOHB, [4, 1, 1, 2]), (HyperBandScheduler, [4, 4, 4, 4])])
+def test_hyperband_halves_its_brackets(fit, kind, steps):
+    grid = fit(kind(max_t=4, reduction_factor=2), [1, 4, 3, 2], max_concurrent_trials=None)
+    reports = [result.metrics_dataframe["step"].tolist() for result in grid]
+    assert [each[-1] for each in reports] == steps
+    assert all(each == sorted(set(each)) for each in reports), "each step was trained once"
+    assert grid._list[0].reason == "HyperBand: its bracket has come to max_t, 4"
 
 
 def test_one_trial_is_one_trial(capsys):

@@ -7,9 +7,13 @@ from __future__ import annotations
 _TUNING = "Headway does not have this of Ray Tune yet; docs/tuning.md says what there is"
 _OF_TUNING = (
     *("TrialResults", "execution", "impl", "result", "utils"),
-    *("schedulers.HyperBandScheduler", "schedulers.HyperBandForBOHB", "schedulers.PopulationBasedTraining"),
-    *("schedulers.PopulationBasedTrainingReplay", "schedulers.PB2", "schedulers.pb2", "schedulers.pbt"),
-    *("schedulers.ResourceChangingScheduler", "schedulers.hyperband", "schedulers.resource_changing_scheduler"),
+    *(
+        "schedulers.PopulationBasedTraining",
+        "schedulers.PopulationBasedTrainingReplay",
+        "schedulers.PB2",
+        "schedulers.pb2",
+    ),
+    *("schedulers.ResourceChangingScheduler", "schedulers.pbt", "schedulers.resource_changing_scheduler"),
 )
 _SEARCHERS = ("ax", "bayesopt", "bohb", "hebo", "hyperopt", "nevergrad", "zoopt")
 _NO_SEARCHER = "Headway does not have this searcher yet; use OptunaSearch of headway.tune.search.optuna"

@@ -201,6 +201,7 @@ _OF_RAY: dict[str, Place] = {
     "headway.tune.schedulers.async_hyperband": Place(
         "Asynchronous successive halving", {"headway.tune.schedulers": "ASHAScheduler AsyncHyperBandScheduler"}
     ),
+    "headway.tune.schedulers.hb_bohb": Place("HyperBand for BOHB", {"headway.tune.schedulers": "HyperBandForBOHB"}),
     "headway.tune.schedulers.median_stopping_rule": Place(
         "The median stopping rule", {"headway.tune.schedulers": "MedianStoppingRule"}
     ),

@@ -43,8 +43,9 @@ std::string kind_of(const JsonObject& description) {
 Result<Scheduler> Scheduler::make(JsonObject description, const std::optional<std::string>& metric,
                                   const std::optional<std::string>& mode, std::uint64_t seed) {
   const std::string name = kind_of(description);
-  Result<Scheduler> result = Error{ErrorKind::invalid_argument, "scheduler is of the kind \"" + name +
-                                                                    "\"; allowed: \"fifo\", \"asha\", \"median\""};
+  Result<Scheduler> result =
+      Error{ErrorKind::invalid_argument,
+            "scheduler is of the kind \"" + name + "\"; allowed: \"fifo\", \"asha\", \"median\", \"hyperband\""};
   with_kind(name, [&](auto type) {
     using S = typename decltype(type)::type;
     using Spec = std::remove_cvref_t<decltype(std::declval<S>().spec())>;
@@ -151,13 +152,33 @@ void Scheduler::completed(const Progress& progress, SideEffects& effects) {
   std::visit([&](auto& scheduler) { scheduler.completed(progress, effects); }, kind_);
 }
 
-void Scheduler::removed(std::int64_t trial) {
-  std::visit([&](auto& scheduler) { scheduler.removed(trial); }, kind_);
+void Scheduler::removed(std::int64_t trial, SideEffects& effects) {
+  std::visit(
+      [&](auto& scheduler) {
+        if constexpr (requires { scheduler.removed(trial, effects); }) {
+          scheduler.removed(trial, effects);
+        } else {
+          scheduler.removed(trial);
+        }
+      },
+      kind_);
+}
+
+void Scheduler::left(std::int64_t trial, SideEffects& effects) {
+  if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->removed(trial, effects);
+}
+
+void Scheduler::taken_up(std::int64_t trial) {
+  if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->added(trial);
+}
+
+void Scheduler::idle(SideEffects& effects) {
+  if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->idle(effects);
 }
 
 bool Scheduler::resumes_where_there_is_room() const {
   const Asha* asha = std::get_if<Asha>(&kind_);
-  return asha == nullptr || !asha->spec().promote;
+  return !std::holds_alternative<HyperBand>(kind_) && (asha == nullptr || !asha->spec().promote);
 }
 
 }  // namespace headway::control::tune

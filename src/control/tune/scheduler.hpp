@@ -2,6 +2,7 @@
 
 #include "control/tune/asha.hpp"
 #include "control/tune/decision.hpp"
+#include "control/tune/hyperband.hpp"
 #include "control/tune/median_stopping.hpp"
 #include "core/json.hpp"
 
@@ -41,7 +42,7 @@ BOOST_DESCRIBE_STRUCT(Fifo::State, (), ())
 /// JSON and comes back.
 class Scheduler {
  public:
-  using Kind = std::variant<Fifo, Asha, MedianStopping>;
+  using Kind = std::variant<Fifo, Asha, MedianStopping, HyperBand>;
 
   Scheduler() = default;
 
@@ -66,7 +67,12 @@ class Scheduler {
   void added_again(std::int64_t trial);
   Decision reported(const Progress& progress, SideEffects& effects);
   void completed(const Progress& progress, SideEffects& effects);
-  void removed(std::int64_t trial);
+  void removed(std::int64_t trial, SideEffects& effects);
+  /// An earlier driver's trial does not go on; `taken_up`: it does, and may have been left before.
+  void left(std::int64_t trial, SideEffects& effects);
+  void taken_up(std::int64_t trial);
+  /// No trial runs, and none is to come but those that are paused.
+  void idle(SideEffects& effects);
   /// Whether a trial that it paused may go on when there is room. Else it waits for a SideEffects.
   bool resumes_where_there_is_room() const;
 

@@ -27,67 +27,6 @@ TuneCommands TuneController::handle(Time now, const TuneEvent& event) {
   return std::exchange(commands_, {});
 }
 
-void TuneController::on(const DriverBegan& event) {
-  settle_earlier();
-  const bool anew = trials_.empty() || event.spec.scheduler != spec_.scheduler || event.spec.metric != spec_.metric ||
-                    event.spec.mode != spec_.mode;
-  spec_ = event.spec;
-  if (anew) scheduler_ = scheduler_of(spec_).value();
-  needed_.clear();
-  for (std::string& name : scheduler_.needs()) needed_.insert(std::move(name));
-  needed_.insert(spec_.needs.begin(), spec_.needs.end());
-  if (spec_.metric) needed_.insert(*spec_.metric);
-  for (const auto& [name, limit] : spec_.stop.value_or(std::map<std::string, double>{})) needed_.insert(name);
-  waiting_.clear();
-  paused_.clear();
-  promised_.clear();
-  questions_.clear();
-  starting_ = 0;
-  search_over_ = search_waits_ = finished_ = false;
-  stop_reason_.reset();
-  for (std::size_t i = 0; i < trials_.size(); ++i) take_up(static_cast<std::int64_t>(i), anew);
-  time_over_ = false;
-  budget_end_ = now_ + from_seconds(spec_.time_budget_s.value_or(0));
-  if (spec_.time_budget_s) commands_.emplace_back(SetTimer{budget_end_});
-}
-
-/// What an earlier driver had decided counts, even where it has died before the trial's processes
-/// were gone.
-void TuneController::settle_earlier() {
-  for (const auto& [number, here] : std::exchange(live_, {})) {
-    if (here.ending) end_as_told(number, here);
-  }
-}
-
-void TuneController::end_as_told(std::int64_t number, const Live& here) {
-  if (here.ending->verdict == Verdict::pause) {
-    paused(number, here.ending->reason);
-  } else {
-    end(number, here.errs ? TrialState::errored : TrialState::terminated, here.ending->reason);
-  }
-}
-
-/// What becomes of an earlier driver's trial.
-void TuneController::take_up(std::int64_t number, bool anew) {
-  Trial& trial = trials_[static_cast<std::size_t>(number)];
-  const bool again = trial.state == TrialState::errored && spec_.restore.errored;
-  if (is_over(trial.state) && !again) return;
-  if (anew) {
-    scheduler_.added(number);
-  } else if (again) {
-    scheduler_.added_again(number);
-  }
-  trial.left = !again && !spec_.restore.unfinished;
-  if (trial.left) return;
-  if (trial.state == TrialState::paused) {
-    paused_.insert(number);
-  } else {
-    trial.state = TrialState::waiting;
-    trial.reason.clear();
-    waiting_.insert(number);
-  }
-}
-
 void TuneController::on(const TrialSuggested& event) {
   if (!questions_.empty() && --questions_.front().open == 0) questions_.pop_front();
   const auto number = static_cast<std::int64_t>(trials_.size());
@@ -277,8 +216,10 @@ void TuneController::end(std::int64_t number, TrialState state, std::string reas
   promised_.erase(number);
   trial.state = state;
   trial.reason = std::move(reason);
-  scheduler_.removed(number);
   tell_end(number, state == TrialState::errored ? "errored" : "terminated", trial.reason);
+  SideEffects effects;
+  scheduler_.removed(number, effects);
+  apply(effects);
   if (state == TrialState::errored && spec_.fail_fast) {
     stop("trial " + trial.trial_id + " errored (fail_fast): " + trial.reason, true);
   }
@@ -317,7 +258,10 @@ void TuneController::on(const TimeCame&) {
   }
   if (now_ + rounding < budget_end_) return;
   time_over_ = true;
-  for (const std::int64_t number : std::set(paused_)) end(number, TrialState::terminated, budget_words());
+  for (const std::int64_t number : std::set(paused_)) {
+    // The end of one may have ended it.
+    if (!is_over(trials_[static_cast<std::size_t>(number)].state)) end(number, TrialState::terminated, budget_words());
+  }
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
 }
 
@@ -381,10 +325,16 @@ void TuneController::finish_when_done() {
     return;
   }
   if (!waiting_.empty() || !questions_.empty() || !(search_over_ || search_waits_)) return;
+  SideEffects effects;
+  scheduler_.idle(effects);
+  apply(effects);
   // Those that were not promoted, and now never will be.
   for (const std::int64_t number : std::set(paused_)) {
+    if (!waiting_.empty()) return fill();
+    if (!paused_.contains(number)) continue;
     end(number, TrialState::terminated, std::string(trials_[static_cast<std::size_t>(number)].reason));
   }
+  if (!waiting_.empty()) return fill();
   if (!search_over_ && !search_waits_) return ask_for_more();
   finished_ = true;
   const std::string words = search_over_ ? "all of " + trials_text(trials_.size()) + " have ended"

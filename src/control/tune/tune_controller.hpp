@@ -71,7 +71,7 @@ class TuneController {
 
   void settle_earlier();
   void end_as_told(std::int64_t number, const Live& here);
-  void take_up(std::int64_t number, bool anew);
+  void take_up(std::int64_t number, bool anew, SideEffects& effects);
   Trial* live(std::int64_t number);
   std::optional<Decision> missing(const TrialReported& event) const;
   std::optional<std::string> stop_reached(const TrialReported& event) const;

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
                  .error()
                  .message.starts_with("ASHAScheduler: metric is "));
   BOOST_TEST(Scheduler::make({{"kind", "?"}}, "loss", "min", 0).error().message ==
-             "scheduler is of the kind \"?\"; allowed: \"fifo\", \"asha\", \"median\"");
+             "scheduler is of the kind \"?\"; allowed: \"fifo\", \"asha\", \"median\", \"hyperband\"");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(those_that_ended_by_themselves_count) {
   Scheduler rule = median_rule({{"grace_period", 0}, {"min_samples_required", 1}});
   SideEffects effects;
   rule.completed({1, 9, 1}, effects);
-  rule.removed(1);
+  rule.removed(1, effects);
   BOOST_TEST((told(rule, 0, 9, 0).verdict == Verdict::stop));
 }
 
