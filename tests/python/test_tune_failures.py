@@ -61,6 +61,29 @@ def test_an_experiment_that_nobody_serves_is_ended(tuner, tmp_path):
     assert "IsADirectoryError" in tuner.made[0].stopped
 
 
+class Ends(tune.Callback):
+    def __init__(self, ends, error=None):
+        self.ends, self.error = ends, error
+
+    def on_experiment_end(self, trials, **info):
+        self.ends.append(len(trials))
+        if self.error is not None:
+            raise self.error
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        raise KeyboardInterrupt
+
+
+def test_callbacks_hear_of_the_end_of_an_experiment_that_stops(tuner, hears):
+    heard = hears("Ends fails as the experiment stops: OSError: no network")
+    ends = []
+    callbacks = [Ends(ends, OSError("no network")), Ends(ends)]
+    with pytest.raises(KeyboardInterrupt):
+        tuner(reports_x, {"x": 1}, run_config={"callbacks": callbacks}).fit()
+    assert ends == [1, 1]
+    assert heard
+
+
 def test_an_experiment_that_failed_raises(tuner):
     class Failing(FakeExperiment):
         def suggest(self, trial_id, config_json, folder):

@@ -9,6 +9,7 @@ from headway._callbacks.progress_reporter import CLIReporter, ProgressReporter
 from headway._callbacks.trial import Trial
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
+from headway._values.log import warn
 from headway.train import DataParallelTrainer, RunConfig, UserCallback
 from headway.train._run.user_callback import TrainRunContext
 from headway.tune._experiment.records import Records, TrialRecord
@@ -119,11 +120,17 @@ class ExperimentCallbacks:
             each.after_exception(run_context=context, worker_exceptions=exceptions)  # type: ignore[arg-type]
 
     def leave(self) -> None:
-        """The experiment stops early: what callbacks have open of trials is closed."""
-        for trial in self._all:
-            if trial.status == "RUNNING":
-                for each in self._callbacks:
+        """The experiment stops early, by an error that is raised after this: what callbacks have
+        open is closed. What they raise themselves is a warning.
+        """
+        running = [trial for trial in self._all if trial.status == "RUNNING"]
+        for each in self._callbacks:
+            try:
+                for trial in running:
                     each._on_left(trial, failed=True)
+                each.on_experiment_end(self._all)
+            except Exception as error:
+                warn(f"{type(each).__name__} fails as the experiment stops: {type(error).__name__}: {error}")
 
     def ended(self, record: TrialRecord) -> None:
         """A trial's end."""

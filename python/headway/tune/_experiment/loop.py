@@ -103,6 +103,7 @@ class ExperimentLoop:
             self._experiment.stop("Ctrl-C" if interrupted else f"{type(error).__name__}: {error}")
             self._drain()
             self._callbacks.leave()
+            self._warn()
             raise
         finally:
             self._search.save(now=True)
