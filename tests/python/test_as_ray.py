@@ -140,12 +140,12 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("ray.init(local_mode=True)", "ValueError: local_mode is True; allowed: False (ScalingConfig(num_workers=0)"),
         ("import ray.data.no_such", "ModuleNotFoundError: ray.data.no_such: Headway has no such module"),
         (
-            "from ray import tune\ntune.ExperimentAnalysis",
-            "AttributeError: headway.tune.ExperimentAnalysis: Headway does not have this of Ray Tune yet",
+            "from ray import tune\ntune.TrialResults",
+            "AttributeError: headway.tune.TrialResults: Headway does not have this of Ray Tune yet",
         ),
         (
-            "import ray.tune.experiment",
-            "ModuleNotFoundError: ray.tune.experiment: Headway does not have this of Ray Tune yet",
+            "import ray.tune.execution",
+            "ModuleNotFoundError: ray.tune.execution: Headway does not have this of Ray Tune yet",
         ),
         ("ray.data.read_hudi('x')", "AttributeError: headway.data.read_hudi: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),
