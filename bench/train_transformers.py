@@ -27,7 +27,6 @@ class Steps(TrainerCallback):
 
 
 def train(library: str, place: Place, steps: int, on_step: OnStep) -> None:
-    os.environ["ACCELERATE_USE_CPU"] = "true"
     torch.set_num_threads(1)
     set_seed(0)
     batch, words = 8, 32

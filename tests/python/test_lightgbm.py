@@ -128,7 +128,7 @@ def test_early_stopping_ends_all_ranks_at_one_round(program, fit_lightgbm, by, f
     assert LightGBMTrainer.get_model(result.checkpoint).current_iteration() == best
 
 
-def of_some_ranks(program, evaluating, stopping=()):
+def of_some_ranks(program, evaluating, stopping=(), **options):
     """A loop in which only these ranks evaluate, and only these stop early."""
 
     def loop():
@@ -141,7 +141,7 @@ def of_some_ranks(program, evaluating, stopping=()):
             rows,
             5,
             valid_sets=[rows.create_valid(rows.data, rows.label)] if rank in evaluating else None,
-            callbacks=[ReportCallback(), *stops],
+            callbacks=[ReportCallback(**options), *stops],
         ).current_iteration()
 
     return loop
@@ -157,6 +157,13 @@ def test_one_rank_alone_may_evaluate(program, fit_lightgbm, evaluating):
     assert (name in frame) == (evaluating == 0), "a report has what rank 0's has"
     losses = frame[name].tolist() if evaluating == 0 else []
     assert losses == sorted(losses, reverse=True)
+
+
+def test_the_metrics_of_a_report_are_needed_in_rank_0_alone(program, fit_lightgbm):
+    name = "valid_0-binary_logloss"
+    options = {"metrics": {"loss": name}, "results_postprocessing_fn": lambda values: {"twice": 2 * values["loss"]}}
+    frame = fit_lightgbm(of_some_ranks(program, {0}, **options)).metrics_dataframe
+    assert len(frame["twice"]) == 5 + 1
 
 
 @pytest.mark.parametrize(("evaluating", "stopping"), [({0}, {0}), ({0, 1}, {0}), ({1}, {1}), ({0}, {0, 1})])

@@ -1,5 +1,8 @@
 """Callbacks, validations and trackers of an experiment's trials."""
 
+import os
+import signal
+
 import pytest
 from headway import train, tune
 from headway._trackers.callback import TrackerCallback
@@ -16,12 +19,18 @@ def reports_2(config):
 
 @pytest.fixture
 def fit(tmp_path):
-    def run(trainable, space, *callbacks, **config):
+    def run(trainable, space, *callbacks, failure_config=None, **config):
         return tune.Tuner(
             trainable,
             param_space=space,
             tune_config=tune.TuneConfig("loss", "min", max_concurrent_trials=1, **config),
-            run_config=train.RunConfig(name="sweep", storage_path=tmp_path, verbose=0, callbacks=list(callbacks)),
+            run_config=train.RunConfig(
+                name="sweep",
+                storage_path=tmp_path,
+                verbose=0,
+                callbacks=list(callbacks),
+                failure_config=failure_config,
+            ),
         ).fit()
 
     return run
@@ -47,6 +56,23 @@ def test_user_callbacks_hear_of_each_trials_run(fit):
     ((x, exceptions),) = heard.failures
     assert (x, type(exceptions[0].__cause__ or exceptions[0]).__name__) == (5, "LookupError"), exceptions
     assert (grid.num_errors, grid.num_terminated) == (1, 1)
+
+
+def test_user_callbacks_hear_why_each_attempt_failed(fit, tmp_path):
+    def loop(config):
+        if not os.path.exists(config["again"]):
+            open(config["again"], "w").close()
+            raise LookupError("in the first attempt")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    heard = Heard()
+    failures = train.FailureConfig(max_failures=1)
+    trainer = train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=1))
+    fit(trainer, {"train_loop_config": {"x": 1, "again": str(tmp_path / "again")}}, heard, failure_config=failures)
+    (first, second) = [str(exceptions[0]) for _, exceptions in heard.failures]
+    assert "in the first attempt" in first
+    assert "SIGKILL" in second
+    assert "in the first attempt" not in second
 
 
 def test_user_callbacks_have_the_metrics_of_all_ranks(fit):

@@ -36,7 +36,8 @@ def saves(config):
     begin = checkpoint.to_dict()["step"] if checkpoint else 0
     for step in range(begin, begin + 3):
         loss = abs(step - 1)
-        tune.report({"loss": loss, "step": step}, checkpoint=train.Checkpoint.from_dict({"step": step}))
+        odd = float("nan") if step == 0 else step
+        tune.report({"loss": loss, "step": step, "odd": odd}, checkpoint=train.Checkpoint.from_dict({"step": step}))
 
 
 def test_checkpoints_of_an_analysis(quick):
@@ -44,6 +45,8 @@ def test_checkpoints_of_an_analysis(quick):
     (trial,) = analysis.trials
     assert analysis.best_checkpoint.to_dict() == {"step": 1}
     assert analysis.get_last_checkpoint(trial).to_dict() == {"step": 2}
+    assert analysis.get_best_checkpoint(trial, "odd", "max").to_dict() == {"step": 2}
+    assert analysis.get_best_checkpoint(trial, "odd", "min").to_dict() == {"step": 1}
     later = tune.run(saves, restore=analysis.get_last_checkpoint().path, **quick)
     assert later.best_result["step"] == 4
 
@@ -76,6 +79,14 @@ def test_resuming_by_name(quick, tmp_path):
     assert [each.status for each in analysis.trials] == ["TERMINATED", "ERROR"]
     analysis = tune.run(trial, resume="AUTO+ERRORED", **both)
     assert [each.status for each in analysis.trials] == ["TERMINATED", "TERMINATED"]
+    both["name"] = "anew"
+    fixed.unlink()
+    with pytest.raises(tune.TuneError):
+        tune.run(trial, **both)
+    fixed.touch()
+    analysis = tune.run(trial, resume="AUTO+RESTART_ERRORED", fail_fast="raise", **both)
+    assert [each.status for each in analysis.trials] == ["TERMINATED", "ERROR", "TERMINATED"]
+    both["name"] = "sweep"
     restart = tune.ResumeConfig(finished=tune.ResumeConfig.ResumeType.RESTART)
     assert len(tune.run(trial, resume_config=restart, **both).trials) == 4
 

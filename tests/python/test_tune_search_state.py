@@ -8,7 +8,7 @@ from headway import tune
 from headway.tune._experiment.naming import tag_of
 from headway.tune._experiment.records import Records, TrialRecord
 from headway.tune._experiment.search_state import SearchState
-from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Searcher
+from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from headway.tune.search.optuna import OptunaSearch
 from search_spaces import spaces
 
@@ -114,12 +114,15 @@ def test_a_searcher_learns_from_resumed_trials_that_its_state_lacks(tmp_path):
     assert [trial.value for trial in search._study.trials] == [1.0, 2.0]
 
 
-def test_a_searcher_may_have_the_older_signature(tmp_path):
+@pytest.mark.parametrize(
+    "wrapped", [lambda search: search, lambda search: ConcurrencyLimiter(search, 2), lambda search: Repeater(search, 2)]
+)
+def test_a_searcher_may_have_the_older_signature(tmp_path, wrapped):
     class Older(Searcher):
         def set_search_properties(self, metric, mode, config):
             self.told = (metric, mode, config)
             return True
 
     search = Older()
-    SearchState(SPACE, tune.TuneConfig("loss", "min", search_alg=search), str(tmp_path))
+    SearchState(SPACE, tune.TuneConfig("loss", "min", search_alg=wrapped(search)), str(tmp_path))
     assert search.told == ("loss", "min", SPACE)

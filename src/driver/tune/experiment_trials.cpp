@@ -160,6 +160,8 @@ void Experiment::drain(const std::string& trial_id, int start) {
 }
 
 void Experiment::on(Slot& slot, const SetupAsked& event) {
+  slot.exception = nullptr;  // What an earlier attempt raised is not why this one fails.
+  slot.raised_rank = -1;
   if (std::exchange(slot.ready, true)) return set_up(slot, event);
   front_->push(TrialStarted{slot.trial_id, slot.start});
   handle(tune::TrialReady{number_of(slot.trial_id)});

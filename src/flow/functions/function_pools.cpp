@@ -9,6 +9,8 @@ namespace {
 /// is no more than this part of the budget.
 constexpr std::size_t idle_max = 4;
 constexpr std::int64_t idle_share = 4;
+/// The one that was used last: the next epoch may need it, with what its workers have made once.
+constexpr std::int64_t last_share = 2;
 
 void append(std::string& key, const std::string& part) { key += std::to_string(part.size()) + ":" + part; }
 
@@ -73,9 +75,15 @@ std::list<FunctionPools::Kept> FunctionPools::too_many() {
   for (auto each = kept_.begin(); each != kept_.end();) {
     const auto place = each++;
     if (place->pool.use_count() > 1) continue;
-    bytes += place->pool->slot_bytes();
-    const bool is_too_much = launch_.budget != nullptr && bytes > launch_.budget->bytes() / idle_share;
-    if (++idle > idle_max || is_too_much) found.splice(found.end(), kept_, place);
+    const std::int64_t own = place->pool->slot_bytes();
+    const std::int64_t share = idle == 0 ? last_share : idle_share;
+    const bool is_too_much = launch_.budget != nullptr && bytes + own > launch_.budget->bytes() / share;
+    if (idle == idle_max || is_too_much) {
+      found.splice(found.end(), kept_, place);
+    } else {
+      ++idle;
+      bytes += own;
+    }
   }
   return found;
 }

@@ -25,7 +25,8 @@ class FunctionPools {
   /// The pool of this spec and this input.
   arrow::Result<std::shared_ptr<FunctionPool>> pool(const FunctionSpec& spec);
 
-  /// Somebody needs a pool no more. Those without a user keep at most a quarter of the budget.
+  /// Somebody needs a pool no more. Those without a user keep at most a quarter of the budget, and
+  /// the one that was used last keeps up to a half: the next epoch may need it.
   void trim();
 
  private:

@@ -59,8 +59,13 @@ class Rounds:
             rounds: Those that the model has.
             save: Writes the model to a path.
         """
-        values = renamed(values, self._metrics)
-        self._last = values if self._process is None else self._process(values)
+        rank = worker_session.current("ReportCallback").context["plan"]["rank"]
+        # A report has what rank 0 evaluates; the other ranks may leave it at that.
+        if values or rank == 0:
+            values = renamed(values, self._metrics)
+            self._last = values if self._process is None else self._process(values)
+        else:
+            self._last = {}
         self._saved = rounds if self._frequency > 0 and (number + 1) % self._frequency == 0 else None
         self._report(save)
 

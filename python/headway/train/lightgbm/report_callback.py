@@ -98,8 +98,10 @@ class ReportCallback:
         Args:
             model: What ``lightgbm.train`` returned.
         """
-        # With a best one LightGBM writes no rounds after it.
+        # With a best one LightGBM writes no rounds after it. One of cv() has several models.
         built, best = model.current_iteration(), model.best_iteration
+        if isinstance(built, list):
+            built = min(built)
         self._rounds.finish(min(best, built) if best > 0 else built, model.save_model)
 
     def __call__(self, env: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -217,7 +218,7 @@ class ExperimentAnalysis:
         kept = []
         for checkpoint, metrics in self._result(trial).best_checkpoints:
             value = run_files.flat(metrics).get(metric)
-            if isinstance(value, (int, float)):
+            if isinstance(value, (int, float)) and not math.isnan(value):
                 kept.append((sign * value, checkpoint))
         return max(kept, key=lambda pair: pair[0])[1] if kept else None
 

@@ -188,10 +188,11 @@ def _run(arguments: dict[str, Any]) -> ExperimentAnalysis:
     analysis = ExperimentAnalysis(
         grid.experiment_path, default_metric=tune_config.metric, default_mode=tune_config.mode
     )
-    failed = [trial for trial in analysis.trials if trial.status == "ERROR"]
+    tried_again = tuner._tried_again
+    failed = [trial for trial in analysis.trials if trial.status == "ERROR" and trial.trial_id not in tried_again]
     if failed and arguments["raise_on_failed_trial"]:
         names = ", ".join(map(str, failed))
-        raise TuneError(f"{len(failed)} of {len(grid)} trials failed: {names}") from grid.errors[0]
+        raise TuneError(f"{len(failed)} of {len(grid)} trials failed: {names}") from grid.errors[-1]
     return analysis
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import glob
-import inspect
 import itertools
 import os
 import time
@@ -19,7 +18,7 @@ from headway.tune._experiment.space_filling import filled
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._space.variants import Path
 from headway.tune.search.basic_variant import BasicVariantGenerator
-from headway.tune.search.searcher import Searcher, metric_value
+from headway.tune.search.searcher import Searcher, metric_value, set_properties
 
 _FILE = "searcher-state-{}.pkl"
 # Saving may cost this part of the time, and is not done more often than this.
@@ -54,9 +53,7 @@ class SearchState:
         self._unknown: dict[str, Callable[[], dict[str, Any]]] = {}
         self._searcher: Searcher = config.search_alg or BasicVariantGenerator()
         self._is_basic = isinstance(self._searcher, BasicVariantGenerator)
-        takes_more = _takes_more(self._searcher.set_search_properties)
-        more = {"num_samples": config.num_samples} if takes_more else {}
-        self._searcher.set_search_properties(config.metric, config.mode, space, **more)
+        set_properties(self._searcher, config.metric, config.mode, space, num_samples=config.num_samples)
         self._hears_results = type(self._searcher).on_trial_result is not Searcher.on_trial_result
         self._file = _FILE.format(time.strftime("%Y-%m-%d_%H-%M-%S"))
         self._saved_at, self._saving_s = time.monotonic(), 0.0
@@ -196,9 +193,3 @@ class SearchState:
             self._searcher.add_evaluated_point(config, values if len(values) > 1 else values[0])
         except (NotImplementedError, TypeError) as error:
             notice(f"the searcher does not learn from a trial of the driver before: {error}")
-
-
-def _takes_more(function: Callable[..., Any]) -> bool:
-    """Whether a searcher's ``set_search_properties`` has ``**spec``: older ones do not."""
-    parameters = inspect.signature(function).parameters
-    return "num_samples" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())

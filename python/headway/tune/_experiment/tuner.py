@@ -74,6 +74,8 @@ class Tuner:
         self._restores: dict[str, bool] | None = None
         #: The states of those that are tried once more.
         self._restarts: set[str] = set()
+        #: Those trials of earlier drivers: the errors of the new ones count.
+        self._tried_again: set[str] = set()
         self._from_checkpoint: Checkpoint | None = None
         self._path: str | None = None
         self.restore = _not_of_an_object  # type: ignore[method-assign]
@@ -208,8 +210,9 @@ class Tuner:
             interrupted(error, path)
             raise
         grid = ResultGrid(records, self._tune_config.metric, self._tune_config.mode)
-        if self._run_config.failure_config.fail_fast == "raise" and grid.num_errors:
-            raise grid.errors[0]
+        failed = [each for each in records if each.state == "errored" and each.trial_id not in self._tried_again]
+        if self._run_config.failure_config.fail_fast == "raise" and failed:
+            raise grid.errors[-1]
         return grid
 
     def get_results(self) -> ResultGrid:
@@ -232,7 +235,9 @@ class Tuner:
         return self._path
 
     def _restart(self, search: SearchState, records: Records) -> None:
-        search.restarts = [records.config(each) for each in records if each.state in self._restarts]
+        again = [each for each in records if each.state in self._restarts]
+        self._tried_again = {each.trial_id for each in again}
+        search.restarts = [records.config(each) for each in again]
 
     def _check_first(self, start: TrialStart) -> None:
         """What no trial could be started with is refused before anything starts."""

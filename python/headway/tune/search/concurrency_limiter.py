@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.tune.search.searcher import Searcher
+from headway.tune.search.searcher import Searcher, set_properties
 
 
 class ConcurrencyLimiter(Searcher):
@@ -47,7 +47,7 @@ class ConcurrencyLimiter(Searcher):
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
         """Hands them on."""
-        return self.searcher.set_search_properties(metric, mode, config, **spec)
+        return set_properties(self.searcher, metric, mode, config, **spec)
 
     def set_max_concurrency(self, max_concurrent: int) -> bool:
         """False: two limits may apply."""

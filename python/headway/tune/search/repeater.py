@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.tune.search.searcher import Searcher, metric_value
+from headway.tune.search.searcher import Searcher, metric_value, set_properties
 
 #: Where a configuration says which of its repetitions a trial is.
 TRIAL_INDEX = "__trial_index__"
@@ -67,7 +67,7 @@ class Repeater(Searcher):
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
         """Hands them on."""
-        return self.searcher.set_search_properties(metric, mode, config, **spec)
+        return set_properties(self.searcher, metric, mode, config, **spec)
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
         """The current suggestion once more, or the searcher's next one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -225,3 +226,13 @@ def metric_value(result: Mapping[str, Any], metric: str) -> Any:
             raise ValueError(f"metric is {metric!r}, which was not reported; there is {there}")
         value = value[key]
     return value
+
+
+def set_properties(
+    searcher: Searcher, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any
+) -> bool:
+    """Calls a searcher's ``set_search_properties``, which has no ``**spec`` in older searchers."""
+    parameters = inspect.signature(searcher.set_search_properties).parameters
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    taken = spec if takes_all else {name: value for name, value in spec.items() if name in parameters}
+    return searcher.set_search_properties(metric, mode, config, **taken)
