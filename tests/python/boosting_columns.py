@@ -4,13 +4,13 @@ those of rank 0.
 """
 
 import json
-import os
 import socket
 import sys
 
 import boosting_data
 import lightgbm
 import pandas
+import two_ranks
 import xgboost
 from headway import train
 from headway.train.lightgbm import ReportCallback, get_network_params, to_dataset
@@ -86,21 +86,15 @@ def alone(framework, path, of_rank_zero):
         tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", sortby="task")
         tracker.start()
         arguments = tracker.worker_args()
-    children = []
-    for rank, share in enumerate(shares):
-        child = os.fork()
-        if child == 0:
-            if framework == "xgboost":
-                with xgboost.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08d}"):
-                    model = built(framework, own_data(framework, share), {})
-            else:
-                own = {**network, "local_listen_port": ports[rank]}
-                model = built(framework, own_data(framework, share), own)
-            if rank == 0:
-                model.save_model(path)
-            os._exit(0)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+
+    def train_alone(rank):
+        data = own_data(framework, shares[rank])
+        if framework == "lightgbm":
+            return built(framework, data, {**network, "local_listen_port": ports[rank]})
+        with xgboost.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08d}"):
+            return built(framework, data, {})
+
+    two_ranks.build(path, train_alone)
 
 
 if __name__ == "__main__":

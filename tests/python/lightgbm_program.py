@@ -9,6 +9,7 @@ import sys
 
 import lightgbm
 import numpy
+import two_ranks
 from headway import train
 from headway.train.lightgbm import ReportCallback, get_network_params
 
@@ -75,16 +76,11 @@ def alone(path):
     machines = ",".join(f"127.0.0.1:{port}" for port in ports)
     for each in held:
         each.close()
-    children = []
-    for rank, port in enumerate(ports):
-        child = os.fork()
-        if child == 0:
-            model = train_share(rank, 2, {"machines": machines, "num_machines": 2, "local_listen_port": port})
-            if rank == 0:
-                model.save_model(path)
-            os._exit(0)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+
+    def train_alone(rank):
+        return train_share(rank, 2, {"machines": machines, "num_machines": 2, "local_listen_port": ports[rank]})
+
+    two_ranks.build(path, train_alone)
 
 
 if __name__ == "__main__":

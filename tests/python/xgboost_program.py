@@ -7,6 +7,7 @@ import signal
 import sys
 
 import numpy
+import two_ranks
 import xgboost
 from headway import train
 from headway.train.xgboost import ReportCallback
@@ -65,17 +66,12 @@ def alone(path):
     tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", sortby="task")
     tracker.start()
     arguments = tracker.worker_args()
-    children = []
-    for rank in range(2):
-        child = os.fork()
-        if child == 0:
-            with xgboost.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08d}"):
-                model = train_share(rank, 2)
-            if rank == 0:
-                model.save_model(path)
-            os._exit(0)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+
+    def train_alone(rank):
+        with xgboost.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08d}"):
+            return train_share(rank, 2)
+
+    two_ranks.build(path, train_alone)
 
 
 if __name__ == "__main__":

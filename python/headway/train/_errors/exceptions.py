@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cloudpickle
+
 from headway import _core
 from headway.train._errors.preemption import PreemptionInfo
 from headway.train._errors.worker_failures import failure_of
@@ -122,6 +124,18 @@ class PreemptionError(TrainingFailedError):
 
     def __reduce__(self) -> tuple[type, tuple[PreemptionInfo, bool, str, bool]]:
         return type(self), (self.preemption_info, self.drain_timed_out, str(self), self.of_driver)
+
+
+def load_exception(pickled: bytes | None) -> Exception | None:
+    """A rank's exception; None where its class cannot be imported here: its text is in the failure
+    all the same.
+    """
+    if not pickled:
+        return None
+    try:
+        return cloudpickle.loads(pickled)
+    except Exception:
+        return None
 
 
 def to_exception(

@@ -14,6 +14,7 @@ import cloudpickle
 from headway import _core
 from headway._values import pickling
 from headway._worker.exceptions import describe
+from headway.train._errors.exceptions import load_exception
 from headway.train._errors.worker_failures import failure_of
 from headway.train._run.callback_calls import CallbackCalls, CallbackError
 from headway.train._run.clean_up import clean_up
@@ -136,7 +137,7 @@ class RunLoop:
         if error is None:
             return cloudpickle.loads(value) if value is not None else None
         text = f"rank {answer.rank}: {error.type}: {error.message}\n{error.traceback}"
-        raise RuntimeError(text) from _load_exception(value)
+        raise RuntimeError(text) from load_exception(value)
 
     def _wait(self) -> None:
         if not self._events:
@@ -183,7 +184,7 @@ class RunLoop:
             case _core.FunctionReturned():
                 self.return_value = event.value
             case _core.FunctionRaised():
-                exception = _load_exception(event.exception)
+                exception = load_exception(event.exception)
                 if exception is not None:
                     self.exceptions[event.rank] = exception
             case _core.Finished():
@@ -260,16 +261,6 @@ class RunLoop:
             self._display.say("warning", f"the backend's on_shutdown failed; the run's result stands: {error}")
         finally:
             self._run.teardown_finished(attempt)
-
-
-def _load_exception(pickled: bytes | None) -> Exception | None:
-    """None where its class cannot be imported here: its text is in the failure all the same."""
-    if not pickled:
-        return None
-    try:
-        return cloudpickle.loads(pickled)
-    except Exception:
-        return None
 
 
 class DriverWorkerGroup:

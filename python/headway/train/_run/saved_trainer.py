@@ -21,6 +21,12 @@ def dumps(trainer: str, parts: dict[str, Any]) -> bytes:
     """A trainer's name and its arguments, each pickled by itself: one that can't be loaded later is
     in nobody's way.
     """
+    pickled, failures = pickled_parts(parts)
+    return pickle.dumps({"version": _VERSION, "trainer": trainer, "parts": pickled, "failures": failures})
+
+
+def pickled_parts(parts: dict[str, Any]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Arguments by name, each pickled by itself, and why others could not be."""
     pickled: dict[str, bytes] = {}
     failures: dict[str, str] = {}
     for name, value in parts.items():
@@ -28,7 +34,7 @@ def dumps(trainer: str, parts: dict[str, Any]) -> bytes:
             pickled[name] = cloudpickle.dumps(value)
         except Exception as error:
             failures[name] = f"{type(error).__name__}: {error}"
-    return pickle.dumps({"version": _VERSION, "trainer": trainer, "parts": pickled, "failures": failures})
+    return pickled, failures
 
 
 class SavedTrainer:

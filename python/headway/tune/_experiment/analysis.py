@@ -19,7 +19,7 @@ from headway.tune._experiment.result_grid import ResultGrid
 if TYPE_CHECKING:
     import pandas
 
-_STATUS = {"waiting": "PENDING", "running": "RUNNING", "paused": "PAUSED", "errored": "ERROR"}
+_STATUS = {"running": "RUNNING", "paused": "PAUSED", "errored": "ERROR", "terminated": "TERMINATED"}
 
 
 class ExperimentAnalysis:
@@ -260,7 +260,7 @@ class ExperimentAnalysis:
         config = self._records.config(record)
         trainable = record.folder.partition(f"_{record.trial_id}")[0]
         trial = Trial(record.trial_id, f"{trainable}_{record.trial_id}", trainable, config, folder)
-        trial.status = _STATUS.get(record.state, "TERMINATED" if record.state == "terminated" else "PENDING")
+        trial.status = _STATUS.get(record.state, "PENDING")
         try:
             last = run_files.last_report(folder)
             trial.last_result = {**last, "config": config} if last else {}

@@ -116,8 +116,10 @@ class ExperimentCallbacks:
     def failed(self, record: TrialRecord, exceptions: dict[int, Exception]) -> None:
         """An attempt of a trial has failed."""
         context = self._contexts.get(record.trial_id)
-        for each in self._user if context is not None else ():
-            each.after_exception(run_context=context, worker_exceptions=exceptions)  # type: ignore[arg-type]
+        if context is None:
+            return
+        for each in self._user:
+            each.after_exception(run_context=context, worker_exceptions=exceptions)
 
     def leave(self) -> None:
         """The experiment stops early, by an error that is raised after this: what callbacks have

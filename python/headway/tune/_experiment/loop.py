@@ -9,13 +9,11 @@ import select
 from collections.abc import Callable
 from typing import Any
 
-import cloudpickle
-
 from headway._callbacks.stopper import Stopper
 from headway._callbacks.trial import Trial
 from headway.train import RunConfig
 from headway.train._config import shown_config
-from headway.train._errors.exceptions import to_exception
+from headway.train._errors.exceptions import load_exception, to_exception
 from headway.train._errors.worker_failures import failure_of
 from headway.train._run.wakeup import signals_wake
 from headway.tune._experiment.callbacks import ExperimentCallbacks
@@ -310,11 +308,8 @@ def _error_of(event: Any, folder: str) -> Exception | None:
 
 
 def _loaded(pickled: bytes | None) -> Exception | None:
-    """An exception of a rank; None where its class cannot be imported here."""
-    try:
-        loaded = cloudpickle.loads(pickled) if pickled else None
-    except Exception:
-        return None
+    """An exception of a rank, unless it is one that ends processes."""
+    loaded = load_exception(pickled)
     return loaded if isinstance(loaded, Exception) else None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import cloudpickle
 
 from headway._values.log import warn
+from headway.train._run.saved_trainer import pickled_parts
 
 FILE_NAME = "tuner.pkl"
 _VERSION = 1
@@ -19,16 +20,11 @@ VARIABLES = "env_vars"
 
 def pickled(parts: dict[str, Any]) -> tuple[dict[str, bytes], dict[str, str]]:
     """A tuner's arguments pickled, and why others could not be."""
-    done: dict[str, bytes] = {}
-    failures: dict[str, str] = {}
-    for name, value in parts.items():
-        try:
-            done[name] = cloudpickle.dumps(value)
-        except Exception as error:
-            failures[name] = f"{type(error).__name__}: {error}"
-            if name != "param_space":
-                less = "it" if name.startswith(_CALLBACKS) else "the experiment"
-                warn(f"{name} of the Tuner cannot be kept, so {less} cannot be restored: {failures[name]}")
+    done, failures = pickled_parts(parts)
+    for name, why in failures.items():
+        if name != "param_space":
+            less = "it" if name.startswith(_CALLBACKS) else "the experiment"
+            warn(f"{name} of the Tuner cannot be kept, so {less} cannot be restored: {why}")
     return done, failures
 
 
