@@ -45,8 +45,11 @@ EngineFactory engine_with(ProviderFactory provider, engine::NodeSupply::Settings
   return [provider = std::move(provider), settings](asio::io_context& loop, const RuntimeConfig& config,
                                                     node::AgentSink& sink) {
     const auto warn = [&sink](const std::string& text) { sink.notice(text); };
-    return with_this_machine(std::make_unique<engine::SuppliedPool>(loop, provider(), warn, settings), loop, config,
-                             sink);
+    EngineParts parts =
+        with_this_machine(std::make_unique<engine::SuppliedPool>(loop, provider(), warn, settings), loop, config, sink);
+    // No CPU of this machine is offered, so even what needs none runs elsewhere.
+    if (config.num_cpus == 0) parts.engine->drain(parts.node_id);
+    return parts;
   };
 }
 

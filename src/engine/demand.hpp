@@ -21,7 +21,7 @@ struct NodeRequest {
   bool operator==(const NodeRequest&) const = default;
 };
 
-/// What waits for nodes to join.
+/// What waits for nodes to join, and what else more nodes would serve.
 struct Demand {
   struct Part {
     NodeRequest request;
@@ -30,6 +30,10 @@ struct Demand {
     bool operator==(const Part&) const = default;
   };
   std::vector<Part> parts;  ///< In the order in which they will be served.
+  /// What would be served at once by more nodes, and does not need them: groups that may be larger,
+  /// by as many workers as they lack, and requests that wait for what others hold. A provider may
+  /// bring nodes for it that cost nobody anything.
+  std::vector<Part> could_use = {};
 
   bool is_empty() const { return parts.empty(); }
   bool operator==(const Demand&) const = default;

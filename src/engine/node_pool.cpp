@@ -19,6 +19,19 @@ std::vector<Slot> in_order(std::vector<Slot> slots, const std::vector<int>& node
   return ordered;
 }
 
+NodeRequest request_of(const Wanted& wanted, int workers_min, int workers_max) {
+  return {workers_min,      workers_max,  wanted.claim.hard, wanted.claim.advised_cpus, wanted.claim.selectors,
+          wanted.placement, wanted.beside};
+}
+
+void add_to(std::vector<Demand::Part>& parts, NodeRequest request) {
+  if (!parts.empty() && parts.back().request == request) {
+    ++parts.back().times;
+  } else {
+    parts.push_back({std::move(request), 1});
+  }
+}
+
 void add_to(Resources& sum, const Resources& more) {
   for (const auto& [name, amount] : more) sum[name] += amount;
 }
@@ -126,6 +139,7 @@ void NodePool::release(std::int64_t holder) {
 /// Whether there was anything. What was granted and not yet answered is granted no more.
 bool NodePool::give_back(std::int64_t holder) {
   std::erase_if(answers_, [&](const Answer& answer) { return answer.holder == holder; });
+  small_.erase(holder);
   bool any = false;
   for (Node& node : nodes_) any |= node.ledger.release(holder);
   return any;
@@ -196,6 +210,8 @@ bool NodePool::is_placeable(const Request& request) const {
 bool NodePool::serve(Request& request) {
   auto granted = grant(request.holder, request.wanted);
   if (!granted) return false;
+  const int workers = static_cast<int>(granted->slots.size());
+  if (workers < request.wanted.workers_max) small_[request.holder] = {request.wanted, workers};
   answers_.push_back({request.holder, [give = std::move(request.answers.granted),
                                        grant = std::move(*granted)]() mutable { give(std::move(grant)); }});
   return true;
@@ -266,19 +282,22 @@ Demand NodePool::demand() const {
   Demand demand;
   for (const Request& request : queue_) {
     const Wanted& wanted = request.wanted;
-    if (!wanted.node_id.empty() || is_placeable(request)) continue;
-    NodeRequest wish{wanted.workers_min,     wanted.workers_max, wanted.claim.hard, wanted.claim.advised_cpus,
-                     wanted.claim.selectors, wanted.placement,   wanted.beside};
-    if (!demand.parts.empty() && demand.parts.back().request == wish) {
-      ++demand.parts.back().times;
-    } else {
-      demand.parts.push_back({std::move(wish), 1});
-    }
+    if (!wanted.node_id.empty()) continue;
+    add_to(is_placeable(request) ? demand.could_use : demand.parts,
+           request_of(wanted, wanted.workers_min, wanted.workers_max));
+  }
+  for (const auto& [holder, small] : small_) {
+    const int missing = small.wanted.workers_max - std::max(small.workers, possible(holder, small.wanted));
+    if (missing > 0) add_to(demand.could_use, request_of(small.wanted, 1, missing));
   }
   return demand;
 }
 
 std::vector<std::string> NodePool::idle_nodes() const {
+  std::vector<const WorkerClaim*> growing;
+  for (const auto& [holder, small] : small_) {
+    if (possible(holder, small.wanted) > small.workers) growing.push_back(&small.wanted.claim);
+  }
   std::vector<std::string> idle;
   for (const Node& node : nodes_) {
     if (node.draining || !node.ledger.is_idle()) continue;
@@ -287,6 +306,10 @@ std::vector<std::string> NodePool::idle_nodes() const {
       const bool holds_beside = !request.wanted.beside.empty() && free.capacity(1, request.wanted.beside) > 0;
       return holds_beside || node.ledger.capacity(free, 1, request.wanted.claim) > 0;
     };
+    const auto may_grow_here = [&](const WorkerClaim* claim) {
+      return node.ledger.capacity(node.ledger.free(), 1, *claim) > 0;
+    };
+    if (std::any_of(growing.begin(), growing.end(), may_grow_here)) continue;
     if (std::none_of(queue_.begin(), queue_.end(), is_of_use)) idle.push_back(node.ledger.node().node_id);
   }
   return idle;

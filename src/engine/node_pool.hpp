@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 
 namespace headway::engine {
 
@@ -37,10 +38,10 @@ class NodePool : public Engine {
   std::vector<node::NodeResources> nodes() const override;
   EngineView view() const override;
 
-  /// What waits for nodes to join, in the order in which it will be served.
+  /// What waits for nodes to join, in the order in which it will be served, and what could use them.
   Demand demand() const;
-  /// Nodes of which nobody has anything, and which are of no use to what waits. Those that are
-  /// drained are not among them.
+  /// Nodes of which nobody has anything, and which are of no use to what waits or to a group that may
+  /// grow. Those that are drained are not among them.
   std::vector<std::string> idle_nodes() const;
   /// Called after each change that `demand` or `idle_nodes` may show.
   void on_supply_change(std::function<void()> changed) { supply_changed_ = std::move(changed); }
@@ -67,6 +68,11 @@ class NodePool : public Engine {
     std::int64_t holder = 0;
     std::function<void()> give;
   };
+  /// A group that has fewer workers than it may have.
+  struct Small {
+    Wanted wanted;
+    int workers = 0;
+  };
   using Views = std::vector<PlanNode>;
 
   std::optional<Plan> look(const Views& views, const Wanted& wanted) const;
@@ -86,7 +92,8 @@ class NodePool : public Engine {
   bool may_grow_ = false;
   std::deque<Node> nodes_;  ///< In the order of their joining.
   std::list<Request> queue_;
-  int untold_ = 0;  ///< Requests in the queue to which nobody has said why they wait.
+  std::map<std::int64_t, Small> small_;  ///< By holder.
+  int untold_ = 0;                       ///< Requests in the queue to which nobody has said why they wait.
   std::deque<Answer> answers_;
   bool gives_answers_ = false;
   std::function<void()> changed_;

@@ -10,6 +10,13 @@ Time time_of(std::chrono::steady_clock::time_point point) {
   return Time(std::chrono::duration_cast<Duration>(point.time_since_epoch()));
 }
 
+/// With the CPU that its workers imply as a claim.
+Wanted with_own_cpus(Wanted wanted) {
+  if (wanted.validates || !wanted.node_id.empty()) return wanted;
+  if (const double cpus = std::exchange(wanted.claim.advised_cpus, 0); cpus > 0) wanted.claim.hard["CPU"] += cpus;
+  return wanted;
+}
+
 }  // namespace
 
 SuppliedPool::SuppliedPool(asio::io_context& loop, std::unique_ptr<NodeProvider> provider,
@@ -37,6 +44,18 @@ void SuppliedPool::close() {
   *alive_ = false;
   timer_.cancel();
   if (std::exchange(is_open_, false)) provider_->close();
+}
+
+void SuppliedPool::acquire(std::int64_t holder, const Wanted& wanted, Answers answers) {
+  NodePool::acquire(holder, with_own_cpus(wanted), std::move(answers));
+}
+
+int SuppliedPool::possible(std::int64_t holder, const Wanted& wanted) const {
+  return NodePool::possible(holder, with_own_cpus(wanted));
+}
+
+Result<void> SuppliedPool::check_possible(const Wanted& wanted) const {
+  return NodePool::check_possible(with_own_cpus(wanted));
 }
 
 void SuppliedPool::add(node::NodeResources node) {

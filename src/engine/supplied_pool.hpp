@@ -12,12 +12,18 @@ namespace headway::engine {
 
 /// A pool whose nodes are brought by a provider, beside those that join by themselves. The provider
 /// hears what waits for nodes, and gets back what it brought once it is idle.
+///
+/// The CPU that a worker implies is a claim here, except a validation's and what wants one certain
+/// node: a group must not start on the first node that joins, all of it sharing that node's CPUs.
 class SuppliedPool : public NodePool {
  public:
   /// `warn`: prints the provider's errors.
   SuppliedPool(boost::asio::io_context& loop, std::unique_ptr<NodeProvider> provider,
                std::function<void(const std::string&)> warn, NodeSupply::Settings settings = {});
 
+  void acquire(std::int64_t holder, const Wanted& wanted, Answers answers) override;
+  int possible(std::int64_t holder, const Wanted& wanted) const override;
+  Result<void> check_possible(const Wanted& wanted) const override;
   void add(node::NodeResources node) override;
   void remove(const std::string& node_id) override;
   void open(const JoinAddress& join) override;

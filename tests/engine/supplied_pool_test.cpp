@@ -95,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(a_run_that_waits_gets_a_node_that_is_given_back_when_it_
   BOOST_TEST(granted == std::vector<std::int64_t>{1});
   pool.release(1);
   BOOST_TEST(granted == (std::vector<std::int64_t>{1, 2}));
-  BOOST_TEST(calls_since().empty());
+  BOOST_TEST(calls_since() == Calls{"want 0"});  // It could have used more nodes, and has its own now.
   pool.release(2);
   BOOST_TEST(calls_since() == Calls{"give back node-1"});
   ask(3, 2);
@@ -110,6 +110,46 @@ BOOST_FIXTURE_TEST_CASE(many_requests_in_one_turn_of_the_loop_are_one_demand, Si
   for (int holder = 0; holder < 100; ++holder) ask(holder, 1);
   BOOST_TEST(calls_since() == (Calls{"open host:1 with token", "want 1"}));
   BOOST_TEST(notes.demands[0].parts[0].times == 100);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_waits_for_others_could_use_more_nodes_and_needs_none, Site) {
+  pool.open({"host:1", "token"});
+  pool.add(node_named("node-1", {{"brought", "yes"}}));
+  for (int holder = 0; holder < 4; ++holder) ask(holder, 1);
+  settle();
+  BOOST_TEST(notes.demands.back().is_empty());
+  BOOST_REQUIRE(notes.demands.back().could_use.size() == 1U);
+  BOOST_TEST(notes.demands.back().could_use[0].times == 3);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_elastic_group_could_use_what_it_lacks_and_keeps_the_node_that_it_will_grow_onto, Site) {
+  pool.open({"host:1", "token"});
+  pool.add(node_named("node-1", {{"brought", "yes"}}));
+  pool.acquire(1, {1, 3, {{{"CPU", 2}}, 0}}, {[](const Result<Grant>&) {}, nullptr});
+  settle();
+  BOOST_REQUIRE(notes.demands.back().could_use.size() == 1U);
+  BOOST_TEST(notes.demands.back().could_use[0].request.workers_min == 1);
+  BOOST_TEST(notes.demands.back().could_use[0].request.workers_max == 2);
+  pool.add(node_named("node-2", {{"brought", "yes"}}));
+  settle();
+  BOOST_TEST(notes.demands.back().could_use[0].request.workers_max == 1);
+  BOOST_TEST(pool.idle_nodes().empty());
+  pool.release(1);
+  settle();
+  BOOST_TEST(notes.demands.back().could_use.empty());
+  BOOST_TEST(notes.calls.back() == "give back node-2");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_of_default_workers_does_not_share_the_cpus_of_the_first_node_that_joins, Site) {
+  pool.open({"host:1", "token"});
+  pool.acquire(1, {4, 4, {{}, 1}}, {[this](const Result<Grant>&) { granted.push_back(1); }, nullptr});
+  pool.add(node_named("node-1", {{"brought", "yes"}}));
+  settle();
+  BOOST_TEST(granted.empty());
+  BOOST_TEST(notes.demands.back().parts[0].request.each.at("CPU") == 1);
+  BOOST_TEST(notes.demands.back().parts[0].request.advised_cpus == 0);
+  pool.add(node_named("node-2", {{"brought", "yes"}}));
+  BOOST_TEST(granted == std::vector<std::int64_t>{1});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_node_that_came_by_itself_is_nobodys_to_give_back, Site) {
