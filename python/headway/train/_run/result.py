@@ -204,7 +204,7 @@ class Result:
         ``"verdict"`` has ``"is_data_bound"``, ``"waiting_share"``, ``"stage"`` (the one that the
         others waited for, where it is data-bound) and ``"words"``; it is about ``"dataset"``, the
         one that ranks waited for the longest. ``"datasets"`` has ``"ranks"`` and ``"stages"`` of
-        each (docs/data.md).
+        each (docs/data-performance.md).
 
         Raises:
             OSError: the run's folder could not be read, or the file is damaged.
