@@ -62,8 +62,9 @@ struct Open {
   Json plan;
   Consumption consumption;
   std::vector<std::uint64_t> blob_sizes;
+  std::int64_t errored_max = 0;  ///< Units that may fail and are left out; -1: all.
 };
-BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes))
+BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes, errored_max))
 
 /// A question about a plan: "schema", "count", "files", "explain" or "size".
 struct Ask {
@@ -72,8 +73,9 @@ struct Ask {
   std::string what;
   Json plan;
   std::vector<std::uint64_t> blob_sizes;
+  std::int64_t errored_max = 0;  ///< As in `Open`.
 };
-BOOST_DESCRIBE_STRUCT(Ask, (), (what, plan, blob_sizes))
+BOOST_DESCRIBE_STRUCT(Ask, (), (what, plan, blob_sizes, errored_max))
 
 /// Runs a plan that ends in a write or a materialization.
 struct Run {
@@ -81,8 +83,9 @@ struct Run {
   static constexpr wire::FrameBounds bounds = wire::user_bytes;
   Json plan;
   std::vector<std::uint64_t> blob_sizes;
+  std::int64_t errored_max = 0;  ///< As in `Open`.
 };
-BOOST_DESCRIBE_STRUCT(Run, (), (plan, blob_sizes))
+BOOST_DESCRIBE_STRUCT(Run, (), (plan, blob_sizes, errored_max))
 
 /// The client has begun to use so many more batches; the server may send as many.
 struct Took {
@@ -157,8 +160,10 @@ struct End {
   static constexpr wire::FrameBounds bounds = wire::user_values;
   std::int64_t dropped = 0;  ///< Rows that no client got because shares are equal.
   FlowCounters stats;
+  std::int64_t errored = 0;   ///< Units that failed and were left out.
+  std::string first_failure;  ///< Of the first of them, with its file.
 };
-BOOST_DESCRIBE_STRUCT(End, (), (dropped, stats))
+BOOST_DESCRIBE_STRUCT(End, (), (dropped, stats, errored, first_failure))
 
 /// To an Ask or a Run.
 struct Answer {

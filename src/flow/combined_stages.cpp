@@ -340,7 +340,7 @@ std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows,
   return std::make_unique<CutStage>(std::move(input), rows, bytes_max);
 }
 
-arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,
+arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, ParallelLimits limits, std::unique_ptr<Stage> input,
                                                  UnitSteps steps, const UnitPlace& place,
                                                  const std::shared_ptr<FlowGauges>& flow, const StagePath& gauges) {
   std::shared_ptr<Stage> below = std::move(input);
@@ -354,8 +354,8 @@ arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t thr
   };
   const int pool = flow->next_pool();
   for (const auto& gauge : gauges) gauge->set_pool(pool);
-  auto stage = std::make_unique<ParallelStage>(budget, ParallelLimits{threads, threads + 1}, std::move(schema),
-                                               std::move(next), std::move(stop));
+  auto stage =
+      std::make_unique<ParallelStage>(budget, std::move(limits), std::move(schema), std::move(next), std::move(stop));
   stage->count_in(gauges);
   return awaited(std::move(stage), flow);
 }

@@ -35,7 +35,7 @@ std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows,
 
 /// The steps on each unit of a stage, counted by `gauges`. `place` has what all units have in
 /// common.
-arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, std::size_t threads, std::unique_ptr<Stage> input,
+arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, ParallelLimits limits, std::unique_ptr<Stage> input,
                                                  UnitSteps steps, const UnitPlace& place,
                                                  const std::shared_ptr<FlowGauges>& flow, const StagePath& gauges);
 

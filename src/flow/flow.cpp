@@ -186,7 +186,7 @@ arrow::Status Flow::deal_epoch() {
   clock.go(ThreadClock::in(dealing));
   arrow::Status pulled = pull(built, dealer, clock.gauge(dealing));
   if (!pulled.ok()) return pulled;
-  end(dealer);
+  end(dealer, *built.errored);
   return arrow::Status::OK();
 }
 
@@ -211,9 +211,11 @@ arrow::Status Flow::pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealin
   return status;
 }
 
-void Flow::end(const RowDealer& dealer) {
+void Flow::end(const RowDealer& dealer, const ErroredUnits& errored) {
   feed::End end;
   end.dropped = dealer.dropped();
+  end.errored = errored.count();
+  end.first_failure = errored.first_failure();
   FlowCounters counters = gauges_->read();
   counters.rows = dealer.rows_dealt();
   end.stats = std::move(counters);

@@ -56,7 +56,7 @@ class Flow {
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
   arrow::Status open_outlets(const data::Cursor& cursor);
   arrow::Status pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealing);
-  void end(const RowDealer& dealer);
+  void end(const RowDealer& dealer, const ErroredUnits& errored);
   void fail(const arrow::Status& status);
 
   Engine& engine_;

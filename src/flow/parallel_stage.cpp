@@ -209,7 +209,8 @@ arrow::Result<std::optional<Chunk>> ParallelStage::next() {
     rows_left_.notify_all();
     return chunk_of(*front, std::move(waiting.rows), last);
   }
-  ARROW_RETURN_NOT_OK(front->status);
+  const bool left_out = limits_.errored != nullptr && !front->status.ok() && limits_.errored->leave_out(front->status);
+  if (!left_out) ARROW_RETURN_NOT_OK(front->status);
   running_.pop_front();
   rows_left_.notify_all();
   return chunk_of(*front, nullptr, true);

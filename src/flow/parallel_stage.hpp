@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow/errored_units.hpp"
 #include "flow/stage.hpp"
 #include "flow/stage_gauge.hpp"
 
@@ -39,6 +40,8 @@ struct ParallelLimits {
   /// Called once, by any thread, when all items have been worked on, without an error. May be
   /// unset. Does not wait.
   std::function<void()> on_worked = nullptr;
+  /// Which items may fail; the rows that one has made before stay. Null: none.
+  std::shared_ptr<ErroredUnits> errored = nullptr;
 };
 
 /// Works on several items at once, and passes their rows on in the order of the items.

@@ -19,8 +19,14 @@ arrow::Status not_yet(const data::Node& node) {
 
 }  // namespace
 
-Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, const std::string* blobs) {
+Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, std::int64_t errored_max,
+                            const std::string* blobs) {
   PlanInput input;
+  if (errored_max < -1) {
+    return Error{ErrorKind::invalid_argument,
+                 "errored_max is " + std::to_string(errored_max) + "; allowed: -1 or more"};
+  }
+  input.errored_max = errored_max;
   std::uint64_t at = 0;
   const std::uint64_t all = blobs == nullptr ? 0 : blobs->size();
   for (const std::uint64_t size : blob_sizes) {
@@ -67,6 +73,7 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
     built.units = units_;
   }
   built.may_run_ahead = !has_workers_ && !reads_all_first_;
+  built.errored = errored_;
   return built;
 }
 
@@ -76,7 +83,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
   if (const auto* range = node(index).as<data::RangeNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
   } else if (const auto* read = node(index).as<data::ReadNode>()) {
-    ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool()));
+    ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool(), input_.errored_max));
   } else if (const auto* python = node(index).as<data::PythonSourceNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_python_source(engine_.functions(), *python, input_.blobs));
   } else {
@@ -123,6 +130,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
   Built built;
   built.chain.emplace();
   leaf->gauges.push_back(gauges_->add(data::stage_name(node(index))));
+  leaf->keeps_rows = !errored_->allows_any();
   built.chain->leaves.push_back(std::move(leaf));
   built.chain->order.seed = config_.seed;
   built.chain->order.epoch = config_.epoch;
@@ -144,6 +152,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   const std::uint32_t first = positions_ ? config_.first_window : 0;
   ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted};
   if (positions_) limits.on_worked = config_.on_read;
+  limits.errored = errored_;
   auto stage = read_units(engine_.budget(), std::move(limits), chain, order, first, std::move(schema), gauges_);
   if (chain.order.permutes_rows) {
     reads_all_first_ = reads_all_first_ || chain.order.window_bytes == data::whole_epoch;
@@ -193,7 +202,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, st
     return built;
   }
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
-  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage),
+  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
                                                 {std::move(step)}, place, gauges_, {gauge}));
   return built;
 }
@@ -236,7 +245,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, co
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
   auto step = function_step(engine_.functions(), group_function(whole, input_.blobs));
   const auto gauge = gauge_of(step, "map_groups");
-  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), engine_.threads(), std::move(built.stage),
+  ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
                                                 {std::move(step)}, place, gauges_, {gauge}));
   return built;
 }
@@ -286,7 +295,7 @@ arrow::Result<std::int64_t> PlanBuilder::rows_of(std::size_t index) {
     ARROW_ASSIGN_OR_RAISE(const auto source, source_of(index));
     std::int64_t rows = 0;
     for (const Unit& unit : source->units()) rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
-    return rows;
+    return errored_->allows_any() ? -1 : rows;
   }
   std::vector<std::int64_t> rows;
   for (const std::size_t input : at.inputs) {

@@ -3,6 +3,7 @@
 #include "data/epoch_order.hpp"
 #include "data/plan.hpp"
 #include "flow/engine.hpp"
+#include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
@@ -22,11 +23,13 @@ struct PlanInput {
   data::Plan plan;       ///< As it was given: what a cursor is valid for.
   data::Plan optimised;  ///< What runs.
   std::vector<std::string> blobs;
+  std::int64_t errored_max = 0;  ///< As in `feed::Open`.
 };
 
-/// Splits the raw part of a message into blobs, and parses the plan. Errors: `invalid_argument`,
-/// `corrupted`.
-Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, const std::string* blobs);
+/// Splits the raw part of a message (`feed::Open`, `Ask`, `Run`) into blobs, and parses the plan.
+/// Errors: `invalid_argument`, `corrupted`.
+Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, std::int64_t errored_max,
+                            const std::string* blobs);
 
 /// DuckDB takes up to twice the limit that it is given.
 inline constexpr std::int64_t duckdb_share = 2;
@@ -59,6 +62,7 @@ struct BuiltPlan {
   /// Whether it may make batches that nobody has asked for: no other process does a part of it, and
   /// not all rows are read before the first one.
   bool may_run_ahead = true;
+  std::shared_ptr<const ErroredUnits> errored;
 };
 
 /// Whether epochs of the plan may begin before they are asked for: that costs no more than opening
@@ -75,7 +79,8 @@ class PlanBuilder {
       : engine_(engine),
         input_(input),
         config_(config),
-        gauges_(gauges ? std::move(gauges) : std::make_shared<FlowGauges>(engine.budget())) {}
+        gauges_(gauges ? std::move(gauges) : std::make_shared<FlowGauges>(engine.budget())),
+        errored_(std::make_shared<ErroredUnits>(input.errored_max)) {}
 
   arrow::Result<BuiltPlan> build();
 
@@ -118,6 +123,9 @@ class PlanBuilder {
   arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
   arrow::Status open_sources();
+  ParallelLimits step_limits() const {
+    return {.threads = engine_.threads(), .items_ahead = engine_.threads() + 1, .errored = errored_};
+  }
   arrow::Status shuffle_locally(Built& top);
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();
@@ -126,6 +134,7 @@ class PlanBuilder {
   const PlanInput& input_;
   const EpochConfig config_;
   const std::shared_ptr<FlowGauges> gauges_;
+  const std::shared_ptr<ErroredUnits> errored_;
   OpenedSources sources_;
   std::shared_ptr<const data::EpochOrder> order_;
   std::vector<data::UnitSize> units_;

@@ -129,8 +129,7 @@ arrow::Status PlanBuilder::shuffle_locally(Built& top) {
     const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
     auto step = shuffle_of_units(engine_.budget().pool());
     const auto gauge = gauge_of(step, "local shuffle");
-    return with_steps(engine_.budget(), engine_.threads(), std::move(top.stage), {std::move(step)}, place, gauges_,
-                      {gauge})
+    return with_steps(engine_.budget(), step_limits(), std::move(top.stage), {std::move(step)}, place, gauges_, {gauge})
         .Value(&top.stage);
   }
   std::int64_t rows = 0;

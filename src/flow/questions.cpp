@@ -31,9 +31,13 @@ Answered answer_schema(Engine& engine, const PlanInput& input) {
   return value_of(to_json(layout_of(*schema, 0)), std::make_shared<const std::string>(text->ToString()));
 }
 
+Answered counted(std::int64_t rows, const ErroredUnits& errored) {
+  return value_of(JsonObject{{"rows", rows}, {"errored", errored.count()}, {"first_failure", errored.first_failure()}});
+}
+
 Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_ptr<FlowGauges>& gauges) {
   ARROW_ASSIGN_OR_RAISE(std::int64_t rows, PlanBuilder(engine, input, {}).known_rows());
-  if (rows >= 0) return value_of(rows);
+  if (rows >= 0) return counted(rows, ErroredUnits(0));
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, input, {}, gauges).build());
   built.stage = gauged(std::move(built.stage), gauges, "count");
   rows = 0;
@@ -42,7 +46,7 @@ Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_
     if (!chunk) break;
     if (chunk->rows != nullptr) rows += chunk->rows->num_rows();
   }
-  return value_of(built.rows_max < 0 ? rows : std::min(rows, built.rows_max));
+  return counted(built.rows_max < 0 ? rows : std::min(rows, built.rows_max), *built.errored);
 }
 
 Answered answered(Engine& engine, const std::string& what, const PlanInput& input,

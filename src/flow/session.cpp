@@ -98,7 +98,7 @@ Result<void> Session::on_frame(wire::Frame frame) {
   }
   if (auto* open = std::get_if<feed::Open>(&*message)) return on_open(std::move(*open), frame.blob);
   if (auto* ask = std::get_if<feed::Ask>(&*message)) {
-    Result<PlanInput> input = read_plan(ask->plan, ask->blob_sizes, frame.blob.get());
+    Result<PlanInput> input = read_plan(ask->plan, ask->blob_sizes, ask->errored_max, frame.blob.get());
     if (!input) {
       refuse(input.error());
     } else {
@@ -107,7 +107,7 @@ Result<void> Session::on_frame(wire::Frame frame) {
     return {};
   }
   const auto& run = std::get<feed::Run>(*message);
-  Result<PlanInput> input = read_plan(run.plan, run.blob_sizes, frame.blob.get());
+  Result<PlanInput> input = read_plan(run.plan, run.blob_sizes, run.errored_max, frame.blob.get());
   if (!input) {
     refuse(input.error());
   } else {
@@ -118,7 +118,7 @@ Result<void> Session::on_frame(wire::Frame frame) {
 
 Result<void> Session::on_open(feed::Open open, const wire::Blob& blobs) {
   if (outlet_) return Error{ErrorKind::corrupted, "a client opened a second stream on a connection"};
-  Result<PlanInput> input = read_plan(open.plan, open.blob_sizes, blobs.get());
+  Result<PlanInput> input = read_plan(open.plan, open.blob_sizes, open.errored_max, blobs.get());
   const Result<void> checked = check_consumption(open.consumption);
   if (!input || !checked) {
     refuse(input ? checked.error() : input.error());

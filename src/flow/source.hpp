@@ -55,6 +55,7 @@ class Source {
 
 /// Opens what a read names: lists files, reads footers concurrently, fixes the schema. Errors name
 /// the file.
-arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool);
+arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool,
+                                                   std::int64_t errored_max = 0);
 
 }  // namespace headway::flow

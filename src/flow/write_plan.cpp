@@ -78,15 +78,20 @@ arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::f
                             const std::shared_ptr<FlowGauges>& gauges) {
   const auto* node = input.plan.nodes.back().as<data::WriteNode>();
   if (node == nullptr) return arrow::Status::Invalid("a plan that is run ends in a write; this one only makes rows");
-  const PlanInput rows{
-      .plan = without_write(input.plan), .optimised = without_write(input.optimised), .blobs = input.blobs};
+  const PlanInput rows{.plan = without_write(input.plan),
+                       .optimised = without_write(input.optimised),
+                       .blobs = input.blobs,
+                       .errored_max = input.errored_max};
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}, gauges).build());
   ThreadClock& clock = gauges->puller();
   const std::size_t writing = clock.add(gauges->add(data::stage_name(input.plan.nodes.back())));
   PlanWrite write(engine, *node, wanted, clock, writing);
+  const std::shared_ptr<const ErroredUnits> errored = built.errored;
   ARROW_RETURN_NOT_OK(write.run(std::move(built)));
   Json answer = write.answer();
   answer.get_object()["stats"] = to_json(gauges->read());
+  answer.get_object()["errored"] = errored->count();
+  answer.get_object()["first_failure"] = errored->first_failure();
   return answer;
 }
 

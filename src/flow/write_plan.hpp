@@ -9,8 +9,9 @@
 namespace headway::flow {
 
 /// Runs a plan that ends in a write, and answers with `{"files": [locations], "rows": count,
-/// "stats": FlowCounters}`, or with its failure. Blocks until all is written, or until `wanted`
-/// says no: then nothing is left behind. `gauges` count what it does.
+/// "stats": FlowCounters, "errored": units left out, "first_failure": words}`, or with its failure.
+/// Blocks until all is written, or until `wanted` says no: then nothing is left behind. `gauges`
+/// count what it does.
 wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
                        std::shared_ptr<FlowGauges> gauges = nullptr);
 

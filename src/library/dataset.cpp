@@ -135,7 +135,7 @@ Dataset Dataset::map_batches(BatchFunction function) const {
 }
 
 std::int64_t Dataset::count() const {
-  return Json::parse(library::ask_data("count", plan_.dump()).value()).value().as_int();
+  return Json::parse(library::ask_data("count", plan_.dump()).value()).value()["rows"].as_int();
 }
 
 std::vector<Field> Dataset::schema() const {

@@ -16,7 +16,7 @@ struct FailingFlow {
         parse_json(R"([{"op": "read", "inputs": [], "args": {"format": "parquet", "paths": ["/none/a.parquet"]}}])",
                    "a plan")
             .value();
-    auto input = std::make_shared<const PlanInput>(read_plan(json, {}, nullptr).value());
+    auto input = std::make_shared<const PlanInput>(read_plan(json, {}, 0, nullptr).value());
     outlet = reserve_outlet(loop, engine.budget(), 1).value().outlet;
     FlowEvents events{[] {}, [this](bool whole) { end.set_value(whole); }};
     flow = Flow::start(engine, input, {}, {{0, outlet}}, std::make_shared<FlowGauges>(engine.budget()),

@@ -9,7 +9,7 @@ namespace {
 
 PlanInput plan_of(const std::string& text) {
   const Json json = parse_json(text, "a plan").value();
-  Result<PlanInput> plan = read_plan(json, {}, nullptr);
+  Result<PlanInput> plan = read_plan(json, {}, 0, nullptr);
   if (!plan) BOOST_FAIL(plan.error().message);
   return std::move(*plan);
 }

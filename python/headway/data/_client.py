@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headway import _core
 from headway import _session as worker_session
 from headway._values import ending
+from headway._values.log import warn
 from headway.data import _scratch
 from headway.data._batch import Batch, Layouts
 from headway.data._context import DataContext
@@ -51,7 +52,9 @@ def schema(plan: Plan, context: DataContext) -> pa.Schema:
 def count(plan: Plan, context: DataContext) -> int:
     """How many rows a plan has."""
     with Progress(context, "count") as progress:
-        return int(_asked(plan, "count", context, progress.told)[0])
+        answer = _asked(plan, "count", context, progress.told)[0]
+    _warn_of_errored(answer, context)
+    return int(answer["rows"])
 
 
 def run(plan: Plan, context: DataContext, rows: Plan) -> Any:
@@ -64,9 +67,10 @@ def run(plan: Plan, context: DataContext, rows: Plan) -> Any:
     """
     _check_there(plan)
     with as_users(), Progress(context) as progress:
-        request = json.dumps({"plan": plan.json()})
+        request = _request(plan, context)
         answer = json.loads(_client(context).run(request, list(plan.blobs), progress.told)[0])
     keep_stats(rows, answer["stats"])
+    _warn_of_errored(answer, context)
     return answer
 
 
@@ -123,6 +127,9 @@ class Stream:
     ):
         _check_there(plan)
         self._plan = plan
+        self._context = context
+        #: Of the clients that share an epoch, one warns.
+        self._warns = consumption["rank"] == 0
         self._layouts = Layouts()
         self._progress = Progress(context, what)
         #: Nothing is printed between two batches.
@@ -130,7 +137,7 @@ class Stream:
         self._waits = waits
         self.stats: Any = None
         with as_users():
-            request = json.dumps({"plan": plan.json(), "consumption": consumption})
+            request = _request(plan, context, consumption=consumption)
             self._core = _client(context).open(request, list(plan.blobs))
 
     def __iter__(self) -> Iterator[Batch]:
@@ -150,7 +157,10 @@ class Stream:
                     self._progress.hide()  # What the loop prints is not to stand behind the line.
                 yield Batch(batch, self._layouts)
                 del batch  # Its memory is the engine's again once the user lets it go.
-        self.stats = json.loads(self._core.end)["stats"]
+        end = json.loads(self._core.end)
+        self.stats = end["stats"]
+        if self._warns:
+            _warn_of_errored(end, self._context)
         keep_stats(self._plan, self.stats)
         _ended.add(self)
 
@@ -190,12 +200,25 @@ def shown_stats(stats: Any) -> str:
     return _core.data_stats_table(json.dumps(stats))
 
 
+def _request(plan: Plan, context: DataContext, **more: Any) -> str:
+    return json.dumps({"plan": plan.json(), "errored_max": context.max_errored_blocks, **more})
+
+
+def _warn_of_errored(end: dict[str, Any], context: DataContext) -> None:
+    if end["errored"]:
+        pieces = "1 piece of a data set was" if end["errored"] == 1 else f"{end['errored']} pieces of a data set were"
+        warn(
+            f"{pieces} left out (max_errored_blocks is {context.max_errored_blocks}); the first one: "
+            f"{end['first_failure']}"
+        )
+
+
 def _asked(
     plan: Plan, what: str, context: DataContext, told: Callable[[str], object] | None = None
 ) -> tuple[Any, bytes]:
     _check_there(plan)
     with as_users():
-        request = json.dumps({"what": what, "plan": plan.json()})
+        request = _request(plan, context, what=what)
         answer, raw = _client(context).ask(request, list(plan.blobs), told)
     return json.loads(answer), raw
 

@@ -182,6 +182,9 @@ class DataContext:
         target_max_block_size: Bytes of a piece of data at most, where Headway cuts it.
         target_min_block_size: Bytes of a piece at least.
         read_op_min_num_blocks: Into how many pieces reads are cut at least.
+        max_errored_blocks: How many pieces of a data set may fail, in an epoch or a write: each is
+            left out with a warning, where a piece is a file, or a part of a large one. -1: any
+            number. Rows of a piece that came before its failure stay.
         enable_progress_bars: Whether an execution shows its progress on a terminal.
 
     Raises:
@@ -199,6 +202,7 @@ class DataContext:
     target_max_block_size: int = 128 << 20
     target_min_block_size: int = 1 << 20
     read_op_min_num_blocks: int = 200
+    max_errored_blocks: int = 0
     enable_progress_bars: bool = True
 
     _current: ClassVar[DataContext | None] = None
@@ -231,6 +235,9 @@ class DataContext:
                 refuse("DataContext.execution_options", value, "ExecutionOptions")
         elif name == "enable_progress_bars":
             check_bool(f"DataContext.{name}", value)
+        elif name == "max_errored_blocks":
+            if check_int(f"DataContext.{name}", value, "-1 (any number), 0 or more") < -1:
+                raise ValueError(f"DataContext.{name} is {value}; allowed: -1 (any number), 0 or more")
         elif check_int(f"DataContext.{name}", value, "an integer above 0") < 1:
             raise ValueError(f"DataContext.{name} is {value}; allowed: an integer above 0")
         super().__setattr__(name, value)

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace headway::flow {
@@ -18,8 +19,9 @@ struct Piece {
   std::size_t file = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t rows = -1;  ///< -1: unknown before it is read.
-  std::int64_t bytes = 0;  ///< Of its decoded rows, as far as that is known; else of the file.
+  std::int64_t rows = -1;    ///< -1: unknown before it is read.
+  std::int64_t bytes = 0;    ///< Of its decoded rows, as far as that is known; else of the file.
+  std::string failure = {};  ///< Why it cannot be read, where that is known already.
 };
 
 /// How files of one kind are cut and read. `open` comes first; after it any thread may call the
@@ -59,8 +61,10 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read);
 
 /// A source over files of one format: finds them, cuts them, packs small ones into units of
 /// `packed_bytes_min`, adds the columns of partitions and, with `include_paths`, the column `path`,
-/// and keeps the columns that `read.options` asks for.
+/// and keeps the columns that `read.options` asks for. Where units may fail (`errored_max`: how
+/// many; -1: all), no two files are a unit together, and files that cannot even be cut are units
+/// that fail when they are read.
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
-                                                        arrow::MemoryPool* pool);
+                                                        arrow::MemoryPool* pool, std::int64_t errored_max = 0);
 
 }  // namespace headway::flow

@@ -144,7 +144,7 @@ arrow::Status set_schema(const data::ReadNode& read, OpenedFiles& opened) {
 constexpr std::size_t splitting_threads_max = 16;
 
 /// Splitting may read a file's head or foot, so several files are split at once.
-arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened) {
+arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened, bool may_fail) {
   const std::vector<SourceFile>& files = opened.found.files;
   std::vector<std::vector<Piece>> parts(files.size());
   std::vector<arrow::Status> failures(files.size());
@@ -155,6 +155,10 @@ arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened) {
       return {};
     }
     failures[index] = split.status().WithMessage(shown_location(files[index].location), ": ", split.status().message());
+    if (may_fail) {
+      parts[index] = {{.file = index, .bytes = files[index].bytes, .failure = failures[index].message()}};
+      return {};
+    }
     return Error{ErrorKind::invalid_argument, failures[index].message()};
   };
   if (const auto done = storage::parallel_for(files.size(), splitting_threads_max, split_one); !done) {
@@ -163,6 +167,19 @@ arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened) {
   std::vector<Piece> pieces;
   for (const std::vector<Piece>& part : parts) pieces.insert(pieces.end(), part.begin(), part.end());
   return pieces;
+}
+
+/// The schema comes from the first file that has one.
+arrow::Result<std::shared_ptr<arrow::Schema>> open_format(FileFormat& format, const std::vector<SourceFile>& files,
+                                                          arrow::MemoryPool* pool, std::int64_t errored_max) {
+  auto schema = format.open(files, pool);
+  const auto tries = errored_max < 0 ? files.size() : std::min(files.size(), static_cast<std::size_t>(errored_max) + 1);
+  for (std::size_t skipped = 1; !schema.ok() && skipped < tries; ++skipped) {
+    const std::vector<SourceFile> rest(files.begin() + static_cast<std::ptrdiff_t>(skipped), files.end());
+    auto next = format.open(rest, pool);
+    if (next.ok()) return next;
+  }
+  return schema;
 }
 
 }  // namespace
@@ -190,18 +207,19 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read) {
 }
 
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
-                                                        arrow::MemoryPool* pool) {
+                                                        arrow::MemoryPool* pool, std::int64_t errored_max) {
   static const arrow::Status kernels = arrow::compute::Initialize();
   ARROW_RETURN_NOT_OK(kernels);
   auto opened = std::make_shared<OpenedFiles>();
   ARROW_ASSIGN_OR_RAISE(opened->found, find_files(read));
   const std::vector<SourceFile>& files = opened->found.files;
   opened->format = std::move(format);
-  ARROW_ASSIGN_OR_RAISE(opened->format_schema, opened->format->open(files, pool));
+  ARROW_ASSIGN_OR_RAISE(opened->format_schema, open_format(*opened->format, files, pool, errored_max));
   ARROW_RETURN_NOT_OK(set_schema(read, *opened));
-  ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened));
+  ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened, errored_max != 0));
   ARROW_ASSIGN_OR_RAISE(const std::int64_t unit_bytes, unit_bytes_of(read));
-  return std::make_unique<FileSource>(std::move(opened), std::move(pieces), std::min(packed_bytes_min, unit_bytes));
+  const std::int64_t packed_bytes = errored_max == 0 ? std::min(packed_bytes_min, unit_bytes) : 0;
+  return std::make_unique<FileSource>(std::move(opened), std::move(pieces), packed_bytes);
 }
 
 }  // namespace headway::flow

@@ -88,6 +88,7 @@ class UnitReader : public arrow::RecordBatchReader {
   arrow::Result<BatchPointer> next_batch() {
     for (; at_ < pieces_.size(); ++at_, reader_.reset()) {
       if (reader_ == nullptr) {
+        if (!pieces_[at_].failure.empty()) return arrow::Status::Invalid(pieces_[at_].failure);
         auto opened = opened_->format->read(file(), pieces_[at_], format_columns_, pool_);
         if (!opened.ok()) return named(opened.status());
         reader_ = std::move(*opened);
