@@ -75,7 +75,7 @@ def test_tensors_have_their_shape(client):
 
 def test_questions(client):
     plan = [node("range", rows=12)]
-    assert ask(client, "count", plan)[0] == 12
+    assert ask(client, "count", plan)[0]["rows"] == 12
     schema, raw = ask(client, "schema", plan)
     assert [column["name"] for column in schema["columns"]] == ["id"]
     assert pa.ipc.read_schema(pa.py_buffer(raw)).field("id").type == pa.int64()
@@ -91,7 +91,7 @@ def test_bad_requests_are_errors_in_words(client):
     with pytest.raises(ValueError, match="nonsense"):
         open_stream(client, [node("nonsense")]).next()
     # The data process lives on.
-    assert ask(client, "count", [node("range", rows=3)])[0] == 3
+    assert ask(client, "count", [node("range", rows=3)])[0]["rows"] == 3
 
 
 @pytest.mark.parametrize(
