@@ -15,6 +15,7 @@ except ModuleNotFoundError as missing:
     raise ImportError(why_no_core(), name="headway._core") from None
 from headway._places.finder import TABLE_FINDER
 from headway._ray import as_ray
+from headway._runtime.dashboard import dashboard_url
 from headway._runtime.nodes import nodes
 from headway._runtime.runs import runs
 from headway._runtime.runtime import (
@@ -32,6 +33,7 @@ __all__ = [
     "as_ray",
     "available_resources",
     "cluster_resources",
+    "dashboard_url",
     "init",
     "is_initialized",
     "join_address",

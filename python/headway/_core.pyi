@@ -1079,3 +1079,20 @@ class DataBatch:
     @property
     def cursor(self) -> str:
         """The position after this batch, as JSON."""
+
+def dashboard_port(argument: str, text: str) -> int | None:
+    """
+    The port that a text asks for: None for none, 0 for any that is free. ValueError, naming `argument`, for another text.
+    """
+
+class Dashboard:
+    """A page that shows runs in a browser, and its server."""
+
+    def __init__(self, runtime: Runtime, host: str = '127.0.0.1', port: int = 0, names: Sequence[str] = []) -> None: ...
+
+    @property
+    def url(self) -> str:
+        """Its address, with the token."""
+
+    def close(self) -> None:
+        """Ends the server."""

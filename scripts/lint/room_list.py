@@ -86,6 +86,12 @@ CPP: dict[str, Room] = {
         "are runs",
         "headway core wire control storage node engine cluster",
     ),
+    "dashboard": _room(
+        "src/dashboard/",
+        "the page that shows runs in a browser: its server, what it answers from snapshots of the driver and from "
+        "runs' folders, who may ask; in `page/` what the browser gets",
+        "headway core wire control data storage node engine cluster driver",
+    ),
     "worker": _room("src/worker/", "the session inside a worker", "headway core wire storage"),
     "feed": _room(
         "src/feed/",
@@ -106,7 +112,7 @@ CPP: dict[str, Room] = {
     "bindings": _room(
         "src/bindings/",
         "the Python module `headway._core`, one file a subject, no logic",
-        "headway core wire storage node cluster driver worker data feed",
+        "headway core wire storage node cluster driver dashboard worker data feed",
     ),
     "sim": _room(
         "sim/",

@@ -53,4 +53,5 @@ NB_MODULE(_core, module) {
   headway::bindings::bind_storage(module);
   headway::bindings::bind_checkpoint(module);
   headway::bindings::bind_data(module);
+  headway::bindings::bind_dashboard(module);
 }

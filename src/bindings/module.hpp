@@ -18,6 +18,7 @@ void bind_storage(nanobind::module_& module);
 void bind_checkpoint(nanobind::module_& module);
 void bind_agent(nanobind::module_& module);
 void bind_data(nanobind::module_& module);
+void bind_dashboard(nanobind::module_& module);
 
 /// Raises the Python exception that fits the error's kind.
 [[noreturn]] void raise(const Error& error);

@@ -13,7 +13,7 @@ using std::chrono::steady_clock;
 
 std::shared_ptr<const RunStatus> Run::status() {
   if (!status_) {
-    RunStatus status{run_id_, shown_location(folder_->path()), view()};
+    RunStatus status{run_id_, shown_location(folder_->path()), view(), folder_->path(), folder_->local_path()};
     status_ = std::make_shared<const RunStatus>(std::move(status));
   }
   return status_;

@@ -41,11 +41,25 @@ std::shared_ptr<const Snapshot> SnapshotBoard::newest() const {
   return newest_;
 }
 
-std::shared_ptr<const Snapshot> SnapshotBoard::wait_newer(std::int64_t number, std::chrono::milliseconds limit) const {
+std::shared_ptr<const Snapshot> SnapshotBoard::wait_newer(std::int64_t number, std::chrono::milliseconds limit,
+                                                          const std::atomic<bool>& given_up) const {
   std::unique_lock lock(mutex_);
   const auto is_newer = [&] { return newest_ && newest_->number > number; };
-  changed_.wait_for(lock, limit, [&] { return closed_ || is_newer(); });
+  changed_.wait_for(lock, limit, [&] { return closed_ || given_up || is_newer(); });
   return is_newer() ? newest_ : nullptr;
+}
+
+void SnapshotBoard::wake() {
+  // Whoever has just found that nobody gave it up waits by now.
+  {
+    const std::lock_guard lock(mutex_);
+  }
+  changed_.notify_all();
+}
+
+bool SnapshotBoard::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 Watch::Watch(std::shared_ptr<SnapshotBoard> board) : board_(std::move(board)) {
@@ -60,9 +74,14 @@ std::shared_ptr<const Snapshot> Watch::latest() const {
 }
 
 std::shared_ptr<const Snapshot> Watch::next(std::chrono::milliseconds limit) {
-  auto newer = board_->wait_newer(seen_, limit);
+  auto newer = board_->wait_newer(seen_, limit, given_up_);
   if (newer) seen_ = newer->number;
   return newer;
+}
+
+void Watch::give_up() {
+  given_up_ = true;
+  board_->wake();
 }
 
 Json json_of(const Snapshot& snapshot) {

@@ -6,6 +6,7 @@
 
 #include <headway/result.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -21,6 +22,9 @@ struct RunStatus {
   std::int64_t run_id = 0;  ///< Counts the runs of this driver, from 1.
   std::string path;         ///< The run's folder, without credentials.
   control::RunView view;
+  // For this process alone:
+  std::string location = {};    ///< The run's folder, as storage is asked for it.
+  std::string local_path = {};  ///< Where its small files are while it is at work.
 };
 
 /// All that a driver does, at one moment. Immutable: any thread may keep and read it.
@@ -50,7 +54,11 @@ class SnapshotBoard {
   std::shared_ptr<const Snapshot> newest() const;
   /// Returns when there is a newer one than `number`; null after `limit`, or when there will be
   /// none.
-  std::shared_ptr<const Snapshot> wait_newer(std::int64_t number, std::chrono::milliseconds limit) const;
+  std::shared_ptr<const Snapshot> wait_newer(std::int64_t number, std::chrono::milliseconds limit,
+                                             const std::atomic<bool>& given_up) const;
+  /// Whoever waits looks whether it was given up.
+  void wake();
+  bool is_closed() const;
 
  private:
   mutable std::mutex mutex_;
@@ -75,11 +83,17 @@ class Watch {
   /// Waits for one that this function has not returned yet. Null after `limit`, and when the
   /// runtime has ended.
   std::shared_ptr<const Snapshot> next(std::chrono::milliseconds limit);
+  /// Whoever waits in `next` returns, now and from then on.
+  void give_up();
+  /// The runtime has ended: there will be no further snapshot.
+  bool is_over() const { return board_->is_closed(); }
+  bool is_given_up() const { return given_up_; }
 
  private:
   std::shared_ptr<SnapshotBoard> board_;
   std::int64_t seen_ = 0;
   std::int64_t first_ = 0;
+  std::atomic<bool> given_up_ = false;
 };
 
 }  // namespace headway::driver

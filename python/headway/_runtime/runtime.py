@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from headway import _core
 from headway import _session as worker_session
+from headway._runtime import dashboard as own_dashboard
 from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
 from headway._runtime.needed_modules import needed_modules
 from headway._runtime.token import default_token_file, make_token
@@ -50,6 +51,7 @@ def init(
     listen: str | None = None,
     token_file: str | None = None,
     node_lease_s: float = 10.0,
+    dashboard: bool | int | None = None,
 ) -> None:
     """Starts Headway in this process. ``Trainer.fit()`` does it when nobody has.
 
@@ -82,6 +84,9 @@ def init(
         node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are
             started elsewhere not before. An agent that can't reach the driver for so long ends its
             workers and itself.
+        dashboard: True or a port to show the runs of this process in a browser (see
+            ``docs/dashboard.md``): the address is printed, and :func:`dashboard_url` returns it.
+            False: no dashboard. None: ``HEADWAY_DASHBOARD`` of the environment, else none.
 
     Raises:
         RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks
@@ -113,6 +118,7 @@ def init(
             raise ValueError("token_file is ''; allowed: None or a path")
         if listen is None:
             raise ValueError("token_file is given without listen; allowed: both, or listen alone")
+    port = own_dashboard.wanted_port(dashboard)
     joining: tuple[str, str, float] | None = None
     if listen is not None:
         check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
@@ -125,7 +131,7 @@ def init(
                 "headway is started already; call headway.shutdown() first to start it with other settings"
             )
         environment.prepare()
-        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining)
+        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining, port)
 
 
 def shutdown() -> None:
@@ -144,6 +150,7 @@ def shutdown() -> None:
         runtime, _runtime = current_runtime(), None
     if runtime is not None:
         runtime.shutdown()
+        own_dashboard.close()
         # What workers had downloaded and were killed with.
         _core.sweep_downloads()
     ending.shut_down()
@@ -200,7 +207,9 @@ def join_address() -> str | None:
 def get_runtime() -> _core.Runtime:
     """This process's runtime, started with default settings when there is none."""
     with _lock:
-        return current_runtime() or _start(None, None, {}, (), {}, RuntimeEnv())
+        return current_runtime() or _start(
+            None, None, {}, (), {}, RuntimeEnv(), dashboard_port=own_dashboard.wanted_port(None)
+        )
 
 
 def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
@@ -285,6 +294,7 @@ def _start(
     labels: dict[str, str],
     environment: RuntimeEnv,
     joining: tuple[str, str, float] | None = None,
+    dashboard_port: int | None = None,
 ) -> _core.Runtime:
     global _runtime, _pid, _user_preload, _join_address, _environment
     listen, token, node_lease_s = joining or (None, "", 10.0)
@@ -301,6 +311,8 @@ def _start(
     )
     try:
         _join_address = runtime.listen() if joining else None
+        if dashboard_port is not None and not worker_session.in_worker():
+            own_dashboard.open_for(runtime, dashboard_port)
     except Exception:
         runtime.shutdown()
         raise

@@ -1,0 +1,53 @@
+#include "dashboard/dashboard.hpp"
+
+#include "bindings/module.hpp"
+#include "bindings/runtime.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace headway::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// The page, as Python holds it.
+struct PyDashboard {
+  std::optional<OfThisProcess<dashboard::Dashboard>> held;
+  std::string url;
+};
+
+PyDashboard show_driver(PyRuntime& runtime, std::string host, std::uint16_t port, std::vector<std::string> names) {
+  dashboard::ServerConfig config{std::move(host), port, std::move(names)};
+  // Others than this machine see it through TLS alone.
+  config.tls = !dashboard::is_loopback(config.host);
+  std::shared_ptr<dashboard::Dashboard> made =
+      without_gil([&] { return dashboard::Dashboard::of_driver(*runtime.runtime.shared(), std::move(config)); });
+  std::string url = made->url();
+  return {OfThisProcess(std::move(made)), std::move(url)};
+}
+
+}  // namespace
+
+void bind_dashboard(nb::module_& module) {
+  // Keeps the GIL: it reads a few letters.
+  module.def(
+      "dashboard_port",
+      [](const std::string& argument, const std::string& text) {
+        return unwrap(dashboard::parse_port(argument, text));
+      },
+      nb::arg("argument"), nb::arg("text"),
+      "The port that a text asks for: None for none, 0 for any that is free. ValueError, naming `argument`, for "
+      "another "
+      "text.");
+  nb::class_<PyDashboard>(module, "Dashboard", "A page that shows runs in a browser, and its server.")
+      .def(nb::new_(&show_driver), nb::arg("runtime"), nb::arg("host") = "127.0.0.1", nb::arg("port") = 0,
+           nb::arg("names") = std::vector<std::string>{})
+      .def_ro("url", &PyDashboard::url, "Its address, with the token.")
+      // Keeps the GIL: OfThisProcess gives it up while threads are joined.
+      .def("close", [](PyDashboard& self) { self.held.reset(); }, "Ends the server.");
+}
+
+}  // namespace headway::bindings

@@ -1,0 +1,44 @@
+#include "dashboard/run_summary.hpp"
+
+#include "dashboard/masking.hpp"
+
+namespace headway::dashboard {
+
+RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
+                      const VerdictContext& context, std::optional<std::string> experiment) {
+  RunSummary summary;
+  summary.id = id;
+  summary.name = view.name;
+  summary.path = path;
+  summary.state = context.driver_lost ? "lost" : control::to_string(view.state);
+  summary.verdict = verdict_of(view, context);
+  summary.attempt = view.attempt;
+  summary.workers = view.workers;
+  summary.reports = view.reports.count;
+  if (view.taken_unix_s > 0) summary.started_unix_s = view.taken_unix_s - view.time_total_s;
+  summary.time_total_s = view.time_total_s;
+  if (view.reports.last) summary.last = short_metrics(view.reports.last->metrics);
+  summary.experiment = std::move(experiment);
+  return summary;
+}
+
+JsonObject short_metrics(const JsonObject& metrics) {
+  constexpr std::size_t shown_max = 32;
+  constexpr std::size_t text_max = 200;
+  JsonObject shown;
+  for (const auto& [name, value] : metrics) {
+    if (shown.size() == shown_max) break;
+    const bool is_short =
+        value.is_number() || value.is_bool() || (value.is_string() && value.as_string().size() <= text_max);
+    if (is_short) shown[name] = value;
+  }
+  return shown;
+}
+
+std::shared_ptr<const Part> part_of(const RunSummary& summary) {
+  Json json = to_json(summary);
+  mask_secrets(json);
+  return std::make_shared<const Part>(Part{summary.id, json_text(json)});
+}
+
+}  // namespace headway::dashboard

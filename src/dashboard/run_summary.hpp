@@ -1,0 +1,41 @@
+#pragma once
+
+#include "control/run_view.hpp"
+#include "dashboard/overview.hpp"
+#include "dashboard/verdict.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headway::dashboard {
+
+/// A run in the page's list.
+struct RunSummary {
+  std::string id;
+  std::string name;
+  std::string path;   ///< Without credentials.
+  std::string state;  ///< A RunState's name, or "lost".
+  RunVerdict verdict;
+  int attempt = 0;
+  int workers = 0;
+  std::int64_t reports = 0;
+  std::optional<double> started_unix_s;
+  double time_total_s = 0;
+  JsonObject last;  ///< The last report's metrics.
+  std::optional<std::string> experiment;
+};
+BOOST_DESCRIBE_STRUCT(RunSummary, (),
+                      (id, name, path, state, verdict, attempt, workers, reports, started_unix_s, time_total_s, last,
+                       experiment))
+
+/// `experiment`: whose trial it is.
+RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
+                      const VerdictContext& context, std::optional<std::string> experiment = {});
+
+/// Numbers and short texts of a report's metrics; the page's list has no room for more.
+JsonObject short_metrics(const JsonObject& metrics);
+
+std::shared_ptr<const Part> part_of(const RunSummary& summary);
+
+}  // namespace headway::dashboard

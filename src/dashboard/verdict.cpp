@@ -1,0 +1,125 @@
+#include "dashboard/verdict.hpp"
+
+#include "control/run_words.hpp"
+#include "core/rank_words.hpp"
+#include "data/verdict.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace headway::dashboard {
+namespace {
+
+using control::RunState;
+using control::RunView;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string workers_words(int count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
+
+/// Its last attempt's end; empty when there is none.
+std::string last_end(const RunView& view) { return view.ended.empty() ? "" : first_line(view.ended.back().end); }
+
+RunVerdict end_verdict(const RunView& view) {
+  if (view.state == RunState::finished) {
+    const std::string reason = view.stop_reason ? ": " + first_line(*view.stop_reason) : "";
+    return {"finished after " + std::to_string(view.reports.count) +
+                (view.reports.count == 1 ? " report" : " reports") + reason,
+            VerdictLevel::done,
+            {}};
+  }
+  if (view.state == RunState::failed) {
+    return {
+        "failed: " + (view.failure ? first_line(view.failure->message) : "no reason is known"), VerdictLevel::bad, {}};
+  }
+  const bool preempted = view.failure && view.failure->preemption;
+  const std::string reason = view.abort_reason          ? first_line(*view.abort_reason)
+                             : view.failure.has_value() ? first_line(view.failure->message)
+                                                        : "";
+  return {std::string(preempted ? "preempted" : "aborted") + (reason.empty() ? "" : ": " + reason),
+          preempted ? VerdictLevel::wait : VerdictLevel::done,
+          {}};
+}
+
+/// The rank whose own part of a step takes longest, where it is clearly longer than the others'.
+std::string straggler_words(const RunView& view) {
+  constexpr double clearly = 1.25;
+  struct Own {
+    int rank = 0;
+    double seconds = 0;
+  };
+  std::vector<Own> own;
+  for (const control::RankView& rank : view.ranks) {
+    if (!rank.steps || !rank.steps->waiting_share || rank.steps->count < 10) continue;
+    own.push_back({rank.rank, rank.steps->median_s * (1 - *rank.steps->waiting_share)});
+  }
+  if (own.size() < 2) return "";
+  std::ranges::sort(own, {}, &Own::seconds);
+  const double median = own[(own.size() - 1) / 2].seconds;
+  const Own& slowest = own.back();
+  if (median <= 0 || slowest.seconds < clearly * median) return "";
+  const int percent = static_cast<int>(100 * (slowest.seconds / median - 1));
+  return "rank " + std::to_string(slowest.rank) + " holds the others back: its own part of a step takes " +
+         std::to_string(percent) + " % longer";
+}
+
+RunVerdict running_verdict(const RunView& view, const VerdictContext& context) {
+  if (view.wait && view.wait->for_s + context.age_s >= told_wait_s) {
+    const double lasted = view.wait->for_s + context.age_s;
+    const bool stalled = lasted >= stalled_s;
+    return {(stalled ? "stalled: " : "waiting: ") + view.wait->words, stalled ? VerdictLevel::bad : VerdictLevel::wait,
+            view.taken_unix_s - view.wait->for_s};
+  }
+  const double since = view.taken_unix_s - view.state_for_s;
+  if (context.data && context.data->verdict.is_data_bound) {
+    return {"training, " + context.data->verdict.words, VerdictLevel::wait, since};
+  }
+  if (const std::string slow = straggler_words(view); !slow.empty()) {
+    return {"training; " + slow, VerdictLevel::wait, since};
+  }
+  return {"training on " + workers_words(view.workers), VerdictLevel::good, since};
+}
+
+RunVerdict scheduling_verdict(const RunView& view, const VerdictContext& context) {
+  const std::string wanted = context.wanted.empty() ? workers_words(view.workers_max) : context.wanted;
+  const std::string what = context.wants_nodes ? "waiting for nodes: " : "waiting for capacity: ";
+  return {what + wanted, VerdictLevel::wait, view.taken_unix_s - view.state_for_s};
+}
+
+RunVerdict starting_verdict(const RunView& view, const VerdictContext& context) {
+  const bool recovering = !view.ended.empty();
+  std::string words = recovering ? "recovering, attempt " + std::to_string(view.attempt) + " starts " : "starting ";
+  words += workers_words(view.workers);
+  double since = view.taken_unix_s - view.state_for_s;
+  if (view.wait && view.wait->for_s + context.age_s >= told_wait_s) {
+    words += "; " + view.wait->words;
+    since = view.taken_unix_s - view.wait->for_s;
+  }
+  if (recovering) words += "; " + last_end(view);
+  const bool stalled = view.wait && view.wait->for_s + context.age_s >= stalled_s;
+  return {words, stalled ? VerdictLevel::bad : VerdictLevel::wait, since};
+}
+
+}  // namespace
+
+RunVerdict verdict_of(const RunView& view, const VerdictContext& context) {
+  const double since = view.taken_unix_s - view.state_for_s;
+  if (control::is_over(view.state)) return end_verdict(view);
+  if (context.driver_lost) {
+    return {std::string("lost: its driver died while the run was ") + control::to_string(view.state), VerdictLevel::bad,
+            view.taken_unix_s};
+  }
+  switch (view.state) {
+    case RunState::created:
+    case RunState::preparing: return {"preparing storage", VerdictLevel::wait, since};
+    case RunState::scheduling: return scheduling_verdict(view, context);
+    case RunState::starting: return starting_verdict(view, context);
+    case RunState::running: return running_verdict(view, context);
+    case RunState::restarting: return {"recovering: " + last_end(view), VerdictLevel::wait, since};
+    case RunState::shutting_down: return {"ending " + workers_words(view.workers), VerdictLevel::good, since};
+    case RunState::validating: return {"validating checkpoints", VerdictLevel::good, since};
+    default: return {"bringing files to storage", VerdictLevel::good, since};
+  }
+}
+
+}  // namespace headway::dashboard
