@@ -94,6 +94,7 @@ main() {
     step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft
     step "install servers of remote storage" scripts/storage_servers.sh
     step "build Horovod" scripts/horovod.sh
+    step "install a browser" scripts/browser.sh
     step "build what is heavy" scripts/build.sh heavy
   fi
   mkdir -p "$logs"
@@ -109,6 +110,7 @@ main() {
   else
     run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec -m both_starts
   fi
+  if [ -n "$everything" ]; then run "The dashboard's page in a browser" browser.log "$pytest_end" pytest tests/browser; fi
   show_beside "C++" cpp '% tests passed'
   show_beside "Lint checks and packaging" lint-package "$pytest_end"
   if [ -n "$everything" ]; then

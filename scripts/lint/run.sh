@@ -27,6 +27,7 @@ configure() {
 check "rooms" "$bin/python" scripts/lint/rooms.py
 check "size" "$bin/python" scripts/lint/size.py
 check "rooms in ARCHITECTURE.md" "$bin/python" scripts/lint/rooms_table.py
+check "the dashboard's page" "$bin/python" scripts/lint/dashboard_page.py
 check "paths in papers" "$bin/python" scripts/lint/paths.py
 check "environment variables" "$bin/python" scripts/lint/variables.py
 check "decisions" "$bin/python" scripts/lint/decisions.py

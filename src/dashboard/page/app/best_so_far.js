@@ -1,0 +1,49 @@
+/** The value of each trial in the order of their ends, and the best one so far. */
+
+import { Chart } from "./chart.js";
+import { h, keep, patch } from "./element.js";
+import { counted, number } from "./format.js";
+import { gauge } from "./nodes_view.js";
+import { Query } from "./source.js";
+
+export class BestSoFar {
+  constructor(path, experiment) {
+    this.experiment = experiment;
+    this.chart = new Chart({ title: experiment.metric ?? "metric", sync: `best ${path}`, zoomed: () => {} });
+    this.element = h("div", null);
+    this.query = new Query(`${path}/best`, () => this.render(), { pause_ms: 2000 });
+  }
+
+  refresh() {
+    this.query.refresh();
+  }
+
+  update(experiment) {
+    this.experiment = experiment;
+    this.render();
+  }
+
+  render() {
+    const { data, error } = this.query;
+    const { trials = {}, metric, mode } = this.experiment;
+    if (data?.x?.length && data !== this.drawn) {
+      this.drawn = data;
+      const order = data.x.map((_, at) => at + 1);
+      this.chart.set([
+        { name: "best so far", style: "steps", x: order, last: data.best, min: data.best, max: data.best },
+        { name: "each trial", style: "dots", x: order, last: data.y, min: data.y, max: data.y },
+      ], [], { x: "trial", log: false, smoothing: 0 });
+    }
+    const ended = (trials.ended ?? 0) + (trials.failed ?? 0);
+    patch(this.element,
+      error && h("p", { class: "notice bad", role: "alert" }, error),
+      trials.total > 0 && h("p", null, gauge(ended / trials.total, `${number(ended)} of ${counted(trials.total, "trial")} ended`)),
+      data?.x?.length ? [h("p", { class: "quiet" }, `${metric}, of which the ${mode === "max" ? "largest" : "smallest"} is the best; trials in the order of their ends.`), keep(this.chart.element)]
+        : h("p", { class: "quiet" }, "No trial has ended yet."));
+  }
+
+  close() {
+    this.query.close();
+    this.chart.close();
+  }
+}

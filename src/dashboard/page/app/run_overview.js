@@ -1,0 +1,74 @@
+/** What a run is doing now, or why it ended: failure, attempts, ranks. */
+
+import { h, patch } from "./element.js";
+import { duration, number, percent } from "./format.js";
+import { address } from "./route.js";
+import { ends } from "./run_view.js";
+import { table } from "./table.js";
+import { timeLine } from "./time_line.js";
+
+export class RunOverview {
+  constructor(id) {
+    this.id = id;
+    this.element = h("div", null);
+  }
+
+  update(run, now_s) {
+    const over = ends.includes(run.state) ? run.state : null;
+    const { view } = run;
+    patch(this.element,
+      failure(this.id, run.failure ?? view?.failure, run.last_error),
+      view?.preemption && h("p", { class: "notice wait" }, `Nodes are being taken away: ${view.preemption.info?.reason ?? "with notice"}.`),
+      h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(run.attempts, now_s, over)),
+      view?.ranks?.length > 0 && ranks(view, over),
+      pending(view),
+      run.path && h("p", { class: "quiet path" }, "Folder: ", h("code", null, run.path)));
+  }
+
+  close() {}
+}
+
+/** The user's own error first, then which ranks. */
+function failure(id, of, last_error) {
+  if (!of) return null;
+  const details = (of.ranks ?? []).filter((rank) => rank.exception?.traceback || rank.last_lines);
+  return h("section", { class: "failure", "aria-labelledby": "failure" },
+    h("h2", { id: "failure" }, "Failure"),
+    h("p", { class: "reason" }, of.message),
+    details.slice(0, 8).map((rank, at) => h("details", { open: at === 0, "data-key": `rank${rank.rank}` },
+      h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, ": ", rank.text),
+      h("pre", { tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, rank.exception?.traceback || rank.last_lines))),
+    details.length > 8 && h("p", { class: "quiet" }, `And ${details.length - 8} more ranks.`),
+    !details.length && last_error && h("pre", { tabindex: "0", "aria-label": "The last error" }, last_error.text),
+    h("p", null, h("a", { href: address("run", id, "logs", of.ranks?.length ? { rank: of.ranks[0].rank } : {}) }, "Read the logs")));
+}
+
+function ranks(view, over) {
+  const awaited = new Set(over ? [] : view.wait?.awaited ?? []);
+  const slowest = (of) => awaited.has(of.rank);
+  return h("section", { "aria-labelledby": "ranks" }, h("h2", { id: "ranks" }, "Ranks"),
+    table({
+      caption: "Ranks", rows: [...view.ranks].sort((a, b) => slowest(b) - slowest(a) || a.rank - b.rank), key: (of) => of.rank,
+      columns: [
+        { title: "Rank", number: true, cell: (of) => of.rank },
+        { title: "Node", cell: (of) => of.hostname || of.node_id },
+        { title: "Process", number: true, cell: (of) => of.pid ?? null },
+        { title: "Phase", cell: (of) => [of.gone ? "ended" : of.phase, slowest(of) && h("span", { class: "tag bad" }, "awaited")] },
+        { title: "For", number: true, cell: (of) => (of.gone ? null : duration(of.phase_for_s)) },
+        { title: "Waits for", wide: true, cell: (of) => of.waits_for },
+        { title: "Reports", number: true, cell: (of) => number(of.reports) },
+        { title: "Step", number: true, cell: (of) => duration(of.steps?.median_s ?? of.report_s) },
+        { title: "Waiting", number: true, cell: (of) => percent(of.steps?.waiting_share) },
+      ],
+    }));
+}
+
+function pending(view) {
+  const validations = view?.validations ?? [];
+  const stored = view?.pending?.filter((of) => of.checkpoint) ?? [];
+  if (!validations.length && !stored.length) return null;
+  return h("section", { "aria-labelledby": "pending" }, h("h2", { id: "pending" }, "Under way"), h("ul", null,
+    stored.map((of) => h("li", null, `${of.checkpoint}: ${of.stage}`, of.uploading?.length ? `, ranks ${of.uploading.join(", ")} store files` : "")),
+    validations.map((of) => h("li", null, `Validation of ${of.checkpoint}: ${of.stage}`, of.running_for_s ? ` for ${duration(of.running_for_s)}` : ""))));
+}
+

@@ -1,0 +1,42 @@
+/** Where the time of the steps goes: ranks over time, and the split of the step. */
+
+import { h, keep, patch } from "./element.js";
+import { HeatMap } from "./heat_map.js";
+import { Query } from "./source.js";
+import { Split } from "./split.js";
+
+export class RunSteps {
+  constructor(id) {
+    this.map = new HeatMap();
+    this.split = new Split();
+    this.element = h("div", null, h("p", { class: "quiet" }, "Loading …"));
+    this.query = new Query(`/api/runs/${encodeURIComponent(id)}/steps`, () => this.render(), { parameters: { points: 400 }, pause_ms: 2000 });
+  }
+
+  refresh() {
+    this.query.refresh();
+  }
+
+  update(_, now_s) {
+    this.now_s = now_s;
+  }
+
+  render() {
+    const { data, error } = this.query;
+    const has_cells = data?.cells?.some((row) => row.some((of) => of !== null));
+    if (has_cells) this.map.set(data, this.now_s);
+    if (data?.split?.length) this.split.set(data.split, this.now_s);
+    patch(this.element,
+      error && h("p", { class: "notice bad", role: "alert" }, error),
+      data?.straggler && h("p", { class: "notice wait" }, h("strong", null, `Rank ${data.straggler.rank} is slow: `), data.straggler.words),
+      has_cells && keep(this.map.element),
+      data?.split?.length > 0 && keep(this.split.element),
+      data && !has_cells && !data.split?.length && h("p", { class: "quiet" }, "No steps have been counted yet."));
+  }
+
+  close() {
+    this.query.close();
+    this.map.close();
+    this.split.close();
+  }
+}

@@ -1,0 +1,84 @@
+"""The dashboard's page in a real browser: Debian's chromium, which scripts/browser.sh installs."""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+from stand_in import StandIn
+
+if importlib.util.find_spec("playwright") is None:
+    collect_ignore_glob = ["test_*"]
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.heavy)
+        if os.environ.get("HEADWAY_TEST_HEAVY") and CHROMIUM is None:
+            item.add_marker(pytest.mark.skip(reason="chromium is not installed: scripts/browser.sh does it"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def site():
+    stand_in = StandIn()
+    yield stand_in
+    stand_in.stop()
+
+
+class Window:
+    """Opens pages, and remembers what they complain of."""
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.contexts = []
+        self.complaints = []
+        self.requests_may_fail = False  # The browser itself logs each that does.
+
+    def open(self, url, width=1280, dark=False):
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        )
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self.hear)
+        page.goto(url)
+        return page
+
+    def hear(self, message):
+        if message.type not in ("error", "warning") or "getImageData" in message.text:
+            return  # Tests read the pixels of canvases; the page does not.
+        if not (self.requests_may_fail and message.text.startswith("Failed to load resource")):
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def window(browser):
+    """A page must not complain: no error in its scripts, none in the console, nothing that the
+    policy forbids.
+    """
+    of_test = Window(browser)
+    yield of_test
+    for context in of_test.contexts:
+        context.close()
+    assert of_test.complaints == []

@@ -1,0 +1,147 @@
+"""For every reader: hostile names, the keyboard alone, narrow windows, dark colours, paper, and
+what a screen reader hears.
+"""
+
+import pytest
+from playwright.sync_api import expect
+from recorded import HOSTILE
+
+VIEWS = {
+    "home": "",
+    "nodes": "#/nodes",
+    "finished": "#/run/1",
+    "failed": "#/run/2",
+    "hung": "#/run/3",
+    "slow": "#/run/4",
+    "hostile": "#/run/6",
+    "metrics": "#/run/1/metrics",
+    "hostile metrics": "#/run/6/metrics",
+    "steps": "#/run/4/steps",
+    "checkpoints": "#/run/1/checkpoints",
+    "data": "#/run/4/data",
+    "logs": "#/run/1/logs",
+    "stacks": "#/run/3/stacks",
+    "best": "#/experiment/1",
+    "trials": "#/experiment/1/trials",
+    "parallel": "#/experiment/1/parallel",
+    "curves": "#/experiment/1/curves",
+    "lineage": "#/experiment/1/lineage",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_view_fits_a_phone_and_a_desk_in_both_colours(window, site, view):
+    for width, dark in ((400, False), (1280, True)):
+        page = window.open(site.url + VIEWS[view], width, dark)
+        expect(page.locator("main").get_by_text("Loading …")).to_have_count(0)
+        expect(page.locator("main > .view")).not_to_be_empty()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("window.hacked") is None
+        back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (back == "rgb(20, 23, 27)") == dark
+
+
+def test_names_are_text(window, site):
+    page = window.open(f"{site.url}#/run/6/metrics")
+    expect(page.locator("figure.chart .title")).to_have_text(HOSTILE)
+    expect(page).to_have_title(f"{HOSTILE} · Headway")
+    expect(page.locator("main img, main script")).to_have_count(0)
+    page = window.open(f"{site.url}#/experiment/1/trials?filter=id=00001")
+    expect(page.get_by_label(f"Compare {HOSTILE}")).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+
+
+FOCUSED = """(() => {
+  const { activeElement: on } = document;
+  return (on.getAttribute("aria-label") ?? on.textContent ?? "").slice(0, 24) || on.type;
+})()"""
+
+
+def test_the_keyboard_reaches_everything(window, site):
+    page = window.open(f"{site.url}#/run/1/metrics")
+    expect(page.locator("figure.chart")).to_have_count(6)
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(FOCUSED))
+    assert reached[0] == "Skip to the content"
+    for wanted in (
+        "Headway",
+        "Nodes",
+        "Colours: system. Change ",
+        "Overview",
+        "Logs",
+        "search",
+        "range",
+        "checkbox",
+        "Compare with …",
+        "Chart of loss. loss"[:15],
+    ):
+        assert any(name.startswith(wanted) for name in reached), (wanted, reached)
+    page = window.open(f"{site.url}#/run/1")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_a_screen_reader_hears_landmarks_headings_and_the_verdict(window, site):
+    page = window.open(f"{site.url}#/run/3")
+    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.get_by_role("banner")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Run language-model")
+    verdict = page.get_by_role("region", name="Verdict").get_by_role("status")
+    expect(verdict).to_have_attribute("aria-live", "polite")
+    expect(verdict).not_to_contain_text("since")  # What changes each second is not announced.
+    expect(page.get_by_role("table", name="Ranks").get_by_role("columnheader").first).to_have_text("Rank")
+
+
+def test_colours_can_be_chosen_and_stay(window, site):
+    page = window.open(site.url)
+    page.get_by_role("button", name="Colours: system").click()
+    page.get_by_role("button", name="Colours: light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+CONTRAST = """(ratio_min) => {
+  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
+  const linear = (of) => of <= 0.03928 ? of / 12.92 : ((of + 0.055) / 1.055) ** 2.4;
+  const light = (of) => of.slice(0, 3).map((channel) => linear(channel / 255))
+    .reduce((sum, of, at) => sum + of * [0.2126, 0.7152, 0.0722][at], 0);
+  const back_of = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const back = getComputedStyle(at).backgroundColor;
+      if (channels(back)[3] !== 0) return channels(back);
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const has_words = [...element.childNodes].some((of) => of.nodeType === 3 && of.data.trim());
+    if (!has_words || !element.checkVisibility()) continue;
+    const [ink, back] = [light(channels(getComputedStyle(element).color)), light(back_of(element))];
+    const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
+    if (ratio < ratio_min) low.push(`${element.className}: ${element.textContent.slice(0, 30)}: ${ratio.toFixed(2)}`);
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_stand_out_from_their_background(window, site, dark):
+    for view in ("home", "failed", "hung", "checkpoints", "trials"):
+        page = window.open(site.url + VIEWS[view], dark=dark)
+        expect(page.locator("main > .view")).not_to_be_empty()
+        expect(page.locator("main").get_by_text("Loading …")).to_have_count(0)
+        assert page.evaluate(CONTRAST, 4.5) == []
+
+
+def test_a_printed_page_has_no_controls_and_shows_all_rows(window, site):
+    page = window.open(f"{site.url}#/run/1/checkpoints")
+    expect(page.get_by_role("table", name="Checkpoints").get_by_role("row")).to_have_count(13)
+    page.emulate_media(media="print")
+    expect(page.locator(".tabs")).to_be_hidden()
+    expect(page.get_by_text("checkpoint_000000")).to_be_visible()
+    assert page.locator(".scrolls").evaluate("of => getComputedStyle(of).overflowX") == "visible"
