@@ -206,8 +206,7 @@ def details(number):
         "stacks": [stack(rank) for rank in range(8)] if number == 3 else [],
         "ingest": ingest if number == 4 else [],
         "logs": [
-            {"rank": rank, "attempt": attempt["number"], "bytes": 400_000}
-            for attempt in attempts
+            {"rank": rank, "attempt": None, "bytes": 400_000, "name": f"rank_{rank}.log"}
             for rank in range(run["workers"])
         ],
         "last_error": {"rank": 3, "attempt": 1, "text": TRACEBACK} if number == 2 else None,
@@ -289,7 +288,7 @@ def steps(number):
         "split": split,
         "straggler": {
             "rank": SLOW_RANK,
-            "words": "it takes 1.42 s a step on node-b, the others 0.61 s. The others wait for it in collectives.",
+            "words": "rank 5 on node-b holds the others back: its own part of a step takes 133 % longer",
         }
         if slow
         else None,

@@ -13,8 +13,8 @@ def trial(number, hostile=False):
     layers = 1 + int(3.99 * (wave(2, number) + 1) / 2)
     loss = 0.2 + abs(wave(5, number)) * 0.1 + (abs(wave(9, number)) * 2 if number % 3 else abs(lr - 0.002) * 20)
     iterations = 64 if number % 8 == 0 else RUNGS[number % 3]
-    state = "failed" if number % 97 == 96 else "running" if number % 100 == 99 else "ended"
-    why = {"failed": "ValueError: loss is nan", "running": None}.get(
+    state = "errored" if number % 97 == 96 else "running" if number % 100 == 99 else "terminated"
+    why = {"errored": "ValueError: loss is nan", "running": None}.get(
         state, "all iterations" if iterations == 64 else f"ASHA: rung {iterations}, among the worse half"
     )
     return {
@@ -43,8 +43,12 @@ class Experiment:
     def summary(self):
         best = min(self.trials, key=lambda of: of["last"]["loss"])
         states = [of["state"] for of in self.trials]
-        counts = {"total": len(states)} | {
-            state: states.count(state) for state in ("running", "waiting", "ended", "failed")
+        counts = {
+            "total": len(states),
+            "running": states.count("running"),
+            "waiting": 0,
+            "ended": len(states) - states.count("running"),
+            "failed": states.count("errored"),
         }
         return {
             "id": "1",
@@ -53,7 +57,7 @@ class Experiment:
             "state": "running",
             "metric": "loss",
             "mode": "min",
-            "scheduler": "ASHA",
+            "scheduler": "PBT",
             "trials": counts,
             "verdict": {
                 "level": "good",
@@ -103,7 +107,7 @@ class Experiment:
             "rows": cells,
         }
 
-    def curves(self, metric, most):
+    def curves(self, most):
         rows = self.trials[:most]
         curves = [
             {
@@ -113,13 +117,13 @@ class Experiment:
                 "why_ended": row["why_ended"],
                 "x": list(range(1, row["iterations"] + 1)),
                 "y": [
-                    row["last"][metric] + (2 + wave(3, at) / 9) / (1 + step / 3)
+                    row["last"]["loss"] + (2 + wave(3, at) / 9) / (1 + step / 3)
                     for at, step in enumerate(range(row["iterations"]), int(row["id"]))
                 ],
             }
             for row in rows
         ]
-        return {"total": len(self.trials), "metric": metric, "mode": "min", "rungs": RUNGS, "curves": curves}
+        return {"total": len(self.trials), "metric": "loss", "mode": "min", "rungs": RUNGS, "curves": curves}
 
     def best(self):
         values = [row["last"]["loss"] for row in self.trials[:800]]

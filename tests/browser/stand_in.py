@@ -134,7 +134,7 @@ class StandIn:
             case ["experiments", "1", "parallel"]:
                 return self.experiment.parallel(int(query["max"]))
             case ["experiments", "1", "curves"]:
-                return self.experiment.curves(query["metric"], int(query["max"]))
+                return self.experiment.curves(int(query["max"]))
             case ["experiments", "1", "best"]:
                 return self.experiment.best()
             case ["experiments", "1", "lineage"]:

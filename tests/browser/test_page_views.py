@@ -57,7 +57,7 @@ def test_a_run_that_hangs_names_the_rank_and_shows_its_stack(window, site):
 
 def test_a_slow_run_names_its_straggler(window, site):
     page = window.open(f"{site.url}#/run/4/steps")
-    expect(page.locator(".notice")).to_contain_text("Rank 5 is slow: it takes 1.42 s a step on node-b")
+    expect(page.locator(".notice")).to_contain_text("Rank 5 on node-b holds the others back")
     expect(page.get_by_label(re.compile("Step times of 8 ranks"))).to_be_visible()
     expect(page.locator(".sums")).to_contain_text(re.compile(r"communication 37[.\d]* %"))
     canvas_is_drawn(page, "figure:nth-of-type(1) canvas")

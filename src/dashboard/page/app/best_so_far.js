@@ -34,7 +34,7 @@ export class BestSoFar {
         { name: "each trial", style: "dots", x: order, last: data.y, min: data.y, max: data.y },
       ], [], { x: "trial", log: false, smoothing: 0 });
     }
-    const ended = (trials.ended ?? 0) + (trials.failed ?? 0);
+    const { ended = 0 } = trials; // With those that failed.
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
       trials.total > 0 && h("p", null, gauge(ended / trials.total, `${number(ended)} of ${counted(trials.total, "trial")} ended`)),

@@ -20,10 +20,9 @@ export class ExperimentCurves {
     this.canvas.element.addEventListener("pointerleave", () => this.choose(null));
     this.canvas.element.addEventListener("keydown", (event) => this.key(event));
     this.readout = h("output", { class: "readout" });
-    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, "Curves of trials"), this.readout), this.canvas.element);
-    this.select = h("select", { onchange: (event) => this.query.set({ metric: event.target.value }) }, (experiment.metrics ?? []).map((name) => h("option", { value: name, selected: name === experiment.metric }, name)));
+    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, experiment.metric ?? "Curves of trials"), this.readout), this.canvas.element);
     this.element = h("div", null);
-    this.query = new Query(`${path}/curves`, () => this.render(), { parameters: { metric: experiment.metric, max: curves_max }, pause_ms: 2500 });
+    this.query = new Query(`${path}/curves`, () => this.render(), { parameters: { max: curves_max }, pause_ms: 2500 });
   }
 
   refresh() {
@@ -35,7 +34,7 @@ export class ExperimentCurves {
     const many = data?.total > data?.curves?.length;
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
-      h("form", { class: "controls" }, h("label", null, "Metric ", keep(this.select)), many && h("span", { class: "quiet hint" }, `${data.curves.length} of ${number(data.total)} trials are drawn.`)),
+      many && h("p", { class: "quiet" }, `${number(data.curves.length)} of ${number(data.total)} trials are drawn.`),
       data?.curves?.length ? keep(this.figure) : data && h("p", { class: "quiet" }, "No trial has reported yet."));
     if (!data?.curves?.length) return;
     const ys = data.curves.flatMap((curve) => curve.y).filter((of) => of !== null);

@@ -16,6 +16,9 @@ import { verdictHeading } from "./verdict.js";
 const parts = { "": BestSoFar, trials: ExperimentTrials, parallel: ParallelView, curves: ExperimentCurves, lineage: Lineage };
 const names = { "": "Best so far", trials: "Trials", parallel: "Parallel coordinates", curves: "Curves", lineage: "Lineage" };
 
+// Schedulers whose trials continue from others' checkpoints.
+const takes_over = /pbt|pb2|population/i;
+
 export class ExperimentView {
   constructor({ id }, state) {
     this.id = id;
@@ -70,7 +73,7 @@ export class ExperimentView {
         ["Time", duration(of.time_total_s)],
         ["Started", of.started_unix_s ? clock(of.started_unix_s, state.taken_unix_s) : null],
       ]),
-      tabs("experiment", this.id, names, this.tab),
+      tabs("experiment", this.id, Object.fromEntries(Object.entries(names).filter(([tab]) => tab !== "lineage" || takes_over.test(of.scheduler))), this.tab),
       this.query.error && h("p", { class: "notice bad", role: "alert" }, this.query.error),
       h("section", { class: "part", "aria-label": names[this.tab] }, keep(this.part.element)));
   }

@@ -67,6 +67,11 @@ export function counted(count, one, several = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : several}`;
 }
 
+/** The driver's words, as a sentence begins. */
+export function sentence(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** Any value of a configuration or a metric, in one line. */
 export function value(of) {
   if (typeof of === "number") return number(of);

@@ -2,7 +2,7 @@
 
 import { Canvas } from "./canvas.js";
 import { h, patch } from "./element.js";
-import { clock, duration } from "./format.js";
+import { clock, duration, sentence } from "./format.js";
 import { colour, scale } from "./theme.js";
 
 const left_px = 44;
@@ -35,7 +35,7 @@ export class HeatMap {
     this.high = Math.max(quantile(0.98), this.low * 1.05, 1e-9);
     const row = Math.max(2, Math.min(22, Math.floor(420 / Math.max(1, data.ranks.length))));
     this.canvas.height = Math.max(row * data.ranks.length, 24) + bottom_px;
-    this.canvas.label = `Step times of ${data.ranks.length} ranks, mostly from ${duration(this.low)} to ${duration(this.high)}. ${data.straggler?.words ?? "No rank is slower than the others."} Arrow keys read cells.`;
+    this.canvas.label = `Step times of ${data.ranks.length} ranks, mostly from ${duration(this.low)} to ${duration(this.high)}. ${sentence(data.straggler?.words ?? "no rank is slower than the others")}. Arrow keys read cells.`;
     const ramp = scale(24).map(([red, green, blue]) => h("i", { style: { background: `rgb(${red},${green},${blue})` } }));
     patch(this.legend, duration(this.low), h("span", { class: "ramp", "aria-hidden": "true" }, ramp), duration(this.high));
     this.canvas.redraw();

@@ -1,7 +1,7 @@
 /** Ingest: what each stage of the data set has done, what it waits for, and its memory. */
 
 import { h, patch } from "./element.js";
-import { bytes, duration, number } from "./format.js";
+import { bytes, duration, number, sentence } from "./format.js";
 import { gauge } from "./nodes_view.js";
 import { table } from "./table.js";
 
@@ -11,13 +11,15 @@ export class RunData {
   }
 
   update(run) {
-    patch(this.element, table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: "The run reads no data set of Headway's.", columns: [
-      { title: "Stage", wide: true, cell: (of) => of.name },
+    patch(this.element, run.data?.words && h("p", { class: run.data.is_data_bound ? "notice wait" : "quiet" }, sentence(run.data.words)), table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: "The run reads no data set of Headway's.", columns: [
+      { title: "Stage", wide: true, cell: (of) => [of.dataset && h("span", { class: "quiet" }, `${of.dataset} `), of.name] },
       { title: "Rows", number: true, cell: (of) => number(of.rows) },
       { title: "Bytes", number: true, cell: (of) => bytes(of.bytes) },
       { title: "Rows/s", number: true, cell: (of) => (of.seconds ? number(of.rows / of.seconds, 3) : null) },
       { title: "At work", number: true, cell: (of) => duration(of.seconds) },
-      { title: "Ranks waited", number: true, cell: (of) => duration(of.waited_s) },
+      { title: "Waited for input", number: true, cell: (of) => duration(of.waited_s) },
+      { title: "For output", number: true, cell: (of) => duration(of.blocked_s) },
+      { title: "For memory", number: true, cell: (of) => duration(of.memory_wait_s) },
       { title: "Memory", cell: (of) => (of.budget_bytes ? gauge(of.memory_bytes / of.budget_bytes, `${bytes(of.memory_bytes)} of ${bytes(of.budget_bytes)}`, { tight: true }) : of.memory_bytes ? bytes(of.memory_bytes) : null) },
     ] }));
   }

@@ -16,7 +16,7 @@ export class RunLogs {
     this.path = `/api/runs/${encodeURIComponent(id)}/logs`;
     const { choices } = parse(location.hash);
     this.rank = choices.rank ?? "0";
-    this.attempt = choices.attempt ?? "";
+    this.name = choices.file ?? "";
     this.find = "";
     this.follow = true;
     Object.assign(this, { text: "", from: null, to: null, end: null, words: "", run: {}, last_error: null });
@@ -49,7 +49,7 @@ export class RunLogs {
   async load(where) {
     const { signal } = this.abort;
     try {
-      const part = await ask(this.path, { rank: this.rank, attempt: this.attempt, limit: 65536, ...where }, signal);
+      const part = await ask(this.path, { rank: this.rank, name: this.name, limit: 65536, ...where }, signal);
       if (signal.aborted) return;
       this.words = "";
       if (where.find !== undefined) this.show(part, where);
@@ -130,7 +130,7 @@ export class RunLogs {
 
   choose(changes) {
     Object.assign(this, changes, { text: "", from: null, to: null, end: null, found: null, follow: true });
-    choose({ rank: this.rank, attempt: this.attempt });
+    choose({ rank: this.rank, file: this.name });
     this.abort.abort();
     this.abort = new AbortController();
     this.output.replaceChildren();
@@ -140,15 +140,15 @@ export class RunLogs {
   render() {
     const logs = this.run.logs ?? [];
     const ranks = [...new Set(logs.map((log) => String(log.rank)).concat(this.rank))].sort((a, b) => a - b);
-    const attempts = [...new Set(logs.map((log) => String(log.attempt)))].sort((a, b) => b - a);
+    const names = logs.filter((log) => String(log.rank) === this.rank).map((log) => log.name);
     const option = (of, now) => h("option", { value: of, selected: of === now }, of);
     const { last_error } = this.run;
     patch(this.pinned,
       last_error && h("details", { class: "pinned" }, h("summary", null, `The last error, of rank ${last_error.rank}`), h("pre", { tabindex: "0", "aria-label": "The last error" }, clean(last_error.text))),
       this.words && h("p", { class: "notice wait", role: "status" }, this.words));
     patch(this.controls,
-      h("label", null, "Rank ", h("select", { onchange: (event) => this.choose({ rank: event.target.value }) }, ranks.map((of) => option(of, this.rank)))),
-      attempts.length > 1 && h("label", null, "Attempt ", h("select", { onchange: (event) => this.choose({ attempt: event.target.value }) }, h("option", { value: "", selected: !this.attempt }, "last"), attempts.map((of) => option(of, this.attempt)))),
+      h("label", null, "Rank ", h("select", { onchange: (event) => this.choose({ rank: event.target.value, name: "" }) }, ranks.map((of) => option(of, this.rank)))),
+      names.length > 1 && h("label", null, "File ", h("select", { onchange: (event) => this.choose({ name: event.target.value }) }, names.map((of) => option(of, this.name)))),
       h("label", null, "Find ", h("input", { type: "search", size: "16", placeholder: "text", oninput: (event) => {
         this.find = event.target.value;
         this.found = null;

@@ -1,11 +1,13 @@
 /** What a run is doing now, or why it ended: failure, attempts, ranks. */
 
 import { h, patch } from "./element.js";
-import { duration, number, percent } from "./format.js";
+import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
 import { ends } from "./run_view.js";
 import { table } from "./table.js";
 import { timeLine } from "./time_line.js";
+
+const warnings_max = 20;
 
 export class RunOverview {
   constructor(id) {
@@ -19,9 +21,11 @@ export class RunOverview {
     patch(this.element,
       failure(this.id, run.failure ?? view?.failure, run.last_error),
       view?.preemption && h("p", { class: "notice wait" }, `Nodes are being taken away: ${view.preemption.info?.reason ?? "with notice"}.`),
-      h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(run.attempts, now_s, over)),
+      run.attempts && h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(run.attempts, now_s, over)),
       view?.ranks?.length > 0 && ranks(view, over),
       pending(view),
+      warnings(run.warnings, now_s),
+      run.config && h("details", { class: "config" }, h("summary", null, "Configuration"), h("pre", { tabindex: "0", "aria-label": "Configuration" }, JSON.stringify(run.config, null, 2))),
       run.path && h("p", { class: "quiet path" }, "Folder: ", h("code", null, run.path)));
   }
 
@@ -61,6 +65,13 @@ function ranks(view, over) {
         { title: "Waiting", number: true, cell: (of) => percent(of.steps?.waiting_share) },
       ],
     }));
+}
+
+/** What Headway has warned of; the newest first. */
+function warnings(all, now_s) {
+  if (!all?.length) return null;
+  return h("section", { "aria-labelledby": "warnings" }, h("h2", { id: "warnings" }, "Warnings"), h("ul", null,
+    all.slice(-warnings_max).reverse().map((of) => h("li", null, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), of.text))));
 }
 
 function pending(view) {

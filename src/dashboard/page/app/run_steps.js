@@ -1,6 +1,7 @@
 /** Where the time of the steps goes: ranks over time, and the split of the step. */
 
 import { h, keep, patch } from "./element.js";
+import { sentence } from "./format.js";
 import { HeatMap } from "./heat_map.js";
 import { Query } from "./source.js";
 import { Split } from "./split.js";
@@ -28,7 +29,7 @@ export class RunSteps {
     if (data?.split?.length) this.split.set(data.split, this.now_s);
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
-      data?.straggler && h("p", { class: "notice wait" }, h("strong", null, `Rank ${data.straggler.rank} is slow: `), data.straggler.words),
+      data?.straggler && h("p", { class: "notice wait" }, sentence(data.straggler.words)),
       has_cells && keep(this.map.element),
       data?.split?.length > 0 && keep(this.split.element),
       data && !has_cells && !data.split?.length && h("p", { class: "quiet" }, "No steps have been counted yet."));

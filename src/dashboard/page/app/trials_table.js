@@ -9,7 +9,7 @@ import { sign } from "./verdict.js";
 const row_px = 32;
 const beyond = 8; // Rows above and below what is seen.
 
-export const levels = { running: "good", ended: "done", finished: "done", terminated: "done", pending: "wait", waiting: "wait", paused: "wait", failed: "bad", error: "bad", errored: "bad" };
+export const levels = { running: "good", starting: "wait", waiting: "wait", paused: "wait", terminated: "done", errored: "bad" };
 
 export class TrialsTable {
   /** `chosen`: a Map of the rows that are compared, by id; `choose` is called after a change of it. */

@@ -1,7 +1,7 @@
 /** What is going on, in words: the driver's own sentence, with a sign that needs no colour. */
 
 import { h } from "./element.js";
-import { clock, duration } from "./format.js";
+import { clock, duration, sentence } from "./format.js";
 
 const signs = { good: "●", wait: "◆", bad: "▲", done: "✓" };
 const meanings = { good: "at work", wait: "waits", bad: "needs you", done: "has ended" };
@@ -13,7 +13,7 @@ export function sign(level) {
 /** One line of a list. */
 export function verdictLine(verdict) {
   if (!verdict) return null;
-  return h("span", { class: "verdict-line" }, sign(verdict.level), " ", verdict.words);
+  return h("span", { class: "verdict-line" }, sign(verdict.level), " ", sentence(verdict.words));
 }
 
 /** The heading of a page. How long it has been so is outside of what a screen reader announces. */
@@ -21,6 +21,6 @@ export function verdictHeading(verdict, now_s) {
   if (!verdict) return null;
   const since_s = verdict.since_s && verdict.level !== "done" ? now_s - verdict.since_s : 0;
   return h("section", { class: `verdict ${verdict.level}`, "aria-label": "Verdict" },
-    h("p", { class: "words", role: "status", "aria-live": "polite" }, sign(verdict.level), " ", verdict.words),
+    h("p", { class: "words", role: "status", "aria-live": "polite" }, sign(verdict.level), " ", sentence(verdict.words)),
     since_s >= 1 ? h("p", { class: "quiet" }, `since ${clock(verdict.since_s, now_s)}, for ${duration(since_s)}`) : null);
 }
