@@ -91,6 +91,11 @@ def begin_trial(name: str) -> None:
     """This rank is a tuner's trial: the function may call ``fit()`` of a trainer."""
     global _trial
     _trial = True
+    name_trial(name)
+
+
+def name_trial(name: str) -> None:
+    """This rank's trial is called so."""
     if _active is not None:
         _active.context["trial_name"] = name
 

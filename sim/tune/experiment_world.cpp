@@ -111,8 +111,8 @@ void ExperimentWorld::kill() {
   model_ = model_of(spec_);
   for (const Line& line : journal_) {
     if (line.ends >= 0) trials_.at(static_cast<std::size_t>(line.ends)).decided = true;
-    if (!model_ || !line.is_judged) continue;
-    const TrialReported event = std::get<TrialReported>(from_line(line.text).value().event);
+    if (!model_ || !line.judged) continue;
+    const TrialReported& event = *line.judged;
     const double sign = spec_.mode == "min" ? -1 : 1;
     (void)model_->ends(event.trial, event.numbers.at("training_iteration"), sign * event.numbers.at("score"),
                        line.is_stopped);
@@ -133,14 +133,15 @@ TuneController ExperimentWorld::controller_of(const std::vector<Line>& journal) 
 }
 
 void ExperimentWorld::handle(const TuneEvent& event) {
-  const bool was_ending =
-      std::holds_alternative<TrialReported>(event) && ending_.contains(std::get<TrialReported>(event).trial);
+  const std::optional<TrialReported> decided = decided_by(event);
   if (!model_) model_ = model_of(spec_);
   const Time at = experiment_time();
   const TuneCommands commands = controller_.handle(at, event);
   Line line{to_line(at, event)};
-  if (const auto* reported = std::get_if<TrialReported>(&event); reported != nullptr && !was_ending) {
-    check_verdict(*reported, commands, line);
+  if (decided) {
+    line.is_stopped =
+        std::holds_alternative<FrontDecided>(event) && std::get<FrontDecided>(event).verdict == Verdict::stop;
+    check_verdict(*decided, commands, line);
   }
   check_handled(event, commands);
   for (const TuneCommand& command : commands) {
@@ -189,13 +190,23 @@ void ExperimentWorld::check_handled(const TuneEvent& event, const TuneCommands& 
   check_brackets();
 }
 
-/// A verdict that comes at once must be the model's; where the front end is asked, the model has
-/// nothing against the trial.
+/// The report that is decided about with this event: none of a trial that is ending, nor of one
+/// that the front end pauses.
+std::optional<TrialReported> ExperimentWorld::decided_by(const TuneEvent& event) const {
+  if (const auto* reported = std::get_if<TrialReported>(&event)) {
+    return ending_.contains(reported->trial) ? std::nullopt : std::optional(*reported);
+  }
+  const auto* front = std::get_if<FrontDecided>(&event);
+  if (front == nullptr || front->verdict == Verdict::pause || ending_.contains(front->trial)) return std::nullopt;
+  return TrialReported{front->trial, front->number,
+                       controller_.trials().at(static_cast<std::size_t>(front->trial)).last};
+}
+
+/// A verdict must be the model's. There is none yet where the front end is asked first.
 void ExperimentWorld::check_verdict(const TrialReported& event, const TuneCommands& commands, Line& line) {
   const double score = event.numbers.at("score");
   const bool time_over = spec_.time_budget_s && now_ >= began_ + from_seconds(*spec_.time_budget_s);
-  line.is_judged = true;
-  line.is_stopped = spec_.stop && score >= spec_.stop->at("score");
+  line.is_stopped = line.is_stopped || (spec_.stop && score >= spec_.stop->at("score"));
   std::optional<Verdict> verdict;
   bool is_late = false;
   for (const TuneCommand& command : commands) {
@@ -206,13 +217,15 @@ void ExperimentWorld::check_verdict(const TrialReported& event, const TuneComman
     }
   }
   require(verdict || spec_.asks, verdicts, "a report has none");
+  if (!verdict) return;
+  line.judged = event;
   if (!model_) return;
   require(!is_late || time_over, verdicts, "the time budget has not ended");
   line.is_stopped = line.is_stopped || is_late;
   const double sign = spec_.mode == "min" ? -1 : 1;
   const bool ends = model_->ends(event.trial, event.numbers.at("training_iteration"), sign * score, line.is_stopped) ||
                     line.is_stopped;
-  const bool ended = verdict && *verdict != Verdict::go_on;
+  const bool ended = *verdict != Verdict::go_on;
   require(ends == ended, verdicts, "trial " + std::to_string(event.trial) + ", report " + std::to_string(event.number));
 }
 

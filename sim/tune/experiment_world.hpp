@@ -40,7 +40,7 @@ class ExperimentWorld {
   /// A line of the journal, with what it means for the model of ASHA.
   struct Line {
     std::string text;
-    bool is_judged = false;
+    std::optional<TrialReported> judged = {};  ///< The report that this line decides about.
     bool is_stopped = false;
     std::int64_t ends = -1;  ///< The trial whose end its verdict is.
   };
@@ -55,6 +55,7 @@ class ExperimentWorld {
   void handle(const TuneEvent& event);
   void write();
   void check_handled(const TuneEvent& event, const TuneCommands& commands);
+  std::optional<TrialReported> decided_by(const TuneEvent& event) const;
   void check_verdict(const TrialReported& event, const TuneCommands& commands, Line& line);
   void check_no_place_is_idle() const;
   void check_end() const;

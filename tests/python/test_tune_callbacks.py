@@ -156,6 +156,39 @@ def test_a_tracker_is_closed_when_the_experiment_is_left(fit):
     assert tracked.lines[-1][1] == "failed"
 
 
+def test_callbacks_hear_of_trials_whose_ranks_were_never_ready(fit):
+    class Ends(tune.Callback):
+        def __init__(self):
+            self.ends = []
+
+        def on_trial_error(self, iteration, trials, trial, **info):
+            self.ends.append((trial.trial_name, trial.config["train_loop_config"], trial.status, trial in trials))
+
+    heard = Ends()
+    space = {"train_loop_config": tune.grid_search([{"x": 1}, "no dict"])}
+    trainer = train.DataParallelTrainer(lambda config: train.report({"loss": 1}))
+    grid = fit(trainer, space, heard, trial_name_creator=lambda trial: "named")
+    assert grid.num_errors == 1
+    assert heard.ends == [("named", "no dict", "ERROR", True)]
+
+
+def test_a_trainers_trials_have_the_names_that_their_creator_gives(fit):
+    calls = []
+
+    def name(trial):
+        calls.append(trial.trial_id)
+        return f"x={trial.config['train_loop_config']['x']}"
+
+    def loop(config):
+        names = [train.get_context().get_trial_name(), tune.get_context().get_trial_name()]
+        train.report({"loss": 1, "names": names})
+
+    trainer = train.DataParallelTrainer(loop, scaling_config=train.ScalingConfig(num_workers=2))
+    grid = fit(trainer, {"train_loop_config": {"x": tune.grid_search([1, 5])}}, trial_name_creator=name)
+    assert [each.metrics["names"] for each in grid] == [["x=1", "x=1"], ["x=5", "x=5"]]
+    assert len(calls) == 2
+
+
 @pytest.mark.heavy
 def test_weights_and_biases_has_a_run_for_each_trial(script):
     status, output = script.run(

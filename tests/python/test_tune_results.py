@@ -1,5 +1,6 @@
 """What of an experiment's results is found again from its folder, and what a restored tuner has."""
 
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -38,6 +39,38 @@ def test_a_restored_tuner_has_its_environment_but_for_variables(tmp_path, hears)
     assert heard
     assert restored._run_config.worker_runtime_env == {"working_dir": str(tmp_path)}
     assert b"1234" not in (tmp_path / "sweep" / "tuner.pkl").read_bytes()
+
+
+class CannotBeLoaded(tune.Callback):
+    def __reduce__(self):
+        return os.stat, ("/nowhere",)
+
+
+class CannotBePickled(tune.Callback):
+    def __reduce__(self):
+        raise TypeError("it has a lock")
+
+
+def test_each_restored_tuner_says_what_is_left_out(tmp_path, hears):
+    tuner = tune.Tuner(
+        two_metrics,
+        param_space={"x": 1},
+        run_config=train.RunConfig(
+            name="sweep",
+            storage_path=tmp_path,
+            verbose=0,
+            callbacks=[CannotBePickled(), tune.Callback(), CannotBeLoaded()],
+            worker_runtime_env={"env_vars": {"TOKEN": "1234"}},
+        ),
+    )
+    path = tuner.fit().experiment_path
+    for _ in range(2):
+        ear = hears("without TOKEN")
+        restored = tune.Tuner.restore(path, two_metrics)
+        for words in ("without TOKEN", "callbacks[0] of the experiment", "callbacks[2] of the experiment"):
+            assert words in ear.heard
+        assert len(restored._run_config.callbacks) == 1
+        restored.fit()
 
 
 def test_booleans_compare_as_numbers(tmp_path):

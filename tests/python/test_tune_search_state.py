@@ -126,3 +126,43 @@ def test_a_searcher_may_have_the_older_signature(tmp_path, wrapped):
     search = Older()
     SearchState(SPACE, tune.TuneConfig("loss", "min", search_alg=wrapped(search)), str(tmp_path))
     assert search.told == ("loss", "min", SPACE)
+
+
+class Counting(Searcher):
+    """Keeps itself in its own way, as a searcher of a library with its own files does."""
+
+    def __init__(self):
+        super().__init__("loss", "min")
+        self.count, self.locked = 0, lambda: self.count
+
+    def suggest(self, trial_id):
+        self.count += 1
+        return {"x": self.count}
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        pass
+
+    def get_state(self):
+        raise AssertionError("save is the searcher's own")
+
+    def save(self, checkpoint_path):
+        with open(checkpoint_path, "w") as file:
+            file.write(str(self.count))
+
+    def restore(self, checkpoint_path):
+        with open(checkpoint_path) as file:
+            self.count = int(file.read())
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda s: s, lambda s: ConcurrencyLimiter(s, 4), lambda s: Repeater(s, 1, set_index=False)]
+)
+def test_a_searcher_that_keeps_itself_is_restored_by_itself(tmp_path, wrapped):
+    config = tune.TuneConfig("loss", "min", search_alg=wrapped(Counting()), num_samples=4)
+    search = SearchState({}, config, str(tmp_path))
+    assert [search.next(each)[0]["x"] for each in "ab"] == [1, 2]
+    search.save(now=True)
+    config = tune.TuneConfig("loss", "min", search_alg=wrapped(Counting()), num_samples=4)
+    again = SearchState({}, config, str(tmp_path))
+    again.restore(records_of(tmp_path, ("a", "terminated", 1.0, {"x": 1}), ("b", "terminated", 1.0, {"x": 2})))
+    assert again.next("c")[0] == {"x": 3}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
+
+from headway import _session as worker_session
 
 
 @dataclass
@@ -25,3 +27,19 @@ class InContext:
         """What the function returns."""
         with self.context():
             return self.train_loop_per_worker(*args)
+
+
+@dataclass
+class TrialName:
+    """A context that only says what a rank's trial is called.
+
+    Attributes:
+        name: The trial's.
+    """
+
+    name: str
+
+    def __call__(self) -> AbstractContextManager[Any]:
+        """Says it."""
+        worker_session.name_trial(self.name)
+        return nullcontext()

@@ -20,7 +20,7 @@ from headway._storage import locations
 from headway._values import pickling
 from headway._values.arguments import check_instance
 from headway._values.metrics import to_json
-from headway._worker.in_context import InContext
+from headway._worker.in_context import InContext, TrialName
 from headway.train._config import shown_config
 from headway.train._config.config import RunConfig, ScalingConfig
 from headway.train._local.fit import LocalRun
@@ -128,6 +128,8 @@ class DataParallelTrainer(BaseTrainer):
 
     #: Which argument of the constructor has the framework's set-up.
     _backend_argument: ClassVar[str] = "backend_config"
+    #: What a tuner calls the trial that the run is.
+    _trial_name: str | None = None
 
     @classmethod
     def restore(
@@ -321,6 +323,8 @@ class DataParallelTrainer(BaseTrainer):
         """
         context = self.backend_config.train_func_context
         function = with_datasets(self.train_loop_per_worker, self.datasets, self.dataset_config)
+        if self._trial_name is not None:
+            function = InContext(function, TrialName(self._trial_name))
         return function if context is nullcontext else InContext(function, context)
 
     def _spec(self) -> dict[str, Any]:

@@ -73,13 +73,12 @@ void TuneController::on(const TrialReported& event) {
     commands_.emplace_back(AnswerTrial{event.trial, event.number, *here.ending});
     return;
   }
-  Decision decision = judge(event);
-  if (decision.verdict == Verdict::go_on && spec_.asks) {
+  if (spec_.asks && !time_over_ && !missing(event) && !stop_reached(event)) {
     here.asked = event.number;
     commands_.emplace_back(AskVerdict{event.trial, event.number});
     return;
   }
-  answer(event.trial, event.number, std::move(decision));
+  answer(event.trial, event.number, judge(event));
 }
 
 /// A report that lacks what is needed is an error of its trial.
@@ -105,15 +104,15 @@ std::optional<std::string> TuneController::stop_reached(const TrialReported& eve
   return std::nullopt;
 }
 
-/// Stop rules come first, as in Ray: the scheduler hears of such a trial as of one that has ended
-/// by itself.
-Decision TuneController::judge(const TrialReported& event) {
+/// Stop rules come first, as in Ray, and the front end's among them: the scheduler hears of such a
+/// trial as of one that has ended by itself.
+Decision TuneController::judge(const TrialReported& event, std::optional<std::string> reached) {
   if (auto lacking = missing(event)) {
     live_.at(event.trial).errs = true;
     return std::move(*lacking);
   }
   const std::optional<Progress> progress = scheduler_.progress(event.trial, event.numbers);
-  std::optional<std::string> reached = stop_reached(event);
+  if (!reached) reached = stop_reached(event);
   if (!reached && time_over_) reached = budget_words();
   SideEffects effects;
   Decision decision;
@@ -141,7 +140,10 @@ void TuneController::answer(std::int64_t number, std::int64_t report, Decision d
 void TuneController::on(const FrontDecided& event) {
   const auto here = live_.find(event.trial);
   if (here == live_.end() || here->second.ending || here->second.asked != event.number) return;
-  answer(event.trial, event.number, {event.verdict, event.reason});
+  if (event.verdict == Verdict::pause) return answer(event.trial, event.number, {event.verdict, event.reason});
+  const auto& numbers = trials_[static_cast<std::size_t>(event.trial)].last;
+  const auto reached = event.verdict == Verdict::stop ? std::optional(event.reason) : std::nullopt;
+  answer(event.trial, event.number, judge({event.trial, event.number, numbers}, reached));
 }
 
 void TuneController::apply(SideEffects& effects) {

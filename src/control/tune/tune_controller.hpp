@@ -75,7 +75,7 @@ class TuneController {
   Trial* live(std::int64_t number);
   std::optional<Decision> missing(const TrialReported& event) const;
   std::optional<std::string> stop_reached(const TrialReported& event) const;
-  Decision judge(const TrialReported& event);
+  Decision judge(const TrialReported& event, std::optional<std::string> reached = {});
   std::string budget_words() const;
   void answer(std::int64_t number, std::int64_t report, Decision decision);
   void apply(SideEffects& effects);

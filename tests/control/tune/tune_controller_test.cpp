@@ -1,4 +1,4 @@
-#include "control/tune/tune_controller.hpp"
+#include "experiment_bench.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,72 +7,7 @@
 /// Experiments: which trials run, and what becomes of them.
 namespace headway::control::tune {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-/// An experiment whose world is this test. Every event goes into a journal, too.
-class Bench {
- public:
-  explicit Bench(ExperimentSpec spec) : spec(std::move(spec)) { this->spec.path = "/experiment"; }
-
-  void handle(const TuneEvent& event) {
-    journal.push_back(to_line(now, event));
-    last = controller.handle(now, event);
-    all.insert(all.end(), last.begin(), last.end());
-    for (const TuneCommand& command : last) {
-      if (const auto* asked = std::get_if<AskSuggestions>(&command)) open += asked->count;
-    }
-  }
-  void begin() { handle(DriverBegan{spec, 0}); }
-  /// Answers all questions for suggestions, until there have been `count` trials.
-  void suggest(std::size_t count) {
-    while (open > 0 && controller.trials().size() < count) {
-      --open;
-      const std::string id = "t" + std::to_string(controller.trials().size());
-      handle(TrialSuggested{id, "{}", id});
-    }
-    if (open > 0 && controller.trials().size() >= count && !controller.search_over()) handle(SearchOver{});
-  }
-  void report(std::int64_t trial, double score, double time = 1) {
-    handle(TrialReported{trial, static_cast<std::int64_t>(time), {{"score", score}, {"training_iteration", time}}});
-  }
-  void gone(std::int64_t trial, const std::string& state = "finished", const std::string& words = "") {
-    handle(TrialGone{trial, state, words});
-  }
-  template <class Command>
-  std::vector<Command> in(const TuneCommands& commands) const {
-    std::vector<Command> found;
-    for (const TuneCommand& command : commands) {
-      if (const auto* it = std::get_if<Command>(&command)) found.push_back(*it);
-    }
-    return found;
-  }
-  std::vector<std::int64_t> started() const {
-    std::vector<std::int64_t> trials;
-    for (const StartTrial& start : in<StartTrial>(all)) trials.push_back(start.trial);
-    return trials;
-  }
-  const Trial& trial(std::size_t number) const { return controller.trials().at(number); }
-
-  ExperimentSpec spec;
-  TuneController controller;
-  Time now{};
-  std::vector<std::string> journal;
-  TuneCommands last;
-  TuneCommands all;
-  int open = 0;
-};
-
-ExperimentSpec with_asha() {
-  ExperimentSpec spec;
-  spec.metric = "score";
-  spec.mode = "max";
-  spec.scheduler = {{"kind", "asha"}, {"max_t", 16}};
-  return spec;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(tune_controller_suite)
 
@@ -204,23 +139,6 @@ BOOST_AUTO_TEST_CASE(a_report_without_the_metric_is_an_error_that_names_it) {
   BOOST_TEST(bench.trial(0).reason ==
              "report 1 has no number \"score\", which the scheduler, the search or a stop rule needs; it has loss, "
              "accuracy, and the automatic ones");
-}
-
-BOOST_AUTO_TEST_CASE(the_front_end_is_asked_where_nobody_has_decided) {
-  ExperimentSpec spec = with_asha();
-  spec.asks = true;
-  Bench bench(spec);
-  bench.begin();
-  bench.suggest(2);
-  bench.report(0, 0.5);
-  BOOST_TEST(bench.in<AnswerTrial>(bench.last).empty());
-  BOOST_TEST(bench.in<AskVerdict>(bench.last).size() == 1U);
-  bench.handle(FrontDecided{0, 7, Verdict::stop, "of another report"});
-  BOOST_TEST(bench.last.empty());
-  bench.handle(FrontDecided{0, 1, Verdict::stop, "enough"});
-  BOOST_TEST(bench.in<AnswerTrial>(bench.last).front().decision.reason == "enough");
-  bench.report(1, 0.4);
-  BOOST_TEST(bench.in<AskVerdict>(bench.last).empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_first_error_ends_everything_with_fail_fast) {

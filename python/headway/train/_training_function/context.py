@@ -59,7 +59,8 @@ class TrainContext:
 
     def get_trial_name(self) -> str:
         """The trial's name; a run that no tuner started is its own one trial."""
-        return self._context["run_name"]
+        name: str = self._context.get("trial_name") or self._context["run_name"]
+        return name
 
     def get_trial_id(self) -> str:
         """The trial's id; it stays the same over restarts."""

@@ -67,8 +67,7 @@ class ExperimentCallbacks:
         path = self._records.folder(record)
         trial = self._trials.get(record.trial_id)
         if trial is None:
-            trial = Trial(record.trial_id, name, self._trainable, config, path)
-            trial.experiment_name = locations.name_of(self._records.path)
+            trial = self._placed(Trial(record.trial_id, name, self._trainable, config, ""))
             self._trials[record.trial_id] = trial
         trial.status = "RUNNING"
         for each in self._callbacks:
@@ -76,6 +75,11 @@ class ExperimentCallbacks:
             each._on_ready(trial, path)
             if resumes:
                 each.on_trial_restore(self._iteration, self._all, trial)
+
+    def _placed(self, trial: Trial) -> Trial:
+        trial.path = self._records.folder(self._records[trial.trial_id])
+        trial.experiment_name = locations.name_of(self._records.path)
+        return trial
 
     def reported(self, record: TrialRecord, line: dict[str, Any], metrics: list[dict[str, Any]]) -> None:
         """A trial's report.
@@ -134,13 +138,20 @@ class ExperimentCallbacks:
             except Exception as error:
                 warn(f"{type(each).__name__} fails as the experiment stops: {type(error).__name__}: {error}")
 
-    def ended(self, record: TrialRecord) -> None:
-        """A trial's end."""
+    def ended(self, record: TrialRecord, unstarted: Trial) -> None:
+        """A trial's end.
+
+        Args:
+            record: The trial.
+            unstarted: What callbacks see of one whose ranks were never ready.
+        """
         self._contexts.pop(record.trial_id, None)
+        failed = record.state == "errored"
         trial = self._trials.get(record.trial_id)
         if trial is None:
-            return
-        failed = record.state == "errored"
+            if not (failed and self):
+                return
+            trial = self._trials[record.trial_id] = self._placed(unstarted)
         trial.status = {"errored": "ERROR", "terminated": "TERMINATED"}.get(record.state, "PAUSED")
         if record.state not in ("errored", "terminated"):
             for each in self._callbacks:

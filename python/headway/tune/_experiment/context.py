@@ -24,12 +24,6 @@ class TuneContext(TrainContext):
         """The experiment's name: ``RunConfig.name``."""
         return os.path.basename(os.path.dirname(self._context["run_directory"].rstrip("/")))
 
-    def get_trial_name(self) -> str:
-        """The trial's name: what ``TuneConfig.trial_name_creator`` gives, else
-        ``<function>_<id>``.
-        """
-        return self._context.get("trial_name") or super().get_trial_name()
-
 
 def get_context() -> TuneContext:
     """The trial that this process is.

@@ -60,6 +60,7 @@ class ExperimentLoop:
         self._records = records
         self._folder_name = tune_config.trial_dirname_creator
         self._trial_name_creator = tune_config.trial_name_creator
+        self._trial_names: dict[str, str] = {}
         self._samples = tune_config.num_samples
         self._names = TrialNames(len(records))
         self._stop = run_config.stop if callable(run_config.stop) else None
@@ -177,8 +178,13 @@ class ExperimentLoop:
         return Trial(trial_id, f"{self._name}_{trial_id}", self._name, config, "")
 
     def _trial_name(self, trial_id: str, config: dict[str, Any]) -> str:
-        trial = self._trial(trial_id, config)
-        return trial.trial_name if self._trial_name_creator is None else str(self._trial_name_creator(trial))
+        """What the user's function says, which is called once for a trial."""
+        name = self._trial_names.get(trial_id)
+        if name is None:
+            trial = self._trial(trial_id, config)
+            name = trial.trial_name if self._trial_name_creator is None else str(self._trial_name_creator(trial))
+            self._trial_names[trial_id] = name
+        return name
 
     def _start_trial(self, event: Any) -> None:
         record = self._records[event.trial_id]
@@ -248,12 +254,15 @@ class ExperimentLoop:
         record = self._take_end(event)
         self._hooks.remove(event.trial_id)
         last = self._last.get(event.trial_id) or record.last or None
+        trial = self._trial(event.trial_id, self._configs.get(event.trial_id, {}))
+        trial.trial_name = self._trial_names.get(event.trial_id, trial.trial_name)
         if record.state in ("terminated", "errored"):
             self._configs.pop(event.trial_id, None)
             self._last.pop(event.trial_id, None)
+            self._trial_names.pop(event.trial_id, None)
             self._search.ended(event.trial_id, last, error=record.state == "errored")
             self._display.ended(record)
-        self._callbacks.ended(record)
+        self._callbacks.ended(record, trial)
         self._search.save()
 
     def _take_end(self, event: Any) -> TrialRecord:

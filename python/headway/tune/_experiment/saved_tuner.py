@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from dataclasses import dataclass, field
 from typing import Any
 
 import cloudpickle
@@ -18,14 +19,29 @@ _CALLBACKS = "callbacks["
 VARIABLES = "env_vars"
 
 
-def pickled(parts: dict[str, Any]) -> tuple[dict[str, bytes], dict[str, str]]:
-    """A tuner's arguments pickled, and why others could not be."""
+@dataclass
+class Missing:
+    """What an experiment goes on without. The next driver says so, too.
+
+    Attributes:
+        variables: The names of environment variables.
+        parts: Callbacks that could not be loaded, pickled.
+        failures: Why others had not been pickled.
+    """
+
+    variables: list[str] = field(default_factory=list)
+    parts: dict[str, bytes] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def pickled(parts: dict[str, Any], missing: Missing) -> tuple[dict[str, bytes], dict[str, str]]:
+    """A tuner's arguments pickled, and why others could not be; with what is missing already."""
     done, failures = pickled_parts(parts)
     for name, why in failures.items():
         if name != "param_space":
             less = "it" if name.startswith(_CALLBACKS) else "the experiment"
             warn(f"{name} of the Tuner cannot be kept, so {less} cannot be restored: {why}")
-    return done, failures
+    return {**done, **missing.parts}, {**failures, **missing.failures}
 
 
 def write(path: str, trainable: str, keys: list[str], parts: tuple[dict[str, bytes], dict[str, str]]) -> None:
@@ -73,6 +89,8 @@ class SavedTuner:
         self.trainable: str = saved["trainable"]
         self.keys: list[str] = saved["keys"]
         self._saved = saved
+        #: What the experiment goes on without: variables' names, and callbacks as they were kept.
+        self.missing = Missing()
 
     def part(self, name: str) -> Any:
         """An argument as the tuner had it.
@@ -92,19 +110,23 @@ class SavedTuner:
     def warn_of_variables(self) -> None:
         """Says which environment variables of the workers are not kept."""
         names = self.part(VARIABLES) if VARIABLES in self._saved["parts"] else []
+        self.missing.variables = names
         if names:
             warn(
                 f"worker_runtime_env's env_vars were not kept with {self._path}, since they may be passwords; trials "
                 f"go on without {', '.join(names)}"
             )
 
-    def callbacks(self) -> list[Any] | None:
+    def callbacks(self) -> dict[str, Any]:
         """Those that can be loaded here; the experiment goes on without others."""
-        found = []
+        found = {}
         names = [*self._saved["parts"], *self._saved["failures"]]
         for name in sorted((each for each in names if each.startswith(_CALLBACKS)), key=lambda each: (len(each), each)):
             try:
-                found.append(self.part(name))
+                found[name] = self.part(name)
             except RuntimeError as error:
                 warn(f"{error}; it goes on without")
-        return found or None
+                for kept, where in ((self.missing.parts, "parts"), (self.missing.failures, "failures")):
+                    if name in self._saved[where]:
+                        kept[name] = self._saved[where][name]
+        return found

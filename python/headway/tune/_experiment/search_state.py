@@ -18,7 +18,7 @@ from headway.tune._experiment.space_filling import filled
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._space.variants import Path
 from headway.tune.search.basic_variant import BasicVariantGenerator
-from headway.tune.search.searcher import Searcher, metric_value, set_properties
+from headway.tune.search.searcher import Searcher, kept_state, metric_value, set_properties, take_up
 
 _FILE = "searcher-state-{}.pkl"
 # Saving may cost this part of the time, and is not done more often than this.
@@ -123,7 +123,7 @@ class SearchState:
         begun = time.monotonic()
         target = os.path.join(self._path, self._file)
         try:
-            state = {"searcher": self._searcher.get_state(), "live": self._live, "asked": self._asked}
+            state = {"searcher": kept_state(self._searcher), "live": self._live, "asked": self._asked}
             with open(f"{target}.tmp", "wb") as file:
                 cloudpickle.dump(state, file)
             os.replace(f"{target}.tmp", target)
@@ -175,7 +175,7 @@ class SearchState:
         try:
             with open(newest, "rb") as file:
                 state = cloudpickle.load(file)
-            self._searcher.set_state(state["searcher"])
+            take_up(self._searcher, state["searcher"])
         except Exception as error:
             warn(f"the searcher's state in {newest} cannot be loaded: {type(error).__name__}: {error}")
             return 0

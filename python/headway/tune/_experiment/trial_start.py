@@ -81,7 +81,9 @@ class TrialStart:
         """
         run_config = replace(self._run_config, name=folder)
         if isinstance(self._trainable, DataParallelTrainer):
-            return _configured(self._trainable, config, run_config, self._from_checkpoint)
+            trainer = _configured(self._trainable, config, run_config, self._from_checkpoint)
+            trainer._trial_name = name
+            return trainer
         return DataParallelTrainer(
             replace(self._loop, name=name),
             train_loop_config=config,

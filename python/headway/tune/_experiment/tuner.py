@@ -78,6 +78,9 @@ class Tuner:
         self._tried_again: set[str] = set()
         self._from_checkpoint: Checkpoint | None = None
         self._path: str | None = None
+        #: What callbacks are called in tuner.pkl, and what a restored tuner goes on without.
+        self._callback_names = [f"callbacks[{i}]" for i in range(len(self._run_config.callbacks or []))]
+        self._missing = saved_tuner.Missing()
         self.restore = _not_of_an_object  # type: ignore[method-assign]
 
     @classmethod
@@ -143,17 +146,20 @@ class Tuner:
         space = check_space(param_space) if param_space is not None else saved.part("param_space")
         if sorted(map(str, space)) != saved.keys:
             raise ValueError(f"param_space has the keys {sorted(map(str, space))}; allowed: those before, {saved.keys}")
+        callbacks = saved.callbacks()
         run_config = replace(
             saved.part("run_config"),
             name=os.path.basename(folder),
             storage_path=os.path.dirname(folder),
-            callbacks=saved.callbacks(),
+            callbacks=list(callbacks.values()) or None,
         )
         saved.warn_of_variables()
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
         tuner._restarts = {"errored"} if restart_errored else set()
         tuner._path = folder
+        tuner._callback_names = list(callbacks)
+        tuner._missing = saved.missing
         return tuner
 
     def _resume_in(self, path: str, config: ResumeConfig) -> None:
@@ -185,7 +191,7 @@ class Tuner:
         path = self._made_folder()
         records = _records_of(path)
         # As the user gave them: suggesting changes a searcher.
-        parts = saved_tuner.pickled(self._parts())
+        parts = saved_tuner.pickled(self._parts(), self._missing)
         callbacks = ExperimentCallbacks(self._run_config, records, name_of(self._trainable))
         search = SearchState(self._space, self._tune_config, path)
         if self._restores is not None:
@@ -248,12 +254,13 @@ class Tuner:
         environment = self._run_config.worker_runtime_env
         kept = without_secrets(environment)
         run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=kept, callbacks=None)
-        callbacks = {f"callbacks[{i}]": each for i, each in enumerate(self._run_config.callbacks or [])}
+        callbacks = dict(zip(self._callback_names, self._run_config.callbacks or [], strict=True))
+        variables = {*((environment or {}).get("env_vars") or {}), *self._missing.variables}
         return {
             "param_space": self._space,
             "tune_config": self._tune_config,
             "run_config": run_config,
-            saved_tuner.VARIABLES: sorted((environment or {}).get("env_vars") or {}),
+            saved_tuner.VARIABLES: sorted(variables),
             **callbacks,
         }
 

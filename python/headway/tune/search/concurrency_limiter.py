@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.tune.search.searcher import Searcher, set_properties
+from headway.tune.search.searcher import Searcher, kept_state, set_properties, take_up
 
 
 class ConcurrencyLimiter(Searcher):
@@ -94,10 +94,10 @@ class ConcurrencyLimiter(Searcher):
     def get_state(self) -> dict[str, Any]:
         """The limiter's and the searcher's."""
         own = {name: value for name, value in self.__dict__.items() if name != "searcher"}
-        return {**own, "_of_searcher": self.searcher.get_state()}
+        return {**own, "_of_searcher": kept_state(self.searcher)}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Takes up both."""
         own = dict(state)
-        self.searcher.set_state(own.pop("_of_searcher"))
+        take_up(self.searcher, own.pop("_of_searcher"))
         self.__dict__.update(own)

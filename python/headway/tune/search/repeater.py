@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, refuse
-from headway.tune.search.searcher import Searcher, metric_value, set_properties
+from headway.tune.search.searcher import Searcher, kept_state, metric_value, set_properties, take_up
 
 #: Where a configuration says which of its repetitions a trial is.
 TRIAL_INDEX = "__trial_index__"
@@ -106,12 +106,12 @@ class Repeater(Searcher):
     def get_state(self) -> dict[str, Any]:
         """The repeater's and the searcher's."""
         own = {name: value for name, value in self.__dict__.items() if name != "searcher"}
-        return {**own, "_of_searcher": self.searcher.get_state()}
+        return {**own, "_of_searcher": kept_state(self.searcher)}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Takes up both."""
         own = dict(state)
-        self.searcher.set_state(own.pop("_of_searcher"))
+        take_up(self.searcher, own.pop("_of_searcher"))
         self.__dict__.update(own)
 
     def set_max_concurrency(self, max_concurrent: int) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import glob
 import inspect
 import os
+import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import cloudpickle
@@ -236,3 +238,33 @@ def set_properties(
     takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     taken = spec if takes_all else {name: value for name, value in spec.items() if name in parameters}
     return searcher.set_search_properties(metric, mode, config, **taken)
+
+
+def kept_state(searcher: Searcher) -> Any:
+    """What an experiment keeps of a searcher: its state, or the file that its ``save`` writes."""
+    if type(searcher).save is Searcher.save:
+        return searcher.get_state()
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "searcher.pkl")
+        searcher.save(path)
+        with open(path, "rb") as file:
+            return _OwnFile(file.read())
+
+
+def take_up(searcher: Searcher, kept: Any) -> None:
+    """Takes up what :func:`kept_state` has given."""
+    if not isinstance(kept, _OwnFile):
+        searcher.set_state(kept)
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "searcher.pkl")
+        with open(path, "wb") as file:
+            file.write(kept.content)
+        searcher.restore(path)
+
+
+@dataclass(frozen=True)
+class _OwnFile:
+    """What a searcher's own ``save`` has written."""
+
+    content: bytes
