@@ -162,6 +162,7 @@ PYTHON: dict[str, Room] = {
         "callbacks, loggers, stoppers, progress reporters, trials: below training and tuning",
         "_checkpoint _values",
     ),
+    "_plots": _room("python/headway/_plots/", "pictures of runs and experiments, as SVG and PNG"),
     "_trackers": _room(
         "python/headway/_trackers/",
         "experiment trackers: loggers that run in the driver, and what sets a tracker up in a rank",
@@ -205,7 +206,7 @@ PYTHON: dict[str, Room] = {
     "train._run": _room(
         "python/headway/train/_run/",
         "a run as the driver sees it: events, display, callbacks, result, what is stored to restore it",
-        "_callbacks _checkpoint _core _storage _values _worker train._config train._errors train.backend",
+        "_callbacks _checkpoint _core _plots _storage _values _worker train._config train._errors train.backend",
     ),
     "train._local": _room(
         "python/headway/train/_local/",
@@ -291,13 +292,13 @@ PYTHON: dict[str, Room] = {
     "tune._experiment": _room(
         "python/headway/tune/_experiment/",
         "experiments: tuner, loop of the thread in fit(), trials as runs, what runs in a trial, results",
-        "_callbacks _checkpoint _core _runtime _session _storage _values _worker train train._config train._errors "
-        "train._run train._training_function train.backend tune._space tune.schedulers tune.search",
+        "_callbacks _checkpoint _core _plots _runtime _session _storage _values _worker train train._config "
+        "train._errors train._run train._training_function train.backend tune._space tune.schedulers tune.search",
     ),
     "tune.integration": _room(
         "python/headway/tune/integration/",
         "callbacks that carry the reports of other libraries to a trial",
-        "_session _values train tune._experiment",
+        "_session _values train train.lightgbm train.lightning train.tensorflow train.xgboost tune._experiment",
     ),
     "tune": _room(
         "python/headway/tune/",

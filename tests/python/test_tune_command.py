@@ -8,8 +8,6 @@ import xml.etree.ElementTree
 import pytest
 from headway import train, tune
 from headway._command.main import main
-from headway.tune._experiment.display import ExperimentDisplay
-from headway.tune._experiment.records import TrialRecord
 
 
 def trial(config):
@@ -65,18 +63,22 @@ def test_a_picture_of_an_experiment(grid, tmp_path):
     picture = xml.etree.ElementTree.parse(file).getroot()
     texts = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert {"trial", "iteration", "x", "loss"} <= set(texts)
-    assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 1 + 2 + 3
-    with pytest.raises(ValueError, match=r"path is '.*\.png'; allowed: a file that ends with \.svg"):
-        grid.plot(tmp_path / "sweep.png")
+    # Three frames; the best so far, two axes and two configurations, two trials and the best one.
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 3 + 1 + 4 + 3
+    with pytest.raises(ValueError, match=r"path is '.*\.gif'; allowed: a file that ends with \.svg or \.png"):
+        grid.plot(tmp_path / "sweep.gif")
     with pytest.raises(RuntimeError, match="No best trial found"):
         grid.plot(tmp_path / "sweep.svg", "los")
 
 
-def test_three_thousand_trials_are_a_hundred_lines_and_then_totals(capsys):
-    display = ExperimentDisplay(1, "loss", "min")
-    for index in range(3000):
-        display.ended(TrialRecord(f"t{index}", "t", "terminated", last={"loss": 3000 - index}, reports=1))
-    display.finish("finished", "")
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) < 110
-    assert lines[-1] == "experiment finished; 3000 trials have ended; best: loss=1 (t2999)"
+def test_a_picture_of_an_experiment_as_png(grid, tmp_path):
+    image = pytest.importorskip("PIL.Image").open(grid.plot(tmp_path / "sweep.png"))
+    assert image.size == (1520, 2240)
+    assert len(image.convert("RGB").getcolors(1 << 20)) > 10
+
+
+def test_a_picture_of_one_trial(grid, tmp_path):
+    picture = xml.etree.ElementTree.parse(grid[0].plot(tmp_path / "one.svg", ["loss"])).getroot()
+    assert "loss" in {each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")}
+    with pytest.raises(ValueError, match="metrics has 'los'; allowed: loss"):
+        grid[0].plot(tmp_path / "one.svg", "los")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._checkpoint.checkpoint import Checkpoint
+from headway._plots import panels
 from headway._storage import locations, run_files
 from headway._values.arguments import check_str
-from headway._values.metrics import RESERVED, ReportedMetrics
+from headway._values.metrics import AUTOMATIC, RESERVED, ReportedMetrics
 from headway.train._errors.exceptions import to_exception
 from headway.train._run import result_text
 
@@ -171,6 +172,45 @@ class Result:
             raise ImportError("metrics_dataframe needs pandas, which is not installed: pip install pandas") from error
         return pandas.DataFrame(reports)
 
+    def plot(self, path: str | os.PathLike[str], metrics: str | Sequence[str] | None = None) -> str:
+        """Draws metrics over the reports into a file.
+
+        Args:
+            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow.
+            metrics: One or several, ``/`` between nested keys. Default: all numbers, up to eight.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            ValueError: another kind of file, or no report has such a metric.
+            ImportError: Pillow is not installed.
+
+        Example:
+            >>> from headway import train
+            >>> def loop():
+            ...     for step in range(3):
+            ...         train.report({"loss": 1 / (step + 1)})
+            >>> result = train.DataParallelTrainer(loop, run_config=train.RunConfig(verbose=0)).fit()
+            >>> result.plot("/tmp/loss.svg", "loss")
+            '/tmp/loss.svg'
+        """
+        reports = [run_files.flat(report) for report in run_files.read_reports(self._location)]
+        numbers = [
+            name
+            for name in dict.fromkeys(name for report in reports for name in report)
+            if name not in AUTOMATIC and all(_is_number(report.get(name, 0)) for report in reports)
+        ]
+        wanted = [metrics] if isinstance(metrics, str) else numbers[:8] if metrics is None else list(metrics)
+        for name in wanted:
+            if name not in numbers:
+                raise ValueError(
+                    f"metrics has {name!r}; allowed: {', '.join(numbers) or 'nothing: there are no reports'}"
+                )
+        if not wanted:
+            raise ValueError(f"{self.path} has no reports with numbers, so there is nothing to draw")
+        return panels.write(path, panels.of_run(reports, wanted))
+
     @property
     def step_times(self) -> dict[int, list[dict[str, Any]]]:
         """How long each rank took, by the number of the attempt: a dict for each rank, as
@@ -285,3 +325,7 @@ def _stored_error(journal: dict[str, Any], path: str) -> Exception | None:
     }
     failure = _core.RunFailure.from_json(json.dumps(stored))
     return to_exception(failure, journal["attempt"], {}, path)[0]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

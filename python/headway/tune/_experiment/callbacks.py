@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from headway._callbacks.callback import Callback
-from headway._callbacks.progress_reporter import CLIReporter, ProgressReporter
+from headway._callbacks.progress_reporter import ProgressReporter
 from headway._callbacks.trial import Trial
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
@@ -29,8 +30,7 @@ class ExperimentCallbacks:
         self._callbacks = [each for each in given if isinstance(each, Callback)]
         self._user = [each for each in given if isinstance(each, UserCallback)]
         self._contexts: dict[str, TrainRunContext] = {}
-        reporter = config.progress_reporter
-        self._reporter: ProgressReporter | None = None if isinstance(reporter, CLIReporter) else reporter
+        self._reporter: ProgressReporter | None = config.progress_reporter
         self._stop = config.stop
         self._records = records
         self._trainable = trainable
@@ -46,12 +46,12 @@ class ExperimentCallbacks:
     def _all(self) -> list[Trial]:
         return list(self._trials.values())
 
-    def setup(self, samples: int, total: int | None) -> None:
+    def setup(self, samples: int, total: int | None, metric: str | None, mode: str | None) -> None:
         """The experiment starts."""
         for each in self._callbacks:
             each.setup(stop=self._stop, num_samples=samples, total_num_samples=total)
         if self._reporter is not None:
-            self._reporter.setup()
+            self._reporter.setup(start_time=time.time(), total_samples=total, metric=metric, mode=mode)
 
     def prepared(self, record: TrialRecord, trainer: DataParallelTrainer) -> None:
         """A trial's run is about to start."""

@@ -66,7 +66,9 @@ class ExperimentLoop:
         self._stop = run_config.stop if callable(run_config.stop) else None
         self._is_over = False
         self._callbacks = callbacks
-        self._display = ExperimentDisplay(run_config.verbose or 0, tune_config.metric, tune_config.mode)
+        self._objective = (tune_config.metric, tune_config.mode)
+        reports = run_config.progress_reporter is not None
+        self._display = ExperimentDisplay(run_config.verbose or 0, *self._objective, records, reports=reports)
         self._hooks = TrialHooks(experiment, self._wait, self._display.say)
         self._configs: dict[str, dict[str, Any]] = {}
         self._last: dict[str, dict[str, Any]] = {}
@@ -95,7 +97,7 @@ class ExperimentLoop:
         """
         try:
             self._display.begin(self._records.path, self._search.total)
-            self._callbacks.setup(self._samples, self._search.total)
+            self._callbacks.setup(self._samples, self._search.total, *self._objective)
             self._until_end()
         except BaseException as error:
             interrupted = isinstance(error, KeyboardInterrupt)
@@ -214,6 +216,7 @@ class ExperimentLoop:
     def _started(self, event: Any) -> None:
         config = self._configs.get(event.trial_id, {})
         name = self._trial_name(event.trial_id, config)
+        self._display.started()
         self._callbacks.started(self._records[event.trial_id], name, config, resumes=event.start > 1)
 
     def _reported(self, event: Any) -> None:
@@ -221,6 +224,7 @@ class ExperimentLoop:
         record.last, record.reports = numbers_of(event.line), event.number
         self._last[event.trial_id] = event.line
         self._search.heard(event.trial_id, event.line)
+        self._display.reported(record, event.line)
         self._callbacks.reported(record, event.line, event.metrics)
 
     def _attempt_failed(self, event: Any) -> None:
@@ -256,6 +260,7 @@ class ExperimentLoop:
         last = self._last.get(event.trial_id) or record.last or None
         trial = self._trial(event.trial_id, self._configs.get(event.trial_id, {}))
         trial.trial_name = self._trial_names.get(event.trial_id, trial.trial_name)
+        self._display.left()
         if record.state in ("terminated", "errored"):
             self._configs.pop(event.trial_id, None)
             self._last.pop(event.trial_id, None)

@@ -7,10 +7,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from headway._plots import panels
+from headway._plots.canvas import canvas_for
 from headway._storage import run_files
 from headway._values.arguments import check_str
 from headway.train import Result
-from headway.tune._experiment import plot
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
 from headway.tune.search.searcher import refuse_mode
 
@@ -164,11 +165,11 @@ class ResultGrid:
 
     def plot(self, path: str | os.PathLike[str], metric: str | None = None, mode: str | None = None) -> str:
         """Draws the experiment into a file: each trial's last value and the best so far, the
-        configurations as parallel coordinates, and the reports of the (up to 100) best trials,
-        whose lines end where a scheduler ended them.
+        configurations as parallel coordinates, the reports of the (up to 100) best trials, whose
+        lines end where a scheduler ended them, and how many trials came to each iteration.
 
         Args:
-            path: The file, which ends with ``.svg``; no library is needed.
+            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow.
             metric: What is drawn. Default: that of ``TuneConfig``.
             mode: ``"min"`` or ``"max"``. Default: that of ``TuneConfig``.
 
@@ -178,10 +179,9 @@ class ResultGrid:
         Raises:
             ValueError: no metric or mode is given, or another kind of file.
             RuntimeError: no trial has the metric.
+            ImportError: Pillow is not installed.
         """
-        target = os.fspath(path)
-        if not target.endswith(".svg"):
-            raise ValueError(f"path is {target!r}; allowed: a file that ends with .svg")
+        canvas_for(path, 1, 1)
         metric, mode = metric or self._metric, mode or self._mode
         best = self.get_best_result(metric, mode)
         assert metric is not None
@@ -189,17 +189,16 @@ class ResultGrid:
         values = [_finite(each.last.get(metric)) for each in self._list]
         configs = [run_files.flat(self._records.config(each)) for each in self._list]
         order = sorted((value, index) for index, value in enumerate(values) if value is not None)
-        shown = [index for _, index in (order if mode == "min" else reversed(order))][: plot.CURVES_MAX]
+        shown = [index for _, index in (order if mode == "min" else reversed(order))][: panels.CURVES_MAX]
         reports = [self._points(self._list[index], metric) for index in shown]
         found = next((row for row, index in enumerate(shown) if self._list[index].folder in best.path), None)
-        panels = [
-            plot.history(values, metric, mode),
-            plot.coordinates(configs, values, metric, mode),
-            plot.curves(reports, found, metric),
+        drawn = [
+            panels.history(values, metric, mode),
+            panels.coordinates(configs, values, metric, mode),
+            panels.curves(reports, found, metric),
+            panels.rungs([each.reports for each in self._list]),
         ]
-        with open(target, "w") as file:
-            file.write(plot.document(panels))
-        return target
+        return panels.write(path, drawn)
 
     def _points(self, record: TrialRecord, metric: str) -> list[tuple[float, float]]:
         lines = map(numbers_of, run_files.read_reports(self._records.folder(record)))

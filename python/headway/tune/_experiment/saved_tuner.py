@@ -19,6 +19,11 @@ _CALLBACKS = "callbacks["
 VARIABLES = "env_vars"
 
 
+def name_of_callback(index: int) -> str:
+    """What a callback is kept as."""
+    return f"{_CALLBACKS}{index}]"
+
+
 @dataclass
 class Missing:
     """What an experiment goes on without. The next driver says so, too.
@@ -117,16 +122,16 @@ class SavedTuner:
                 f"go on without {', '.join(names)}"
             )
 
-    def callbacks(self) -> dict[str, Any]:
+    def callbacks(self) -> list[Any] | None:
         """Those that can be loaded here; the experiment goes on without others."""
-        found = {}
+        found = []
         names = [*self._saved["parts"], *self._saved["failures"]]
         for name in sorted((each for each in names if each.startswith(_CALLBACKS)), key=lambda each: (len(each), each)):
             try:
-                found[name] = self.part(name)
+                found.append(self.part(name))
             except RuntimeError as error:
                 warn(f"{error}; it goes on without")
                 for kept, where in ((self.missing.parts, "parts"), (self.missing.failures, "failures")):
                     if name in self._saved[where]:
                         kept[name] = self._saved[where][name]
-        return found
+        return found or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from dataclasses import replace
@@ -78,8 +79,7 @@ class Tuner:
         self._tried_again: set[str] = set()
         self._from_checkpoint: Checkpoint | None = None
         self._path: str | None = None
-        #: What callbacks are called in tuner.pkl, and what a restored tuner goes on without.
-        self._callback_names = [f"callbacks[{i}]" for i in range(len(self._run_config.callbacks or []))]
+        #: What a restored tuner goes on without.
         self._missing = saved_tuner.Missing()
         self.restore = _not_of_an_object  # type: ignore[method-assign]
 
@@ -146,19 +146,17 @@ class Tuner:
         space = check_space(param_space) if param_space is not None else saved.part("param_space")
         if sorted(map(str, space)) != saved.keys:
             raise ValueError(f"param_space has the keys {sorted(map(str, space))}; allowed: those before, {saved.keys}")
-        callbacks = saved.callbacks()
         run_config = replace(
             saved.part("run_config"),
             name=os.path.basename(folder),
             storage_path=os.path.dirname(folder),
-            callbacks=list(callbacks.values()) or None,
+            callbacks=saved.callbacks(),
         )
         saved.warn_of_variables()
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
         tuner._restarts = {"errored"} if restart_errored else set()
         tuner._path = folder
-        tuner._callback_names = list(callbacks)
         tuner._missing = saved.missing
         return tuner
 
@@ -254,7 +252,9 @@ class Tuner:
         environment = self._run_config.worker_runtime_env
         kept = without_secrets(environment)
         run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=kept, callbacks=None)
-        callbacks = dict(zip(self._callback_names, self._run_config.callbacks or [], strict=True))
+        missing = {*self._missing.parts, *self._missing.failures}
+        names = (name for name in map(saved_tuner.name_of_callback, itertools.count()) if name not in missing)
+        callbacks = dict(zip(names, self._run_config.callbacks or [], strict=False))
         variables = {*((environment or {}).get("env_vars") or {}), *self._missing.variables}
         return {
             "param_space": self._space,
