@@ -117,7 +117,7 @@ install_sets() {
     case $set in
       torch) install_torch ;;
       # What they ask for would come over what is there.
-      legacy_keras | daft) alone+=("$set") ;;
+      legacy_keras | daft | searchers) alone+=("$set") ;;
       *) names+=("$set") && arguments+=(-r "requirements/$set.txt") ;;
     esac
   done

@@ -91,7 +91,7 @@ main() {
   step "build" scripts/build.sh
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
-    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft
+    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers
     step "install servers of remote storage" scripts/storage_servers.sh
     step "build Horovod" scripts/horovod.sh
     step "install a browser" scripts/browser.sh

@@ -73,7 +73,7 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     assert any(call.startswith("sanitize.sh") for call in calls)
     assert any(call.startswith("storage_servers.sh") for call in calls)
     assert any(call.startswith("horovod.sh") for call in calls)
-    others = " frameworks legacy_keras tables daft"
+    others = " frameworks legacy_keras tables daft searchers"
     assert any(call.startswith("bootstrap.sh") and call.endswith(others) for call in calls)
     assert "no invariant broke" in output.split("=== Summary")[1]
 

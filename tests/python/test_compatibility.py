@@ -21,9 +21,20 @@ import headway.train.lightning
 import headway.train.tensorflow.keras
 import headway.train.torch
 import headway.train.xgboost
+import headway.tune.integration.keras
+import headway.tune.integration.lightgbm
+import headway.tune.integration.pytorch_lightning
 import headway.tune.integration.ray_train
+import headway.tune.integration.xgboost
+import headway.tune.search.ax
+import headway.tune.search.bayesopt
+import headway.tune.search.bohb
+import headway.tune.search.hebo
+import headway.tune.search.hyperopt
+import headway.tune.search.nevergrad
 import headway.tune.search.optuna
 import headway.tune.search.sample
+import headway.tune.search.zoopt
 import pytest
 from headway import train
 
@@ -104,10 +115,21 @@ def test_every_public_name_has_a_row():
         headway.data.expressions,
         headway.data.preprocessors,
         headway.tune,
+        headway.tune.integration.keras,
+        headway.tune.integration.lightgbm,
+        headway.tune.integration.pytorch_lightning,
         headway.tune.integration.ray_train,
+        headway.tune.integration.xgboost,
         headway.tune.search,
+        headway.tune.search.ax,
+        headway.tune.search.bayesopt,
+        headway.tune.search.bohb,
+        headway.tune.search.hebo,
+        headway.tune.search.hyperopt,
+        headway.tune.search.nevergrad,
         headway.tune.search.optuna,
         headway.tune.search.sample,
+        headway.tune.search.zoopt,
     )
     public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert public - listed == set()

@@ -100,7 +100,6 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
     [
         ("from headway.tune import TrialResults", "headway.tune.TrialResults: Headway does not have this of Ray"),
         ("import headway.tune.execution", "headway.tune.execution: Headway does not have this of Ray Tune yet"),
-        ("from headway.tune.search.hebo import HEBOSearch", "does not have this searcher yet; use OptunaSearch of"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
         ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),

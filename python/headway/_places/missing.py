@@ -15,8 +15,6 @@ _OF_TUNING = (
     ),
     *("schedulers.ResourceChangingScheduler", "schedulers.pbt", "schedulers.resource_changing_scheduler"),
 )
-_SEARCHERS = ("ax", "bayesopt", "bohb", "hebo", "hyperopt", "nevergrad", "zoopt")
-_NO_SEARCHER = "Headway does not have this searcher yet; use OptunaSearch of headway.tune.search.optuna"
 _THROUGH_ARROW = "read it with {0} and give the table to headway.data.from_arrow"
 _OWN_CLIENT = _THROUGH_ARROW.format("its own client, as a pyarrow.Table or anything that has __arrow_c_stream__,")
 _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy take the data itself"
@@ -76,7 +74,6 @@ _WORDS = {
     "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
     "headway.train.xgboost.XGBoostPredictor": _MODEL,
     **{f"headway.tune.{name}": _TUNING for name in _OF_TUNING},
-    **{f"headway.tune.search.{name}": _NO_SEARCHER for name in _SEARCHERS},
 }
 
 

@@ -91,10 +91,11 @@ class ReportCallback(LateBase):
     def after_iteration(self, model: Any, epoch: int, evals_log: Mapping[str, Mapping[str, Any]]) -> bool:
         """Reports a round."""
         values = {f"{data}-{name}": log[-1] for data, logs in evals_log.items() for name, log in logs.items()}
-        self._rounds.report(epoch, values, model.num_boosted_rounds(), model.save_model)
+        # The models of xgboost.cv cannot be saved.
+        self._rounds.report(epoch, values, model.num_boosted_rounds(), lambda path: model.save_model(path))
         return False
 
     def after_training(self, model: Any) -> Any:
         """Reports the model, unless the last round has."""
-        self._rounds.finish(model.num_boosted_rounds(), model.save_model)
+        self._rounds.finish(model.num_boosted_rounds(), lambda path: model.save_model(path))
         return model

@@ -18,7 +18,7 @@ __all__ = ["BasicVariantGenerator", "ConcurrencyLimiter", "Repeater", "Searcher"
 offer(globals(), __all__)
 
 #: What is imported when it is used: each needs a library.
-_MODULES = ("optuna",)
+_MODULES = ("ax", "bayesopt", "bohb", "hebo", "hyperopt", "nevergrad", "optuna", "zoopt")
 
 
 def __getattr__(name: str) -> Any:
