@@ -109,6 +109,13 @@ MEASUREMENTS = [
         notes=[("headway", "fsync_s", "the disk's fsync of 1 KB, median")],
     ),
     Measurement(
+        "dashboard",
+        {"headway": ["dashboard.py", "2000", "9"]},
+        [Line("report, 99th percentile: eight pages open / none", "p99_ratio", "≤ 1.05×", at_most(1.05), "x")],
+        repeats=1,
+        notes=[("headway", "p99_s", "report(metrics) without a dashboard, 99th percentile")],
+    ),
+    Measurement(
         "recovery-torch",
         {"headway": ["recovery.py", "headway", "torch"], "ray": ["recovery.py", "ray", "torch"]},
         [Line("SIGKILL → last rank steps, torch", "recovery_s", "≤ 300 ms", at_most(0.3), "ms")],

@@ -685,7 +685,7 @@ class Experiment:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1, engine: str = '', engine_command: Sequence[str] = [], token_file: str = '', engine_options_json: str = '{}', engine_idle_s: float = 60.0) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
 
     def listen(self) -> str:
         """Lets nodes join; the address for them, as host:port."""
@@ -1085,10 +1085,21 @@ def dashboard_port(argument: str, text: str) -> int | None:
     The port that a text asks for: None for none, 0 for any that is free. ValueError, naming `argument`, for another text.
     """
 
+def run_summary(location: str) -> str:
+    """
+    A run of a folder with what it does, in words, as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
+    """
+
 class Dashboard:
     """A page that shows runs in a browser, and its server."""
 
     def __init__(self, runtime: Runtime, host: str = '127.0.0.1', port: int = 0, names: Sequence[str] = []) -> None: ...
+
+    @staticmethod
+    def of_folder(argument: str, location: str, host: str = '127.0.0.1', port: int = 0, names: Sequence[str] = []) -> Dashboard:
+        """
+        Shows the run, the experiment, or all of them in a folder; `argument` is what errors call it.
+        """
 
     @property
     def url(self) -> str:

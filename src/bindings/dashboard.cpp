@@ -29,6 +29,20 @@ PyDashboard show_driver(PyRuntime& runtime, std::string host, std::uint16_t port
   return {OfThisProcess(std::move(made)), std::move(url)};
 }
 
+PyDashboard show_folder(const std::string& argument, const std::string& location, std::string host, std::uint16_t port,
+                        std::vector<std::string> names) {
+  dashboard::ServerConfig config{std::move(host), port, std::move(names)};
+  config.tls = !dashboard::is_loopback(config.host);
+  std::shared_ptr<dashboard::Dashboard> made =
+      without_gil([&] { return dashboard::Dashboard::of_folder(argument, location, std::move(config)); });
+  std::string url = made->url();
+  return {OfThisProcess(std::move(made)), std::move(url)};
+}
+
+std::string run_summary(const std::string& location) {
+  return without_gil([&] { return dashboard::run_summary_in(location); });
+}
+
 }  // namespace
 
 void bind_dashboard(nb::module_& module) {
@@ -42,9 +56,15 @@ void bind_dashboard(nb::module_& module) {
       "The port that a text asks for: None for none, 0 for any that is free. ValueError, naming `argument`, for "
       "another "
       "text.");
+  module.def("run_summary", &run_summary, nb::arg("location"),
+             "A run of a folder with what it does, in words, as JSON. FileNotFoundError when the folder holds no run; "
+             "OSError for one that cannot be read.");
   nb::class_<PyDashboard>(module, "Dashboard", "A page that shows runs in a browser, and its server.")
       .def(nb::new_(&show_driver), nb::arg("runtime"), nb::arg("host") = "127.0.0.1", nb::arg("port") = 0,
            nb::arg("names") = std::vector<std::string>{})
+      .def_static("of_folder", &show_folder, nb::arg("argument"), nb::arg("location"), nb::arg("host") = "127.0.0.1",
+                  nb::arg("port") = 0, nb::arg("names") = std::vector<std::string>{},
+                  "Shows the run, the experiment, or all of them in a folder; `argument` is what errors call it.")
       .def_ro("url", &PyDashboard::url, "Its address, with the token.")
       // Keeps the GIL: OfThisProcess gives it up while threads are joined.
       .def("close", [](PyDashboard& self) { self.held.reset(); }, "Ends the server.");

@@ -75,7 +75,7 @@ class Connection {
     // A body would be taken for the next request.
     const bool keep_alive = request.get().keep_alive() && request.is_done();
     if (decision.verdict == Access::Verdict::not_allowed) {
-      co_return co_await send(response_of(refusal(decision.status, decision.words), keep_alive));
+      co_return co_await send(response_of(refusal(decision.status, decision.words), false));
     }
     if (decision.verdict == Access::Verdict::signed_in) co_return co_await send(sign_in(state_.access));
     const Target& target = decision.target;

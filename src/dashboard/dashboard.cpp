@@ -1,5 +1,7 @@
 #include "dashboard/dashboard.hpp"
 
+#include "core/location.hpp"
+#include "dashboard/file_site.hpp"
 #include "dashboard/live_site.hpp"
 
 #include <charconv>
@@ -14,9 +16,26 @@ Result<std::unique_ptr<Dashboard>> Dashboard::of_driver(driver::Runtime& runtime
   if (!watch) return watch.error();
   auto site = LiveSite::open(std::move(*watch));
   if (!site) return site.error();
-  auto server = Server::open(**site, std::move(config));
+  return serve(std::move(*site), std::move(config));
+}
+
+Result<std::unique_ptr<Dashboard>> Dashboard::of_folder(const std::string& argument, const std::string& location,
+                                                        ServerConfig config) {
+  auto site = FileSite::open(argument, location);
+  if (!site) return site.error();
+  return serve(std::move(*site), std::move(config));
+}
+
+Result<std::unique_ptr<Dashboard>> Dashboard::serve(std::unique_ptr<Site> site, ServerConfig config) {
+  auto server = Server::open(*site, std::move(config));
   if (!server) return server.error();
-  return std::unique_ptr<Dashboard>(new Dashboard(std::move(*site), std::move(*server)));
+  return std::unique_ptr<Dashboard>(new Dashboard(std::move(site), std::move(*server)));
+}
+
+Result<std::string> run_summary_in(const std::string& location) {
+  auto summary = file_summary(location, name_of(location));
+  if (!summary) return summary.error();
+  return part_of(*summary)->text;
 }
 
 bool is_loopback(const std::string& host) {

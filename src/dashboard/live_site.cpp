@@ -1,6 +1,7 @@
 #include "dashboard/live_site.hpp"
 
-#include "dashboard/masking.hpp"
+#include "core/location.hpp"
+#include "dashboard/run_summary.hpp"
 #include "driver/unix_time.hpp"
 #include "wire/thread_pool.hpp"
 
@@ -18,6 +19,11 @@ std::string host_name() {
   return name.data();
 }
 
+/// Whether time alone changes what is said of it.
+bool depends_on_time(const control::RunView& view) {
+  return view.wait.has_value() || view.state == control::RunState::scheduling;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LiveSite>> LiveSite::open(std::shared_ptr<driver::Watch> watch) {
@@ -33,7 +39,8 @@ Result<std::unique_ptr<LiveSite>> LiveSite::open(std::shared_ptr<driver::Watch> 
 
 LiveSite::LiveSite(std::shared_ptr<driver::Watch> watch)
     : watch_(std::move(watch)),
-      driver_(json_text(JsonObject{{"host", host_name()}, {"pid", static_cast<std::int64_t>(getpid())}})) {}
+      host_(host_name()),
+      driver_(json_text(JsonObject{{"host", host_}, {"pid", static_cast<std::int64_t>(getpid())}})) {}
 
 LiveSite::~LiveSite() {
   watch_->give_up();
@@ -60,50 +67,113 @@ void LiveSite::show(const driver::Snapshot& snapshot) {
   overview.taken_unix_s = snapshot.taken_unix_s;
   overview.mode = "\"live\"";
   overview.driver = driver_;
-  for (const auto& run : snapshot.runs) overview.runs.push_back(part_of_run(run, snapshot));
-  overview.nodes = to_json_text(snapshot.engine.nodes);
+  std::map<std::int64_t, Shown> shown;
+  for (const auto& run : snapshot.runs) {
+    const auto before = shown_.find(run->run_id);
+    const bool same = before != shown_.end() && before->second.status == run && !depends_on_time(run->view);
+    Shown now{run, same ? before->second.part : part_of_run(run, snapshot)};
+    overview.runs.push_back(now.part);
+    shown.emplace(run->run_id, std::move(now));
+  }
+  shown_ = std::move(shown);
+  for (const Experiment& experiment : known_experiments()) {
+    const ExperimentSummary summary = experiment.file->with(
+        [&](const ExperimentRecord& record) { return summary_of(experiment.id, experiment.folder, record, true); });
+    overview.experiments.push_back(std::make_shared<const Part>(Part{experiment.id, to_json_text(summary)}));
+  }
+  overview.nodes = nodes_of(snapshot);
   overview.waiting = to_json_text(snapshot.engine.waiting);
-  events_.publish(std::move(overview));
+  events().publish(std::move(overview));
+}
+
+/// Of other machines nobody tells how much is in use.
+std::string LiveSite::nodes_of(const driver::Snapshot& snapshot) {
+  Json nodes = to_json(snapshot.engine.nodes);
+  for (std::size_t place = 0; place < snapshot.engine.nodes.size(); ++place) {
+    if (snapshot.engine.nodes[place].node.hostname == host_) nodes.at(place).as_object()["use"] = to_json(use_.look());
+  }
+  return json_text(nodes);
+}
+
+std::vector<LiveSite::Experiment> LiveSite::known_experiments() const {
+  const std::lock_guard lock(mutex_);
+  return experiments_;
+}
+
+/// A run whose folder lies in an experiment's is one of its trials.
+std::optional<std::string> LiveSite::experiment_of(const driver::RunStatus& run) {
+  const std::string parent = parent_location(run.location);
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = parents_.try_emplace(parent);
+  if (is_new && has_experiment(parent)) {
+    std::string id = name_of(parent);
+    const auto taken = std::ranges::count(experiments_, id, &Experiment::id);
+    if (taken > 0) id += "-" + std::to_string(experiments_.size() + 1);
+    place->second = experiments_.size();
+    experiments_.push_back({id, parent, experiment_in(parent)});
+  }
+  if (!place->second) return std::nullopt;
+  return experiments_[*place->second].id;
+}
+
+SeenRun LiveSite::seen(const driver::RunStatus& run, const driver::Snapshot& snapshot) {
+  SeenRun seen;
+  seen.id = std::to_string(run.run_id);
+  seen.path = run.path;
+  seen.location = run.location;
+  // What was staged is on storage by then.
+  const bool over = control::is_over(run.view.state);
+  seen.files = over || run.local_path.empty() ? run.location : run.local_path;
+  seen.view = std::shared_ptr<const control::RunView>(std::shared_ptr<void>(), &run.view);
+  if (!over) seen.context.age_s = std::max(0.0, driver::unix_seconds() - run.view.taken_unix_s);
+  const auto waiting = std::ranges::find(snapshot.engine.waiting, run.run_id, &engine::WaitingView::holder);
+  if (waiting != snapshot.engine.waiting.end()) {
+    seen.context.wanted = waiting->wanted;
+    seen.context.wants_nodes = waiting->for_nodes;
+  }
+  seen.experiment = experiment_of(run);
+  return seen;
 }
 
 std::shared_ptr<const Part> LiveSite::part_of_run(const std::shared_ptr<const driver::RunStatus>& run,
                                                   const driver::Snapshot& snapshot) {
-  VerdictContext context;
-  if (!control::is_over(run->view.state))
-    context.age_s = std::max(0.0, driver::unix_seconds() - run->view.taken_unix_s);
-  const auto waiting = std::ranges::find(snapshot.engine.waiting, run->run_id, &engine::WaitingView::holder);
-  if (waiting != snapshot.engine.waiting.end()) {
-    context.wanted = waiting->wanted;
-    context.wants_nodes = waiting->for_nodes;
+  SeenRun now = seen(*run, snapshot);
+  if (run->view.state == control::RunState::running) now.context.data = data_times_in(now.files);
+  if (run->view.wait && run->view.wait->for_s + now.context.age_s >= stalled_s) {
+    now.context.place = place_of_awaited(*shelf().of(now.files), run->view);
   }
-  return part_of(summary_of(std::to_string(run->run_id), run->path, run->view, context));
+  return part_of(summary_of(now.id, now.path, *now.view, now.context, now.experiment));
 }
 
-std::shared_ptr<const driver::RunStatus> LiveSite::find(const std::string& id) const {
+std::string LiveSite::first_state() const {
+  return R"({"number":0,"version":1,"mode":"live","driver":)" + driver_ +
+         R"(,"runs":[],"experiments":[],"nodes":[],"waiting":[]})";
+}
+
+Result<SeenRun> LiveSite::find_run(const std::string& id) {
+  std::shared_ptr<const driver::Snapshot> newest;
+  {
+    const std::lock_guard lock(mutex_);
+    newest = newest_;
+  }
+  if (newest) {
+    const auto found = std::ranges::find(newest->runs, id, [](const auto& run) { return std::to_string(run->run_id); });
+    if (found != newest->runs.end()) {
+      SeenRun run = seen(**found, *newest);
+      run.view = std::shared_ptr<const control::RunView>(*found, &(*found)->view);
+      return run;
+    }
+  }
+  return find_trial(id);
+}
+
+Result<SeenExperiment> LiveSite::find_experiment(const std::string& id) {
   const std::lock_guard lock(mutex_);
-  if (!newest_) return nullptr;
-  const auto found = std::ranges::find(newest_->runs, id, [](const auto& run) { return std::to_string(run->run_id); });
-  return found == newest_->runs.end() ? nullptr : *found;
-}
-
-Answer LiveSite::answer(const Target& target) {
-  const std::vector<std::string>& path = target.path;
-  if (path == std::vector<std::string>{"api", "state"}) {
-    const auto newest = events_.newest();
-    return {200, newest ? newest->text() : "{\"number\":0,\"version\":1,\"mode\":\"live\",\"runs\":[]}"};
+  const auto found = std::ranges::find(experiments_, id, &Experiment::id);
+  if (found == experiments_.end()) {
+    return Error{ErrorKind::not_found, "there is no experiment " + id.substr(0, 200)};
   }
-  if (path.size() >= 3 && path[0] == "api" && path[1] == "runs") return answer_run(target);
-  return answer_of(Error{ErrorKind::not_found, "there is nothing at this address"});
-}
-
-Answer LiveSite::answer_run(const Target& target) {
-  const auto run = find(target.path[2]);
-  if (!run) return answer_of(Error{ErrorKind::not_found, "there is no run " + target.path[2]});
-  if (target.path.size() > 3) return answer_of(Error{ErrorKind::not_found, "there is nothing at this address"});
-  Json json = to_json(summary_of(target.path[2], run->path, run->view, {}));
-  json.as_object()["view"] = to_json(run->view);
-  mask_secrets(json);
-  return {200, json_text(json)};
+  return SeenExperiment{found->id, found->file, true};
 }
 
 }  // namespace headway::dashboard

@@ -80,7 +80,12 @@ std::string mask_secrets(std::string text) {
     const std::string_view name = std::string_view(text).substr(place, end - place);
     const std::size_t value = is_secret_name(name) ? value_after(text, end) : end;
     std::size_t value_end = value;
-    while (value != end && value_end < text.size() && !ends_value(text[value_end])) ++value_end;
+    // What stands in quotes ends with them.
+    const char quote = value != end && (text[value - 1] == '"' || text[value - 1] == '\'') ? text[value - 1] : '\0';
+    const auto ends = [&](char letter) {
+      return quote != '\0' ? letter == quote || letter == '\n' : ends_value(letter);
+    };
+    while (value != end && value_end < text.size() && !ends(text[value_end])) ++value_end;
     const std::string_view found = std::string_view(text).substr(value, value_end - value);
     shown += text.substr(place, value - place);
     if (!found.empty()) shown += looks_like_number(found) ? std::string(found) : masked;

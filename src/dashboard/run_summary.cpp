@@ -1,6 +1,7 @@
 #include "dashboard/run_summary.hpp"
 
 #include "dashboard/masking.hpp"
+#include "dashboard/series.hpp"
 
 namespace headway::dashboard {
 
@@ -20,6 +21,14 @@ RunSummary summary_of(const std::string& id, const std::string& path, const cont
   if (view.reports.last) summary.last = short_metrics(view.reports.last->metrics);
   summary.experiment = std::move(experiment);
   return summary;
+}
+
+JsonObject user_metrics(const JsonObject& line) {
+  JsonObject metrics;
+  for (const auto& [name, value] : line) {
+    if (!is_automatic_metric(name)) metrics[name] = value;
+  }
+  return metrics;
 }
 
 JsonObject short_metrics(const JsonObject& metrics) {

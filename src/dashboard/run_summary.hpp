@@ -33,6 +33,9 @@ BOOST_DESCRIBE_STRUCT(RunSummary, (),
 RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
                       const VerdictContext& context, std::optional<std::string> experiment = {});
 
+/// A line of result.json without what Headway has added to it.
+JsonObject user_metrics(const JsonObject& line);
+
 /// Numbers and short texts of a report's metrics; the page's list has no room for more.
 JsonObject short_metrics(const JsonObject& metrics);
 

@@ -1,5 +1,6 @@
 #include "dashboard/server.hpp"
 
+#include "cluster/secure_channel.hpp"
 #include "core/json.hpp"
 #include "dashboard/server_state.hpp"
 #include "wire/fork_guard.hpp"
@@ -96,6 +97,7 @@ Result<std::unique_ptr<Server>> Server::open(Site& site, ServerConfig config) {
   std::vector<std::string> names = config.names;
   if (config.host.find(':') != std::string::npos) names.push_back("[" + config.host + "]");
   names.push_back(config.host);
+  if (config.host == "0.0.0.0" || config.host == "::") names.push_back(cluster::own_ip());
   Access access(config.token, std::move(names), config.tls);
   auto state = std::make_shared<State>(site, std::move(config), std::move(access));
   Result<Serve> serve = state->config.tls ? serve_with_tls() : Result<Serve>(&serve_plainly);

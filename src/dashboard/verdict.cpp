@@ -1,10 +1,11 @@
 #include "dashboard/verdict.hpp"
 
 #include "control/run_words.hpp"
-#include "core/rank_words.hpp"
+#include "core/text.hpp"
 #include "data/verdict.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <vector>
 
 namespace headway::dashboard {
@@ -67,8 +68,9 @@ RunVerdict running_verdict(const RunView& view, const VerdictContext& context) {
   if (view.wait && view.wait->for_s + context.age_s >= told_wait_s) {
     const double lasted = view.wait->for_s + context.age_s;
     const bool stalled = lasted >= stalled_s;
-    return {(stalled ? "stalled: " : "waiting: ") + view.wait->words, stalled ? VerdictLevel::bad : VerdictLevel::wait,
-            view.taken_unix_s - view.wait->for_s};
+    const std::string place = context.place.empty() ? "" : "; " + context.place;
+    return {(stalled ? "stalled: " : "waiting: ") + view.wait->words + place,
+            stalled ? VerdictLevel::bad : VerdictLevel::wait, view.taken_unix_s - view.wait->for_s};
   }
   const double since = view.taken_unix_s - view.state_for_s;
   if (context.data && context.data->verdict.is_data_bound) {
@@ -101,6 +103,22 @@ RunVerdict starting_verdict(const RunView& view, const VerdictContext& context) 
 }
 
 }  // namespace
+
+std::string place_in_stack(const std::string& text) {
+  std::istringstream lines(text);
+  std::string call;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t open = line.rfind(" (");
+    const std::size_t colon = line.rfind(':');
+    if (open == std::string::npos || colon == std::string::npos || colon < open || !line.ends_with(')')) continue;
+    const std::string file = line.substr(open + 2, colon - open - 2);
+    if (call.empty()) call = std::string(trimmed(line.substr(0, open)));
+    // Files of libraries have their names alone.
+    if (!file.starts_with('/')) continue;
+    return call + " at " + file.substr(file.rfind('/') + 1) + line.substr(colon, line.size() - colon - 1);
+  }
+  return "";
+}
 
 RunVerdict verdict_of(const RunView& view, const VerdictContext& context) {
   const double since = view.taken_unix_s - view.state_for_s;

@@ -2,6 +2,7 @@
 
 #include "core/fault_point.hpp"
 #include "core/location.hpp"
+#include "driver/run_history.hpp"
 #include "driver/staging.hpp"
 #include "driver/unix_time.hpp"
 #include "storage/disk/directory.hpp"
@@ -89,6 +90,9 @@ Result<void> bring_back(const std::string& location, const std::string& local_di
   if (!results) return results.error();
   if (!results->empty()) {
     if (auto ok = storage::write_whole(local_directory + "/result.json", *results); !ok) return ok;
+  }
+  if (const auto history = storage::read_file(join_location(location, history_file))) {
+    (void)storage::write_whole(local_directory + "/" + history_file, *history);
   }
   const auto logs = storage::download(join_location(location, "logs"), local_directory + "/logs");
   return logs || logs.error().kind == ErrorKind::not_found || logs.error().kind == ErrorKind::invalid_argument

@@ -127,6 +127,7 @@ void Run::handle(const control::Event& event) {
     throw_point("run.event");
     const control::Commands commands = controller_.handle(decision_now(), event);
     status_changed();
+    keep_history(event, commands);
     for (const control::Command& command : commands) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }

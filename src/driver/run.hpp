@@ -4,6 +4,7 @@
 #include "driver/artifact_carriers.hpp"
 #include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
+#include "driver/historian.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/run_start.hpp"
 #include "driver/status_file.hpp"
@@ -181,6 +182,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void wake_display();
   control::RunView view() const;
   void status_changed();
+  void keep_history(const control::Event& event, const control::Commands& commands);
   void write_status(std::function<void()> done);
   void move_line();
   void end_status();
@@ -210,6 +212,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// Null: something has happened since it was asked for.
   std::shared_ptr<const RunStatus> status_;
   StatusFile status_file_;
+  Historian historian_;
   boost::asio::steady_timer line_timer_;         ///< Runs where the moving line is shown.
   std::optional<control::RunState> line_state_;  ///< What the line was drawn for.
   std::int64_t run_id_ = 0;

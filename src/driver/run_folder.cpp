@@ -4,6 +4,7 @@
 #include "core/location.hpp"
 #include "core/manifest.hpp"
 #include "driver/found_run.hpp"
+#include "driver/run_history.hpp"
 #include "driver/unix_time.hpp"
 #include "storage/disk/directory.hpp"
 #include "storage/storage.hpp"
@@ -27,10 +28,8 @@ struct Status {
   std::string host;
   node::ProcessIdentity driver;
   control::RunView view;
-  engine::EngineView engine;  ///< The driver's; its first nodes.
-  std::int64_t nodes_count = 0;
 };
-BOOST_DESCRIBE_STRUCT(Status, (), (owner, host, driver, view, engine, nodes_count))
+BOOST_DESCRIBE_STRUCT(Status, (), (owner, host, driver, view))
 
 constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
@@ -56,6 +55,7 @@ RunFolder::~RunFolder() = default;
 /// run.
 void RunFolder::close_files() {
   results_ = std::make_unique<AppendFile>(local_path_ + "/result.json");
+  history_ = std::make_unique<AppendFile>(local_path_ + "/" + history_file);
   views_ = std::make_unique<ReportViews>(local_path_);
 }
 
@@ -156,9 +156,8 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   return written;
 }
 
-void RunFolder::write_status(const control::RunView& view, const ShownEngine& engine) {
-  replace_small_file(status_file, to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view, engine.view,
-                                                      engine.nodes_count}));
+void RunFolder::write_status(const control::RunView& view) {
+  replace_small_file(status_file, to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view}));
 }
 
 void RunFolder::write_step_times(const control::AttemptTimes& times) {
@@ -167,6 +166,10 @@ void RunFolder::write_step_times(const control::AttemptTimes& times) {
 
 void RunFolder::write_data_times(const control::DataTimes& times) {
   replace_small_file("data_waits.json", to_json_text(times));
+}
+
+void RunFolder::append_history(const std::string& lines) {
+  if (!closed_ && is_ours_) (void)history_->append(lines);
 }
 
 /// On the local side, without a word when it fails: nothing depends on it.

@@ -10,7 +10,6 @@
 #include "driver/folder_sync.hpp"
 #include "driver/report_views.hpp"
 #include "driver/run_lock.hpp"
-#include "driver/shown_engine.hpp"
 #include "driver/staging.hpp"
 #include "wire/frame.hpp"
 
@@ -86,7 +85,7 @@ class RunFolder {
   /// Replaces status.json, the run as this driver sees it. It is there while the run is at work, on
   /// the local side alone, and may be lost with the machine's power. Nothing when the folder is not
   /// this driver's (any more) or cannot be written.
-  void write_status(const control::RunView& view, const ShownEngine& engine);
+  void write_status(const control::RunView& view);
 
   /// Replaces step_times_<attempt>.json, how long each rank of that attempt took. Not durable until
   /// the end; nothing when it cannot be written.
@@ -94,6 +93,9 @@ class RunFolder {
 
   /// The same for data_waits.json, how long ranks waited for their data sets.
   void write_data_times(const control::DataTimes& times);
+
+  /// Adds lines to history.jsonl, without a word when it fails: nothing depends on it.
+  void append_history(const std::string& lines);
 
   /// Brings what has changed to storage; nothing for a folder that is there. `everything`: see
   /// FolderSync.
@@ -126,6 +128,7 @@ class RunFolder {
   std::optional<Error> no_staging_;
   std::optional<FolderSync> sync_;
   std::unique_ptr<AppendFile> results_;
+  std::unique_ptr<AppendFile> history_;
   std::string unwritten_;  ///< Lines that result.json lacks …
   bool told_unwritten_ = false;
   std::int64_t lines_lost_ = 0;  ///< … and how many more are not kept any more.

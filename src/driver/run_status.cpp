@@ -4,8 +4,8 @@
 #include "driver/runtime.hpp"
 #include "driver/unix_time.hpp"
 
-/// What a run shows of itself while it is at work: its status for observers and, in status.json,
-/// for other programs; and the moving line of a terminal.
+/// What a run shows of itself: its status for observers and, in status.json, for other programs;
+/// what has happened to it, in history.jsonl; and the moving line of a terminal.
 namespace headway::driver {
 
 namespace asio = boost::asio;
@@ -34,12 +34,19 @@ void Run::status_changed() {
   if (line_state_ && *line_state_ != state) move_line();
 }
 
+/// Before the commands are carried out: the last of them closes the folder.
+void Run::keep_history(const control::Event& event, const control::Commands& commands) {
+  const Time now(steady_clock::now().time_since_epoch());
+  std::string lines = historian_.lines(now, unix_seconds(), event, commands);
+  if (lines.empty()) return;
+  asio::post(storage_, [folder = folder_, lines = std::move(lines)] { folder->append_history(lines); });
+}
+
 void Run::write_status(std::function<void()> done) {
-  asio::post(storage_,
-             [self = shared_from_this(), status = status(), engine = runtime_->shown_engine(), done = std::move(done)] {
-               self->folder_->write_status(status->view, *engine);
-               asio::post(self->loop_, done);
-             });
+  asio::post(storage_, [self = shared_from_this(), status = status(), done = std::move(done)] {
+    self->folder_->write_status(status->view);
+    asio::post(self->loop_, done);
+  });
 }
 
 void Run::show_moving_line() {

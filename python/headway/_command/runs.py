@@ -79,12 +79,13 @@ def _status(options: argparse.Namespace) -> bool:
         print(f"checkpoints: {len(run.checkpoints)} kept, the newest is {run.checkpoints[-1]}")
     if run.view is not None:
         print()
-        for line in _ranks(run.view):
+        for line in rank_table(run.view):
             print(line)
     return True
 
 
-def _ranks(view: dict[str, Any]) -> list[str]:
+def rank_table(view: dict[str, Any]) -> list[str]:
+    """What each rank of a run at work is doing."""
     rows = [["rank", "host", "pid", "reports", "s a report", "ms a step", "waits", "doing"]]
     for rank in view["ranks"]:
         doing = "ended" if rank["gone"] else rank["phase"]

@@ -1,0 +1,155 @@
+#include "dashboard/experiment_record.hpp"
+
+#include "core/location.hpp"
+#include "dashboard/masking.hpp"
+#include "driver/flat_metrics.hpp"
+#include "driver/tune/experiment_journal.hpp"
+#include "storage/storage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sys/stat.h>
+
+namespace headway::dashboard {
+namespace {
+
+namespace tune = control::tune;
+
+/// Eight digits and a blank stand before what a line says.
+constexpr std::size_t checksum_width = 9;
+constexpr std::size_t curve_max = 4096;
+
+JsonObject flat_config(const std::string& text) {
+  JsonObject flat;
+  const Result<Json> config = parse_json(text, "a trial's configuration");
+  if (!config || !config->is_object()) return flat;
+  for (const auto& [name, value] : driver::flat_metrics(config->get_object())) flat[name] = *value;
+  Json masked = std::move(flat);
+  mask_secrets(masked);
+  return std::move(masked.as_object());
+}
+
+std::string trials_words(const TrialCounts& counts) {
+  return std::to_string(counts.ended) + " of " + std::to_string(counts.total) + " trials ended" +
+         (counts.failed > 0 ? ", " + std::to_string(counts.failed) + " failed" : "");
+}
+
+}  // namespace
+
+void ExperimentRecord::add(std::string_view line) {
+  if (line.size() <= checksum_width) return;
+  const Result<tune::LoggedEvent> logged = tune::from_line(line.substr(checksum_width));
+  if (!logged) return;
+  if (const auto* began = std::get_if<tune::DriverBegan>(&logged->event)) {
+    base_ = logged->at;
+    base_unix_s_ = began->unix_s;
+    if (!started_unix_s_) started_unix_s_ = began->unix_s;
+  }
+  last_unix_s_ = unix_s(logged->at);
+  (void)controller_.handle(logged->at, logged->event);
+  while (records_.size() < trials().size()) {
+    TrialRecord record;
+    record.config = flat_config(trials()[records_.size()].config);
+    records_.push_back(std::move(record));
+  }
+  const auto record_of = [&](std::int64_t trial) -> TrialRecord* {
+    const auto number = static_cast<std::size_t>(trial);
+    return trial >= 0 && number < records_.size() ? &records_[number] : nullptr;
+  };
+  if (const auto* ready = std::get_if<tune::TrialReady>(&logged->event)) {
+    TrialRecord* record = record_of(ready->trial);
+    if (record != nullptr && !record->started_unix_s) record->started_unix_s = last_unix_s_;
+  }
+  if (const auto* gone = std::get_if<tune::TrialGone>(&logged->event)) {
+    if (TrialRecord* record = record_of(gone->trial)) record->ended_unix_s = last_unix_s_;
+  }
+  if (const auto* reported = std::get_if<tune::TrialReported>(&logged->event)) {
+    TrialRecord* record = record_of(reported->trial);
+    const auto& metric = controller_.spec().metric;
+    const auto value = metric ? reported->numbers.find(*metric) : reported->numbers.end();
+    if (record == nullptr || value == reported->numbers.end()) return;
+    if (record->curve.size() == curve_max) {
+      // Every second point stays.
+      for (std::size_t place = 0; place < curve_max / 2; ++place) record->curve[place] = record->curve[2 * place];
+      record->curve.resize(curve_max / 2);
+    }
+    record->curve.emplace_back(reported->number, value->second);
+  }
+}
+
+std::optional<double> ExperimentRecord::value_of(std::size_t trial) const {
+  const auto& metric = controller_.spec().metric;
+  if (!metric) return std::nullopt;
+  const auto& last = trials()[trial].last;
+  const auto found = last.find(*metric);
+  if (found == last.end() || !std::isfinite(found->second)) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::size_t> ExperimentRecord::best() const {
+  std::optional<std::size_t> best;
+  for (std::size_t trial = 0; trial < trials().size(); ++trial) {
+    const auto value = value_of(trial);
+    if (!value) continue;
+    if (!best || (minimizes() ? *value < *value_of(*best) : *value > *value_of(*best))) best = trial;
+  }
+  return best;
+}
+
+TrialCounts ExperimentRecord::counts() const {
+  TrialCounts counts;
+  for (const tune::Trial& trial : trials()) {
+    ++counts.total;
+    if (is_over(trial.state)) {
+      ++counts.ended;
+      if (trial.state == tune::TrialState::errored) ++counts.failed;
+    } else if (trial.state == tune::TrialState::running) {
+      ++counts.running;
+    } else {
+      ++counts.waiting;
+    }
+  }
+  return counts;
+}
+
+ExperimentSummary summary_of(const std::string& id, const std::string& folder, const ExperimentRecord& record,
+                             bool at_work) {
+  ExperimentSummary summary;
+  const tune::ExperimentSpec& spec = record.controller().spec();
+  summary.id = id;
+  summary.name = name_of(folder);
+  summary.path = shown_location(folder);
+  summary.metric = spec.metric;
+  summary.mode = record.minimizes() ? "min" : "max";
+  const Json* kind = spec.scheduler.if_contains("kind");
+  summary.scheduler = kind != nullptr && kind->is_string() ? std::string(kind->get_string()) : "fifo";
+  summary.trials = record.counts();
+  if (const auto best = record.best()) {
+    const tune::Trial& trial = record.trials()[*best];
+    summary.best = BestTrial{trial.trial_id, trial.folder, *record.value_of(*best)};
+  }
+  summary.started_unix_s = record.started_unix_s();
+  if (summary.started_unix_s) summary.time_total_s = std::max(0.0, record.last_unix_s() - *summary.started_unix_s);
+  const bool finished = record.controller().finished();
+  summary.state = finished ? "finished" : at_work ? "running" : "unfinished";
+  summary.verdict.words = summary.state + ": " + trials_words(summary.trials);
+  summary.verdict.level = finished ? VerdictLevel::done : at_work ? VerdictLevel::good : VerdictLevel::wait;
+  summary.verdict.since_s = finished ? std::optional(record.last_unix_s()) : summary.started_unix_s;
+  return summary;
+}
+
+ExperimentFile::ExperimentFile(std::string folder)
+    : folder_(std::move(folder)), journal_(join_location(folder_, driver::experiment_journal_name)) {}
+
+void ExperimentFile::refresh() {
+  (void)journal_.read([this] { record_ = std::make_unique<ExperimentRecord>(); },
+                      [this](std::string_view line) { record_->add(line); });
+}
+
+bool has_experiment(const std::string& folder) {
+  const std::string journal = join_location(folder, driver::experiment_journal_name);
+  struct ::stat status{};
+  return !is_remote(folder) && ::stat(journal.c_str(), &status) == 0;
+}
+
+}  // namespace headway::dashboard

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "control/tune/tune_controller.hpp"
+#include "core/json.hpp"
+#include "dashboard/growing_file.hpp"
+#include "dashboard/verdict.hpp"
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headway::dashboard {
+
+/// What an experiment's journal tells of a trial, beside `control::tune::Trial`.
+struct TrialRecord {
+  JsonObject config;  ///< Without nesting; secrets masked.
+  std::optional<double> started_unix_s;
+  std::optional<double> ended_unix_s;
+  /// The experiment's metric by the number of the report.
+  std::vector<std::pair<std::int64_t, double>> curve;
+};
+
+/// How many trials are in which state.
+struct TrialCounts {
+  std::int64_t total = 0;
+  std::int64_t running = 0;
+  std::int64_t waiting = 0;
+  std::int64_t ended = 0;
+  std::int64_t failed = 0;  ///< Of those that have ended.
+};
+BOOST_DESCRIBE_STRUCT(TrialCounts, (), (total, running, waiting, ended, failed))
+
+struct BestTrial {
+  std::string trial;
+  std::string name;
+  double value = 0;
+};
+BOOST_DESCRIBE_STRUCT(BestTrial, (), (trial, name, value))
+
+/// An experiment in the page's list.
+struct ExperimentSummary {
+  std::string id;
+  std::string name;
+  std::string path;
+  std::string state;  ///< "running", "finished", or "unfinished" when nobody may work at it.
+  RunVerdict verdict;
+  std::optional<std::string> metric;
+  std::string mode;
+  std::string scheduler;
+  TrialCounts trials;
+  std::optional<BestTrial> best;
+  std::optional<double> started_unix_s;
+  std::optional<double> time_total_s;
+};
+BOOST_DESCRIBE_STRUCT(ExperimentSummary, (),
+                      (id, name, path, state, verdict, metric, mode, scheduler, trials, best, started_unix_s,
+                       time_total_s))
+
+/// An experiment as its journal tells it.
+class ExperimentRecord {
+ public:
+  /// A line of the journal, behind its checksum. One that this version does not know is left out.
+  void add(std::string_view line);
+
+  const control::tune::TuneController& controller() const { return controller_; }
+  const std::vector<control::tune::Trial>& trials() const { return controller_.trials(); }
+  /// By the trial's number.
+  const TrialRecord& of(std::size_t trial) const { return records_.at(trial); }
+  /// The last value of the experiment's metric that is a finite number.
+  std::optional<double> value_of(std::size_t trial) const;
+  /// Whether less is better.
+  bool minimizes() const { return controller_.spec().mode.value_or("min") != "max"; }
+  std::optional<std::size_t> best() const;
+  TrialCounts counts() const;
+  std::optional<double> started_unix_s() const { return started_unix_s_; }
+  double last_unix_s() const { return last_unix_s_; }
+
+ private:
+  double unix_s(Time at) const { return base_unix_s_ + to_seconds(at - base_); }
+
+  control::tune::TuneController controller_;
+  std::vector<TrialRecord> records_;
+  Time base_{};
+  double base_unix_s_ = 0;
+  std::optional<double> started_unix_s_;
+  double last_unix_s_ = 0;
+};
+
+ExperimentSummary summary_of(const std::string& id, const std::string& folder, const ExperimentRecord& record,
+                             bool at_work);
+
+/// An experiment's journal, read as it grows. Any thread.
+class ExperimentFile {
+ public:
+  explicit ExperimentFile(std::string folder);
+
+  const std::string& folder() const { return folder_; }
+  template <class Look>
+  auto with(const Look& look) {
+    const std::lock_guard lock(mutex_);
+    refresh();
+    return look(*record_);
+  }
+
+ private:
+  void refresh();
+
+  std::string folder_;
+  std::mutex mutex_;
+  GrowingFile journal_;
+  std::unique_ptr<ExperimentRecord> record_ = std::make_unique<ExperimentRecord>();
+};
+
+/// Whether a folder is an experiment's.
+bool has_experiment(const std::string& folder);
+
+}  // namespace headway::dashboard

@@ -1,0 +1,62 @@
+#include "dashboard/machine_use.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace headway::dashboard {
+namespace {
+
+constexpr auto looks_each = std::chrono::seconds(5);
+
+std::string text_in(const char* path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+const Use& MachineUse::look() {
+  const auto now = std::chrono::steady_clock::now();
+  if (looked_at_ && now - *looked_at_ < looks_each) return use_;
+  looked_at_ = now;
+  read_cpus(text_in("/proc/stat"));
+  read_memory(text_in("/proc/meminfo"));
+  return use_;
+}
+
+/// "cpu  user nice system idle iowait irq softirq steal": ticks since the machine's start.
+void MachineUse::read_cpus(std::string_view stat) {
+  std::istringstream line{std::string(stat.substr(0, stat.find('\n')))};
+  std::string name;
+  line >> name;
+  double all = 0;
+  double idle = 0;
+  double ticks = 0;
+  constexpr int fields = 8;
+  for (int field = 0; field < fields && line >> ticks; ++field) {
+    all += ticks;
+    if (field == 3 || field == 4) idle += ticks;
+  }
+  if (all_ > 0 && all > all_) use_.cpu_share = (all - idle - busy_) / (all - all_);
+  busy_ = all - idle;
+  all_ = all;
+}
+
+void MachineUse::read_memory(std::string_view meminfo) {
+  std::istringstream lines{std::string(meminfo)};
+  std::string name;
+  double kilobytes = 0;
+  std::string rest;
+  std::optional<double> total;
+  std::optional<double> available;
+  while (lines >> name >> kilobytes && std::getline(lines, rest)) {
+    if (name == "MemTotal:") total = kilobytes * 1024;
+    if (name == "MemAvailable:") available = kilobytes * 1024;
+  }
+  use_.memory_total_bytes = total;
+  if (total && available) use_.memory_bytes = *total - *available;
+}
+
+}  // namespace headway::dashboard

@@ -1,0 +1,136 @@
+#include "dashboard/verdict.hpp"
+
+#include "dashboard/masking.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+/// What is said of a run in one line, and what is not shown.
+namespace headway::dashboard {
+
+namespace {
+
+using control::RunState;
+
+struct Viewed {
+  Viewed() {
+    view.taken_unix_s = 1000;
+    view.state_for_s = 100;
+    view.state = RunState::running;
+    view.workers = 8;
+    view.workers_max = 8;
+    view.attempt = 1;
+  }
+  std::string words(const VerdictContext& context = {}) const { return verdict_of(view, context).words; }
+  VerdictLevel level(const VerdictContext& context = {}) const { return verdict_of(view, context).level; }
+  control::RunView view;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(verdict_suite, Viewed)
+
+BOOST_AUTO_TEST_CASE(a_run_that_trains) {
+  BOOST_TEST(words() == "training on 8 workers");
+  BOOST_TEST((level() == VerdictLevel::good));
+  BOOST_TEST(verdict_of(view, {}).since_s.value() == 900);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_counts_from_five_seconds_on_and_is_a_stall_from_thirty) {
+  view.wait = control::WaitView{control::WaitKind::collective, "rank 5 is not in gloo:all_reduce", 4, {5}, {0}};
+  BOOST_TEST((level() == VerdictLevel::good));
+  BOOST_TEST(words({.age_s = 2}) == "waiting: rank 5 is not in gloo:all_reduce");
+  BOOST_TEST((level({.age_s = 2}) == VerdictLevel::wait));
+  BOOST_TEST(words({.age_s = 26}) == "stalled: rank 5 is not in gloo:all_reduce");
+  BOOST_TEST((level({.age_s = 26}) == VerdictLevel::bad));
+  BOOST_TEST(verdict_of(view, {.age_s = 26}).since_s.value() == 996);
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_has_the_line_of_the_user_that_it_is_at) {
+  const std::string stack =
+      "waiting in a system call\nMainThread (waiting), innermost frame first:\n  all_reduce (c10d.py:32)\n"
+      "  loop (/home/me/train.py:41)\n";
+  BOOST_TEST(place_in_stack(stack) == "all_reduce at train.py:41");
+  BOOST_TEST(place_in_stack("  all_reduce (c10d.py:32)\n") == "");
+  BOOST_TEST(place_in_stack("no stack (it gives no answer)\n") == "");
+  view.wait = control::WaitView{control::WaitKind::report, "rank 5 has not come to report #3", 40, {5}, {0}};
+  BOOST_TEST(words({.place = "rank 5 is in " + place_in_stack(stack)}) ==
+             "stalled: rank 5 has not come to report #3; rank 5 is in all_reduce at train.py:41");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_waits_for_data_or_for_a_rank) {
+  control::DataTimes data;
+  data.verdict.is_data_bound = true;
+  data.verdict.words = "data-bound by stage map_batches(f): ranks waited 61 % of the time for data";
+  VerdictContext context;
+  context.data = data;
+  BOOST_TEST(words(context) == "training, data-bound by stage map_batches(f): ranks waited 61 % of the time for data");
+  for (int rank = 0; rank < 4; ++rank) {
+    control::RankView& seen = view.ranks.emplace_back();
+    seen.rank = rank;
+    seen.steps = control::StepView{100, 1.0, rank == 3 ? 0.0 : 0.5};
+  }
+  BOOST_TEST(words() == "training; rank 3 holds the others back: its own part of a step takes 100 % longer");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_waits_for_nodes) {
+  view.state = RunState::scheduling;
+  BOOST_TEST(words() == "waiting for capacity: 8 workers");
+  VerdictContext context;
+  context.wanted = "2 workers with {GPU: 1} each";
+  context.wants_nodes = true;
+  BOOST_TEST(words(context) == "waiting for nodes: 2 workers with {GPU: 1} each");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_recovers) {
+  view.ended.push_back({1, "rank 1 died: SIGKILL\nmore"});
+  view.state = RunState::restarting;
+  BOOST_TEST(words() == "recovering: rank 1 died: SIGKILL");
+  view.state = RunState::starting;
+  view.attempt = 2;
+  BOOST_TEST(words() == "recovering, attempt 2 starts 8 workers; rank 1 died: SIGKILL");
+}
+
+BOOST_AUTO_TEST_CASE(why_a_run_ended) {
+  view.reports.count = 3;
+  view.state = RunState::finished;
+  BOOST_TEST(words() == "finished after 3 reports");
+  view.stop_reason = "loss <= 0.1";
+  BOOST_TEST(words() == "finished after 3 reports: loss <= 0.1");
+  BOOST_TEST((level() == VerdictLevel::done));
+  view.state = RunState::failed;
+  view.failure =
+      control::failure_of(control::FailureSource::group, ErrorKind::user_code, "ValueError: bad batch\nmore");
+  BOOST_TEST(words() == "failed: ValueError: bad batch");
+  BOOST_TEST((level() == VerdictLevel::bad));
+  view.state = RunState::aborted;
+  view.abort_reason = "Ctrl-C";
+  BOOST_TEST(words() == "aborted: Ctrl-C");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_driver_died) {
+  BOOST_TEST(words({.driver_lost = true}) == "lost: its driver died while the run was running");
+  view.state = RunState::finished;
+  BOOST_TEST(words({.driver_lost = true}) == "finished after 0 reports");
+}
+
+BOOST_AUTO_TEST_CASE(secrets_are_not_shown) {
+  for (const char* name : {"token", "HF_TOKEN", "api_key", "apiKey", "aws_secret_access_key", "db.password",
+                           "Authorization", "client-secret"}) {
+    BOOST_TEST_CONTEXT(name) BOOST_TEST(is_secret_name(name));
+  }
+  for (const char* name : {"tokens", "max_tokens", "num_tokens_per_s", "key", "tokenizer", "passes", ""}) {
+    BOOST_TEST_CONTEXT(name) BOOST_TEST(!is_secret_name(name));
+  }
+  Json config = parse_json(R"({"lr":0.1,"token":"abc","deep":[{"password":"x","n_token":5}]})", "").value();
+  mask_secrets(config);
+  BOOST_TEST(json_text(config) == R"({"lr":1E-1,"token":"***","deep":[{"password":"***","n_token":5}]})");
+  BOOST_TEST(mask_secrets(std::string("export HF_TOKEN=hf_abc x=1")) == "export HF_TOKEN=*** x=1");
+  BOOST_TEST(mask_secrets(std::string("{\"password\": \"a b\"}")) == "{\"password\": \"***\"}");
+  BOOST_TEST(mask_secrets(std::string("Authorization: Bearer eyJ0.a-b")) == "Authorization: Bearer ***");
+  BOOST_TEST(mask_secrets(std::string("last token: 512, token=7")) == "last token: 512, token=7");
+  BOOST_TEST(mask_secrets(std::string("tokenizer: fast\nno secret here")) == "tokenizer: fast\nno secret here");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::dashboard
