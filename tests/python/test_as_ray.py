@@ -141,11 +141,11 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
         ("import ray.data.no_such", "ModuleNotFoundError: ray.data.no_such: Headway has no such module"),
         (
             "from ray import tune\ntune.TrialResults",
-            "AttributeError: headway.tune.TrialResults: Headway does not have this of Ray Tune yet",
+            "AttributeError: headway.tune.TrialResults: this of Ray Tune is not part of Headway",
         ),
         (
             "import ray.tune.execution",
-            "ModuleNotFoundError: ray.tune.execution: Headway does not have this of Ray Tune yet",
+            "ModuleNotFoundError: ray.tune.execution: this of Ray Tune is not part of Headway",
         ),
         ("ray.data.read_hudi('x')", "AttributeError: headway.data.read_hudi: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),

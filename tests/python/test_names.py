@@ -98,8 +98,8 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("from headway.tune import TrialResults", "headway.tune.TrialResults: Headway does not have this of Ray"),
-        ("import headway.tune.execution", "headway.tune.execution: Headway does not have this of Ray Tune yet"),
+        ("from headway.tune import TrialResults", "headway.tune.TrialResults: this of Ray Tune is not part"),
+        ("import headway.tune.execution", "headway.tune.execution: this of Ray Tune is not part of Headway"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
         ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),

@@ -114,12 +114,6 @@ def test_searchers_and_schedulers_by_name(quick):
     assert len(analysis.trials) == 3
 
 
-@pytest.mark.parametrize("name", ["hyperopt", "bayesopt", "nevergrad", "ax", "bohb", "hebo", "zoopt"])
-def test_a_searcher_that_is_not_there_says_which_one_is(quick, name):
-    with pytest.raises(ModuleNotFoundError, match=f"tune.search.{name}: Headway does not have .*; use OptunaSearch"):
-        tune.run(square, config={"x": tune.uniform(0, 1)}, search_alg=name, **quick)
-
-
 def test_a_trainer_as_a_trainable(quick):
     trainer = train.DataParallelTrainer(lambda config: train.report({"loss": config["x"]}))
     space = {"train_loop_config": {"x": tune.grid_search([3, 2])}}

@@ -4,9 +4,9 @@ import.
 
 from __future__ import annotations
 
-_TUNING = "Headway does not have this of Ray Tune yet; docs/tuning.md says what there is"
+_TUNING = "this of Ray Tune is not part of Headway; docs/tuning.md says what there is"
 _OF_TUNING = (
-    *("TrialResults", "execution", "impl", "result", "utils"),
+    *("TrialResults", "execution", "impl", "utils"),
     *(
         "schedulers.PopulationBasedTraining",
         "schedulers.PopulationBasedTrainingReplay",

@@ -197,6 +197,15 @@ _OF_RAY: dict[str, Place] = {
     ),
     "headway.tune.tune": Place("Experiments by one call", {"headway.tune": "run run_experiments"}),
     "headway.tune.error": Place("What goes wrong in an experiment", {"headway.tune": "TuneError"}),
+    "headway.tune.result": Place(
+        "What the metrics of each report are called",
+        {
+            "headway.tune._experiment.result_names": (
+                "DEFAULT_METRIC DONE EXPERIMENT_TAG HOSTNAME NODE_IP PID SHOULD_CHECKPOINT TIMESTAMP TIME_THIS_ITER_S "
+                "TIME_TOTAL_S TRAINING_ITERATION TRIAL_ID"
+            )
+        },
+    ),
     "headway.tune.result_grid": Place("The results of an experiment", {"headway.tune": "ResultGrid"}),
     "headway.tune.schedulers.async_hyperband": Place(
         "Asynchronous successive halving", {"headway.tune.schedulers": "ASHAScheduler AsyncHyperBandScheduler"}

@@ -26,7 +26,7 @@ from headway._callbacks.trial import Trial
 from headway._places.missing import explanation
 from headway._places.table import PLACES
 from headway._values.named_arguments import offer
-from headway.train import CheckpointConfig, FailureConfig, RunConfig
+from headway.train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, SyncConfig
 from headway.tune._experiment.analysis import ExperimentAnalysis
 from headway.tune._experiment.context import TuneContext, get_checkpoint, get_context, report
 from headway.tune._experiment.create import create_scheduler, create_searcher
@@ -60,6 +60,7 @@ __all__ = [
     "CLIReporter",
     "CSVLoggerCallback",
     "Callback",
+    "Checkpoint",
     "CheckpointConfig",
     "CombinedStopper",
     "Experiment",
@@ -74,10 +75,12 @@ __all__ = [
     "NoopStopper",
     "PlacementGroupFactory",
     "ProgressReporter",
+    "Result",
     "ResultGrid",
     "ResumeConfig",
     "RunConfig",
     "Stopper",
+    "SyncConfig",
     "TBXLoggerCallback",
     "TimeoutStopper",
     "Trainable",
@@ -117,7 +120,7 @@ __all__ = [
 _MODULES = ("integration", "schedulers", "search")
 
 #: Of ``headway.train``, which stay its own.
-_OF_TRAINING = ("CheckpointConfig", "FailureConfig", "RunConfig")
+_OF_TRAINING = ("Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "RunConfig", "SyncConfig")
 
 offer(globals(), [name for name in __all__ if name not in _OF_TRAINING])
 

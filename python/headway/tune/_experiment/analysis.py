@@ -13,6 +13,7 @@ from headway._storage import locations, run_files
 from headway._values.arguments import refuse
 from headway._values.log import warn
 from headway.train import Result
+from headway.tune._experiment.folder import ExperimentFolder
 from headway.tune._experiment.records import Records, TrialRecord
 from headway.tune._experiment.result_grid import ResultGrid
 
@@ -57,15 +58,16 @@ class ExperimentAnalysis:
             argument="experiment_checkpoint_path",
             filesystem_argument="storage_filesystem",
         )
-        if locations.is_remote(path):
-            refuse("experiment_checkpoint_path", experiment_checkpoint_path, "a folder on a local file system")
-        path = locations.local_path(path) if "://" in path else path
+        path = path if locations.is_remote(path) else locations.local_path(path)
         if os.path.isfile(path):
             path = os.path.dirname(path)
+        folder = ExperimentFolder(path)
+        folder.fetch()
         try:
-            self._records = Records.read(path)
+            self._records = Records.read(folder.local, folder.location)
         except FileNotFoundError:
-            raise ValueError(f"experiment_checkpoint_path is {path!r}, which holds no experiment") from None
+            shown = locations.shown(path)
+            raise ValueError(f"experiment_checkpoint_path is {shown!r}, which holds no experiment") from None
         if default_mode not in (None, "min", "max"):
             raise ValueError(f'default_mode is {default_mode!r}; allowed: "min" or "max"')
         self.default_metric, self.default_mode = default_metric, default_mode
@@ -78,7 +80,7 @@ class ExperimentAnalysis:
     @property
     def experiment_path(self) -> str:
         """The experiment's folder."""
-        return self._records.path
+        return locations.path_of(self._records.location)
 
     @property
     def trials(self) -> list[Trial]:

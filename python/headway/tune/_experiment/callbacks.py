@@ -78,7 +78,7 @@ class ExperimentCallbacks:
 
     def _placed(self, trial: Trial) -> Trial:
         trial.path = self._records.folder(self._records[trial.trial_id])
-        trial.experiment_name = locations.name_of(self._records.path)
+        trial.experiment_name = locations.name_of(self._records.location)
         return trial
 
     def reported(self, record: TrialRecord, line: dict[str, Any], metrics: list[dict[str, Any]]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from headway import _session as worker_session
 from headway import train
 from headway._checkpoint.checkpoint import Checkpoint
+from headway._storage import locations
 from headway.train._training_function.context import TrainContext
 
 
@@ -22,7 +22,7 @@ class TuneContext(TrainContext):
 
     def get_experiment_name(self) -> str:
         """The experiment's name: ``RunConfig.name``."""
-        return os.path.basename(os.path.dirname(self._context["run_directory"].rstrip("/")))
+        return locations.name_of(locations.parent(self._context["run_directory"].rstrip("/")))
 
 
 def get_context() -> TuneContext:

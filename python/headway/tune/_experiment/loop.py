@@ -11,6 +11,7 @@ from typing import Any
 
 from headway._callbacks.stopper import Stopper
 from headway._callbacks.trial import Trial
+from headway._storage import locations
 from headway.train import RunConfig
 from headway.train._config import shown_config
 from headway.train._errors.exceptions import load_exception, to_exception
@@ -96,7 +97,7 @@ class ExperimentLoop:
         experiment, whose trials can be restored, and is raised when its processes are gone.
         """
         try:
-            self._display.begin(self._records.path, self._search.total)
+            self._display.begin(locations.shown(self._records.location), self._search.total)
             self._callbacks.setup(self._samples, self._search.total, *self._objective)
             self._until_end()
         except BaseException as error:
@@ -172,7 +173,7 @@ class ExperimentLoop:
         name = str(self._folder_name(self._trial(trial_id, config)))
         if name in ("", ".", "..") or "/" in name:
             raise ValueError(f"trial_dirname_creator returned {name!r}; allowed: a folder's name without '/'")
-        is_there = os.path.lexists(os.path.join(self._records.path, name))
+        is_there = os.path.lexists(os.path.join(self._records.path, name)) or self._records.has_folder(name)
         return f"{name}_{trial_id}" if is_there else name
 
     def _trial(self, trial_id: str, config: dict[str, Any]) -> Trial:
@@ -281,9 +282,10 @@ class ExperimentLoop:
         self.end = event
         self._display.finish(event.state, event.reason)
         if event.state == "failed":
+            where = locations.shown(self._records.location)
             raise TuneError(
-                f"the experiment in {self._records.path} failed: {event.reason}. What it has kept can be restored: "
-                f"Tuner.restore({self._records.path!r}, trainable)"
+                f"the experiment in {where} failed: {event.reason}. What it has kept can be restored: "
+                f"Tuner.restore({where!r}, trainable)"
             )
 
     def _warn(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import cloudpickle
 
 from headway import _core
-from headway._storage import run_files
+from headway._storage import locations, run_files
 from headway._values.log import warn
 
 #: The configuration as it was, with what JSON does not have.
@@ -47,21 +47,27 @@ class Records:
     """All trials of an experiment, in the order in which they were suggested.
 
     Args:
-        path: The experiment's folder.
+        path: Where the experiment's own files are.
+        location: Where the experiment is, with its trials. Default: there, too.
     """
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, location: str | None = None):
         self.path = path
+        self.location = location or path
         self._by_id: dict[str, TrialRecord] = {}
 
     @classmethod
-    def read(cls, path: str) -> Records:
+    def read(cls, path: str, location: str | None = None) -> Records:
         """Those of an experiment's journal.
+
+        Args:
+            path: Where the experiment's own files are.
+            location: Where the experiment is.
 
         Raises:
             FileNotFoundError: there is none.
         """
-        found = cls(path)
+        found = cls(path, location)
         for each in json.loads(_core.read_experiment(path))["trials"]:
             found.add(
                 TrialRecord(
@@ -79,18 +85,23 @@ class Records:
     def __getitem__(self, trial_id: str) -> TrialRecord:
         return self._by_id[trial_id]
 
+    def has_folder(self, name: str) -> bool:
+        """Whether a trial has a folder of this name."""
+        return any(record.folder == name for record in self)
+
     def add(self, record: TrialRecord) -> None:
         """A trial was suggested."""
         self._by_id[record.trial_id] = record
 
     def folder(self, record: TrialRecord) -> str:
         """A trial's folder, with its path."""
-        return os.path.join(self.path, record.folder)
+        return locations.join(self.location, record.folder)
 
     def write_config(self, record: TrialRecord, config: dict[str, Any]) -> None:
         """Keeps a configuration as it is. What cannot be pickled stays with this process."""
-        os.makedirs(self.folder(record), exist_ok=True)
-        target = os.path.join(self.folder(record), PARAMS)
+        folder = os.path.join(self.path, record.folder)
+        os.makedirs(folder, exist_ok=True)
+        target = os.path.join(folder, PARAMS)
         with open(f"{target}.tmp", "wb") as file:
             cloudpickle.dump(config, file)
         os.replace(f"{target}.tmp", target)
@@ -98,14 +109,20 @@ class Records:
     def config(self, record: TrialRecord) -> dict[str, Any]:
         """A trial's configuration."""
         try:
-            with open(os.path.join(self.folder(record), PARAMS), "rb") as file:
-                config: dict[str, Any] = cloudpickle.load(file)
-                return config
+            config: dict[str, Any] = cloudpickle.loads(self._pickled_config(record))
+            return config
         except FileNotFoundError:
             pass
         except Exception as error:
             warn(f"{PARAMS} of the trial {record.trial_id} cannot be loaded here: {type(error).__name__}: {error}")
         return run_files.read_json(self.folder(record), "params.json") or {}
+
+    def _pickled_config(self, record: TrialRecord) -> bytes:
+        path = os.path.join(self.path, record.folder, PARAMS)
+        if self.location == self.path or os.path.exists(path):
+            with open(path, "rb") as file:
+                return file.read()
+        return locations.read_file(locations.join(self.folder(record), PARAMS))
 
 
 def numbers_of(line: dict[str, Any]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway._plots import panels
 from headway._plots.canvas import canvas_for
-from headway._storage import run_files
+from headway._storage import locations, run_files
 from headway._values.arguments import check_str
 from headway.train import Result
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
@@ -59,15 +59,13 @@ class ResultGrid:
 
     @property
     def experiment_path(self) -> str:
-        """The experiment's folder."""
-        return self._records.path
+        """The experiment's folder, on ``filesystem``."""
+        return locations.path_of(self._records.location)
 
     @property
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """The filesystem that ``experiment_path`` is on."""
-        import pyarrow.fs
-
-        return pyarrow.fs.LocalFileSystem()
+        return locations.split(self._records.location)[1]
 
     @property
     def errors(self) -> list[Exception]:

@@ -186,7 +186,7 @@ def _run(arguments: dict[str, Any]) -> ExperimentAnalysis:
     _resume(tuner, run_config, arguments["resume"], arguments["resume_config"])
     grid = tuner.fit()
     analysis = ExperimentAnalysis(
-        grid.experiment_path, default_metric=tune_config.metric, default_mode=tune_config.mode
+        grid._records.location, default_metric=tune_config.metric, default_mode=tune_config.mode
     )
     tried_again = tuner._tried_again
     failed = [trial for trial in analysis.trials if trial.status == "ERROR" and trial.trial_id not in tried_again]
@@ -269,6 +269,8 @@ def _resume(tuner: Tuner, run_config: RunConfig, resume: Any, resume_config: Any
     if Tuner.can_restore(path):
         tuner._resume_in(path, what)
     elif when == "must":
-        raise ValueError(f'resume is {resume!r}, and {path} holds no experiment; allowed: "AUTO", or resume=False')
+        raise ValueError(
+            f'resume is {resume!r}, and {locations.shown(path)} holds no experiment; allowed: "AUTO", or resume=False'
+        )
     else:
-        notice(f"{path} holds no experiment yet; a new one begins")
+        notice(f"{locations.shown(path)} holds no experiment yet; a new one begins")

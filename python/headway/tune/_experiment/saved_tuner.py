@@ -9,8 +9,10 @@ from typing import Any
 
 import cloudpickle
 
+from headway._storage import locations
 from headway._values.log import warn
 from headway.train._run.saved_trainer import pickled_parts
+from headway.tune._experiment.folder import ExperimentFolder
 
 FILE_NAME = "tuner.pkl"
 _VERSION = 1
@@ -67,11 +69,23 @@ def write(path: str, trainable: str, keys: list[str], parts: tuple[dict[str, byt
     os.replace(f"{target}.tmp", target)
 
 
+def read(location: str) -> SavedTuner:
+    """The tuner of the experiment at a location.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    folder = ExperimentFolder(location)
+    folder.fetch()
+    return SavedTuner(folder.local, locations.shown(location))
+
+
 class SavedTuner:
     """The tuner of the experiment in a folder.
 
     Args:
-        path: The folder.
+        path: The folder with the experiment's own files.
+        shown: Where the experiment is, for people.
 
     Raises:
         FileNotFoundError: there is none.
@@ -79,14 +93,14 @@ class SavedTuner:
         ValueError: a newer Headway wrote it.
     """
 
-    def __init__(self, path: str):
-        self._path = path
+    def __init__(self, path: str, shown: str):
+        self._path = shown
         file = os.path.join(path, FILE_NAME)
         try:
             with open(file, "rb") as content:
                 saved = pickle.load(content)
         except FileNotFoundError:
-            raise FileNotFoundError(f"path is {path!r}, which holds no experiment (no {FILE_NAME})") from None
+            raise FileNotFoundError(f"path is {shown!r}, which holds no experiment (no {FILE_NAME})") from None
         except (pickle.UnpicklingError, EOFError) as error:
             raise OSError(f"{file} cannot be read: {error}") from error
         if saved["version"] > _VERSION:

@@ -38,6 +38,7 @@ class TrialStart:
             run_config,
             name=None,
             storage_path=path,
+            storage_filesystem=None,
             callbacks=None,
             stop=None,
             progress_reporter=None,

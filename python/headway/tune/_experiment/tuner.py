@@ -13,12 +13,13 @@ from headway import _session as worker_session
 from headway._runtime.environment import without_secrets
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
-from headway._values.arguments import check_bool, check_instance, refuse
+from headway._values.arguments import check_bool, check_instance
 from headway._values.log import notice
 from headway.train import Checkpoint, DataParallelTrainer, RunConfig
 from headway.train._run.uncaught import interrupted
 from headway.tune._experiment import saved_tuner
 from headway.tune._experiment.callbacks import ExperimentCallbacks
+from headway.tune._experiment.folder import ExperimentFolder
 from headway.tune._experiment.loop import ExperimentLoop, abandon
 from headway.tune._experiment.records import Records
 from headway.tune._experiment.registry import resolved
@@ -66,11 +67,6 @@ class Tuner:
         check_instance("run_config", run_config, RunConfig, "a RunConfig or None")
         own = trainable.run_config if isinstance(trainable, DataParallelTrainer) else None
         self._run_config: RunConfig = run_config or own or RunConfig()
-        if locations.is_remote(self._run_config._location):
-            raise ValueError(
-                f"RunConfig.storage_path is {locations.shown(self._run_config._location)!r} of a Tuner; allowed: a "
-                "folder on a local or mounted file system"
-            )
         #: What of an earlier driver's trials is resumed; None for a new experiment.
         self._restores: dict[str, bool] | None = None
         #: The states of those that are tried once more.
@@ -78,7 +74,7 @@ class Tuner:
         #: Those trials of earlier drivers: the errors of the new ones count.
         self._tried_again: set[str] = set()
         self._from_checkpoint: Checkpoint | None = None
-        self._path: str | None = None
+        self._location: str | None = None
         #: What a restored tuner goes on without.
         self._missing = saved_tuner.Missing()
         self.restore = _not_of_an_object  # type: ignore[method-assign]
@@ -89,14 +85,14 @@ class Tuner:
 
         Args:
             path: The experiment's folder.
-            storage_filesystem: None: the folder is local.
+            storage_filesystem: What ``path`` is on. Default: it is local, or a URL.
 
         Example:
             >>> from headway import tune
             >>> tune.Tuner.can_restore("/nowhere")
             False
         """
-        return os.path.exists(os.path.join(_local(path, storage_filesystem), saved_tuner.FILE_NAME))
+        return saved_tuner.FILE_NAME in locations.files_in(_located(path, storage_filesystem))
 
     @classmethod
     def restore(
@@ -120,7 +116,7 @@ class Tuner:
             restart_errored: Whether those are tried again from the start.
             param_space: The search space again, where it holds what could not be stored; with the
                 same keys.
-            storage_filesystem: None: the folder is local.
+            storage_filesystem: What ``path`` is on. Default: it is local, or a URL.
 
         Raises:
             FileNotFoundError: there is no experiment in ``path``.
@@ -131,8 +127,8 @@ class Tuner:
             >>> if tune.Tuner.can_restore("~/headway_results/sweep"):  # doctest: +SKIP
             ...     tuner = tune.Tuner.restore("~/headway_results/sweep", trial)
         """
-        folder = _local(path, storage_filesystem)
-        saved = saved_tuner.SavedTuner(folder)
+        location = _located(path, storage_filesystem)
+        saved = saved_tuner.read(location)
         check_bool("resume_unfinished", resume_unfinished)
         check_bool("resume_errored", resume_errored)
         check_bool("restart_errored", restart_errored)
@@ -148,21 +144,21 @@ class Tuner:
             raise ValueError(f"param_space has the keys {sorted(map(str, space))}; allowed: those before, {saved.keys}")
         run_config = replace(
             saved.part("run_config"),
-            name=os.path.basename(folder),
-            storage_path=os.path.dirname(folder),
+            name=locations.name_of(location),
+            storage_path=locations.parent(location),
             callbacks=saved.callbacks(),
         )
         saved.warn_of_variables()
         tuner = cls(trainable, param_space=space, tune_config=saved.part("tune_config"), run_config=run_config)
         tuner._restores = {"unfinished": resume_unfinished, "errored": resume_errored}
         tuner._restarts = {"errored"} if restart_errored else set()
-        tuner._path = folder
+        tuner._location = location
         tuner._missing = saved.missing
         return tuner
 
     def _resume_in(self, path: str, config: ResumeConfig) -> None:
         """``fit()`` resumes the experiment in a folder, with this tuner's own settings."""
-        saved = saved_tuner.SavedTuner(path)
+        saved = saved_tuner.read(path)
         if name_of(self._trainable) != saved.trainable:
             raise ValueError(f"trainable is {name_of(self._trainable)!r}; allowed: that of {path}, {saved.trainable!r}")
         if sorted(map(str, self._space)) != saved.keys:
@@ -172,7 +168,7 @@ class Tuner:
         kind = ResumeConfig.ResumeType
         self._restores = {"unfinished": config.unfinished is kind.RESUME, "errored": config.errored is kind.RESUME}
         self._restarts = config.restarted()
-        self._path = path
+        self._location = path
 
     def fit(self) -> ResultGrid:
         """Runs the experiment to its end.
@@ -186,8 +182,10 @@ class Tuner:
                 them.
         """
         worker_session.check_may_fit()
-        path = self._made_folder()
-        records = _records_of(path)
+        folder = self._folder()
+        folder.begin()
+        path = folder.local
+        records = _records_of(folder)
         # As the user gave them: suggesting changes a searcher.
         parts = saved_tuner.pickled(self._parts(), self._missing)
         callbacks = ExperimentCallbacks(self._run_config, records, name_of(self._trainable))
@@ -195,13 +193,17 @@ class Tuner:
         if self._restores is not None:
             search.restore(records, **self._restores)
         elif len(records):
-            notice(f"{path} has {len(records)} trials of an earlier experiment; new ones run beside them")
-        start = TrialStart(self._trainable, self._run_config, path, self._from_checkpoint)
+            notice(
+                f"{locations.shown(folder.location)} has {len(records)} trials of an earlier experiment; new ones run "
+                "beside them"
+            )
+        start = TrialStart(self._trainable, self._run_config, folder.location, self._from_checkpoint)
         self._restart(search, records)
         self._check_first(start)
         experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
         try:
             saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), parts)
+            folder.start()
             loop = ExperimentLoop(
                 experiment, self._trainable, start, search, records, self._tune_config, self._run_config, callbacks
             )
@@ -211,8 +213,10 @@ class Tuner:
         try:
             loop.serve()
         except KeyboardInterrupt as error:
-            interrupted(error, path)
+            interrupted(error, locations.shown(folder.location))
             raise
+        finally:
+            folder.close()
         grid = ResultGrid(records, self._tune_config.metric, self._tune_config.mode)
         failed = [each for each in records if each.state == "errored" and each.trial_id not in self._tried_again]
         if self._run_config.failure_config.fail_fast == "raise" and failed:
@@ -225,18 +229,20 @@ class Tuner:
         Raises:
             RuntimeError: it has not run.
         """
-        if self._path is None:
+        if self._location is None:
             raise RuntimeError("the experiment has not run; call fit() first")
-        return ResultGrid(Records.read(self._path), self._tune_config.metric, self._tune_config.mode)
+        folder = ExperimentFolder(self._location)
+        folder.fetch()
+        records = Records.read(folder.local, folder.location)
+        return ResultGrid(records, self._tune_config.metric, self._tune_config.mode)
 
-    def _made_folder(self) -> str:
-        if self._path is None:
+    def _folder(self) -> ExperimentFolder:
+        if self._location is None:
             name = self._run_config.name
             if name is None:
                 name = _core.default_run_name(name_of(self._trainable), _core.new_trial_id())
-            self._path = os.path.join(self._run_config._location, name)
-        os.makedirs(self._path, exist_ok=True)
-        return self._path
+            self._location = locations.join(self._run_config._location, name)
+        return ExperimentFolder(self._location)
 
     def _restart(self, search: SearchState, records: Records) -> None:
         again = [each for each in records if each.state in self._restarts]
@@ -251,7 +257,14 @@ class Tuner:
     def _parts(self) -> dict[str, Any]:
         environment = self._run_config.worker_runtime_env
         kept = without_secrets(environment)
-        run_config = replace(self._run_config, name=None, storage_path="/", worker_runtime_env=kept, callbacks=None)
+        run_config = replace(
+            self._run_config,
+            name=None,
+            storage_path="/",
+            storage_filesystem=None,
+            worker_runtime_env=kept,
+            callbacks=None,
+        )
         missing = {*self._missing.parts, *self._missing.failures}
         names = (name for name in map(saved_tuner.name_of_callback, itertools.count()) if name not in missing)
         callbacks = dict(zip(names, self._run_config.callbacks or [], strict=False))
@@ -282,18 +295,16 @@ class Tuner:
         }
 
 
-def _records_of(path: str) -> Records:
+def _records_of(folder: ExperimentFolder) -> Records:
     try:
-        return Records.read(path)
+        return Records.read(folder.local, folder.location)
     except FileNotFoundError:
-        return Records(path)
+        return Records(folder.local, folder.location)
 
 
-def _local(path: str | os.PathLike[str], storage_filesystem: Any) -> str:
+def _located(path: str | os.PathLike[str], storage_filesystem: Any) -> str:
     location = locations.location_of(path, storage_filesystem, filesystem_argument="storage_filesystem")
-    if locations.is_remote(location):
-        refuse("path", path, "a folder on a local or mounted file system")
-    return locations.local_path(location) if "://" in location else location
+    return location if locations.is_remote(location) else locations.local_path(location)
 
 
 def _not_of_an_object(*args: Any, **kwargs: Any) -> Tuner:
