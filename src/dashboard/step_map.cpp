@@ -144,8 +144,7 @@ std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const
   constexpr std::int64_t steps_min = 10;
   std::vector<std::pair<double, int>> own;
   for (const RankSteps& rank : ranks) {
-    if (rank.count < steps_min && !rank.of_reports) continue;
-    if (rank.count < 2 || (!rank.waited_s && !rank.of_reports)) continue;
+    if (rank.count < steps_min || (!rank.waited_s && !rank.of_reports)) continue;
     own.emplace_back((rank.total_s - rank.waited_s.value_or(0)) / static_cast<double>(rank.count), rank.rank);
   }
   if (own.size() < 2) return std::nullopt;

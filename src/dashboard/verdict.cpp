@@ -21,6 +21,11 @@ std::string workers_words(int count) { return std::to_string(count) + (count == 
 /// Its last attempt's end; empty when there is none.
 std::string last_end(const RunView& view) { return view.ended.empty() ? "" : first_line(view.ended.back().end); }
 
+/// Files of installed packages have their names alone in a stack, those of Python their paths.
+bool is_users(const std::string& file) {
+  return file.starts_with('/') && file.find("/lib/python3") == std::string::npos;
+}
+
 RunVerdict end_verdict(const RunView& view) {
   if (view.state == RunState::finished) {
     const std::string reason = view.stop_reason ? ": " + first_line(*view.stop_reason) : "";
@@ -113,8 +118,7 @@ std::string place_in_stack(const std::string& text) {
     if (open == std::string::npos || colon == std::string::npos || colon < open || !line.ends_with(')')) continue;
     const std::string file = line.substr(open + 2, colon - open - 2);
     if (call.empty()) call = std::string(trimmed(line.substr(0, open)));
-    // Files of libraries have their names alone.
-    if (!file.starts_with('/')) continue;
+    if (!is_users(file)) continue;
     return call + " at " + file.substr(file.rfind('/') + 1) + line.substr(colon, line.size() - colon - 1);
   }
   return "";

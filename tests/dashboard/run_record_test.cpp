@@ -89,6 +89,9 @@ BOOST_AUTO_TEST_CASE(the_rank_that_holds_the_others_back_is_named) {
   BOOST_REQUIRE(straggler.has_value());
   BOOST_TEST(straggler->rank == 2);
   BOOST_TEST(straggler->words == "rank 2 on c takes 1.00 s for its own part of a step, the others 0.5 s");
+  std::vector<RankSteps> few = ranks;
+  for (RankSteps& rank : few) rank.count = 4;
+  BOOST_TEST(!straggler_of(few, {}).has_value());
   for (RankSteps& rank : ranks) rank.waited_s = 10;
   BOOST_TEST(!straggler_of(ranks, {}).has_value());
   for (RankSteps& rank : ranks) rank.waited_s.reset();

@@ -51,6 +51,8 @@ BOOST_AUTO_TEST_CASE(a_stall_has_the_line_of_the_user_that_it_is_at) {
       "  loop (/home/me/train.py:41)\n";
   BOOST_TEST(place_in_stack(stack) == "all_reduce at train.py:41");
   BOOST_TEST(place_in_stack("  all_reduce (c10d.py:32)\n") == "");
+  BOOST_TEST(place_in_stack("  0x7f81 (libc.so.6)\n  Condition.wait (/usr/lib/python3.11/threading.py:320)\n"
+                            "  load (/me/data.py:7)\n") == "Condition.wait at data.py:7");
   BOOST_TEST(place_in_stack("no stack (it gives no answer)\n") == "");
   view.wait = control::WaitView{control::WaitKind::report, "rank 5 has not come to report #3", 40, {5}, {0}};
   BOOST_TEST(words({.place = "rank 5 is in " + place_in_stack(stack)}) ==

@@ -47,6 +47,8 @@ def test_a_run_is_seen_in_the_browser(shown, fit):
     view = ask_json(f"api/runs/{runs[-1]['id']}")["view"]
     assert view["reports"]["count"] == 1
     assert ask_json("api/runs/99") == {"error": "there is no run 99"}
+    use = ask_json("api/state")["nodes"][0]["use"]
+    assert 0 < use["memory_bytes"] < use["memory_total_bytes"]
     status, headers, page = ask("")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "</html>" in page
