@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo picture test test-all soak bench lint sanitize wheel docs horovod build clean
+.PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel docs horovod build clean
 
 demo:
 	@scripts/demo.sh
@@ -36,6 +36,12 @@ docs: build
 horovod:
 	@scripts/bootstrap.sh build runtime torch
 	@scripts/horovod.sh
+
+dashboard-pictures:
+	@scripts/bootstrap.sh build runtime
+	@scripts/browser.sh
+	@scripts/build.sh _core headway_guard
+	@.venv/bin/python scripts/dashboard_pictures.py
 
 picture:
 	@scripts/bootstrap.sh build runtime torch demo picture

@@ -38,7 +38,7 @@ def stage(target: Path) -> None:
             place = target / file.relative_to(ROOT)
             if file.suffix == ".md":
                 _stage_page(file, place)
-            elif file.suffix == ".svg":
+            elif file.suffix in (".svg", ".png"):
                 shutil.copy(file, place)
             elif file.suffix in LANGUAGES:
                 _stage_source(file, place)

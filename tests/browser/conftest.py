@@ -3,9 +3,11 @@
 import importlib.util
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
-from stand_in import StandIn
+import sites
 
 if importlib.util.find_spec("playwright") is None:
     collect_ignore_glob = ["test_*"]
@@ -38,11 +40,21 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def site():
-    stand_in = StandIn()
-    yield stand_in
-    stand_in.stop()
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """The folder of the runs that record_runs.py makes."""
+    folder = tmp_path_factory.mktemp("recorded") / "results"
+    subprocess.run(
+        [sys.executable, str(sites.HERE / "record_runs.py"), str(folder)], check=True, stdout=subprocess.PIPE
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(recorded):
+    serving = sites.of_folder(recorded)
+    yield serving
+    serving.close()
 
 
 class Window:
@@ -54,15 +66,23 @@ class Window:
         self.complaints = []
         self.requests_may_fail = False  # The browser itself logs each that does.
 
-    def open(self, url, width=1280, dark=False):
+    def open(self, site, address="", width=1280, dark=False):
+        """`address`: what stands behind the site's, such as "#/run/digits"."""
         context = self.browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            storage_state=site.signed_in,
         )
         self.contexts.append(context)
         page = context.new_page()
+        if site.signed_in is None:  # Before that it is the server's own page, without an icon.
+            page.goto(site.link)
+            page.wait_for_url(site.url)
+            site.signed_in = {"cookies": context.cookies()}
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", self.hear)
-        page.goto(url)
+        page.goto(site.url + address)
         return page
 
     def hear(self, message):

@@ -1,84 +1,163 @@
-"""Real runs whose folders the page is shown: one that finished, one that failed, one that hung and
-one with a slow rank, and an experiment. ``record_runs.py FOLDER`` makes them in a few seconds.
+"""Makes the runs that the page is tested and pictured with: record_runs.py FOLDER
+
+One that finished after a restart, one that failed, one that hung, a slow one, one with hostile
+names, and an experiment. All are real; the slow one is made longer than it was.
 """
 
+import json
+import math
 import os
+import random
+import signal
+import socket
 import sys
 import time
+from pathlib import Path
 
+import headway
 from headway import train, tune
+from headway.tune.schedulers import ASHAScheduler
+
+HOSTILE = '<img src=x onerror="window.hacked=1">'
+SLOW_RANK = 5
 
 
-def train_on(config):
+def metrics_at(step, steps, seed=0):
+    place = step / steps
+    noise = random.Random(step * 1000 + seed).gauss(0, 1)
+    return {
+        "loss": 2.2 * math.exp(-3.4 * place) + 0.21 + noise * 0.05 * (1.2 - place),
+        "accuracy": 0.96 - 0.8 * math.exp(-4.2 * place) + noise * 0.01,
+        "learning_rate": 3e-4 * min(1.0, place * 12) * (0.5 + 0.5 * math.cos(place * math.pi)),
+        "gradient_norm": 1.2 + 3 * math.exp(-6 * place) + abs(noise) * 0.4,
+    }
+
+
+def trains(config):
+    """Reports so many steps; rank 1 dies once in the middle, where that is wanted."""
+    start = 0
+    if checkpoint := train.get_checkpoint():
+        start = checkpoint.to_dict()["step"] + 1
     rank = train.get_context().get_world_rank()
-    kept = train.get_checkpoint()
-    first = 0
-    if kept is not None:
-        first = kept.to_dict()["step"] + 1
-    for step in range(first, config["steps"]):
-        if step == 3 and kept is None and rank == 1 and config.get("dies"):
-            os.abort()
-        if step == 3 and config.get("raises"):
-            print("about to divide")
-            1 / (step - 3)
-        if step == 3 and rank == 1 and config.get("hangs"):
-            wait_for_nothing()
-        _computed_for(0.03 if rank == 1 and config.get("slow") else 0.002)
-        print("step", step, "of rank", rank)
-        checkpoint = train.Checkpoint.from_dict({"step": step}) if step % 2 == 0 else None
-        train.report({"loss": 1 / (step + 1), "accuracy": 1 - 1 / (step + 2)}, checkpoint=checkpoint)
+    for step in range(start, config["steps"]):
+        if step == config.get("dies_at") and start == 0 and rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        values = metrics_at(step, config["steps"])
+        print(f"step {step}: loss {values['loss']:.4f}")
+        with_checkpoint = step % 20 == 19
+        train.report(values, train.Checkpoint.from_dict({"step": step}) if with_checkpoint else None)
 
 
-def wait_for_nothing():
-    import threading
-
-    threading.Event().wait()
-
-
-def _computed_for(seconds):
-    """At work for so long: it stands for a step that computes."""
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        pass
+def fails(config):
+    for step in range(31):
+        print(f"step {step}")
+        train.report(metrics_at(step, 400))
+    if train.get_context().get_world_rank() == 1:
+        raise ValueError("bad batch: targets has 3 classes, the model 2")
+    train.report(metrics_at(31, 400))
 
 
-def record(folder):
-    """The runs `finished` (its rank 1 dies once), `failed`, `hung` and `slow`, and the experiment
-    `search`, in a folder.
-    """
-    _run(folder, "finished", {"dies": True}, train.FailureConfig(max_failures=1))
-    _run(folder, "failed", {"raises": True})
-    _run(folder, "hung", {"hangs": True}, train.FailureConfig(hang_warn_s=0.3, hang_fail_s=1))
-    _run(folder, "slow", {"slow": True, "steps": 20})
-    tune.Tuner(
-        _trial,
-        param_space={"lr": tune.grid_search([0.001, 0.01, 0.1]), "optimizer": tune.grid_search(["sgd", "adam"])},
-        tune_config=tune.TuneConfig(metric="loss", mode="min", scheduler=tune.schedulers.ASHAScheduler(max_t=8)),
-        run_config=train.RunConfig(name="search", storage_path=str(folder)),
-    ).fit()
+def hangs(config):
+    for step in range(12):
+        train.report(metrics_at(step, 400))
+    if train.get_context().get_world_rank() == 1:
+        print("reading the next shard")
+        signal.pause()
+    train.report(metrics_at(12, 400))
 
 
-def _run(folder, name, config, failure=None):
+def is_hostile(config):
+    print(HOSTILE)
+    for step in range(3):
+        train.report({HOSTILE: 1.0 / (step + 1)})
+
+
+def fit(folder, name, loop, config=None, workers=2, **options):
+    trainer = train.DataParallelTrainer(
+        loop,
+        train_loop_config=config or {"name": name},
+        scaling_config=train.ScalingConfig(num_workers=workers),
+        run_config=train.RunConfig(name=name, storage_path=str(folder), **options),
+    )
     try:
-        train.DataParallelTrainer(
-            train_on,
-            train_loop_config={"steps": 8, **config},
-            scaling_config=train.ScalingConfig(num_workers=2),
-            run_config=train.RunConfig(
-                name=name,
-                storage_path=str(folder),
-                failure_config=failure,
-                checkpoint_config=train.CheckpointConfig(num_to_keep=2),
-            ),
-        ).fit()
-    except train.TrainingFailedError:
-        assert name in ("failed", "hung"), name
+        trainer.fit()
+    except train.WorkerGroupError as error:
+        print(f"{name}: {str(error).splitlines()[0]}")
 
 
-def _trial(config):
-    for step in range(8):
-        tune.report({"loss": abs(config["lr"] - 0.02) + 1 / (step + 1) + (config["optimizer"] == "sgd")})
+def slow(folder, name):
+    """A run of eight ranks for half an hour, of which one was slow: what a driver writes of it."""
+    fit(folder, name, trains, {"steps": 400, "batch_size": 256, "optimizer": "adamw"}, workers=8)
+    file = folder / name / "history.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    first = next(line for line in lines if line["is"] == "attempt_began")
+    began = first["at"] - 1800
+    first["at"] = began
+    first["event"]["hosts"] = [f"node-{'ab'[rank // 4]}" for rank in range(8)]
+    kept = [line for line in lines if line["is"] not in ("steps_taken", "data_waited")]
+    steps = {"count": 0, "total_s": 0.0, "waited_s": 0.0, "report_s": 0.0, "checkpoint_s": 0.0, "of_reports": False}
+    totals = [{"rank": rank} | steps for rank in range(8)]
+    seen = random.Random(7)
+    for at in range(1, 61):
+        own = [0.58 + seen.gauss(0, 0.02) + (0.8 if rank == SLOW_RANK and at > 22 else 0) for rank in range(8)]
+        step_s = max(own) + 0.06
+        count = round(30 / step_s)
+        for total, own_s in zip(totals, own, strict=True):
+            total["count"] += count
+            total["total_s"] += count * (own_s if at > 22 else step_s)
+            total["waited_s"] += count * (step_s - own_s) * (0.3 if at > 22 else 1)
+            total["report_s"] += 0.2
+            total["checkpoint_s"] += 4.0 if at % 15 == 0 else 0
+        event = {"attempt": 1, "ranks": json.loads(json.dumps(totals))}
+        kept.append({"at": began + at * 30, "is": "steps_taken", "event": event})
+        waited = {"waiting_s": at * 3.1, "elapsed_s": at * 30.0}
+        kept.append({"at": began + at * 30, "is": "data_waited", "event": waited})
+    kept.sort(key=lambda line: line["at"])
+    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+
+def objective(config):
+    for step in range(27):
+        distance = abs(math.log10(config["lr"]) + 2.5) + {"adam": 0, "sgd": 0.4, "adam w": 0.1}[config["optimizer"]]
+        loss = 0.2 + distance * 0.3 + (2 + config["dropout"]) / (2 + step)
+        tune.report({"loss": loss, "accuracy": 1 - loss / 3})
+
+
+def experiment(folder, name):
+    space = {
+        "lr": tune.loguniform(1e-5, 1e-1),
+        "layers": tune.randint(1, 5),
+        "optimizer": tune.choice(["adam", "sgd", "adam w"]),
+        "dropout": tune.uniform(0, 0.5),
+        "seed": 0,
+    }
+    scheduler = ASHAScheduler(max_t=27, grace_period=3, reduction_factor=3)
+    tuner = tune.Tuner(
+        objective,
+        param_space=space,
+        tune_config=tune.TuneConfig(
+            metric="loss", mode="min", num_samples=40, scheduler=scheduler, max_concurrent_trials=4
+        ),
+        run_config=tune.RunConfig(name=name, storage_path=str(folder)),
+    )
+    tuner.fit()
+
+
+def main(folder):
+    began = time.monotonic()
+    headway.init(num_cpus=8)
+    config = {"steps": 240, "dies_at": 130, "lr": 3e-4, "batch_size": 64}
+    once, three = train.FailureConfig(max_failures=1), train.CheckpointConfig(num_to_keep=3)
+    fit(folder, "digits", trains, config, failure_config=once, checkpoint_config=three)
+    fit(folder, "bad-batch", fails)
+    fit(folder, "language-model", hangs, failure_config=train.FailureConfig(hang_warn_s=0.5, hang_fail_s=2))
+    slow(folder, "vision-large")
+    fit(folder, HOSTILE, is_hostile, workers=1)
+    experiment(folder, "sweep")
+    headway.shutdown()
+    print(f"recorded on {socket.gethostname()} in {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":
-    record(sys.argv[1])
+    random.seed(7)
+    main(Path(sys.argv[1]).absolute())

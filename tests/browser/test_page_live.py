@@ -1,69 +1,88 @@
-"""A run that goes on under the page, and a driver that dies under it."""
+"""A run at work under the page, and a driver that dies under it."""
 
 import re
 
 import pytest
+import sites
 from playwright.sync_api import expect
-from stand_in import StandIn
 
 
 @pytest.fixture
-def live():
-    stand_in = StandIn()
-    yield stand_in
-    if stand_in.thread.is_alive():
-        stand_in.stop()
+def live(tmp_path):
+    serving = sites.Live(tmp_path)
+    yield serving
+    serving.close()
 
 
-def heard(page):
-    """Until the page listens: what happens before that reaches it by its first question."""
-    page.wait_for_function("document.querySelector('.connection').textContent.includes('live')")
+@pytest.fixture
+def run(live, window):
+    """The page of the run that is at work."""
+    page = window.open(live)
+    page.get_by_role("table", name="Runs").get_by_role("link").click()
+    expect(page.locator(".connection")).to_contain_text("live")
+    return page
 
 
-def test_the_verdict_and_the_numbers_follow_a_run(live, window):
-    page = window.open(f"{live.url}#/run/5")
-    expect(page.locator(".verdict .words")).to_contain_text("report 51 of epoch 3")
-    heard(page)
-    live.change(5, reports=52, verdict={"level": "wait", "words": "Waits for 2 nodes to join.", "since_s": 0})
-    expect(page.locator(".verdict .words")).to_contain_text("Waits for 2 nodes to join.")
-    expect(page.locator(".facts")).to_contain_text("52")
+def fact(page, name):
+    return page.locator(".facts div").filter(has=page.get_by_text(name, exact=True)).locator("dd")
 
 
-def test_an_update_keeps_what_the_reader_has_opened_and_focused(live, window):
-    page = window.open(f"{live.url}#/run/2")
-    heard(page)
-    page.locator(".failure summary").click()
-    page.locator(".failure summary").focus()
-    live.change(2, verdict={"level": "bad", "words": "Failed, and now the end is known.", "since_s": 0})
-    expect(page.locator(".verdict .words")).to_contain_text("now the end is known")
-    expect(page.locator(".failure pre")).to_be_hidden()
-    expect(page.locator(".failure summary")).to_be_focused()
+def part(page, name):
+    page.get_by_role("navigation", name="Parts").get_by_role("link", name=name).click()
 
 
-def test_logs_are_followed(live, window):
-    page = window.open(f"{live.url}#/run/5/logs")
-    expect(page.locator("pre.log")).to_contain_text("last words in red")
-    heard(page)
-    live.logs["0"] += b"one more line\n"
-    live.change(5, reports=53)
-    expect(page.locator("pre.log")).to_contain_text("one more line")
-    at_the_end = "log => log.scrollHeight - log.scrollTop - log.clientHeight < 24"
-    assert page.locator("pre.log").evaluate(at_the_end)
+def test_the_numbers_follow_a_run(live, run):
+    live.report("first")
+    expect(fact(run, "Reports")).to_have_text("1")
+    live.report("second")
+    expect(fact(run, "Reports")).to_have_text("2")
+    part(run, "Metrics")
+    loss = run.get_by_label(re.compile("^Chart of loss"))
+    expect(loss.locator(".readout")).to_contain_text("0.5")
+    live.report("third")
+    expect(loss.locator(".readout")).to_contain_text("0.333")
 
 
-def test_a_driver_that_dies_is_said_and_its_data_stay(live, window):
+def test_the_rank_that_the_others_wait_for_comes_first(live, run):
+    first = run.get_by_role("table", name="Ranks").get_by_role("row").nth(1)
+    expect(first).to_contain_text("awaited")
+    expect(first.get_by_role("rowheader")).to_have_text("1")
+    expect(run.locator(".verdict .words")).to_contain_text("rank 1", timeout=15000)
+
+
+def test_an_update_keeps_what_the_reader_has_opened_and_focused(live, run):
+    run.get_by_text("Configuration").click()
+    run.locator("details.config summary").focus()
+    live.report("first")
+    expect(fact(run, "Reports")).to_have_text("1")
+    expect(run.get_by_label("Configuration")).to_be_visible()
+    expect(run.locator("details.config summary")).to_be_focused()
+
+
+def test_logs_are_followed(live, run):
+    part(run, "Logs")
+    run.get_by_role("combobox", name="Rank").select_option("1")
+    live.report("the first line")
+    expect(run.locator("pre.log")).to_contain_text("the first line")
+    live.report("\x1b[31ma line in red\x1b[0m")
+    expect(run.locator("pre.log")).to_contain_text("a line in red")
+    expect(run.locator("pre.log")).not_to_contain_text("[31m")
+
+
+def test_nodes_show_what_is_taken(live, run):
+    run.get_by_role("navigation", name="Pages").get_by_role("link", name="Nodes").click()
+    expect(run.get_by_role("heading", level=1)).to_have_text("1 node")
+    expect(run.get_by_role("table", name="Nodes")).to_contain_text("2 of 2 taken")
+
+
+def test_a_driver_that_dies_is_said_and_its_data_stay(live, run, window):
+    live.report("first")
+    part(run, "Metrics")
+    loss = run.get_by_label(re.compile("^Chart of loss"))
+    expect(loss.locator(".readout")).to_contain_text("1")
     window.requests_may_fail = True
-    page = window.open(f"{live.url}#/run/1/metrics")
-    expect(page.locator("figure.chart .readout").first).to_contain_text("0.29")
-    heard(page)
-    live.stop()
-    expect(page.locator(".connection")).to_contain_text(
-        re.compile("The driver does not answer since .* You see what it said last.")
-    )
-    expect(page.locator("figure.chart .readout").first).to_contain_text("0.29")
-    expect(page.locator(".verdict .words")).to_contain_text("Finished after 240 reports")
-    again = StandIn(port=live.port)
-    try:
-        expect(page.locator(".connection")).to_contain_text("live", timeout=15000)
-    finally:
-        again.stop()
+    live.die()
+    said = re.compile("The driver does not answer since .* You see what it said last.")
+    expect(run.locator(".connection")).to_contain_text(said)
+    expect(loss.locator(".readout")).to_contain_text("1")
+    expect(fact(run, "Reports")).to_have_text("1")

@@ -4,10 +4,10 @@ import { colour } from "./theme.js";
 
 /** Kinds with their colour and sign; failures are drawn over the whole height. */
 export const kinds = {
-  failure: { colour: "--bad", sign: "▲", through: true, words: "failure" },
-  restart: { colour: "--wait", sign: "◆", through: true, words: "restart" },
-  checkpoint: { colour: "--quiet", sign: "▾", through: false, words: "checkpoint" },
-  validation: { colour: "--accent", sign: "○", through: false, words: "validation" },
+  failure: { colour: "--bad", sign: "▲", through: true },
+  restart: { colour: "--wait", sign: "◆", through: true },
+  checkpoint: { colour: "--quiet", sign: "▾", through: false },
+  validation: { colour: "--accent", sign: "○", through: false },
 };
 
 export function drawMarks(plot, marks) {

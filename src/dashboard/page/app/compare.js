@@ -2,6 +2,7 @@
 
 import { h, patch } from "./element.js";
 import { value } from "./format.js";
+import { trialName } from "./trials_table.js";
 
 export class Compare {
   constructor(chosen, changed) {
@@ -31,7 +32,7 @@ export class Compare {
         } }, "Choose none")),
       h("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": "Comparison" }, h("table", null,
         h("caption", { class: "hidden" }, "Chosen trials beside one another"),
-        h("thead", null, h("tr", null, h("th", { scope: "col" }, "Name"), rows.map((row) => h("th", { scope: "col", class: "number", "data-key": row.id }, row.name || row.id, " ", copyButton(row))))),
+        h("thead", null, h("tr", null, h("th", { scope: "col" }, "Name"), rows.map((row) => h("th", { scope: "col", class: "number", "data-key": row.id }, trialName(row), " ", copyButton(row))))),
         h("tbody", null, shown.map((line) => h("tr", { class: line.differs ? "differs" : null, "data-key": `${line.group}.${line.name}` },
           h("th", { scope: "row" }, line.group === "last" ? h("span", { class: "quiet" }, "last ") : null, line.name), line.values.map((of) => h("td", { class: "number" }, value(of)))))))),
       !shown.length && h("p", { class: "quiet" }, "They do not differ.")));
@@ -47,7 +48,7 @@ function fields(rows, group) {
 }
 
 function copyButton(row) {
-  return h("button", { type: "button", class: "plain", title: "Copy its configuration as JSON", "aria-label": `Copy the configuration of ${row.name || row.id}`, onclick: async (event) => {
+  return h("button", { type: "button", class: "plain", title: "Copy its configuration as JSON", "aria-label": `Copy the configuration of ${trialName(row)}`, onclick: async (event) => {
     const button = event.target;
     try {
       await navigator.clipboard.writeText(JSON.stringify(row.config, null, 2));

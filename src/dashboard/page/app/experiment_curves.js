@@ -5,7 +5,7 @@ import { h, keep, patch } from "./element.js";
 import { number } from "./format.js";
 import { Query } from "./source.js";
 import { colour } from "./theme.js";
-import { levels } from "./trials_table.js";
+import { levels, trialName } from "./trials_table.js";
 
 const curves_max = 200;
 const [left_px, right_px, top_px, bottom_px] = [56, 12, 18, 24];
@@ -131,7 +131,7 @@ export class ExperimentCurves {
 
   choose(curve) {
     this.near = curve;
-    patch(this.readout, curve && [h("span", null, curve.name || curve.id), h("span", { class: "value" }, number(curve.y.findLast((of) => of !== null))),
+    patch(this.readout, curve && [h("span", null, trialName(curve)), h("span", { class: "value" }, number(curve.y.findLast((of) => of !== null))),
       h("span", { class: "quiet" }, curve.why_ended || curve.state)]);
     this.canvas.redraw();
   }

@@ -11,7 +11,7 @@ export class ExperimentTrials {
     this.chosen = new Map();
     this.compare = new Compare(this.chosen, () => this.changed());
     this.table = new TrialsTable(path, experiment, { chosen: this.chosen, choose: () => this.changed() });
-    this.input = h("input", { type: "search", size: "36", value: choices.filter ?? "", placeholder: "lr<0.01 optimizer=adam failed", "aria-label": "Filter", "aria-describedby": "filter-help", oninput: () => this.filter() });
+    this.input = h("input", { type: "search", size: "36", value: choices.filter ?? "", placeholder: "lr<0.01 optimizer=adam errored", "aria-label": "Filter", "aria-describedby": "filter-help", oninput: () => this.filter() });
     this.element = h("div", null,
       h("form", { class: "controls", onsubmit: (event) => event.preventDefault() }, h("label", null, "Filter ", this.input),
         h("span", { id: "filter-help", class: "quiet hint" }, "Comparisons and words; all must hold. A click on a heading sorts.")),

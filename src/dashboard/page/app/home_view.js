@@ -48,7 +48,7 @@ function runColumns(now_s) {
     { title: "What it does", wide: true, cell: (run) => verdictLine(run.verdict) ?? run.state },
     { title: "Reports", number: true, cell: (run) => number(run.reports) },
     { title: "Last metrics", cell: (run) => metrics(run.last) },
-    { title: "Workers", number: true, cell: (run) => number(run.workers) },
+    { title: "Workers", number: true, cell: (run) => number(run.workers || null) },
     { title: "Time", number: true, cell: (run) => duration(run.time_total_s) },
     { title: "Started", number: true, cell: (run) => clock(run.started_unix_s, now_s) },
   ];

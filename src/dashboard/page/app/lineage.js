@@ -6,6 +6,7 @@ import { number, value } from "./format.js";
 import { Query } from "./source.js";
 import { table } from "./table.js";
 import { colour, lineColour } from "./theme.js";
+import { trialName } from "./trials_table.js";
 
 const [left_px, right_px, bottom_px] = [88, 16, 22];
 
@@ -30,7 +31,7 @@ export class Lineage {
       this.canvas.label = `Lineage of ${data.trials.length} trials with ${steps.length} takeovers. The table below lists them.`;
       this.canvas.redraw();
     }
-    const names = new Map(data?.trials?.map((of) => [of.id, of.name || of.id]));
+    const names = new Map(data?.trials?.map((of) => [of.id, trialName(of)]));
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
       steps.length > 0 && keep(this.figure),
@@ -58,7 +59,7 @@ export class Lineage {
       context.fillRect(left_px, y - 0.5, width - left_px - right_px, 1);
       context.textAlign = "right";
       context.fillStyle = colour("--quiet");
-      if (row >= 12) context.fillText((trial.name || trial.id).slice(-13), left_px - 8, y);
+      if (row >= 12) context.fillText(trialName(trial).slice(-13), left_px - 8, y);
     });
     data.steps.forEach((step) => {
       const [from, to, x] = [rows.get(step.from_trial), rows.get(step.trial), left(step.x)];

@@ -19,8 +19,8 @@ export class NodesView {
         { title: "Node", cell: (of) => [of.node?.hostname || of.node?.node_id, of.leaving && h("span", { class: "tag wait" }, "leaving")] },
         { title: "Address", code: true, cell: (of) => of.node?.node_ip },
         ...resources(nodes).map((name) => ({ title: name, cell: (of) => meter(name, of) })),
-        { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share ?? of.cpu_share, percent(of.use?.cpu_share ?? of.cpu_share)) },
-        { title: "Memory in use", cell: (of) => used(of.use?.memory_bytes ?? of.memory_bytes, of.use?.memory_total_bytes ?? of.node?.total?.memory) },
+        { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share, percent(of.use?.cpu_share)) },
+        { title: "Memory in use", cell: (of) => used(of.use?.memory_bytes, of.use?.memory_total_bytes ?? of.node?.total?.memory) },
         { title: "Labels", cell: (of) => Object.entries(of.node?.labels ?? {}).map(([name, label]) => h("span", { class: "tag" }, `${name}=${label}`)) },
       ] }));
   }

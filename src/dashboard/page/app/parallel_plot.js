@@ -22,9 +22,9 @@ export class ParallelPlot {
   }
 
   set(data) {
-    this.data = data;
-    this.axes = data.columns.map((column, at) => axis(column, data.rows.map((row) => row[at])));
-    this.canvas.label = `Parallel coordinates of ${number(data.rows.length)} trials over ${data.columns.map((column) => column.name).join(", ")}. The filter of the table below does the same as a brush.`;
+    this.data = varied(data);
+    this.axes = this.data.columns.map((column, at) => axis(column, this.data.rows.map((row) => row[at])));
+    this.canvas.label = `Parallel coordinates of ${number(data.rows.length)} trials over ${this.data.columns.map((column) => column.name).join(", ")}. The filter of the table below does the same as a brush.`;
     this.canvas.redraw();
   }
 
@@ -158,6 +158,12 @@ export class ParallelPlot {
   close() {
     this.canvas.close();
   }
+}
+
+/** The data without the columns that have one value alone; the last one, the metric, stays. */
+function varied(data) {
+  const shown = data.columns.map((_, at) => at).filter((at) => at === data.columns.length - 1 || new Set(data.rows.map((row) => row[at])).size > 1);
+  return { ...data, columns: shown.map((at) => data.columns[at]), rows: data.rows.map((row) => shown.map((at) => row[at])) };
 }
 
 function axis(column, values) {

@@ -87,7 +87,7 @@ export class RunLogs {
       this.words = `“${where.find}” is not in the ${where.after === undefined ? "earlier" : "later"} output.`;
       return;
     }
-    Object.assign(this, { text: clean(part.text), from: part.from, to: part.to, end: part.end, found: part.found ?? null });
+    Object.assign(this, { text: clean(part.text), from: part.from, to: part.to, end: part.end, found: part.found ?? null, behind: (part.found ?? 0) + lineBytes(part.text) });
     this.paint();
     this.output.scrollTop = where.after === undefined ? this.output.scrollHeight : 0;
   }
@@ -115,8 +115,9 @@ export class RunLogs {
       this.paint();
       return;
     }
-    const start = this.found ?? (direction === "before" ? this.end ?? 0 : this.from ?? 0);
-    this.load({ find: this.find, [direction]: direction === "before" ? start : start + 1 });
+    const known = this.found !== null && this.found !== undefined;
+    if (direction === "before") this.load({ find: this.find, before: known ? this.found : this.end ?? 0 });
+    else this.load({ find: this.find, after: known ? this.behind : this.from ?? 0 });
   }
 
   scrolled() {
@@ -170,6 +171,11 @@ export class RunLogs {
     this.abort.abort();
     clearTimeout(this.timer);
   }
+}
+
+/** How many bytes the first line has, with its end. */
+function lineBytes(text) {
+  return new TextEncoder().encode(text.slice(0, text.indexOf("\n") + 1)).length;
 }
 
 function clean(text) {

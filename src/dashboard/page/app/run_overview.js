@@ -5,7 +5,7 @@ import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
 import { ends } from "./run_view.js";
 import { table } from "./table.js";
-import { timeLine } from "./time_line.js";
+import { reason, timeLine } from "./time_line.js";
 
 const warnings_max = 20;
 
@@ -38,7 +38,7 @@ function failure(id, of, last_error) {
   const details = (of.ranks ?? []).filter((rank) => rank.exception?.traceback || rank.last_lines);
   return h("section", { class: "failure", "aria-labelledby": "failure" },
     h("h2", { id: "failure" }, "Failure"),
-    h("p", { class: "reason" }, of.message),
+    reason(of.message),
     details.slice(0, 8).map((rank, at) => h("details", { open: at === 0, "data-key": `rank${rank.rank}` },
       h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, ": ", rank.text),
       h("pre", { tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, rank.exception?.traceback || rank.last_lines))),

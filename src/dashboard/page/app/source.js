@@ -96,17 +96,6 @@ export class Query {
     this.refresh();
   }
 
-  /** Other parameters: at once. */
-  set(parameters) {
-    this.parameters = { ...this.parameters, ...parameters };
-    this.abort.abort();
-    this.abort = new AbortController();
-    clearTimeout(this.timer);
-    this.asking = false;
-    this.again = false;
-    this.refresh();
-  }
-
   async refresh() {
     if (this.asking) {
       this.again = true;

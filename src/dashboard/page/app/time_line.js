@@ -1,7 +1,7 @@
 /** The attempts of a run on a line of time, each with the reason of its end. */
 
 import { h } from "./element.js";
-import { clock, counted, duration } from "./format.js";
+import { clock, counted, duration, sentence } from "./format.js";
 
 export function timeLine(attempts, now_s, over) {
   if (!attempts?.length) return h("p", { class: "quiet" }, "No attempt has begun.");
@@ -11,7 +11,7 @@ export function timeLine(attempts, now_s, over) {
   const to = Math.max(...known.map(end), from + 0.001);
   const share = (seconds) => `${Math.max(0, Math.min(100, (seconds / (to - from)) * 100))}%`;
   const bar = (attempt) => h("span", {
-    class: `bar ${level(attempt, attempts, over)}`, title: words(attempt, over),
+    class: `bar ${level(attempt, attempts, over)}`, title: words(attempt, over).split("\n")[0],
     style: { left: share(attempt.start_s - from), width: share(end(attempt) - attempt.start_s) },
   }, h("span", null, String(attempt.number)));
   return h("div", { class: "time-line" },
@@ -25,7 +25,14 @@ export function timeLine(attempts, now_s, over) {
         attempt.workers ? counted(attempt.workers, "worker") : null,
         attempt.resumed_from ? `from ${attempt.resumed_from}` : null,
       ].filter(Boolean).join(" · ")), h("br"),
-      h("span", { class: "reason" }, words(attempt, over))))));
+      reason(words(attempt, over))))));
+}
+
+/** The first line of a reason; the rest on demand. */
+export function reason(text) {
+  const [first, ...rest] = text.split("\n");
+  return [h("span", { class: "reason" }, sentence(first)),
+    rest.length > 0 && h("details", null, h("summary", { class: "quiet" }, "All words"), h("pre", { tabindex: "0", "aria-label": "All words" }, rest.join("\n")))];
 }
 
 function words(attempt, over) {

@@ -92,11 +92,16 @@ function gap(rows) {
   return h("tr", { class: "gap", "aria-hidden": "true", style: { height: `${Math.max(0, rows) * row_px}px` } });
 }
 
+/** Folders of trials may be long; then a trial is called by its id. */
+export function trialName({ id, name }) {
+  return name && name.length <= 24 ? name : id;
+}
+
 function columns({ parameters = [], metrics = [], metric, mode }) {
-  const shown = [metric, ...metrics.filter((name) => name !== metric)].filter(Boolean).slice(0, 6);
+  const shown = [metric, ...metrics.filter((name) => name !== metric && name !== "training_iteration")].filter(Boolean).slice(0, 6);
   return [
     { title: h("span", { class: "hidden" }, "Compare"), cell: (row, table) => box(row, table) },
-    { title: "Trial", sort: "id", cell: (row) => (row.run ? h("a", { href: address("run", row.run) }, row.name || row.id) : row.name || row.id) },
+    { title: "Trial", sort: "id", title_of: (row) => row.name, cell: (row) => (row.run ? h("a", { href: address("run", row.run) }, trialName(row)) : trialName(row)) },
     { title: "State", sort: "state", title_of: (row) => row.why_ended, cell: (row) => [sign(levels[row.state] ?? "wait"), " ", row.state] },
     ...shown.map((name) => ({ title: name, sort: `last.${name}`, number: true, high_first: name === metric && mode === "max", cell: (row) => number(row.last?.[name]) })),
     { title: "Iterations", sort: "iterations", number: true, high_first: true, cell: (row) => number(row.iterations) },
@@ -107,7 +112,7 @@ function columns({ parameters = [], metrics = [], metric, mode }) {
 }
 
 function box(row, table) {
-  return h("input", { type: "checkbox", "aria-label": `Compare ${row.name || row.id}`, "data-key": `${row.id} ${table.chosen.has(row.id)}`, checked: table.chosen.has(row.id), onchange: (event) => {
+  return h("input", { type: "checkbox", "aria-label": `Compare ${trialName(row)}`, "data-key": `${row.id} ${table.chosen.has(row.id)}`, checked: table.chosen.has(row.id), onchange: (event) => {
     if (event.target.checked) table.chosen.set(row.id, row);
     else table.chosen.delete(row.id);
     table.choose();

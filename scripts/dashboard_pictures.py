@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Takes the pictures of the dashboard for the guides: docs/dashboard-*.png.
+
+``make dashboard-pictures`` calls it. It makes the runs of tests/browser/record_runs.py, serves them
+by ``headway dashboard``, and opens each view in Debian's chromium.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/browser"))
+
+import sites  # noqa: E402
+
+WIDTH = 1120
+HEIGHT_MAX = 900
+COLOURS_MAX = 128
+# Where each picture is taken; what must be there before; whether in dark colours.
+PICTURES = {
+    "runs": ("", "table", False),
+    "failed": ("#/run/bad-batch", ".failure details[data-key] pre", False),
+    "attempts": ("#/run/digits", ".attempts li", False),
+    "metrics": ("#/run/digits/metrics?with=vision-large&smooth=0.5", ".u-over", False),
+    "metrics-dark": ("#/run/digits/metrics?with=vision-large&smooth=0.5", ".u-over", True),
+    "steps": ("#/run/vision-large/steps", ".sums", False),
+    "checkpoints": ("#/run/digits/checkpoints", "table", False),
+    "logs": ("#/run/digits/logs", "pre.log", False),
+    "stacks": ("#/run/language-model/stacks", "details.stack", False),
+    "best": ("#/experiment/sweep", ".u-over", False),
+    "trials": ("#/experiment/sweep/trials", "tr[data-key=row]", False),
+    "parallel": ("#/experiment/sweep/parallel", "tr[data-key=row]", False),
+    "curves": ("#/experiment/sweep/curves", "figure canvas", False),
+}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        results = Path(scratch) / "results"
+        program = shutil.copy(ROOT / "tests/browser/record_runs.py", Path(scratch) / "train.py")
+        subprocess.run([sys.executable, str(program), str(results)], check=True)
+        for hostile in results.glob("<*"):
+            shutil.rmtree(hostile)
+        site = sites.of_folder(results)
+        try:
+            with sync_playwright() as playwright:
+                chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+                for name, (address, awaited, dark) in PICTURES.items():
+                    take(chromium, site, ROOT / f"docs/dashboard-{name}.png", address, awaited, dark)
+                chromium.close()
+        finally:
+            site.close()
+
+
+def take(chromium: Browser, site: sites.Site, file: Path, address: str, awaited: str, dark: bool) -> None:
+    context = chromium.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT_MAX}, color_scheme="dark" if dark else "light"
+    )
+    page = context.new_page()
+    page.goto(site.link)
+    page.wait_for_url(site.url)
+    page.goto(site.url + address)
+    page.locator(awaited).first.wait_for()
+    page.wait_for_load_state("load")
+    drawn(page)
+    height = min(HEIGHT_MAX, page.evaluate("document.querySelector('main').getBoundingClientRect().bottom"))
+    page.screenshot(path=str(file), clip={"x": 0, "y": 0, "width": WIDTH, "height": height - 32})
+    context.close()
+    shrink(file)
+
+
+def drawn(page: Page) -> None:
+    """Until nothing has changed for some frames."""
+    page.evaluate("""() => new Promise((resolve) => {
+      let still = 0;
+      const seen = new MutationObserver(() => { still = 0; });
+      seen.observe(document.body, {subtree: true, childList: true, attributes: true});
+      const look = () => (++still > 40 ? resolve() : requestAnimationFrame(look));
+      look();
+    })""")
+
+
+def shrink(file: Path) -> None:
+    """A page has few colours: a palette makes its picture a third as large."""
+    Image.open(file).convert("RGB").quantize(COLOURS_MAX, dither=Image.Dither.NONE).save(file, optimize=True)
+    print(f"{file.relative_to(ROOT)}: {file.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    main()
