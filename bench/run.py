@@ -22,9 +22,10 @@ from execution import ProgramFailedError, data_folder, run_program
 from framework_measurements import FRAMEWORK_MEASUREMENTS
 from measurements import MEASUREMENTS, RAY_REPEATS_MAX, Measurement
 from reference_measurements import REFERENCE_MEASUREMENTS
+from tune_measurements import TUNE_MEASUREMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
-ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS, *DATA_MEASUREMENTS]
+ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS, *DATA_MEASUREMENTS, *TUNE_MEASUREMENTS]
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -637,6 +637,11 @@ def read_experiment(path: str) -> str:
     An experiment as its journal has it, as JSON. FileNotFoundError when there is none.
     """
 
+def each_trial(path: str, take: Callable) -> None:
+    """
+    Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, reports, replaced. FileNotFoundError when there is none.
+    """
+
 class Experiment:
     """One experiment, as the thread that serves it sees it."""
 
@@ -653,8 +658,8 @@ class Experiment:
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
 
-    def suggest(self, trial_id: str, config_json: str, folder: str) -> None:
-        """A new trial."""
+    def suggest(self, trial_id: str, config_json: str, folder: str, replaces: str | None = None) -> None:
+        """A new trial; it may try an earlier driver's once more."""
 
     def no_suggestion(self) -> None:
         """None for now: asked again after the next report or end of a trial."""

@@ -34,12 +34,12 @@ void start_trial(PyExperiment& self, const std::string& trial_id, int start, con
   unwrap(std::move(begun));
 }
 
-void suggest(PyExperiment& self, const std::string& trial_id, const std::string& config_json,
-             const std::string& folder) {
+void suggest(PyExperiment& self, const std::string& trial_id, const std::string& config_json, const std::string& folder,
+             const std::optional<std::string>& replaces) {
   Result<void> suggested;
   {
     const nb::gil_scoped_release released;
-    suggested = self.experiment->suggest(trial_id, config_json, folder);
+    suggested = self.experiment->suggest(trial_id, config_json, folder, replaces);
   }
   unwrap(std::move(suggested));
 }
@@ -55,6 +55,14 @@ void decide(PyExperiment& self, const std::string& trial_id, std::int64_t number
   }
   const nb::gil_scoped_release released;
   self.experiment->decide(trial_id, number, verdict->second, reason);
+}
+
+void each_trial(const std::string& path, const nb::callable& take) {
+  const auto trials = without_gil([&] { return driver::read_trials(path); });
+  for (const control::tune::Trial& trial : trials) {
+    const char* state = boost::describe::enum_to_string(trial.state, "");
+    take(trial.trial_id, trial.folder, state, trial.reason, trial.last, trial.reports, trial.replaced);
+  }
 }
 
 PyRun run_of(PyExperiment& self, const std::string& trial_id) {
@@ -95,6 +103,9 @@ void bind_experiment(nb::module_& module) {
       "read_experiment",
       [](const std::string& path) { return without_gil([&] { return driver::read_experiment(path); }); },
       nb::arg("path"), "An experiment as its journal has it, as JSON. FileNotFoundError when there is none.");
+  module.def("each_trial", &each_trial, nb::arg("path"), nb::arg("take"),
+             "Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, "
+             "reports, replaced. FileNotFoundError when there is none.");
   nb::class_<PyExperiment>(module, "Experiment", "One experiment, as the thread that serves it sees it.")
       // Keeps the GIL: a field.
       .def_prop_ro(
@@ -105,7 +116,8 @@ void bind_experiment(nb::module_& module) {
           "A descriptor that is readable while there are events to take.")
       .def("take_events", &take_experiment_events,
            "What happened since the last call, in order. The last event is ExperimentEnded.")
-      .def("suggest", &suggest, nb::arg("trial_id"), nb::arg("config_json"), nb::arg("folder"), "A new trial.")
+      .def("suggest", &suggest, nb::arg("trial_id"), nb::arg("config_json"), nb::arg("folder"),
+           nb::arg("replaces") = nb::none(), "A new trial; it may try an earlier driver's once more.")
       .def(
           "no_suggestion", [](PyExperiment& self) { self.experiment->no_suggestion(); }, WithoutGil(),
           "None for now: asked again after the next report or end of a trial.")

@@ -100,6 +100,15 @@ Result<void> bring_back(const std::string& location, const std::string& local_di
              : logs.error();
 }
 
+/// Whether a run's journal, which was not brought to the disk, went with the machine's power. Where
+/// nothing was committed either, a folder without one is a new run's.
+bool is_lost(const std::string& run_directory, const Error& error, const std::vector<Manifest>& checkpoints) {
+  if (error.kind == ErrorKind::not_found) return !checkpoints.empty();
+  if (error.kind != ErrorKind::corrupted) return false;
+  const Result<std::string> text = storage::read_file(join_location(run_directory, "run.json"));
+  return text && !text->ends_with("}\n");
+}
+
 }  // namespace
 
 Result<control::FoundResults> recover_results(const std::string& path, std::vector<std::string>& warnings) {
@@ -131,11 +140,12 @@ Result<control::Journal> read_journal(const std::string& run_directory) {
 }
 
 Result<std::optional<control::FoundRun>> find_run(const std::string& run_directory, const std::string& local_directory,
-                                                  std::vector<std::string>& warnings) {
+                                                  std::vector<std::string>& warnings, bool durable) {
   std::vector<Error> unreadable;
   Result<std::vector<Manifest>> checkpoints = storage::list_checkpoints(run_directory, &unreadable);
   if (!checkpoints) return checkpoints.error();
   Result<control::Journal> journal = read_journal(run_directory);
+  if (!durable && !journal && is_lost(run_directory, journal.error(), *checkpoints)) journal = control::Journal{};
   if (!journal && journal.error().kind != ErrorKind::not_found) return journal.error();
   if (!journal) {
     if (checkpoints->empty()) return std::optional<control::FoundRun>();

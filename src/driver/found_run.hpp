@@ -17,9 +17,11 @@ Result<control::Journal> read_journal(const std::string& run_directory);
 /// line of result.json that its writer could not finish. Only for the folder's owner. Adds to
 /// `warnings` what could not be read and is left alone.
 /// Errors: `corrupted` when run.json is no journal that this version reads; `already_exists` when
-/// there are checkpoints and no run.json; `unavailable`.
+/// there are checkpoints and no run.json; `unavailable`. A run.json that is not `durable` may have
+/// been lost or damaged with the machine's power: then the checkpoints and result.json say how far
+/// the run was.
 Result<std::optional<control::FoundRun>> find_run(const std::string& run_directory, const std::string& local_directory,
-                                                  std::vector<std::string>& warnings);
+                                                  std::vector<std::string>& warnings, bool durable = true);
 
 /// Counts the lines of a result.json and reads the last. What follows the last whole line is cut
 /// off: whoever wrote it was killed in the middle. No file: no lines.

@@ -39,7 +39,7 @@ Run::Run(Runtime& runtime, RunStart start)
       task_(std::move(start.task)),
       trainer_(std::move(start.trainer)),
       controller_(spec_),
-      folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name))),
+      folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name), start.durable_files)),
       working_directories_(StagingRoot::from_environment()),
       front_(std::make_shared<FrontQueue>(std::move(start.woken))),
       alarms_(std::make_shared<FrontQueue>()),

@@ -35,7 +35,8 @@ constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
 }  // namespace
 
-RunFolder::RunFolder(std::string location) : path_(std::move(location)), local_path_(path_) {
+RunFolder::RunFolder(std::string location, bool durable)
+    : durable_(durable || is_remote(location)), path_(std::move(location)), local_path_(path_) {
   if (is_remote(path_)) {
     Result<Staging> staging = Staging::make(StagingRoot::from_environment(), path_);
     if (staging) {
@@ -63,11 +64,11 @@ std::string RunFolder::checkpoint_path(const std::string& name) const { return j
 
 /// Files on a local (or mounted) file system can be locked.
 Result<void> RunFolder::take_lock(Owner owner, std::vector<std::string>& warnings) {
-  const auto made = storage::make_directories(path_);
+  const auto made = durable_ ? storage::make_directories(path_) : storage::make_directory(path_);
   Result<RunLock> lock = made ? RunLock::take(path_, std::move(owner)) : made.error();
   if (!lock && lock.error().kind == ErrorKind::already_exists) return lock.error();
   // The error says that a folder can't be written before anything else that is wrong with it.
-  if (auto probed = storage::probe(path_); !probed) return probed;
+  if (auto probed = durable_ ? storage::probe(path_) : Result<void>(); !probed) return probed;
   if (!lock) return lock.error();
   lock_.emplace(std::move(*lock));
   if (const auto& reason = lock_->unlocked_reason()) {
@@ -86,7 +87,7 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
   if (auto ok = is_staged() ? storage::probe(path_) : take_lock(std::move(owner), prepared.warnings); !ok)
     return ok.error();
   is_ours_ = true;
-  Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings);
+  Result<std::optional<control::FoundRun>> found = find_run(path_, local_path_, prepared.warnings, durable_);
   if (!found) return found.error();
   prepared.found = std::move(*found);
   if (prepared.found) last_line_ = prepared.found->results.last_line;
@@ -94,7 +95,7 @@ Result<RunFolder::Prepared> RunFolder::prepare(const JsonObject& config, const w
   if (mkdir((local_path_ + "/logs").c_str(), 0755) != 0 && errno != EEXIST) {
     return Error{ErrorKind::unavailable, "cannot make " + local_path_ + "/logs: " + std::strerror(errno)};
   }
-  if (auto ok = storage::replace_file(local_path_ + "/params.json", json_text(config) + "\n"); !ok) return ok.error();
+  if (auto ok = replace("params.json", json_text(config) + "\n"); !ok) return ok.error();
   if (trainer) {
     if (auto ok = storage::replace_file(local_path_ + "/trainer.pkl", *trainer); !ok) return ok.error();
   }
@@ -112,7 +113,7 @@ Result<void> RunFolder::check_in_place() const {
 /// Where files can't be locked, or not between machines, a second driver may have taken the run up
 /// meanwhile. It has written so in run.json before anything else.
 Result<void> RunFolder::check_owner(std::int64_t epoch) {
-  if (auto in_place = check_in_place(); !in_place) return in_place;
+  if (auto in_place = check_in_place(); !in_place || !durable_) return in_place;
   const Result<control::Journal> there = read_journal(path_);
   if (!there) {
     // None: the first driver's first journal is to come, or the folder is gone.
@@ -150,7 +151,8 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   snapshot.owner = to_text(owner_);
   snapshot.written_unix_s = unix_seconds();
   fault_point("journal.begin");
-  auto written = storage::replace_file(join_location(path_, "run.json"), to_json_text(snapshot) + "\n");
+  const std::string text = to_json_text(snapshot) + "\n";
+  auto written = durable_ ? storage::replace_file(join_location(path_, "run.json"), text) : replace("run.json", text);
   has_journal_ = has_journal_ || written;
   fault_point("journal.end");
   return written;
@@ -170,6 +172,18 @@ void RunFolder::write_data_times(const control::DataTimes& times) {
 
 void RunFolder::append_history(const std::string& lines) {
   if (!closed_ && is_ours_) (void)history_->append(lines);
+}
+
+/// On the local side; it survives the death of this process, and that of the machine where the
+/// folder is durable.
+Result<void> RunFolder::replace(const std::string& name, const std::string& text) {
+  const std::string path = local_path_ + "/" + name;
+  if (durable_) return storage::replace_file(path, text);
+  const std::string fresh = local_path_ + "/" + std::string(part_prefix) + name;
+  (void)unlink(fresh.c_str());
+  if (Result<void> written = AppendFile(fresh).append(text); !written) return written;
+  fault_point("replace.written");
+  return storage::rename_path(fresh, path, true);
 }
 
 /// On the local side, without a word when it fails: nothing depends on it.

@@ -26,8 +26,10 @@ namespace headway::driver {
 /// strand, but for the paths; every call may block.
 class RunFolder {
  public:
-  /// Makes the staging directory where one is needed; when that fails, `prepare` tells it.
-  explicit RunFolder(std::string location);
+  /// Makes the staging directory where one is needed; when that fails, `prepare` tells it. For
+  /// `durable` see RunStart::durable_files. Else whoever starts the run has proved that storage can
+  /// be written there, and keeps other drivers away.
+  explicit RunFolder(std::string location, bool durable = true);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -78,7 +80,7 @@ class RunFolder {
   /// shown to them.
   ReportViews& views() { return *views_; }
 
-  /// Replaces run.json durably, on storage itself. Errors: `superseded` when a later driver has
+  /// Replaces run.json, on storage itself. Errors: `superseded` when a later driver has
   /// taken the run over.
   Result<void> write_journal(control::Journal snapshot);
 
@@ -111,10 +113,12 @@ class RunFolder {
  private:
   Result<void> take_lock(Owner owner, std::vector<std::string>& warnings);
   Result<void> check_owner(std::int64_t epoch);
+  Result<void> replace(const std::string& name, const std::string& text);
   void replace_small_file(const std::string& name, const std::string& text);
   void close_files();
 
   std::optional<RunLock> lock_;
+  bool durable_ = true;
   Owner owner_;                   ///< This driver.
   bool is_ours_ = false;          ///< `prepare` has made the folder this driver's.
   std::int64_t owner_epoch_ = 0;  ///< As this driver's newest journal has it.

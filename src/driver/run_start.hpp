@@ -22,6 +22,9 @@ struct RunStart {
   wire::Blob trainer = nullptr;
   wire::Blob validation = nullptr;   ///< The trainer's validation function with its arguments.
   node::FactoryChoice factory = {};  ///< Where all of the run's workers come from.
+  /// Whether its small files survive a loss of power by themselves. A trial's may be lost: what it
+  /// came to is in its experiment's journal, and its checkpoints are durable.
+  bool durable_files = true;
   /// Called, from any thread, when there are events to take, rather than event_fd made readable.
   std::function<void()> woken = nullptr;
   /// Local mode alone: by rank, its session.

@@ -30,7 +30,8 @@ storage::LockFile WorkingDirectories::claim(const std::string& working_directory
   // locked.
   for (int attempt = 0; attempt < 10; ++attempt) {
     if (!root_.prepare()) break;
-    if (!storage::make_directories(storage::parent_of(working_directory))) break;
+    const std::string of_run = storage::parent_of(working_directory);
+    if (!storage::make_directory(storage::parent_of(of_run)) || !storage::make_directory(of_run)) break;
     Result<storage::LockFile> lock = storage::LockFile::open(lock_path(working_directory));
     if (!lock) continue;
     if (lock->share() && lock->is_current()) return std::move(*lock);

@@ -120,6 +120,26 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_read_is_told_and_does_not_count
   BOOST_TEST((*found)->names.size() == 3U);
 }
 
+BOOST_AUTO_TEST_CASE(a_trial_whose_journal_went_with_the_power_is_what_its_checkpoints_say) {
+  const Scratch scratch;
+  BOOST_REQUIRE(mkdir((scratch.run + "/checkpoint_000000").c_str(), 0755) == 0);
+  write(scratch.run + "/checkpoint_000000/.headway.json", to_json_text(Manifest{}));
+  write(scratch.run + "/result.json", line(1, 0));
+  std::vector<std::string> warnings;
+  const std::string whole = to_json_text(control::Journal{}) + "\n";
+  for (const std::string& left : {std::string(), std::string(whole.size(), '\0'), whole.substr(0, 30)}) {
+    write(scratch.run + "/run.json", left);
+    BOOST_TEST((find_run(scratch.run, scratch.run, warnings).error().kind == ErrorKind::corrupted));
+    const auto found = storage::must(find_run(scratch.run, scratch.run, warnings, false));
+    BOOST_REQUIRE(found.has_value());
+    BOOST_TEST(found->checkpoints.size() == 1U);
+    BOOST_TEST(found->results.lines == 1);
+  }
+  // A whole file of another kind is no such loss.
+  write(scratch.run + "/run.json", "{\"version\": 99}\n");
+  BOOST_TEST((find_run(scratch.run, scratch.run, warnings, false).error().kind == ErrorKind::corrupted));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::driver

@@ -31,6 +31,7 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
     assert {name for name, _ in peers & tests} == light
     shared = {name for name, _ in tests}
     assert {pin for pin in peers if pin[0] in shared} <= tests
+    assert pins("tune_peers") <= tests
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,8 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
             [".venv-mosaicml mosaicml torch", ".venv peers legacy_keras"],
         ),
         (["--only", "data-sort", "--no-ray"], [".venv peers legacy_keras"]),
+        (["--only", "tune"], [".venv-ray ray torch", ".venv tune_peers", ".venv-ray tune_peers"]),
+        (["--only", "tune-slots", "--no-ray"], []),
         (["--storage", "/data", "--only", "report", "--no-ray"], []),
         (["--help"], []),
     ],

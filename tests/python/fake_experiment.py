@@ -62,7 +62,7 @@ class FakeExperiment:
         self.ended = True
         self.events.append(event("ExperimentEnded", state=state, reason=reason))
 
-    def suggest(self, trial_id, config_json, folder):
+    def suggest(self, trial_id, config_json, folder, replaces=None):
         self.known[trial_id] = folder
         self.running[trial_id] = None
         self.events.append(

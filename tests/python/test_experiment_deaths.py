@@ -77,6 +77,43 @@ def test_an_experiment_whose_driver_has_died_ends_as_an_undisturbed_one(script, 
     assert scores == {"t0": [5, 10, 15], "t1": [4], "t2": [9, 18, 27]}
 
 
+RETURNING = """
+import os, sys
+sys.path.insert(0, os.environ["TESTS"])
+import experiments
+from headway import train
+
+def loop(config):
+    train.report({"score": 1})
+    if config["fails"]:
+        raise ValueError("broken")
+
+path = os.environ["EXPERIMENT"]
+known = os.path.exists(os.path.join(path, "experiment.journal"))
+served = experiments.Served(
+    path, loop, [{"fails": False}, {"fails": True}], max_concurrent=1, restore={"unfinished": True, "errored": False}
+)
+served.given = len(experiments.read(path)) if known else 0
+served.serve()
+"""
+
+
+@pytest.mark.parametrize("passage", [1, 2])
+def test_a_trial_whose_driver_has_died_between_its_end_and_the_experiment_runs_once(script, tmp_path, passage):
+    path = str(tmp_path / "e")
+    told = {"TESTS": os.path.dirname(__file__), "EXPERIMENT": path}
+    assert script.run(RETURNING, HEADWAY_FAULT_POINT=f"experiment.gone:{passage}", **told)[0] == 137
+    assert experiments.read(path)[f"t{passage - 1}"]["state"] == "running"
+    code, second = script.run(RETURNING, **told)
+    assert code == 0, second
+    trials = experiments.read(path)
+    assert [trial["state"] for trial in trials.values()] == ["terminated", "errored"]
+    assert [trial["starts"] for trial in trials.values()] == [1, 1]
+    assert "ValueError: broken" in trials["t1"]["reason"]
+    for trial_id in trials:
+        assert len((tmp_path / "e" / trial_id / "result.json").read_text().splitlines()) == 1
+
+
 WAITING = """
 import os, sys, threading
 sys.path.insert(0, os.environ["TESTS"])

@@ -5,8 +5,12 @@ import os
 import signal
 from pathlib import Path
 
+import numpy
 import pytest
 from headway import train, tune
+from headway._runtime import runtime
+from headway.tune._experiment.records import Records
+from headway.tune._experiment.trial_start import TrialStart
 from headway.tune.schedulers import ASHAScheduler
 from headway.tune.search.optuna import OptunaSearch
 
@@ -267,12 +271,41 @@ def test_a_failed_trial_is_tried_again_from_the_start(fit, tmp_path):
 
     grid = fit(trial, {"x": 1, "fixed": str(fixed)})
     fixed.touch()
-    grid = tune.Tuner.restore(grid.experiment_path, trial, restart_errored=True).fit()
-    assert [record.state for record in grid._list] == ["errored", "terminated"]
+    for _ in range(2):  # Once for good.
+        grid = tune.Tuner.restore(grid.experiment_path, trial, restart_errored=True).fit()
+        assert [(record.state, record.replaced) for record in grid._list] == [("errored", True), ("terminated", False)]
+
+
+def test_an_unfinished_trial_that_was_restarted_never_goes_on(fit, tmp_path):
+    class Stopping(tune.Callback):
+        def on_trial_result(self, iteration, trials, trial, result, **info):
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        fit(reports_5, {"x": 1}, run_config={"callbacks": [Stopping()]})
+    restart = tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.RESTART)
+    given = {"config": {"x": 1}, "name": "sweep", "storage_path": tmp_path, "verbose": 0, "resume": True}
+    for config in (restart, restart, tune.ResumeConfig()):
+        analysis = tune.run(reports_5, resume_config=config, **given)
+        assert len(analysis.trials) == 2
+    assert [record.replaced for record in Records.read(str(tmp_path / "sweep"))] == [True, False]
+
+
+def test_what_a_function_needs_is_imported_before_trials_are_forked(tmp_path, monkeypatch):
+    def trial(config):
+        return {"loss": float(numpy.float64(1))}
+
+    monkeypatch.setattr(runtime, "_preloads", {})
+    start = TrialStart(tune.with_resources(trial, {"cpu": 1}), train.RunConfig(), str(tmp_path))
+    prepared = start.prepared({}, "a", "trial_a", "trial_a")
+    assert {"headway.tune", "?numpy"} <= set(json.loads(prepared.arguments["spec_json"])["preload"])
 
 
 def test_an_experiment_of_the_same_name_goes_on_beside(fit, hears):
     heard = hears("trials of an earlier experiment; new ones run beside them")
     assert len(fit(reports_5, {"x": 1})) == 1
-    assert len(fit(reports_5, {"x": 2})) == 2
+    grid = fit(reports_5, {"x": tune.grid_search([2, 3])})
+    assert len(grid) == 3
     assert heard
+    # What the search before had suggested is not counted as its own.
+    assert len(tune.Tuner.restore(grid.experiment_path, reports_5).fit()) == 3

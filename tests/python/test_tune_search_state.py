@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 from headway import tune
 from headway.tune._experiment.naming import tag_of
@@ -47,11 +48,57 @@ def test_a_restored_grid_continues_behind_what_was_suggested(tmp_path):
     assert search.next("d") == "FINISHED"
 
 
+def random_search(path, seen, random_state=3):
+    space = {"x": tune.sample_from(lambda _: seen.append(1) or len(seen)), "y": tune.uniform(0, 1)}
+    algorithm = BasicVariantGenerator(random_state=random_state)
+    return SearchState(space, tune.TuneConfig(search_alg=algorithm, num_samples=9), str(path))
+
+
+@pytest.mark.parametrize("random_state", [3, None])
+def test_a_restored_random_search_draws_again_only_what_its_state_lacks(tmp_path, random_state):
+    numpy.random.seed(5)
+    search = random_search(tmp_path, [], random_state)
+    for name in "abcde":
+        if name == "d":
+            search.save(now=True)
+        search.next(name)
+    following = search.next("f")[0]["y"]
+    again = []
+    numpy.random.seed(5)
+    restored = random_search(tmp_path, again, random_state)
+    restored.restore(records_of(tmp_path, *((name, "terminated", 1.0, {}) for name in "abcde")))
+    assert len(again) == 3  # The last one that it knows, and two more.
+    assert restored.next("f")[0]["y"] == following
+
+
+def test_a_state_that_is_ahead_of_the_journal_loses_no_configuration(tmp_path):
+    search = random_search(tmp_path, [])
+    suggested = [search.next(name)[0]["y"] for name in "abc"]
+    search.save(now=True)
+    restored = random_search(tmp_path, [])
+    restored.restore(records_of(tmp_path, ("a", "terminated", 1.0, {})))
+    assert restored.next("b")[0]["y"] == suggested[1]
+
+
+def test_a_restored_search_counts_no_trial_of_another_one(tmp_path):
+    first = SearchState({"x": tune.grid_search([1, 2])}, tune.TuneConfig(), str(tmp_path))
+    first.next("a")
+    first.next("b")
+    first.save(now=True)
+    trials = [("a", "terminated", 1.0, {"x": 1}), ("b", "terminated", 2.0, {"x": 2}), ("c", "unfinished", None, {})]
+    second = SearchState({"x": tune.grid_search([1, 2, 3])}, tune.TuneConfig(), str(tmp_path))
+    second.first = 2
+    second.restore(records_of(tmp_path, *trials))
+    assert second.next("d")[0] == {"x": 2}
+    assert second.next("e")[0] == {"x": 3}
+    assert second.next("f") == "FINISHED"
+
+
 def test_what_was_tried_again_is_no_part_of_the_search(tmp_path):
     search = SearchState({"x": tune.grid_search([1, 2])}, tune.TuneConfig(), str(tmp_path))
-    search.restarts = [{"x": 1}]
+    search.restarts = [("a", {"x": 1})]
     config, drawn = search.next("b")
-    assert (config, tag_of(1, drawn)) == ({"x": 1}, "1_again=True")
+    assert (config, tag_of(1, drawn), search.replaces) == ({"x": 1}, "1_again=True", "a")
     records = records_of(tmp_path, ("a", "errored", None, {"x": 1}))
     records.add(TrialRecord("b", f"trial_b_{tag_of(1, drawn)}_2026-01-01", "terminated"))
     again = SearchState({"x": tune.grid_search([1, 2])}, tune.TuneConfig(), str(tmp_path))

@@ -15,13 +15,22 @@
 /// are all that an experiment's state comes from.
 namespace headway::control::tune {
 
+/// How a trial's run had ended when the driver died before it could write TrialGone.
+struct FoundEnd {
+  std::int64_t trial = 0;
+  std::string state;  ///< As TrialGone.
+  std::string words;
+};
+BOOST_DESCRIBE_STRUCT(FoundEnd, (), (trial, state, words))
+
 /// A driver has begun with the experiment. In the first event of each driver.
 struct DriverBegan {
   static constexpr const char* is = "driver_began";
   ExperimentSpec spec;
-  double unix_s = 0;  ///< Seconds since 1970, for people.
+  double unix_s = 0;                                     ///< Seconds since 1970, for people.
+  std::optional<std::vector<FoundEnd>> found_ends = {};  ///< Of the driver before.
 };
-BOOST_DESCRIBE_STRUCT(DriverBegan, (), (spec, unix_s))
+BOOST_DESCRIBE_STRUCT(DriverBegan, (), (spec, unix_s, found_ends))
 
 /// A new trial, whose number is the count of those before it.
 struct TrialSuggested {
@@ -29,8 +38,10 @@ struct TrialSuggested {
   std::string trial_id;
   std::string config;  ///< JSON.
   std::string folder;  ///< In the experiment's.
+  /// The number of an earlier driver's trial, whose configuration is tried once more by this one.
+  std::optional<std::int64_t> replaces = {};
 };
-BOOST_DESCRIBE_STRUCT(TrialSuggested, (), (trial_id, config, folder))
+BOOST_DESCRIBE_STRUCT(TrialSuggested, (), (trial_id, config, folder, replaces))
 
 /// The search has nothing now; it is asked again once a trial has reported or ended.
 struct NothingSuggested {

@@ -46,6 +46,11 @@ class MedianStopping {
   struct History {
     std::vector<double> times;
     std::vector<double> scores;
+    /// Of the reports from grace_period on, up to each: the sum of their scores, and how many there
+    /// are. They come from the scores.
+    std::vector<double> sums = {};
+    std::vector<int> counts = {};
+    bool ascends = true;  ///< Whether the times do.
   };
   struct State {
     std::map<std::string, History> histories;  ///< By the trial's number; of those that ended too.
@@ -54,7 +59,7 @@ class MedianStopping {
 
   /// `spec` has passed validate().
   explicit MedianStopping(MedianStoppingSpec spec) : spec_(std::move(spec)) {}
-  MedianStopping(MedianStoppingSpec spec, State state) : spec_(std::move(spec)), state_(std::move(state)) {}
+  MedianStopping(MedianStoppingSpec spec, State state);
 
   const MedianStoppingSpec& spec() const { return spec_; }
   const State& state() const { return state_; }
@@ -66,6 +71,9 @@ class MedianStopping {
   void removed(std::int64_t) {}
 
  private:
+  void count(History& history) const;
+  void add(const Progress& progress);
+  double mean_until(const History& history, double time) const;
   std::vector<double> means_of_others(const Progress& progress, const std::string& own) const;
 
   MedianStoppingSpec spec_;

@@ -33,7 +33,9 @@ struct Trial {
   std::map<std::string, double> last;     ///< Of its last report: the numbers that are needed.
   std::optional<std::string> checkpoint;  ///< The newest that was reported with.
   bool left = false;                      ///< By an earlier driver, and it does not go on.
+  bool replaced = false;                  ///< By a later trial of its configuration.
 };
-BOOST_DESCRIBE_STRUCT(Trial, (), (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left))
+BOOST_DESCRIBE_STRUCT(Trial, (),
+                      (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left, replaced))
 
 }  // namespace headway::control::tune

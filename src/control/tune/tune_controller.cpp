@@ -27,6 +27,13 @@ TuneCommands TuneController::handle(Time now, const TuneEvent& event) {
   return std::exchange(commands_, {});
 }
 
+void TuneController::forget_ended(std::int64_t number) {
+  Trial& trial = trials_.at(static_cast<std::size_t>(number));
+  if (!is_over(trial.state)) return;
+  trial.last.clear();
+  trial.reason = std::string();
+}
+
 void TuneController::on(const TrialSuggested& event) {
   if (!questions_.empty() && --questions_.front().open == 0) questions_.pop_front();
   const auto number = static_cast<std::int64_t>(trials_.size());
@@ -34,6 +41,9 @@ void TuneController::on(const TrialSuggested& event) {
   trial.trial_id = event.trial_id;
   trial.config = event.config;
   trial.folder = event.folder;
+  if (event.replaces && *event.replaces >= 0 && *event.replaces < number) {
+    trials_[static_cast<std::size_t>(*event.replaces)].replaced = true;
+  }
   waiting_.insert(number);
   scheduler_.added(number);
 }

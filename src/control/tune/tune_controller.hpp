@@ -28,6 +28,10 @@ class TuneController {
  public:
   TuneCommands handle(Time now, const TuneEvent& event);
 
+  /// Drops of a trial that has ended what no decision asks for again: its last numbers, and why it
+  /// ended.
+  void forget_ended(std::int64_t number);
+
   /// From the first DriverBegan on.
   const ExperimentSpec& spec() const { return spec_; }
   /// In the order of their suggestion.
@@ -69,7 +73,7 @@ class TuneController {
   void on(const ExperimentStopAsked& event);
   void on(const TimeCame& event);
 
-  void settle_earlier();
+  void settle_earlier(const DriverBegan& event);
   void end_as_told(std::int64_t number, const Live& here);
   void take_up(std::int64_t number, bool anew, SideEffects& effects);
   Trial* live(std::int64_t number);

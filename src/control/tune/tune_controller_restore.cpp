@@ -4,7 +4,7 @@
 namespace headway::control::tune {
 
 void TuneController::on(const DriverBegan& event) {
-  settle_earlier();
+  settle_earlier(event);
   const bool anew = trials_.empty() || event.spec.scheduler != spec_.scheduler || event.spec.metric != spec_.metric ||
                     event.spec.mode != spec_.mode;
   spec_ = event.spec;
@@ -30,13 +30,25 @@ void TuneController::on(const DriverBegan& event) {
 }
 
 /// What an earlier driver had decided counts, even where it has died before the trial's processes
-/// were gone.
-void TuneController::settle_earlier() {
+/// were gone; so does the end that a trial's run had come to.
+void TuneController::settle_earlier(const DriverBegan& event) {
+  std::map<std::int64_t, const FoundEnd*> ends;
+  if (event.found_ends) {
+    for (const FoundEnd& each : *event.found_ends) ends.emplace(each.trial, &each);
+  }
   while (!live_.empty()) {
     const auto settled = live_.extract(live_.begin());
     const std::int64_t number = settled.key();
     const Live& here = settled.mapped();
-    if (here.ending) end_as_told(number, here);
+    if (here.ending) {
+      end_as_told(number, here);
+    } else if (const auto end = ends.find(number); end != ends.end()) {
+      if (end->second->state == "errored") {
+        this->end(number, TrialState::errored, end->second->words);
+      } else {
+        complete(number, end->second->words);
+      }
+    }
   }
 }
 
@@ -52,7 +64,7 @@ void TuneController::end_as_told(std::int64_t number, const Live& here) {
 void TuneController::take_up(std::int64_t number, bool anew, SideEffects& effects) {
   Trial& trial = trials_[static_cast<std::size_t>(number)];
   const bool again = trial.state == TrialState::errored && spec_.restore.errored;
-  if (is_over(trial.state) && !again) return;
+  if (trial.replaced || (is_over(trial.state) && !again)) return;
   if (anew) {
     scheduler_.added(number);
   } else if (again) {

@@ -1,9 +1,11 @@
 #include "driver/tune/experiment.hpp"
 
 #include "core/fault_point.hpp"
+#include "driver/found_run.hpp"
 #include "driver/runtime.hpp"
 #include "driver/unix_time.hpp"
 #include "storage/disk/directory.hpp"
+#include "storage/storage.hpp"
 #include "wire/spawn.hpp"
 
 #include <algorithm>
@@ -25,6 +27,24 @@ Result<void> check_folder(const std::string& folder) {
   return Error{ErrorKind::invalid_argument, "folder is \"" + folder + "\"; allowed: the name of a folder"};
 }
 
+/// The ends of runs that a driver had recorded before it died, and not told the experiment. While a
+/// trial is running, its run's journal is of its last start; one that was stopped was so by a
+/// decision, which the experiment's journal has.
+std::vector<tune::FoundEnd> found_ends(const std::string& directory, const tune::TuneController& controller) {
+  std::vector<tune::FoundEnd> ends;
+  for (std::size_t i = 0; i < controller.trials().size(); ++i) {
+    const tune::Trial& trial = controller.trials()[i];
+    if (trial.state != tune::TrialState::running) continue;
+    const Result<control::Journal> journal = read_journal(storage::join(directory, trial.folder));
+    if (!journal || journal->stop_reason) continue;
+    const bool errored = journal->state == "errored";
+    if (!errored && !control::is_complete(*journal)) continue;
+    ends.push_back({static_cast<std::int64_t>(i), errored ? "errored" : "finished",
+                    errored ? control::unfinished_reason(*journal) : ""});
+  }
+  return ends;
+}
+
 /// Whoever reads the journal later must find what it says of these.
 bool is_lasting(const tune::TuneEvent& event) {
   return std::holds_alternative<tune::DriverBegan>(event) || std::holds_alternative<tune::TrialGone>(event) ||
@@ -38,6 +58,7 @@ Result<std::shared_ptr<Experiment>> Experiment::open(Runtime& runtime, tune::Exp
   if (auto made = storage::make_directories(spec.path); !made) return made.error();
   Result<RunLock> lock = RunLock::take(spec.path, std::move(owner));
   if (!lock) return lock.error();
+  if (auto probed = storage::probe(spec.path); !probed) return probed.error();
   Result<FoundExperiment> found = find_experiment(spec.path);
   if (!found && found.error().kind != ErrorKind::not_found) return found.error();
   FoundExperiment known = found ? std::move(*found) : FoundExperiment{};
@@ -54,13 +75,13 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
       spec_(std::move(spec)),
       controller_(std::move(found.controller)),
       timer_(loop_),
+      found_ends_(found_ends(spec_.path, controller_)),
       base_(found.at),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       lock_(std::move(lock)),
       journal_(std::move(journal)) {
   for (const tune::Trial& trial : controller_.trials()) {
     numbers_.emplace(trial.trial_id, static_cast<std::int64_t>(numbers_.size()));
-    known_.insert(trial.trial_id);
   }
 }
 
@@ -71,22 +92,39 @@ void Experiment::later(F work) {
   });
 }
 
-Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder) {
+std::vector<ExperimentEvent> Experiment::take_events() {
+  bool was_full = false;
+  std::vector<ExperimentEvent> events = front_->take(was_full);
+  if (was_full) {
+    later([](Experiment& self) {
+      for (const std::shared_ptr<Run>& run : std::exchange(self.held_, {})) run->report_heard();
+    });
+  }
+  return events;
+}
+
+Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
+                                 const std::optional<std::string>& replaces) {
   if (auto fits = check_folder(folder); !fits) return fits;
   if (const auto parsed = parse_json(config, "config"); !parsed) {
     return Error{ErrorKind::invalid_argument, parsed.error().message};
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (trial_id.empty() || !known_.insert(trial_id).second) {
+  const std::lock_guard lock(mutex_);
+  tune::TrialSuggested suggested{trial_id, config, folder};
+  if (replaces) {
+    const auto replaced = numbers_.find(*replaces);
+    if (replaced == numbers_.end()) {
       return Error{ErrorKind::invalid_argument,
-                   "trial_id is \"" + trial_id + "\"; allowed: any that no other trial of the experiment has"};
+                   "replaces is \"" + *replaces + "\"; allowed: the trial_id of an earlier trial of the experiment"};
     }
+    suggested.replaces = replaced->second;
   }
-  later([=](Experiment& self) {
-    self.numbers_.emplace(trial_id, static_cast<std::int64_t>(self.controller_.trials().size()));
-    self.handle(tune::TrialSuggested{trial_id, config, folder});
-  });
+  if (trial_id.empty() || !numbers_.emplace(trial_id, static_cast<std::int64_t>(numbers_.size())).second) {
+    return Error{ErrorKind::invalid_argument,
+                 "trial_id is \"" + trial_id + "\"; allowed: any that no other trial of the experiment has"};
+  }
+  // Under the lock: the loop hears of trials in the order of their numbers.
+  later([suggested = std::move(suggested)](Experiment& self) { self.handle(suggested); });
   return {};
 }
 
@@ -101,11 +139,19 @@ void Experiment::search_over() {
 Result<void> Experiment::start_trial(const std::string& trial_id, int start, RunStart run, bool hooks) {
   // Each report waits for its verdict.
   run.spec.callback_lag_max = 0;
+  run.durable_files = false;
   run.woken = [weak = weak_from_this(), trial_id, start] {
     if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
   };
+  ++attaching_;
   const Result<std::shared_ptr<Run>> started = runtime_->start_run(std::move(run));
-  if (!started) return started.error();
+  if (!started) {
+    asio::post(loop_, [self = shared_from_this()] {
+      --self->attaching_;
+      self->see_off();
+    });
+    return started.error();
+  }
   {
     const std::lock_guard lock(mutex_);
     runs_[trial_id] = *started;
@@ -143,7 +189,8 @@ Result<std::shared_ptr<Run>> Experiment::run_of(const std::string& trial_id) {
   return Error{ErrorKind::invalid_argument, "trial_id is \"" + trial_id + "\"; allowed: that of a trial with a run"};
 }
 
-std::int64_t Experiment::number_of(const std::string& trial_id) const {
+std::int64_t Experiment::number_of(const std::string& trial_id) {
+  const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(trial_id);
   return number == numbers_.end() ? -1 : number->second;
 }
@@ -156,7 +203,9 @@ Experiment::Slot* Experiment::slot_of(const std::string& trial_id, int start) {
 void Experiment::begin(std::int64_t id) {
   id_ = id;
   began_ = steady_clock::now();
-  handle(tune::DriverBegan{spec_, unix_seconds()});
+  tune::DriverBegan began{spec_, unix_seconds()};
+  if (!found_ends_.empty()) began.found_ends = std::exchange(found_ends_, {});
+  handle(began);
 }
 
 /// The experiment's own: what earlier drivers have taken counts.
@@ -215,13 +264,14 @@ void Experiment::fail(const std::string& why) {
 
 /// Once no trial has processes.
 void Experiment::end_failed() {
+  if (closed_) return;
   const bool lives = std::ranges::any_of(slots_, [](const auto& at) { return at.second.run && !at.second.finished; });
   if (!lives) carry_out(tune::FinishExperiment{"failed", *failure_});
 }
 
 void Experiment::close() {
   if (closed_) return;
-  carry_out(tune::FinishExperiment{"stopped", "the shutdown of Headway ended the experiment"});
+  finish(tune::FinishExperiment{"stopped", "the shutdown of Headway ended the experiment"});
 }
 
 }  // namespace headway::driver

@@ -8,12 +8,14 @@
 
 #include <boost/asio.hpp>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace headway::driver {
@@ -40,10 +42,12 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   const std::string& path() const { return spec_.path; }
   int event_fd() const { return front_->event_fd(); }
   /// What happened since the last call. The last event is ExperimentEnded.
-  std::vector<ExperimentEvent> take_events() { return front_->take(); }
+  std::vector<ExperimentEvent> take_events();
 
   /// A new trial; `config` is JSON. Errors: `invalid_argument`.
-  Result<void> suggest(const std::string& trial_id, const std::string& config, const std::string& folder);
+  /// `replaces`: the trial of an earlier driver whose configuration is tried once more.
+  Result<void> suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
+                       const std::optional<std::string>& replaces = {});
   void no_suggestion();
   void search_over();
   /// The answer to TrialStartWanted; with `hooks` TrialHook comes where a run asks for its hooks.
@@ -102,7 +106,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   void fail(const std::string& why);
   void end_failed();
   /// -1: no trial has this id.
-  std::int64_t number_of(const std::string& trial_id) const;
+  std::int64_t number_of(const std::string& trial_id);
   Slot* slot_of(const std::string& trial_id, int start);
 
   void carry_out(const control::tune::AskSuggestions& command);
@@ -114,7 +118,10 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   void carry_out(const control::tune::SetTimer& command);
   void carry_out(const control::tune::FinishExperiment& command);
 
+  void finish(const control::tune::FinishExperiment& command);
   void attach(const std::string& trial_id, int start, const std::shared_ptr<Run>& run, bool hooks);
+  /// Looks which of the runs that belong to no trial any more have ended.
+  void see_off();
   void drain(const std::string& trial_id, int start);
   /// Brings a trial that is taken up to where its own results are.
   void catch_up(const std::string& trial_id, int start, std::vector<JsonObject> lines);
@@ -137,11 +144,11 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   boost::asio::io_context& loop_;
   control::tune::ExperimentSpec spec_;
   control::tune::TuneController controller_;
-  std::map<std::string, std::int64_t> numbers_;  ///< By trial_id.
   std::map<std::int64_t, Slot> slots_;
   std::shared_ptr<ExperimentQueue> front_ = std::make_shared<ExperimentQueue>();
   boost::asio::steady_timer timer_;
   std::int64_t id_ = 0;
+  std::vector<control::tune::FoundEnd> found_ends_;
   Time base_{};  ///< The experiment's time when this driver began.
   std::chrono::steady_clock::time_point began_;
 
@@ -150,16 +157,21 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   control::tune::TuneCommands commands_;  ///< That wait for those lines.
   bool writing_ = false;
   bool closed_ = false;
-  std::optional<std::string> failure_;  ///< Events have no effect from then on.
+  /// It waits for runs that are on their way, or leave.
+  std::optional<control::tune::FinishExperiment> finish_ = {};
+  std::vector<std::shared_ptr<Run>> leaving_;  ///< Started for a trial that had ended by then.
+  std::vector<std::shared_ptr<Run>> held_;     ///< Whose reports wait for the front end.
+  std::optional<std::string> failure_;         ///< Events have no effect from then on.
 
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   // On the strand:
   std::optional<RunLock> lock_;
   std::optional<ExperimentJournal> journal_;
 
+  std::atomic<int> attaching_ = 0;  ///< Runs that are started, and that the loop has not heard of.
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Run>> runs_;  ///< By trial_id.
-  std::set<std::string> known_;                       ///< All ids that were suggested.
+  std::map<std::string, std::shared_ptr<Run>> runs_;       ///< By trial_id.
+  std::unordered_map<std::string, std::int64_t> numbers_;  ///< By trial_id, of all.
 };
 
 }  // namespace headway::driver

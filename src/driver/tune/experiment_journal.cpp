@@ -41,10 +41,14 @@ bool has_whole_line(std::string_view text) {
   return false;
 }
 
+/// What is starting has no processes yet.
+tune::TrialState shown_state(tune::TrialState state) {
+  return state == tune::TrialState::starting ? tune::TrialState::waiting : state;
+}
+
 Json shown_trial(const tune::Trial& trial) {
   JsonObject shown = to_json(trial).as_object();
-  // What is starting has no processes yet.
-  if (trial.state == tune::TrialState::starting) shown["state"] = "waiting";
+  shown["state"] = to_json(shown_state(trial.state));
   shown.erase("left");
   return shown;
 }
@@ -93,6 +97,14 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& directory, 
 Result<void> ExperimentJournal::append(std::string_view lines, bool durable) {
   if (auto appended = file_->append(lines); !appended) return appended;
   return durable ? file_->sync() : Result<void>();
+}
+
+Result<std::vector<tune::Trial>> read_trials(const std::string& directory) {
+  const Result<FoundExperiment> found = find_experiment(directory);
+  if (!found) return found.error();
+  std::vector<tune::Trial> trials = found->controller.trials();
+  for (tune::Trial& trial : trials) trial.state = shown_state(trial.state);
+  return trials;
 }
 
 Result<std::string> read_experiment(const std::string& directory) {

@@ -48,6 +48,10 @@ class ExperimentJournal {
   std::unique_ptr<AppendFile> file_;
 };
 
+/// The trials of an experiment's folder, in the order of their suggestion, for whoever wants to
+/// look at them. Errors: those of find_experiment.
+Result<std::vector<control::tune::Trial>> read_trials(const std::string& directory);
+
 /// The experiment of a folder, for whoever wants to look at it, as JSON: `spec`, `trials` in the
 /// order of their suggestion, `search_over`. Errors: those of find_experiment.
 Result<std::string> read_experiment(const std::string& directory);

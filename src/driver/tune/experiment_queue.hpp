@@ -2,12 +2,14 @@
 
 #include "driver/tune/experiment_events.hpp"
 
+#include <cstddef>
 #include <mutex>
 #include <vector>
 
 namespace headway::driver {
 
 /// From the driver's loop to the thread that serves an experiment, as FrontQueue is for a run.
+/// Reports and remarks have bounds; of everything else a trial has a few events at a time.
 class ExperimentQueue {
  public:
   ExperimentQueue();
@@ -17,14 +19,23 @@ class ExperimentQueue {
 
   /// Readable while there is something to take.
   int event_fd() const { return event_fd_; }
-  void push(ExperimentEvent event);
-  /// All there is, in order.
-  std::vector<ExperimentEvent> take();
+  /// Of notices and warnings 1000 wait at most; those that come after are left out, and one line
+  /// says how many. False when so many reports wait that their trials should wait for `take`.
+  bool push(ExperimentEvent event);
+  /// All there is, in order. `was_full` says that trials wait.
+  std::vector<ExperimentEvent> take(bool& was_full);
+
+  static constexpr std::size_t reports_max = 1000;
 
  private:
+  static constexpr std::size_t remarks_max = 1000;
+
   std::mutex mutex_;
   int event_fd_ = -1;
   std::vector<ExperimentEvent> events_;
+  std::size_t reports_ = 0;
+  std::size_t remarks_ = 0;  ///< With those that were left out.
+  bool full_ = false;
 };
 
 }  // namespace headway::driver

@@ -1,4 +1,5 @@
 #include "control/failure_text.hpp"
+#include "core/fault_point.hpp"
 #include "driver/flat_metrics.hpp"
 #include "driver/runtime.hpp"
 #include "driver/tune/experiment.hpp"
@@ -62,12 +63,17 @@ void Experiment::carry_out(const tune::AnswerTrial& command) {
   const auto line = slot.lines.extract(command.number);
   if (line.empty()) return;
   const auto metrics = slot.metrics.extract(command.number);
-  front_->push(TrialReported{slot.trial_id, command.number, line.mapped(), decision_name(command.decision.verdict),
-                             command.decision.reason, metrics.empty() ? std::vector<JsonObject>() : metrics.mapped()});
+  const bool has_room = front_->push(TrialReported{slot.trial_id, command.number, line.mapped(),
+                                                   decision_name(command.decision.verdict), command.decision.reason,
+                                                   metrics.empty() ? std::vector<JsonObject>() : metrics.mapped()});
   const bool stops = command.decision.verdict != tune::Verdict::go_on;
   if (stops && !std::exchange(slot.stopping, true)) slot.run->stop(command.decision.reason);
   if (command.number > slot.earlier_reports) {
-    slot.run->report_heard();
+    if (has_room || stops) {
+      slot.run->report_heard();
+    } else {
+      held_.push_back(slot.run);
+    }
   } else if (command.number == slot.earlier_reports && !slot.stopping) {
     set_up(slot, *slot.ready_ranks);
   }
@@ -96,6 +102,7 @@ void Experiment::carry_out(const tune::StopTrial& command) {
 void Experiment::carry_out(const tune::TellEnd& command) {
   TrialEnded ended;
   ended.trial_id = controller_.trials().at(static_cast<std::size_t>(command.trial)).trial_id;
+  controller_.forget_ended(command.trial);  // Whoever wants more reads the journal.
   ended.state = command.state;
   ended.reason = command.reason;
   if (auto slot = slots_.extract(command.trial); !slot.empty()) {
@@ -121,9 +128,16 @@ void Experiment::carry_out(const tune::SetTimer& command) {
   });
 }
 
-/// Whoever hears of the end can have the folder.
+/// Whoever hears of the end can have the folder: no run is left that writes there.
 void Experiment::carry_out(const tune::FinishExperiment& command) {
+  finish_ = command;
+  see_off();
+}
+
+void Experiment::finish(const tune::FinishExperiment& command) {
   closed_ = true;
+  leaving_.clear();
+  held_.clear();
   timer_.cancel();
   slots_.clear();
   {
@@ -140,17 +154,34 @@ void Experiment::carry_out(const tune::FinishExperiment& command) {
 
 /// The front end has started a trial's run.
 void Experiment::attach(const std::string& trial_id, int start, const std::shared_ptr<Run>& run, bool hooks) {
+  --attaching_;
   Slot* slot = closed_ || failure_ ? nullptr : slot_of(trial_id, start);
   if (slot == nullptr || slot->run || slot->stopping) {
     run->abort("the trial has ended");
-    return;
+    if (!closed_) leaving_.push_back(run);
+    return see_off();
   }
   slot->run = run;
   slot->hooks = hooks;
   drain(trial_id, start);
 }
 
+void Experiment::see_off() {
+  if (closed_) return;
+  std::erase_if(leaving_, [](const std::shared_ptr<Run>& run) {
+    return std::ranges::any_of(run->take_events(),
+                               [](const FrontEvent& event) { return std::holds_alternative<Finished>(event); });
+  });
+  if (!leaving_.empty() || attaching_ > 0) return;
+  if (finish_) {
+    finish(*finish_);
+  } else if (failure_) {
+    end_failed();
+  }
+}
+
 void Experiment::drain(const std::string& trial_id, int start) {
+  if (!leaving_.empty()) see_off();
   Slot* slot = slot_of(trial_id, start);
   if (slot == nullptr || !slot->run) return;
   for (const FrontEvent& event : slot->run->take_events()) {
@@ -229,6 +260,7 @@ void Experiment::on(Slot& slot, const RunWarning& event) {
 
 void Experiment::on(Slot& slot, const Finished& event) {
   slot.finished = event;
+  fault_point("experiment.gone");
   if (failure_) return end_failed();
   const std::int64_t number = number_of(slot.trial_id);
   const control::RunOutcome& outcome = event.outcome;

@@ -37,6 +37,24 @@ BOOST_AUTO_TEST_CASE(a_best_below_the_median_of_means_ends_the_trial) {
   BOOST_TEST((told(rule, 4, 2, 0).verdict == Verdict::go_on));
 }
 
+BOOST_AUTO_TEST_CASE(a_restored_rule_decides_as_one_that_was_not_also_where_times_go_back) {
+  Scheduler rule = median_rule({{"grace_period", 2}, {"min_samples_required", 1}});
+  int different = 0;
+  std::uint64_t state = 1;
+  for (int report = 0; report < 400; ++report) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto trial = static_cast<std::int64_t>(state >> 61);
+    const double time = trial < 3 ? report / 8 : static_cast<double>((state >> 40) % 20);
+    const double score = static_cast<double>((state >> 20) % 1000) / 1000;
+    Scheduler restored = Scheduler::from_json(rule.to_json()).value();
+    const Decision decision = told(rule, trial, time, score);
+    const Decision again = told(restored, trial, time, score);
+    BOOST_TEST((decision.verdict == again.verdict && decision.reason == again.reason));
+    different += decision.verdict == Verdict::go_on ? 0 : 1;
+  }
+  BOOST_TEST(different == 3);
+}
+
 BOOST_AUTO_TEST_CASE(few_samples_end_nobody) {
   Scheduler rule = median_rule({{"grace_period", 0}, {"min_samples_required", 3}});
   (void)told(rule, 1, 5, 1);

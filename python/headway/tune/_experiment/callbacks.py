@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from headway._callbacks.callback import Callback
@@ -35,16 +36,14 @@ class ExperimentCallbacks:
         self._records = records
         self._trainable = trainable
         self._trials: dict[str, Trial] = {}
+        # The same trials, in one list for all calls.
+        self._all: list[Trial] = []
         self._iteration = 0
         for each in self._callbacks:
             each._check()
 
     def __bool__(self) -> bool:
         return bool(self._callbacks or self._user) or self._reporter is not None
-
-    @property
-    def _all(self) -> list[Trial]:
-        return list(self._trials.values())
 
     def setup(self, samples: int, total: int | None, metric: str | None, mode: str | None) -> None:
         """The experiment starts."""
@@ -53,9 +52,15 @@ class ExperimentCallbacks:
         if self._reporter is not None:
             self._reporter.setup(start_time=time.time(), total_samples=total, metric=metric, mode=mode)
 
-    def prepared(self, record: TrialRecord, trainer: DataParallelTrainer) -> None:
-        """A trial's run is about to start."""
+    def prepared(self, record: TrialRecord, made: Callable[[], DataParallelTrainer]) -> None:
+        """A trial's run is about to start.
+
+        Args:
+            record: The trial.
+            made: Makes the trainer of its run.
+        """
         if self._user:
+            trainer = made()
             self._contexts[record.trial_id] = TrainRunContext(
                 trainer.run_config, trainer.train_loop_config, trainer.scaling_config, trainer.backend_config
             )
@@ -69,6 +74,7 @@ class ExperimentCallbacks:
         if trial is None:
             trial = self._placed(Trial(record.trial_id, name, self._trainable, config, ""))
             self._trials[record.trial_id] = trial
+            self._all.append(trial)
         trial.status = "RUNNING"
         for each in self._callbacks:
             each.on_trial_start(self._iteration, self._all, trial)
@@ -152,6 +158,7 @@ class ExperimentCallbacks:
             if not (failed and self):
                 return
             trial = self._trials[record.trial_id] = self._placed(unstarted)
+            self._all.append(trial)
         trial.status = {"errored": "ERROR", "terminated": "TERMINATED"}.get(record.state, "PAUSED")
         if record.state not in ("errored", "terminated"):
             for each in self._callbacks:

@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import select
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from headway.tune._experiment.callbacks import ExperimentCallbacks
 from headway.tune._experiment.display import ExperimentDisplay
 from headway.tune._experiment.hooks import TrialHooks
 from headway.tune._experiment.naming import TrialNames, folder_of, tag_of
-from headway.tune._experiment.records import Records, TrialRecord, numbers_of
+from headway.tune._experiment.records import Numbers, Records, ReportNumbers, TrialRecord
 from headway.tune._experiment.result_grid import TuneError
 from headway.tune._experiment.search_state import SearchState
 from headway.tune._experiment.trial_start import TrialStart, name_of
@@ -165,7 +166,10 @@ class ExperimentLoop:
             self._records.add(record)
             self._configs[trial_id] = config
             self._search.save()
-            self._experiment.suggest(trial_id, shown_json(config), record.folder)
+            replaces = self._search.replaces
+            if replaces is not None:
+                self._records[replaces].replaced = True
+            self._experiment.suggest(trial_id, shown_json(config), record.folder, replaces=replaces)
 
     def _folder(self, trial_id: str, tag: str, config: dict[str, Any]) -> str:
         if self._folder_name is None:
@@ -196,16 +200,16 @@ class ExperimentLoop:
         if config is None:
             config = self._configs[event.trial_id] = self._records.config(record)
         try:
-            trainer = self._start.trainer(config, record.folder, self._trial_name(event.trial_id, config))
-            arguments = self._start.arguments(trainer, event.trial_id, config)
+            name = self._trial_name(event.trial_id, config)
+            prepared = self._start.prepared(config, event.trial_id, record.folder, name)
         except Exception as error:
             self._refuse(event, record, error)
             return
-        self._callbacks.prepared(record, trainer)
-        if arguments["hooks"]:
-            self._hooks.add(event.trial_id, trainer)
+        self._callbacks.prepared(record, prepared.trainer)
+        if prepared.arguments["hooks"]:
+            self._hooks.add(event.trial_id, prepared.trainer())
         try:
-            self._experiment.start_trial(event.trial_id, event.start, **arguments)
+            self._experiment.start_trial(event.trial_id, event.start, **prepared.arguments)
         except Exception as error:
             self._refuse(event, record, error)
 
@@ -222,7 +226,7 @@ class ExperimentLoop:
 
     def _reported(self, event: Any) -> None:
         record = self._records[event.trial_id]
-        record.last, record.reports = numbers_of(event.line), event.number
+        record.last, record.reports = ReportNumbers(event.line), event.number
         self._last[event.trial_id] = event.line
         self._search.heard(event.trial_id, event.line)
         self._display.reported(record, event.line)
@@ -273,7 +277,9 @@ class ExperimentLoop:
 
     def _take_end(self, event: Any) -> TrialRecord:
         record = self._records[event.trial_id]
-        record.state, record.reason = event.state, event.reason
+        record.state, record.reason = event.state, sys.intern(event.reason)
+        if record.last:
+            record.last = Numbers(record.last)
         if event.state == "errored":
             record.error = _error_of(event, self._records.folder(record)) or record.error
         return record

@@ -4,9 +4,11 @@ folder.
 
 from __future__ import annotations
 
-import json
+import array
+import functools
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +22,7 @@ from headway._values.log import warn
 PARAMS = "params.pkl"
 
 
-@dataclass
+@dataclass(slots=True)
 class TrialRecord:
     """A trial.
 
@@ -32,15 +34,18 @@ class TrialRecord:
         reason: Why it ended, in words.
         last: The numbers of its last report, by flat names.
         reports: How many reports there were.
+        error: The exception that it ended with, where this process has heard it.
+        replaced: Whether a later trial tries its configuration once more.
     """
 
     trial_id: str
     folder: str
     state: str = "waiting"
     reason: str = ""
-    last: dict[str, float] = field(default_factory=dict)
+    last: Mapping[str, float] = field(default_factory=lambda: _NO_NUMBERS)
     reports: int = 0
     error: Exception | None = field(default=None, repr=False)
+    replaced: bool = False
 
 
 class Records:
@@ -68,12 +73,16 @@ class Records:
             FileNotFoundError: there is none.
         """
         found = cls(path, location)
-        for each in json.loads(_core.read_experiment(path))["trials"]:
+
+        def take(
+            trial_id: str, folder: str, state: str, reason: str, last: dict[str, float], reports: int, replaced: bool
+        ) -> None:
+            numbers = Numbers(last) if last else _NO_NUMBERS
             found.add(
-                TrialRecord(
-                    each["trial_id"], each["folder"], each["state"], each["reason"] or "", each["last"], each["reports"]
-                )
+                TrialRecord(trial_id, folder, sys.intern(state), sys.intern(reason), numbers, reports, None, replaced)
             )
+
+        _core.each_trial(path, take)
         return found
 
     def __len__(self) -> int:
@@ -123,6 +132,64 @@ class Records:
             with open(path, "rb") as file:
                 return file.read()
         return locations.read_file(locations.join(self.folder(record), PARAMS))
+
+
+class Numbers(Mapping[str, float]):
+    """Numbers by name, in a fifth of a dict's memory: trials have the same names."""
+
+    __slots__ = ("_names", "_values")
+
+    def __init__(self, numbers: Mapping[str, float]):
+        self._names = _names_of(tuple(numbers), tuple(isinstance(each, int) for each in numbers.values()))
+        self._values = array.array("d", numbers.values())
+
+    def __getitem__(self, name: str) -> float:
+        index, is_whole = self._names[name]
+        value = self._values[index]
+        return int(value) if is_whole else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class ReportNumbers(Mapping[str, float]):
+    """Those of a report, looked for when somebody asks.
+
+    Args:
+        line: The report, as in result.json.
+    """
+
+    __slots__ = ("_line", "_numbers")
+
+    def __init__(self, line: dict[str, Any]):
+        self._line = line
+        self._numbers: dict[str, float] | None = None
+
+    def _found(self) -> dict[str, float]:
+        if self._numbers is None:
+            self._numbers = numbers_of(self._line)
+        return self._numbers
+
+    def __getitem__(self, name: str) -> float:
+        return self._found()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+
+_NO_NUMBERS: Mapping[str, float] = {}
+
+
+@functools.lru_cache(256)
+def _names_of(names: tuple[str, ...], are_whole: tuple[bool, ...]) -> dict[str, tuple[int, bool]]:
+    """By name, its place, and whether it is a whole number."""
+    return {name: (index, is_whole) for index, (name, is_whole) in enumerate(zip(names, are_whole, strict=True))}
 
 
 def numbers_of(line: dict[str, Any]) -> dict[str, float]:

@@ -188,8 +188,8 @@ def _run(arguments: dict[str, Any]) -> ExperimentAnalysis:
     analysis = ExperimentAnalysis(
         grid._records.location, default_metric=tune_config.metric, default_mode=tune_config.mode
     )
-    tried_again = tuner._tried_again
-    failed = [trial for trial in analysis.trials if trial.status == "ERROR" and trial.trial_id not in tried_again]
+    replaced = {record.trial_id for record in grid._list if record.replaced}
+    failed = [trial for trial in analysis.trials if trial.status == "ERROR" and trial.trial_id not in replaced]
     if failed and arguments["raise_on_failed_trial"]:
         names = ", ".join(map(str, failed))
         raise TuneError(f"{len(failed)} of {len(grid)} trials failed: {names}") from grid.errors[-1]

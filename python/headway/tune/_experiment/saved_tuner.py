@@ -51,17 +51,27 @@ def pickled(parts: dict[str, Any], missing: Missing) -> tuple[dict[str, bytes], 
     return {**done, **missing.parts}, {**failures, **missing.failures}
 
 
-def write(path: str, trainable: str, keys: list[str], parts: tuple[dict[str, bytes], dict[str, str]]) -> None:
+def write(
+    path: str, trainable: str, keys: list[str], first: int, parts: tuple[dict[str, bytes], dict[str, str]]
+) -> None:
     """Writes it; it is there as a whole, or as it was.
 
     Args:
         path: The experiment's folder.
         trainable: The trainable's name.
         keys: Those of the search space.
+        first: How many trials other searches had suggested before.
         parts: The tuner's arguments, :func:`pickled`.
     """
     target = os.path.join(path, FILE_NAME)
-    saved = {"version": _VERSION, "trainable": trainable, "keys": keys, "parts": parts[0], "failures": parts[1]}
+    saved = {
+        "version": _VERSION,
+        "trainable": trainable,
+        "keys": keys,
+        "first": first,
+        "parts": parts[0],
+        "failures": parts[1],
+    }
     with open(f"{target}.tmp", "wb") as file:
         pickle.dump(saved, file)
         file.flush()
@@ -107,6 +117,7 @@ class SavedTuner:
             raise ValueError(f"{file} was written by a newer Headway (version {saved['version']})")
         self.trainable: str = saved["trainable"]
         self.keys: list[str] = saved["keys"]
+        self.first: int = saved.get("first", 0)
         self._saved = saved
         #: What the experiment goes on without: variables' names, and callbacks as they were kept.
         self.missing = Missing()

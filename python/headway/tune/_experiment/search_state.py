@@ -7,7 +7,7 @@ import glob
 import itertools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import cloudpickle
@@ -57,8 +57,12 @@ class SearchState:
         self._hears_results = type(self._searcher).on_trial_result is not Searcher.on_trial_result
         self._file = _FILE.format(time.strftime("%Y-%m-%d_%H-%M-%S"))
         self._saved_at, self._saving_s = time.monotonic(), 0.0
-        #: Configurations that are tried once more before the search goes on.
-        self.restarts: list[dict[str, Any]] = []
+        #: How many of the experiment's trials other searches had suggested before.
+        self.first = 0
+        #: Trials, with their configurations, that are tried once more before the search goes on.
+        self.restarts: list[tuple[str, dict[str, Any]]] = []
+        #: The trial that the newest suggestion tries once more.
+        self.replaces: str | None = None
         if config.max_concurrent_trials is not None:
             self._searcher.set_max_concurrency(config.max_concurrent_trials)
 
@@ -77,8 +81,10 @@ class SearchState:
 
     def next(self, trial_id: str) -> Suggestion | str | None:
         """A configuration and what was chosen in it; None if there is none now, ``FINISHED``."""
+        self.replaces = None
         if self.restarts:
-            return self.restarts.pop(0), {_AGAIN: True}
+            self.replaces, config = self.restarts.pop(0)
+            return config, {_AGAIN: True}
         if not self._is_basic and self._samples != -1 and self._asked >= self._samples:
             return Searcher.FINISHED
         suggestion = self._searcher.suggest(trial_id)
@@ -95,19 +101,19 @@ class SearchState:
         if self._hears_results and trial_id in self._live and self._has_needs(line):
             self._searcher.on_trial_result(trial_id, line)
 
-    def ended(self, trial_id: str, last: dict[str, Any] | None, *, error: bool) -> None:
+    def ended(self, trial_id: str, last: Mapping[str, Any] | None, *, error: bool) -> None:
         """A trial's end."""
         if trial_id in self._live:
             self._live.discard(trial_id)
             self._told += 1
-            result = last if last and self._has_needs(last) else None
+            result = dict(last) if last and self._has_needs(last) else None
             self._searcher.on_trial_complete(trial_id, result, error=error)
         elif trial_id in self._unknown:
-            config = self._unknown.pop(trial_id)()
+            config = self._unknown.pop(trial_id)
             if last and not error:
                 self._learn(config, last)
 
-    def _has_needs(self, line: dict[str, Any]) -> bool:
+    def _has_needs(self, line: Mapping[str, Any]) -> bool:
         """Whether a report has what the searcher needs; it is its trial's error if not."""
         try:
             values = [metric_value(line, name) for name in self.needs]
@@ -118,12 +124,13 @@ class SearchState:
     def save(self, *, now: bool = False) -> None:
         """Keeps the searcher's state; not too often unless ``now``."""
         since = time.monotonic() - self._saved_at
-        if self._is_basic or (not now and since < max(_SAVING_PAUSE_S, self._saving_s / _SAVING_SHARE)):
+        if not now and since < max(_SAVING_PAUSE_S, self._saving_s / _SAVING_SHARE):
             return
         begun = time.monotonic()
         target = os.path.join(self._path, self._file)
         try:
             state = {"searcher": kept_state(self._searcher), "live": self._live, "asked": self._asked}
+            state["first"] = self.first
             with open(f"{target}.tmp", "wb") as file:
                 cloudpickle.dump(state, file)
             os.replace(f"{target}.tmp", target)
@@ -140,18 +147,19 @@ class SearchState:
             unfinished: Whether those that had not ended resume.
             errored: Whether those that had failed do.
         """
-        suggested = [record for record in records if _MARK not in record.folder]
+        suggested = [record for record in itertools.islice(records, self.first, None) if _MARK not in record.folder]
+        known = self._load(len(suggested))
+        self._asked = len(suggested)
         if self._is_basic:
-            # Drawn again, so that grids and seeded draws go on behind what was suggested.
-            for record in itertools.islice(suggested, self.total):
+            # What the state does not know is drawn again, so that grids and seeded draws go on
+            # behind what was suggested.
+            for record in itertools.islice(suggested, known, self.total):
                 if self._searcher.suggest(record.trial_id) == Searcher.FINISHED:
                     break
                 self._searcher.on_trial_complete(record.trial_id)
-                if record.state not in ("terminated", "errored"):
-                    self._live.add(record.trial_id)
+            over = ("terminated", "errored")
+            self._live = {record.trial_id for record in suggested if record.state not in over}
             return
-        known = self._load()
-        self._asked = len(suggested)
         there = {record.trial_id for record in suggested}
         for trial_id in self._live - there:
             self.ended(trial_id, None, error=True)
@@ -161,13 +169,13 @@ class SearchState:
             if ended or not unfinished:
                 self.ended(trial_id, record.last or None, error=record.state != "terminated")
             if record.state == "terminated" and not was_live and index >= known:
-                self._learn(records.config(record), record.last)
+                self._learn(functools.partial(records.config, record), record.last)
             resumes = errored if record.state == "errored" else unfinished and not ended
             if resumes and trial_id not in self._live:
                 self._unknown[trial_id] = functools.partial(records.config, record)
 
-    def _load(self) -> int:
-        """The newest state; how many trials it knows."""
+    def _load(self, suggested: int) -> int:
+        """The newest state; how many trials it knows, of those that were suggested."""
         found = glob.glob(os.path.join(glob.escape(self._path), _FILE.format("*")))
         if not found:
             return 0
@@ -175,6 +183,10 @@ class SearchState:
         try:
             with open(newest, "rb") as file:
                 state = cloudpickle.load(file)
+            # Another search's, which no trial of this one has replaced; or one that knows of more
+            # configurations than the journal: these are drawn again.
+            if state.get("first", 0) != self.first or (self._is_basic and state["asked"] > suggested):
+                return 0
             take_up(self._searcher, state["searcher"])
         except Exception as error:
             warn(f"the searcher's state in {newest} cannot be loaded: {type(error).__name__}: {error}")
@@ -183,13 +195,13 @@ class SearchState:
         asked: int = state["asked"]
         return asked
 
-    def _learn(self, config: dict[str, Any], last: dict[str, Any]) -> None:
-        """A result that the searcher's state does not have."""
+    def _learn(self, config: Callable[[], dict[str, Any]], last: Mapping[str, Any]) -> None:
+        """A result that the searcher's state does not have; ``config`` gives its configuration."""
         names = self.needs
         if not names or not self._has_needs(last):
             return
         values = [metric_value(last, name) for name in names]
         try:
-            self._searcher.add_evaluated_point(config, values if len(values) > 1 else values[0])
+            self._searcher.add_evaluated_point(config(), values if len(values) > 1 else values[0])
         except (NotImplementedError, TypeError) as error:
             notice(f"the searcher does not learn from a trial of the driver before: {error}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+import functools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
+from headway._runtime.runtime import get_runtime, preload_modules
 from headway._values import pickling
 from headway._values.arguments import refuse
 from headway.train import Checkpoint, DataParallelTrainer, RunConfig, ScalingConfig
-from headway.train.backend import Backend
+from headway.train._config import shown_config
+from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import check_reports_its_own
 from headway.tune._experiment import resources
 from headway.tune._experiment.in_trial import ClassTrial, FunctionTrial
@@ -18,6 +22,25 @@ from headway.tune._experiment.trainable import Trainable
 
 _ALLOWED = "a function of a configuration, a subclass of headway.tune.Trainable, or a trainer"
 _HOOKS = ("on_start", "on_training_start", "on_shutdown")
+
+
+class _TrialConfig(BackendConfig):
+    """No framework: a function's or a class's own."""
+
+    preload: ClassVar[tuple[str, ...]] = ("headway.tune",)
+
+
+@dataclass(frozen=True)
+class PreparedTrial:
+    """A trial's run, which is about to start.
+
+    Attributes:
+        trainer: Makes the trainer that the run is of.
+        arguments: What ``Experiment.start_trial`` takes.
+    """
+
+    trainer: Callable[[], DataParallelTrainer]
+    arguments: dict[str, Any]
 
 
 class TrialStart:
@@ -60,6 +83,11 @@ class TrialStart:
         at_end = saves if config.checkpoint_at_end is None else config.checkpoint_at_end
         return ClassTrial(pickled, config.checkpoint_frequency or 0, at_end, run_config._stop_limits or {})
 
+    @functools.cached_property
+    def _preload(self) -> list[str]:
+        """What every trial of a function or class imports: its pickle does not show it."""
+        return preload_modules(_TrialConfig.preload, resources.plain(self._trainable))
+
     def check(self) -> None:
         """Refuses what no trial could start with.
 
@@ -69,32 +97,59 @@ class TrialStart:
         if isinstance(self._loop, FunctionTrial):
             check_reports_its_own(self._run_config)
 
-    def trainer(self, config: dict[str, Any], folder: str = "trial", name: str = "") -> DataParallelTrainer:
-        """The trial's trainer.
+    def warm(self) -> None:
+        """Has a worker factory import what trials need, while the search makes itself ready."""
+        if self._loop is not None and not self._run_config.worker_runtime_env:
+            get_runtime().warm(self._preload)
+
+    def prepared(self, config: dict[str, Any], trial_id: str, folder: str, name: str) -> PreparedTrial:
+        """A trial's run.
 
         Args:
             config: The trial's configuration.
+            trial_id: Its id.
             folder: The name of its folder.
             name: Its name.
 
         Raises:
             TypeError, ValueError: the configuration is none that the trainer takes.
         """
-        run_config = replace(self._run_config, name=folder)
-        if isinstance(self._trainable, DataParallelTrainer):
-            trainer = _configured(self._trainable, config, run_config, self._from_checkpoint)
+        if self._loop is None:
+            trainer = _configured(
+                self._trainable, config, replace(self._run_config, name=folder), self._from_checkpoint
+            )
             trainer._trial_name = name
-            return trainer
+            return PreparedTrial(lambda: trainer, self._arguments(trainer, trial_id))
+        scaling = resources.scaling_of(self._trainable, config)
+        loop = replace(self._loop, name=name)
+        spec = {
+            **self._template_spec,
+            "run": {**self._template_spec["run"], "name": folder},
+            "scaling": scaling.for_core(),
+            "trial_id": trial_id,
+            "config": shown_config.as_json(config),
+        }
+        arguments = {
+            **self._template,
+            "spec_json": json.dumps(spec),
+            "task": pickling.dumps((loop, config), ("trainable", "config")),
+        }
+        return PreparedTrial(lambda: self._trainer(loop, config, scaling, folder), arguments)
+
+    def _trainer(
+        self, loop: Any, config: dict[str, Any], scaling: ScalingConfig, folder: str = "trial"
+    ) -> DataParallelTrainer:
+        """A function's or a class's."""
         return DataParallelTrainer(
-            replace(self._loop, name=name),
+            loop,
             train_loop_config=config,
-            scaling_config=resources.scaling_of(self._trainable, config),
-            run_config=run_config,
+            backend_config=_TrialConfig(),
+            scaling_config=scaling,
+            run_config=replace(self._run_config, name=folder),
             resume_from_checkpoint=self._from_checkpoint,
         )
 
-    def arguments(self, trainer: DataParallelTrainer, trial_id: str, config: dict[str, Any]) -> dict[str, Any]:
-        """What ``Experiment.start_trial`` takes."""
+    def _arguments(self, trainer: DataParallelTrainer, trial_id: str) -> dict[str, Any]:
         spec = trainer._spec()
         spec.update(trial_id=trial_id, trainer=name_of(self._trainable), stop=None)
         arguments = trainer._start_arguments(spec)
@@ -102,6 +157,19 @@ class TrialStart:
         if trainer.validation_config is not None:
             arguments["validation"] = trainer.validation_config._dumps()
         return {**arguments, "hooks": has_hooks(trainer)}
+
+    @functools.cached_property
+    def _template(self) -> dict[str, Any]:
+        """What all trials of a function or of a class have in common: these are checked and made
+        once.
+        """
+        _ = self._preload  # From now on, that of all runs with this framework.
+        return self._arguments(self._trainer(self._loop, {}, ScalingConfig()), "")
+
+    @functools.cached_property
+    def _template_spec(self) -> dict[str, Any]:
+        spec: dict[str, Any] = json.loads(self._template["spec_json"])
+        return spec
 
 
 def check_trainable(trainable: Any) -> Any:

@@ -71,8 +71,8 @@ class Tuner:
         self._restores: dict[str, bool] | None = None
         #: The states of those that are tried once more.
         self._restarts: set[str] = set()
-        #: Those trials of earlier drivers: the errors of the new ones count.
-        self._tried_again: set[str] = set()
+        # How many trials other searches had suggested before this one.
+        self._first = 0
         self._from_checkpoint: Checkpoint | None = None
         self._location: str | None = None
         #: What a restored tuner goes on without.
@@ -154,6 +154,7 @@ class Tuner:
         tuner._restarts = {"errored"} if restart_errored else set()
         tuner._location = location
         tuner._missing = saved.missing
+        tuner._first = saved.first
         return tuner
 
     def _resume_in(self, path: str, config: ResumeConfig) -> None:
@@ -169,6 +170,7 @@ class Tuner:
         self._restores = {"unfinished": config.unfinished is kind.RESUME, "errored": config.errored is kind.RESUME}
         self._restarts = config.restarted()
         self._location = path
+        self._first = saved.first
 
     def fit(self) -> ResultGrid:
         """Runs the experiment to its end.
@@ -185,11 +187,16 @@ class Tuner:
         folder = self._folder()
         folder.begin()
         path = folder.local
+        start = TrialStart(self._trainable, self._run_config, folder.location, self._from_checkpoint)
+        start.warm()
         records = _records_of(folder)
         # As the user gave them: suggesting changes a searcher.
         parts = saved_tuner.pickled(self._parts(), self._missing)
         callbacks = ExperimentCallbacks(self._run_config, records, name_of(self._trainable))
         search = SearchState(self._space, self._tune_config, path)
+        if self._restores is None:
+            self._first = len(records)
+        search.first = self._first
         if self._restores is not None:
             search.restore(records, **self._restores)
         elif len(records):
@@ -197,12 +204,11 @@ class Tuner:
                 f"{locations.shown(folder.location)} has {len(records)} trials of an earlier experiment; new ones run "
                 "beside them"
             )
-        start = TrialStart(self._trainable, self._run_config, folder.location, self._from_checkpoint)
         self._restart(search, records)
         self._check_first(start)
         experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
         try:
-            saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), parts)
+            saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), self._first, parts)
             folder.start()
             loop = ExperimentLoop(
                 experiment, self._trainable, start, search, records, self._tune_config, self._run_config, callbacks
@@ -218,7 +224,7 @@ class Tuner:
         finally:
             folder.close()
         grid = ResultGrid(records, self._tune_config.metric, self._tune_config.mode)
-        failed = [each for each in records if each.state == "errored" and each.trial_id not in self._tried_again]
+        failed = [each for each in records if each.state == "errored" and not each.replaced]
         if self._run_config.failure_config.fail_fast == "raise" and failed:
             raise grid.errors[-1]
         return grid
@@ -245,9 +251,8 @@ class Tuner:
         return ExperimentFolder(self._location)
 
     def _restart(self, search: SearchState, records: Records) -> None:
-        again = [each for each in records if each.state in self._restarts]
-        self._tried_again = {each.trial_id for each in again}
-        search.restarts = [records.config(each) for each in again]
+        again = [each for each in records if each.state in self._restarts and not each.replaced]
+        search.restarts = [(each.trial_id, records.config(each)) for each in again]
 
     def _check_first(self, start: TrialStart) -> None:
         """What no trial could be started with is refused before anything starts."""

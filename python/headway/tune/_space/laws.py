@@ -4,6 +4,7 @@ order in which Ray Tune does, so the same seed gives the same configurations.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,18 @@ class Generator:
             source = np.random.default_rng(source)
         # The global one is looked up at each draw: it is a module, which cannot be pickled.
         self._source = source
+
+    def kept(self) -> Any:
+        """Where it is, for :meth:`take_up`."""
+        return copy.deepcopy(self._source) if self._source is not None else self._numpy.get_state()
+
+    def take_up(self, kept: Any) -> None:
+        """Continues from there; so does numpy's global generator, where this is it."""
+        if isinstance(kept, (tuple, dict)):
+            self._source = None
+            self._numpy.set_state(kept)
+        else:
+            self._source = copy.deepcopy(kept)
 
     @property
     def _numpy(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -57,7 +56,7 @@ class BasicVariantGenerator(Searcher):
         self._samples = 1
         # Where it is: the sample, how many of its configurations were suggested, and the generator
         # as it was before the sample.
-        self._sample, self._of_sample, self._before = 0, 0, self._generator
+        self._sample, self._of_sample, self._before = 0, 0, self._generator.kept()
         self._live: set[str] = set()
         #: What was drawn for the newest suggestion, by path.
         self.drawn: dict[Path, Any] = {}
@@ -119,13 +118,13 @@ class BasicVariantGenerator(Searcher):
         Args:
             state: The state.
         """
-        self._generator = copy.deepcopy(state["before"])
+        self._generator.take_up(state["before"])
         self._variants = self._from(state["sample"], state["of_sample"])
 
     def _from(self, sample: int, skipped: int) -> Iterator[Variant]:
         samples = itertools.count(sample) if self._samples == -1 else range(sample, self._samples)
         for index in samples:
-            self._sample, self._of_sample, self._before = index, skipped, copy.deepcopy(self._generator)
+            self._sample, self._of_sample, self._before = index, skipped, self._generator.kept()
             space = self._space
             if index < len(self._points):
                 space = with_values(space, flat_point(space, self._points[index]))

@@ -1,0 +1,61 @@
+"""What ``--only tune`` measures."""
+
+from __future__ import annotations
+
+from measurements import Line, Measurement, Medians, at_most
+
+
+def _search_is_kept(medians: Medians) -> bool:
+    return medians["headway"] <= 1 and medians["headway"] * 20 <= medians["ray"] < float("inf")
+
+
+def tuned(name: str, arguments: list[str], line: Line, libraries: tuple[str, ...] = ("headway", "ray")) -> Measurement:
+    """A measurement of ``tune.py``."""
+    return Measurement(
+        f"tune-{name}",
+        {library: ["tune.py", library, *arguments] for library in libraries},
+        [line],
+        repeats=3,
+        group="tune",
+    )
+
+
+TUNE_MEASUREMENTS = [
+    tuned(
+        "search",
+        ["search", "100"],
+        Line("100 trivial trials with Optuna; alone: Optuna", "trials_s", "≤ 1 s, ≤ Ray / 20", _search_is_kept),
+        ("headway", "alone", "ray"),
+    ),
+    tuned(
+        "slots",
+        ["slots", "400", "1", "16"],
+        Line("400 trials of 1 s, 16 slots: an empty slot", "turnover_s", "≤ 24 ms", at_most(0.024), "ms"),
+    ),
+    tuned(
+        "reports",
+        ["reports", "2", "5000"],
+        Line(
+            "Results in a second, all loggers on",
+            "results_in_a_second",
+            "≥ 5 000",
+            lambda medians: medians["headway"] >= 5000,
+            "",
+        ),
+    ),
+    tuned(
+        "memory",
+        ["memory", "1000"],
+        Line("Driver's growth for a trial that has ended, KiB", "kib_a_trial", "≤ 1", at_most(1), ""),
+    ),
+    Measurement(
+        "tune-restore",
+        {"headway": ["tune_restore.py", "headway", "100000", "1"]},
+        [
+            Line("100 000 ended trials: restored", "restore_s", "≤ 5 s", at_most(5)),
+            Line("the same: the driver's memory, MiB", "driver_mib", "≤ 200", at_most(200), ""),
+        ],
+        repeats=2,
+        group="tune",
+    ),
+]
