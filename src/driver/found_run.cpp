@@ -172,7 +172,8 @@ Result<std::optional<control::FoundRun>> find_run(const std::string& run_directo
   // since the journal was written.
   constexpr double writing_s = 60;
   const double most_s = journal->time_total_s + std::max(0.0, unix_seconds() - journal->written_unix_s) + writing_s;
-  if (!(results->time_total_s >= 0 && results->time_total_s <= most_s)) results->time_total_s = 0;
+  const bool is_possible = results->time_total_s >= 0 && results->time_total_s <= most_s;
+  if (!is_possible) results->time_total_s = 0;
   return std::optional(control::FoundRun{std::move(*journal), std::move(*checkpoints), *results, std::move(names)});
 }
 

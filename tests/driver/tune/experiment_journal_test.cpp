@@ -5,7 +5,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <deque>
 #include <filesystem>
+#include <set>
 
 /// What is left of an experiment whose driver died at any byte.
 namespace headway::driver {
@@ -56,6 +58,40 @@ BOOST_AUTO_TEST_CASE(every_whole_line_counts_wherever_the_writer_died) {
       BOOST_TEST((found.at == Time(whole * 1s)));
       BOOST_TEST(found.controller.trials().size() == std::clamp<std::size_t>(whole, 1, 4) - 1);
       BOOST_TEST(found.controller.search_over() == (whole == ends.size()));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wherever_the_writer_died_what_has_ended_stays_and_the_rest_runs_once) {
+  for (std::size_t bytes = 0; bytes <= text.size(); ++bytes) {
+    write(text.substr(0, bytes));
+    tune::TuneController controller = storage::must(find_experiment(root)).controller;
+    std::set<std::int64_t> ended;
+    for (std::size_t i = 0; i < controller.trials().size(); ++i) {
+      if (is_over(controller.trials()[i].state)) ended.insert(static_cast<std::int64_t>(i));
+    }
+    tune::ExperimentSpec spec;
+    spec.path = root;
+    spec.restore.unfinished = true;
+    std::deque<tune::TuneEvent> events = {tune::DriverBegan{spec, 0}};
+    std::vector<std::int64_t> started;
+    bool finished = false;
+    for (; !events.empty(); events.pop_front()) {
+      for (const tune::TuneCommand& command : controller.handle(now, events.front())) {
+        if (const auto* start = std::get_if<tune::StartTrial>(&command)) {
+          started.push_back(start->trial);
+          events.emplace_back(tune::TrialReady{start->trial});
+          events.emplace_back(tune::TrialGone{start->trial, "finished", ""});
+        }
+        if (std::holds_alternative<tune::AskSuggestions>(command)) events.emplace_back(tune::SearchOver{});
+        finished = finished || std::holds_alternative<tune::FinishExperiment>(command);
+      }
+    }
+    BOOST_TEST_CONTEXT(bytes << " bytes") {
+      BOOST_TEST(finished);
+      BOOST_TEST(started.size() + ended.size() == controller.trials().size());
+      ended.insert(started.begin(), started.end());
+      BOOST_TEST(ended.size() == controller.trials().size());
     }
   }
 }
