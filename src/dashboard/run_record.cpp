@@ -27,7 +27,6 @@ void thin(std::vector<T>& list) {
 }  // namespace
 
 void RunRecord::add(const driver::LoggedHistory& logged) {
-  last_unix_s_ = std::max(logged.at_unix_s, last_unix_s_.value_or(logged.at_unix_s));
   std::visit([&](const auto& event) { hear(logged.at_unix_s, event); }, logged.event);
 }
 

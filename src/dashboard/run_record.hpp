@@ -78,8 +78,6 @@ class RunRecord {
   const std::vector<StepSample>& steps() const { return steps_; }
   const std::vector<DataSample>& data() const { return data_; }
   const std::vector<WarningRecord>& warnings() const { return warnings_; }
-  /// When something was last heard of the run.
-  std::optional<double> last_unix_s() const { return last_unix_s_; }
 
  private:
   void hear(double at, const driver::AttemptBegan& event);
@@ -99,7 +97,6 @@ class RunRecord {
   std::vector<StepSample> steps_;
   std::vector<DataSample> data_;
   std::vector<WarningRecord> warnings_;
-  std::optional<double> last_unix_s_;
 };
 
 }  // namespace headway::dashboard

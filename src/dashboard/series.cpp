@@ -164,16 +164,6 @@ std::optional<double> Series::step_at(double unix_s) const {
   return std::nullopt;
 }
 
-std::optional<double> Series::time_of(double step) const {
-  for (const std::string& name : order_) {
-    const Column& column = columns_.at(name);
-    const auto place = std::ranges::lower_bound(column.step, step) - column.step.begin();
-    if (static_cast<std::size_t>(place) == column.step.size()) return std::nullopt;
-    return column.time[static_cast<std::size_t>(place)];
-  }
-  return std::nullopt;
-}
-
 JsonObject json_of(const Buckets& buckets) {
   JsonObject object;
   object["x"] = list_of(buckets.x);

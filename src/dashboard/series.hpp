@@ -42,7 +42,6 @@ class Series {
                                  std::optional<double> to, std::size_t points) const;
   /// The number of the last report at a moment.
   std::optional<double> step_at(double unix_s) const;
-  std::optional<double> time_of(double step) const;
   std::size_t reports() const { return reports_; }
 
  private:

@@ -1,6 +1,5 @@
 #include "dashboard/verdict.hpp"
 
-#include "control/run_words.hpp"
 #include "core/text.hpp"
 #include "data/verdict.hpp"
 
