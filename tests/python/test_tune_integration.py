@@ -1,7 +1,7 @@
 """Callbacks of other libraries in function trials, each with the real library."""
 
 import pytest
-from headway import train, tune
+from headway import data, train, tune
 
 
 @pytest.fixture
@@ -149,3 +149,16 @@ def test_an_epoch_of_keras_is_a_report_of_the_trial(fit):
     result = fit(trial)
     assert result.metrics["loss"] > 0
     assert result.checkpoint is not None
+
+
+def test_a_trial_of_a_trainer_by_parameters_has_its_own():
+    pytest.importorskip("xgboost")
+    from headway.train.xgboost import XGBoostTrainer
+    from headway.tune._experiment.trial_start import _configured
+
+    rows = data.from_items([{"a": 1.0, "target": 1}])
+    trainer = XGBoostTrainer(label_column="target", params={"eta": 1}, num_boost_round=4, datasets={"train": rows})
+    made = _configured(trainer, {"params": {"max_depth": 2}, "num_boost_round": 2}, train.RunConfig(), None)
+    assert made._parameters["params"] == {"eta": 1, "max_depth": 2}
+    assert made._parameters["num_boost_round"] == 2
+    assert made.train_loop_config != trainer.train_loop_config

@@ -128,8 +128,8 @@ class DataParallelTrainer(BaseTrainer):
 
     #: Which argument of the constructor has the framework's set-up.
     _backend_argument: ClassVar[str] = "backend_config"
-    #: What a tuner calls the trial that the run is.
-    _trial_name: str | None = None
+    _trial_name: str | None = None  # What a tuner calls the trial that the run is.
+    _parameters: dict[str, Any] | None = None  # What trains without a training function, if that is so.
 
     @classmethod
     def restore(

@@ -61,6 +61,15 @@ class BoostingTrainer(DataParallelTrainer):
             run_config=run_config,
         )
         by_parameters = isinstance(function, self._form.loop)
+        if by_parameters:
+            self._parameters = {
+                "label_column": label_column,
+                "params": params,
+                "num_boost_round": num_boost_round,
+                "dmatrix_params": dmatrix_params,
+                "dataset_config": dataset_config,
+                **train_kwargs,
+            }
         super().__init__(
             function,
             train_loop_config=config,

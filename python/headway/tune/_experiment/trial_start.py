@@ -208,6 +208,10 @@ def _configured(
 ) -> DataParallelTrainer:
     """A trainer with the values of a configuration over its own arguments."""
     arguments = {**trainer._parts(), "datasets": trainer.datasets, "dataset_config": trainer.dataset_config}
+    if trainer._parameters is not None:
+        # Its training function is made of these.
+        del arguments["train_loop_per_worker"], arguments["train_loop_config"]
+        arguments.update(trainer._parameters)
     if checkpoint is not None:
         arguments["resume_from_checkpoint"] = checkpoint
     for name, value in config.items():
