@@ -38,10 +38,10 @@ class NodePool : public Engine {
   std::vector<node::NodeResources> nodes() const override;
   EngineView view() const override;
 
-  /// What waits for nodes to join, in the order in which it will be served, and what could use them.
+  /// What waits for nodes to join, in the order in which it is served, and what could use them.
   Demand demand() const;
-  /// Nodes of which nobody has anything, and which are of no use to what waits or to a group that may
-  /// grow. Those that are drained are not among them.
+  /// Nodes of which nobody has anything, and which are of no use to what waits or to groups that
+  /// may grow. Those that are drained are not among them.
   std::vector<std::string> idle_nodes() const;
   /// Called after each change that `demand` or `idle_nodes` may show.
   void on_supply_change(std::function<void()> changed) { supply_changed_ = std::move(changed); }
@@ -92,8 +92,8 @@ class NodePool : public Engine {
   bool may_grow_ = false;
   std::deque<Node> nodes_;  ///< In the order of their joining.
   std::list<Request> queue_;
-  std::map<std::int64_t, Small> small_;  ///< By holder.
-  int untold_ = 0;                       ///< Requests in the queue to which nobody has said why they wait.
+  std::map<std::int64_t, Small> small_;
+  int untold_ = 0;  ///< Requests in the queue to which nobody has said why they wait.
   std::deque<Answer> answers_;
   bool gives_answers_ = false;
   std::function<void()> changed_;

@@ -95,7 +95,8 @@ BOOST_FIXTURE_TEST_CASE(a_run_that_waits_gets_a_node_that_is_given_back_when_it_
   BOOST_TEST(granted == std::vector<std::int64_t>{1});
   pool.release(1);
   BOOST_TEST(granted == (std::vector<std::int64_t>{1, 2}));
-  BOOST_TEST(calls_since() == Calls{"want 0"});  // It could have used more nodes, and has its own now.
+  // It could have used more nodes, and has its own now.
+  BOOST_TEST(calls_since() == Calls{"want 0"});
   pool.release(2);
   BOOST_TEST(calls_since() == Calls{"give back node-1"});
   ask(3, 2);
