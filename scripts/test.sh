@@ -93,6 +93,7 @@ main() {
     export HEADWAY_TEST_HEAVY=1
     step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers
     step "install servers of remote storage" scripts/storage_servers.sh
+    step "install Slurm" scripts/slurm_servers.sh
     step "build Horovod" scripts/horovod.sh
     step "install a browser" scripts/browser.sh
     step "build what is heavy" scripts/build.sh heavy

@@ -168,10 +168,15 @@ PYTHON: dict[str, Room] = {
         "experiment trackers: loggers that run in the driver, and what sets a tracker up in a rank",
         "_callbacks _session _storage _values",
     ),
+    "_engines": _room(
+        "python/headway/_engines/",
+        "bridges to what gives nodes (Slurm), each a process beside the driver, and the checks of engines' options",
+        "_values",
+    ),
     "_runtime": _room(
         "python/headway/_runtime/",
         "the runtime's start and end, its runs and nodes, workers' environments",
-        "_core _session _values",
+        "_core _engines _session _values",
     ),
     "_worker": _room(
         "python/headway/_worker/",
@@ -179,7 +184,7 @@ PYTHON: dict[str, Room] = {
         "_checkpoint _core _session _storage _values",
     ),
     "_ray": _room("python/headway/_ray/", "`import ray` that means Headway", "_places _runtime _values"),
-    "_command": _room("python/headway/_command/", "the command `headway`", "_core _ray _storage _values"),
+    "_command": _room("python/headway/_command/", "the command `headway`", "_core _engines _ray _storage _values"),
     "agent": _room("python/headway/agent.py", "the command `headway-agent`", "_core _runtime _values"),
     "data": _room(
         "python/headway/data/",

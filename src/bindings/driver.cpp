@@ -20,7 +20,9 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
                                         std::map<std::string, std::string> factory_env, std::string py_spy,
                                         std::optional<double> num_cpus, std::optional<double> num_gpus,
                                         Resources resources, Labels labels, const std::optional<std::string>& listen,
-                                        std::string token, double node_lease_s, int host_fd) {
+                                        std::string token, double node_lease_s, int host_fd, std::string engine,
+                                        std::vector<std::string> engine_command, std::string token_file,
+                                        const std::string& engine_options_json, double engine_idle_s) {
   driver::RuntimeConfig config{
       {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)},
       num_cpus,
@@ -33,6 +35,15 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
     unwrap(cluster::check_available());
     config.join =
         cluster::JoinConfig{unwrap(cluster::parse_endpoint("listen", *listen)), std::move(token), node_lease_s};
+  }
+  if (!engine.empty()) {
+    config.bridge = {std::move(engine),
+                     std::move(engine_command),
+                     {},
+                     std::move(token_file),
+                     node_lease_s,
+                     unwrap(from_json_text<JsonObject>(engine_options_json, "an engine's options"))};
+    config.idle_limit = from_seconds(engine_idle_s);
   }
   unwrap(driver::validate(config));
   auto runtime = without_gil([&] { return Result(std::make_shared<driver::Runtime>(std::move(config))); });
@@ -151,7 +162,9 @@ void bind_driver(nb::module_& module) {
       .def(nb::new_(&make_runtime), nb::arg("guard_path"), nb::arg("factory_command"), nb::arg("factory_env"),
            nb::arg("py_spy"), nb::arg("num_cpus") = nb::none(), nb::arg("num_gpus") = nb::none(),
            nb::arg("resources") = Resources{}, nb::arg("labels") = Labels{}, nb::arg("listen") = nb::none(),
-           nb::arg("token") = "", nb::arg("node_lease_s") = 10.0, nb::arg("host_fd") = -1)
+           nb::arg("token") = "", nb::arg("node_lease_s") = 10.0, nb::arg("host_fd") = -1, nb::arg("engine") = "",
+           nb::arg("engine_command") = std::vector<std::string>{}, nb::arg("token_file") = "",
+           nb::arg("engine_options_json") = "{}", nb::arg("engine_idle_s") = 60.0)
       .def(
           "listen", [](PyRuntime& self) { return without_gil([&] { return self.runtime->listen(); }); },
           "Lets nodes join; the address for them, as host:port.")

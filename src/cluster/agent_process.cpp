@@ -185,6 +185,7 @@ void AgentProcess::lease_is_over() {
 }
 
 void AgentProcess::signaled(int signal) {
+  if (end_) return;
   if (signal == SIGTERM && agent_ && !leaving_) {
     leave();
   } else {

@@ -1,6 +1,7 @@
 #include "driver/engines.hpp"
 
 #include "driver/runtime.hpp"
+#include "engine/bridge_provider.hpp"
 #include "engine/hosted_engine.hpp"
 #include "engine/node_pool.hpp"
 #include "engine/supplied_pool.hpp"
@@ -38,7 +39,10 @@ EngineParts pooled(asio::io_context& loop, const RuntimeConfig& config, node::Ag
 
 EngineFactory default_engine(const RuntimeConfig& config) {
   if (config.host_fd >= 0) return hosted;
-  return pooled;
+  if (!config.bridge) return pooled;
+  engine::NodeSupply::Settings settings;
+  settings.idle_limit = config.idle_limit;
+  return engine_with([bridge = *config.bridge] { return std::make_unique<engine::BridgeProvider>(bridge); }, settings);
 }
 
 EngineFactory engine_with(ProviderFactory provider, engine::NodeSupply::Settings settings) {

@@ -27,8 +27,8 @@ struct EngineParts {
 using EngineFactory =
     std::function<EngineParts(boost::asio::io_context& loop, const RuntimeConfig& config, node::AgentSink& sink)>;
 
-/// This machine and the nodes that join. Inside a worker (`RuntimeConfig::host_fd`): the slots and
-/// the workers of its driver.
+/// This machine, the nodes that join, and those of an engine (`RuntimeConfig::bridge`). Inside a
+/// worker (`RuntimeConfig::host_fd`): the slots and the workers of its driver.
 EngineFactory default_engine(const RuntimeConfig& config);
 
 /// This machine, the nodes that join, and those that a provider brings; RuntimeConfig::join is set.

@@ -28,8 +28,10 @@ struct Status {
   std::string host;
   node::ProcessIdentity driver;
   control::RunView view;
+  engine::EngineView engine;  ///< The driver's; its first nodes.
+  std::int64_t nodes_count = 0;
 };
-BOOST_DESCRIBE_STRUCT(Status, (), (owner, host, driver, view))
+BOOST_DESCRIBE_STRUCT(Status, (), (owner, host, driver, view, engine, nodes_count))
 
 constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
@@ -158,8 +160,9 @@ Result<void> RunFolder::write_journal(control::Journal snapshot) {
   return written;
 }
 
-void RunFolder::write_status(const control::RunView& view) {
-  replace_small_file(status_file, to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view}));
+void RunFolder::write_status(const control::RunView& view, const ShownEngine& engine) {
+  replace_small_file(status_file, to_json_text(Status{to_text(owner_), owner_.host, owner_.driver, view, engine.view,
+                                                      engine.nodes_count}));
 }
 
 void RunFolder::write_step_times(const control::AttemptTimes& times) {

@@ -10,6 +10,7 @@
 #include "driver/folder_sync.hpp"
 #include "driver/report_views.hpp"
 #include "driver/run_lock.hpp"
+#include "driver/shown_engine.hpp"
 #include "driver/staging.hpp"
 #include "wire/frame.hpp"
 
@@ -87,7 +88,7 @@ class RunFolder {
   /// Replaces status.json, the run as this driver sees it. It is there while the run is at work, on
   /// the local side alone, and may be lost with the machine's power. Nothing when the folder is not
   /// this driver's (any more) or cannot be written.
-  void write_status(const control::RunView& view);
+  void write_status(const control::RunView& view, const ShownEngine& engine);
 
   /// Replaces step_times_<attempt>.json, how long each rank of that attempt took. Not durable until
   /// the end; nothing when it cannot be written.

@@ -43,10 +43,11 @@ void Run::keep_history(const control::Event& event, const control::Commands& com
 }
 
 void Run::write_status(std::function<void()> done) {
-  asio::post(storage_, [self = shared_from_this(), status = status(), done = std::move(done)] {
-    self->folder_->write_status(status->view);
-    asio::post(self->loop_, done);
-  });
+  asio::post(storage_,
+             [self = shared_from_this(), status = status(), engine = runtime_->shown_engine(), done = std::move(done)] {
+               self->folder_->write_status(status->view, *engine);
+               asio::post(self->loop_, done);
+             });
 }
 
 void Run::show_moving_line() {

@@ -48,6 +48,10 @@ Result<void> validate(const RuntimeConfig& config) {
   if (config.join && !is_lease(config.join->lease_s)) {
     return refused("node_lease_s", config.join->lease_s, "seconds from 1 to 3600");
   }
+  if (config.bridge && !config.join) {
+    return Error{ErrorKind::invalid_argument,
+                 "listen is not given, and nodes of " + config.bridge->engine + " join there; allowed: \"host:port\""};
+  }
   return {};
 }
 
@@ -121,6 +125,7 @@ void Runtime::shutdown() {
   for (const std::string& text : last_words_) std::fprintf(stderr, "headway: %s\n", text.c_str());
   storage_threads_->join();
   if (artifact_threads_) artifact_threads_->join();
+  engine_->wait_for_end();
   storage::regain_patience();
   const std::lock_guard lock(stage_mutex_);
   stage_ = Stage::closed;
@@ -288,6 +293,7 @@ Result<std::shared_ptr<Run>> Runtime::start_run(RunStart start) {
     if (config_.host_fd < 0 && run->hears_termination()) termination_.watch();
     throw_point("loop.handler");
     run->start(id);
+    for (const std::string& text : std::exchange(unheard_, {})) run->warn(text);
     if (terminated_at_) run->driver_preempted(notice_period_s_);
   });
   return run;
@@ -364,6 +370,8 @@ bool Runtime::worker_line(std::int64_t worker_id, std::string_view line) {
 void Runtime::notice(const std::string& text) {
   for (auto& [id, run] : runs_) run->warn(text);
   if (closing_) last_words_.push_back(text);
+  constexpr std::size_t unheard_max = 16;
+  if (runs_.empty() && unheard_.size() < unheard_max) unheard_.push_back(text);
 }
 
 }  // namespace headway::driver

@@ -10,8 +10,10 @@
 #include "driver/publisher.hpp"
 #include "driver/run_identity.hpp"
 #include "driver/run_start.hpp"
+#include "driver/shown_engine.hpp"
 #include "driver/termination.hpp"
 #include "driver/worker_routes.hpp"
+#include "engine/bridge_provider.hpp"
 #include "engine/engine.hpp"
 #include "node/agent.hpp"
 #include "wire/frame.hpp"
@@ -46,6 +48,10 @@ struct RuntimeConfig {
   std::optional<cluster::JoinConfig> join;
   /// Inside a worker: the socket of Session::open_runtime; what there is, is its driver's.
   int host_fd = -1;
+  /// Who gives more nodes, which then join; none: they come by themselves.
+  std::optional<engine::BridgeConfig> bridge = std::nullopt;
+  /// So long a node of the bridge's is kept that nobody uses.
+  Duration idle_limit = std::chrono::minutes(1);
 };
 
 /// Errors: `invalid_argument`, naming the argument of headway.init().
@@ -103,6 +109,7 @@ class Runtime : public node::AgentSink {
   /// Whether workers tell their stacks themselves.
   bool own_stacks() const { return config_.factory.own_stacks; }
   engine::Engine& engine() { return *engine_; }
+  std::shared_ptr<const ShownEngine> shown_engine() { return engine_looks_.now(*engine_); }
   Publisher& publisher() { return publisher_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
@@ -158,6 +165,7 @@ class Runtime : public node::AgentSink {
   Termination termination_{loop_, [this] { terminated(); }};  ///< While there are runs.
   double notice_period_s_ = 0;
   std::optional<std::chrono::steady_clock::time_point> terminated_at_;  ///< For the first time.
+  EngineLooks engine_looks_;
   Publisher publisher_;
   std::map<std::int64_t, std::shared_ptr<Experiment>> experiments_;
   std::int64_t next_experiment_id_ = 1;
@@ -165,8 +173,10 @@ class Runtime : public node::AgentSink {
   std::int64_t next_guest_id_ = 1;
   std::int64_t next_run_id_ = 1;
   std::thread thread_;
-  bool capacity_told_ = true;  ///< Else runs are about to hear that there may be more capacity.
-  bool closing_ = false;       ///< On the loop: nothing begins any more.
+  std::vector<std::string> unheard_;  ///< Notices of a time without runs, for the next one.
+  /// Else runs are about to hear that there may be more capacity.
+  bool capacity_told_ = true;
+  bool closing_ = false;  ///< On the loop: nothing begins any more.
 
   enum class Stage { open, closing, closed };
   /// Held for a few instructions, never while somebody is waited for.

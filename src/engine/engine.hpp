@@ -89,6 +89,9 @@ class Engine {
   virtual void open(const JoinAddress&) {}
   /// The runtime ends: no answer is given after this. Called once, before the loop stops.
   virtual void close() {}
+  /// After that, when the loop has stopped: waits until what `close` began is done, for some
+  /// seconds at most.
+  virtual void wait_for_end() {}
 };
 
 }  // namespace headway::engine

@@ -32,6 +32,12 @@ void add_to(std::vector<Demand::Part>& parts, NodeRequest request) {
   }
 }
 
+/// Without those by which Headway knows its nodes.
+Labels without_own_labels(Labels labels) {
+  std::erase_if(labels, [](const auto& label) { return label.first.starts_with("headway.io/"); });
+  return labels;
+}
+
 void add_to(Resources& sum, const Resources& more) {
   for (const auto& [name, amount] : more) sum[name] += amount;
 }
@@ -72,7 +78,8 @@ std::string NodePool::there_is() const {
   for (std::size_t i = 0; i < nodes_.size() && i < shown_max; ++i) {
     const node::NodeResources& node = nodes_[i].ledger.node();
     text += (i == 0 ? "" : ", ") + resources_text(node.total) + " on " + node.hostname;
-    if (!node.labels.empty()) text += " with the labels " + labels_text(node.labels);
+    const Labels labels = without_own_labels(node.labels);
+    if (!labels.empty()) text += " with the labels " + labels_text(labels);
   }
   if (nodes_.size() > shown_max) text += " and " + std::to_string(nodes_.size() - shown_max) + " more nodes";
   return text + " in all";

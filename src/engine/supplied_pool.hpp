@@ -28,6 +28,7 @@ class SuppliedPool : public NodePool {
   void remove(const std::string& node_id) override;
   void open(const JoinAddress& join) override;
   void close() override;
+  void wait_for_end() override { provider_.reset(); }
 
  private:
   /// Not at once, since a change may be one of many; only while the provider is open.

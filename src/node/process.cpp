@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace headway::node {
 namespace {
@@ -35,21 +36,23 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// The descriptors to inherit are lifted above all of them and of their targets first, so that no
 /// dup2 overwrites one still to come.
 void add_descriptors(posix_spawn_file_actions_t& actions, const ProcessLaunch& launch) {
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   const int output = launch.output_fd >= 0 ? launch.output_fd : STDERR_FILENO;
-  int lift = std::max(output, 2 + static_cast<int>(launch.inherited.size()));
-  for (const int fd : launch.inherited) lift = std::max(lift, fd);
-  ++lift;
-  posix_spawn_file_actions_adddup2(&actions, output, lift);
+  std::vector<std::pair<int, int>> moves{{output, STDOUT_FILENO},
+                                         {launch.error_fd >= 0 ? launch.error_fd : output, STDERR_FILENO}};
+  if (launch.input_fd >= 0) moves.emplace_back(launch.input_fd, STDIN_FILENO);
   for (std::size_t i = 0; i < launch.inherited.size(); ++i) {
-    posix_spawn_file_actions_adddup2(&actions, launch.inherited[i], lift + 1 + static_cast<int>(i));
+    moves.emplace_back(launch.inherited[i], 3 + static_cast<int>(i));
   }
-  posix_spawn_file_actions_adddup2(&actions, lift, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, lift, STDERR_FILENO);
-  posix_spawn_file_actions_addclose(&actions, lift);
-  for (std::size_t i = 0; i < launch.inherited.size(); ++i) {
-    posix_spawn_file_actions_adddup2(&actions, lift + 1 + static_cast<int>(i), 3 + static_cast<int>(i));
-    posix_spawn_file_actions_addclose(&actions, lift + 1 + static_cast<int>(i));
+  int lift = 0;
+  for (const auto& [from, to] : moves) lift = std::max({lift, from, to});
+  ++lift;
+  if (launch.input_fd < 0) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, moves[i].first, lift + static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, lift + static_cast<int>(i), moves[i].second);
+    posix_spawn_file_actions_addclose(&actions, lift + static_cast<int>(i));
   }
 }
 

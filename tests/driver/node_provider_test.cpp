@@ -166,8 +166,8 @@ BOOST_AUTO_TEST_CASE(a_run_that_waits_gets_a_node_trains_there_and_the_node_is_g
     BOOST_TEST(last->runs.back()->view.failure.has_value() == false);
     runtime.shutdown();
   }
-  BOOST_TEST(notes == (Notes{"wanted: {CPU: 1, far: 1}", "nothing is wanted", "worker started", "trained", "given back: node-1",
-                             "left: node-1", "closed"}),
+  BOOST_TEST(notes == (Notes{"wanted: {CPU: 1, far: 1}", "nothing is wanted", "worker started", "trained",
+                             "given back: node-1", "left: node-1", "closed"}),
              boost::test_tools::per_element());
 }
 

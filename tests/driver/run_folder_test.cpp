@@ -51,13 +51,13 @@ BOOST_AUTO_TEST_CASE(the_status_of_a_run_at_work_stays_when_a_second_driver_is_t
   must(first.prepare({}, nullptr, this_owner({})));
   control::RunView view;
   view.name = "the first one's";
-  first.write_status(view);
+  first.write_status(view, {});
   const std::string status = read(run + "/status.json");
   BOOST_TEST(storage::contains(status, "the first one's"));
   BOOST_TEST(storage::contains(status, "\"pid\":" + std::to_string(getpid())));
   RunFolder second(run);
   BOOST_TEST(!second.prepare({}, nullptr, this_owner({})).has_value());
-  second.write_status({});
+  second.write_status({}, {});
   second.close(false);
   BOOST_TEST(read(run + "/status.json") == status);
   first.close(false);

@@ -16,6 +16,8 @@ import headway
 import hearing
 import processes
 import pytest
+import slurm_cluster
+import slurm_driver
 from headway import train
 
 import cluster
@@ -270,3 +272,17 @@ def script(tmp_path):
     script = Script(tmp_path)
     yield script
     script.close()
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    """A Slurm cluster for a file's tests: slurm_cluster.py."""
+    slurm_cluster.needed()
+    with slurm_cluster.SlurmCluster(tmp_path_factory.mktemp("slurm")) as running:
+        yield running
+
+
+@pytest.fixture
+def driver(script, tmp_path, slurm):
+    """A driver's script on that cluster: slurm_driver.py."""
+    return slurm_driver.SlurmDriver(script, tmp_path, slurm)

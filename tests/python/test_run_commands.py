@@ -165,6 +165,45 @@ def test_a_run_at_work_is_looked_at(at_work, storage, tmp_path):
     assert "--rank is 3; allowed: 0" in refused("profile", "work", "--rank", 3, storage=storage)
 
 
+def test_the_nodes_of_a_driver_are_listed_with_what_is_free(at_work, storage):
+    output = ""
+    while "  1  up" not in output:
+        output = good("nodes", "work", storage=storage)
+    assert output.splitlines()[0].split() == [
+        "node",
+        "host",
+        "CPU",
+        "GPU",
+        "free",
+        "CPU",
+        "free",
+        "GPU",
+        "ranks",
+        "state",
+    ]
+    assert output.splitlines()[1].split()[:2] == ["local", os.uname().nodename]
+    assert f"the driver is process {os.getpid()} on {os.uname().nodename}" in output
+    assert good("nodes", storage=storage) == output
+
+
+def test_nodes_of_a_run_that_has_ended_are_refused(ended, storage):
+    assert "good is not at work on this machine: finished" in refused("nodes", "good", storage=storage)
+    assert "is at work: name a RUN by its folder" in refused("nodes", storage=storage)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "there is no COMMAND"),
+        (("--time", "soon", "--", "true"), "time is 'soon'"),
+        (("--nodes", "0", "--", "true"), "nodes is 0"),
+        (("--sbatch-arg=--nodes=3", "--", "true"), "sbatch_args has '--nodes=3'"),
+    ],
+)
+def test_a_bad_submit_is_refused_before_anything_is_submitted(arguments, words, storage):
+    assert words in refused("submit", "--engine", "slurm", *arguments, storage=storage)
+
+
 def test_a_rank_that_is_stopped_has_a_stack_and_no_profile(at_work, storage):
     pid = None
     while pid is None:  # The driver writes it a moment after the rank is ready.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from headway import _core
-from headway._command import checkpoint, dashboard, processes, run, runs, tune
+from headway._command import checkpoint, dashboard, nodes, processes, run, runs, submit, tune
 
 OK = 0
 DAMAGED = 1
@@ -55,8 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     runs.add_to(subjects)
     processes.add_to(subjects)
+    nodes.add_to(subjects)
     checkpoint.add_to(subjects)
     run.add_to(subjects)
+    submit.add_to(subjects)
     tune.add_to(subjects)
     dashboard.add_to(subjects)
     return parser

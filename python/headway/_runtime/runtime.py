@@ -5,6 +5,7 @@ process.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 import threading
@@ -13,10 +14,11 @@ from typing import Any, Literal
 
 from headway import _core
 from headway import _session as worker_session
+from headway._engines.options import check_engine
 from headway._runtime import dashboard as own_dashboard
 from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
+from headway._runtime.joining import Joining, check_joining
 from headway._runtime.needed_modules import needed_modules
-from headway._runtime.token import default_token_file, make_token
 from headway._values import ending
 from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
 from headway._values.ending import RUNS, at_end
@@ -52,13 +54,17 @@ def init(
     token_file: str | None = None,
     node_lease_s: float = 10.0,
     dashboard: bool | int | None = None,
+    **engine_options: Any,
 ) -> None:
     """Starts Headway in this process. ``Trainer.fit()`` does it when nobody has.
 
     Args:
-        address: None or ``"local"``: this machine.
-        num_cpus: CPUs that runs may claim; default: those that this process may use.
-        num_gpus: GPUs that runs may claim; default: those that this process sees.
+        address: None or ``"local"``: this machine. ``"slurm"``: nodes of this Slurm cluster as
+            well, as runs need them (see ``docs/clusters.md``).
+        num_cpus: CPUs of this machine that runs may claim; default: those that this process may
+            use, and none with an engine such as Slurm.
+        num_gpus: GPUs of this machine that runs may claim; default: those that this process sees,
+            and none with an engine.
         resources: Amounts of further resources, by names that you define.
         labels: What ``ScalingConfig.label_selector`` may ask of this machine, such as ``{"region":
             "eu"}``.
@@ -78,12 +84,16 @@ def init(
         ignore_reinit_error: Do nothing when Headway is started already, instead of raising.
         listen: ``"host:port"`` to let other machines join as nodes (see ``docs/nodes.md``): an
             address of this machine, such as ``"0.0.0.0:0"`` (any address, any free port;
-            :func:`join_address` says which). None: nothing listens.
+            :func:`join_address` says which). None: nothing listens, or with an engine
+            ``"0.0.0.0:0"``.
         token_file: What agent processes must have a copy of; made when it is not there. Default:
             ``HEADWAY_TOKEN_FILE`` of the environment, else ``~/.headway/token``.
         node_lease_s: Seconds that a node which is out of reach may go on, 1 to 3600: its ranks are
             started elsewhere not before. An agent that can't reach the driver for so long ends its
             workers and itself.
+        engine_options: Those of the engine that ``address`` names, such as ``partition`` of Slurm
+            (``docs/clusters.md`` lists them); of every engine ``idle_s``, the seconds that an idle
+            node is kept (60).
         dashboard: True or a port to show the runs of this process in a browser (see
             ``docs/dashboard.md``): the address is printed, and :func:`dashboard_url` returns it.
             False: no dashboard. None: ``HEADWAY_DASHBOARD`` of the environment, else none.
@@ -99,8 +109,7 @@ def init(
         4.0
         >>> headway.shutdown()
     """
-    if address is not None and check_str("address", address, 'None or "local"') != "local":
-        raise ValueError(f'address is {address!r}; allowed: None or "local" (this machine)')
+    engine = check_engine(address, engine_options, _INIT_NAMES)
     if num_cpus is not None:
         num_cpus = check_number("num_cpus", num_cpus, "None or a number")
     if num_gpus is not None:
@@ -110,19 +119,10 @@ def init(
     environment = check_runtime_env("runtime_env", runtime_env)
     modules = None if preload is False else _check_preload(preload)
     check_bool("ignore_reinit_error", ignore_reinit_error)
-    node_lease_s = check_number("node_lease_s", node_lease_s, "seconds from 1 to 3600")
-    if not 1 <= node_lease_s <= 3600:
-        raise ValueError(f"node_lease_s is {node_lease_s:g}; allowed: seconds from 1 to 3600")
-    if token_file is not None:
-        if not check_str("token_file", token_file, "None or a path"):
-            raise ValueError("token_file is ''; allowed: None or a path")
-        if listen is None:
-            raise ValueError("token_file is given without listen; allowed: both, or listen alone")
     port = own_dashboard.wanted_port(dashboard)
-    joining: tuple[str, str, float] | None = None
-    if listen is not None:
-        check_str("listen", listen, 'None or "host:port", such as "0.0.0.0:0"')
-        joining = (listen, make_token(token_file or default_token_file()), node_lease_s)
+    joining = check_joining(listen, token_file, node_lease_s, engine)
+    if engine is not None and not engine.offers_this_machine:
+        num_cpus, num_gpus = num_cpus or 0.0, num_gpus or 0.0
     with _lock:
         if current_runtime() is not None or worker_session.is_host():
             if ignore_reinit_error:
@@ -132,6 +132,9 @@ def init(
             )
         environment.prepare()
         _start(num_cpus, num_gpus, amounts, modules, named, environment, joining, port)
+
+
+_INIT_NAMES = tuple(name for name in inspect.signature(init).parameters if name != "engine_options")
 
 
 def shutdown() -> None:
@@ -293,11 +296,14 @@ def _start(
     preload: tuple[str, ...] | None,
     labels: dict[str, str],
     environment: RuntimeEnv,
-    joining: tuple[str, str, float] | None = None,
+    joining: Joining | None = None,
     dashboard_port: int | None = None,
 ) -> _core.Runtime:
     global _runtime, _pid, _user_preload, _join_address, _environment
-    listen, token, node_lease_s = joining or (None, "", 10.0)
+    listen: str | None = None
+    token, node_lease_s = "", 10.0
+    if joining is not None:
+        listen, token, node_lease_s = joining.listen, joining.token, joining.node_lease_s
     runtime = _core.Runtime(
         *factory_settings(),
         num_cpus,
@@ -308,6 +314,7 @@ def _start(
         token,
         node_lease_s,
         worker_session.open_runtime(),
+        **(joining.engine_arguments() if joining is not None else {}),
     )
     try:
         _join_address = runtime.listen() if joining else None

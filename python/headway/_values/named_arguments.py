@@ -68,7 +68,7 @@ def _watched(function: Callable[..., Any], shown_name: str) -> Callable[..., Any
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not known.issuperset(kwargs):
-            raise TypeError(_unknown(shown_name, next(name for name in kwargs if name not in known), names))
+            raise TypeError(unknown_argument(shown_name, next(name for name in kwargs if name not in known), names))
         return function(*args, **kwargs)
 
     return call
@@ -89,13 +89,14 @@ def _watched_later(function: Callable[..., Any], shown_name: str) -> Callable[..
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs and not kwargs.keys() <= set(names()):
-            raise TypeError(_unknown(shown_name, next(name for name in kwargs if name not in names()), names()))
+            raise TypeError(unknown_argument(shown_name, next(name for name in kwargs if name not in names()), names()))
         return function(*args, **kwargs)
 
     return call
 
 
-def _unknown(function: str, given: str, names: list[str]) -> str:
+def unknown_argument(function: str, given: str, names: list[str]) -> str:
+    """The words for an argument that a function does not have, with the one that was meant."""
     import difflib  # Here: its import takes longer than all of these.
 
     close = difflib.get_close_matches(given, names, n=1)

@@ -1,0 +1,166 @@
+"""The arguments of ``headway.init("slurm", ...)``."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from headway._values.arguments import (
+    check_bool,
+    check_int,
+    check_labels,
+    check_number,
+    check_resources,
+    check_str,
+    check_texts,
+    refuse,
+)
+
+#: With their meaning in docs/clusters.md.
+SLURM_NAMES = (
+    "partition",
+    "account",
+    "qos",
+    "time",
+    "nodes",
+    "cpus_per_node",
+    "gpus_per_node",
+    "resources_per_node",
+    "node_labels",
+    "sbatch_args",
+    "setup",
+    "python",
+    "notice_s",
+    "new_jobs",
+)
+_NODES_MAX = 10_000
+_TIMES = re.compile(r"\d+(:\d\d?){0,2}|\d+-\d\d?(:\d\d?){0,2}")
+# What Headway itself says of a job: one node, and what runs there.
+_OWN = (
+    "array",
+    "dependency",
+    "job-name",
+    "nodes",
+    "ntasks",
+    "ntasks-per-node",
+    "output",
+    "error",
+    "parsable",
+    "signal",
+    "wait",
+    "wrap",
+)
+# "--gres=gpu:a100:4", "--gpus-per-node=4", "--cpus-per-task=8".
+_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node)(?:[:=](?!\d)\w+)?(?:[:=](\d+))?")
+_CPUS = re.compile(r"(?:--cpus-per-task=|-c)(\d+)")
+_OWN_SHORT = {"-N", "-n", "-J", "-o", "-e", "-W", "-a", "-d"}
+
+
+def check_slurm(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Checked and completed options, with what a node gets as ``cpus`` and ``gpus``.
+
+    Args:
+        address: ``"slurm"``.
+        options: By the names above; what is missing has its default.
+    """
+    del address
+    sbatch_args = _sbatch_args(options.get("sbatch_args") or [])
+    cpus = _count("cpus_per_node", options.get("cpus_per_node"), 1)
+    gpus = _count("gpus_per_node", options.get("gpus_per_node"), 0)
+    return {
+        "partition": _word("partition", options.get("partition")),
+        "account": _word("account", options.get("account")),
+        "qos": _word("qos", options.get("qos")),
+        "time": _time(options.get("time")),
+        "nodes": _nodes(options.get("nodes", (0, 16))),
+        "cpus_per_node": cpus,
+        "gpus_per_node": gpus,
+        "cpus": _asked(_CPUS, sbatch_args) if cpus is None else cpus,
+        "gpus": _asked(_GPUS, sbatch_args) if gpus is None else gpus,
+        "resources_per_node": check_resources("resources_per_node", options.get("resources_per_node") or {}),
+        "node_labels": check_labels("node_labels", options.get("node_labels") or {}),
+        "sbatch_args": sbatch_args,
+        "setup": check_str("setup", options.get("setup") or "", "lines of a shell script, such as 'module load cuda'"),
+        "python": check_str("python", options.get("python") or sys.executable, "None or the path of a Python"),
+        "notice_s": _notice_s(options.get("notice_s", 60)),
+        "new_jobs": check_bool("new_jobs", options.get("new_jobs", False)),
+        "directory": os.getcwd(),
+    }
+
+
+def _word(argument: str, value: object) -> str | None:
+    if value is None:
+        return None
+    text = check_str(argument, value, "None or a name that Slurm knows")
+    if not text or text != text.strip() or not text.isprintable():
+        raise ValueError(f"{argument} is {text!r}; allowed: None or a name that Slurm knows")
+    return text
+
+
+def _time(value: object) -> str | None:
+    """As sbatch has it."""
+    allowed = 'None (the partition\'s), minutes, "hours:minutes:seconds", "days-hours" or a timedelta'
+    if value is None:
+        return None
+    if isinstance(value, timedelta):
+        value = math.ceil(value.total_seconds() / 60)
+    if isinstance(value, str):
+        if not _TIMES.fullmatch(value):
+            raise ValueError(f"time is {value!r}; allowed: {allowed}")
+        return value
+    minutes = check_int("time", value, allowed)
+    if minutes < 1:
+        raise ValueError(f"time is {minutes}; allowed: {allowed}")
+    return str(minutes)
+
+
+def _nodes(value: object) -> list[int]:
+    """The least and the most."""
+    allowed = "a number of nodes, or (least, most), such as (1, 16)"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) != 2:
+            refuse("nodes", value, allowed)
+        least, most = (check_int("nodes", each, allowed) for each in value)
+    else:
+        least = most = check_int("nodes", value, allowed)
+    if not (0 <= least <= most and 1 <= most <= _NODES_MAX):
+        raise ValueError(f"nodes is {value!r}; allowed: {allowed}, with at least 1 and at most {_NODES_MAX} in all")
+    return [least, most]
+
+
+def _count(argument: str, value: object, least: int) -> int | None:
+    if value is None:
+        return None
+    count = check_int(argument, value, f"None or a whole number from {least} on")
+    if count < least:
+        raise ValueError(f"{argument} is {count}; allowed: None or a whole number from {least} on")
+    return count
+
+
+def _sbatch_args(value: object) -> list[str]:
+    arguments = check_texts("sbatch_args", value, 'a list of arguments of sbatch, such as ["--constraint=a100"]')
+    for argument in arguments:
+        name = argument.partition("=")[0]
+        if name.removeprefix("--") in _OWN or argument[:2] in _OWN_SHORT:
+            raise ValueError(f"sbatch_args has {argument!r}; allowed: others, as Headway sets --{', --'.join(_OWN)}")
+        if not argument.startswith("-") and (not arguments or argument == arguments[0]):
+            raise ValueError(f"sbatch_args has {argument!r}; allowed: arguments that begin with a hyphen")
+    return arguments
+
+
+def _asked(pattern: re.Pattern[str], arguments: Sequence[str]) -> int | None:
+    """How many of something arguments of sbatch ask for on a node; None: nothing is said."""
+    found = [int(match[1] or 1) for argument in arguments if (match := pattern.fullmatch(argument))]
+    return found[-1] if found else None
+
+
+def _notice_s(value: object) -> int:
+    seconds = check_number("notice_s", value, "seconds from 10 to 3600")
+    if not 10 <= seconds <= 3600:
+        raise ValueError(f"notice_s is {seconds:g}; allowed: seconds from 10 to 3600")
+    return round(seconds)

@@ -1,0 +1,180 @@
+"""Nodes from a real Slurm: slurmctld and three slurmd, in a network namespace."""
+
+import os
+import shlex
+import signal
+import sys
+
+import pytest
+from slurm_driver import STEPS, WAITING, hold_nodes
+
+import cluster
+
+pytestmark = [pytest.mark.heavy, cluster.needs_tls]
+
+
+def test_a_run_trains_on_three_nodes_and_all_jobs_end_with_the_driver(driver):
+    driver.start("""
+    start()
+
+    def loop():
+        context = train.get_context()
+        slurm = [name for name in os.environ if name.startswith("SLURM_")]
+        print("NODE", context.get_node_rank(), sorted(slurm), os.environ.get("OMP_NUM_THREADS"), flush=True)
+        train.report({"size": context.get_world_size()})
+
+    result = fit(loop, 3, placement_strategy="STRICT_SPREAD")
+    print("RESULT", result.metrics["size"], headway.cluster_resources()["CPU"], flush=True)
+    """)
+    output = driver.finish()
+    assert "RESULT 3 6.0" in output
+    for rank in range(3):
+        assert f"(rank {rank}) NODE {rank} ['SLURM_CONF'] 1" in output, output
+    driver.end()
+
+
+def test_an_idle_node_is_given_back_while_the_driver_goes_on_and_its_gpus_are_offered(driver):
+    driver.start("""
+    start(idle_s=0, gpus_per_node=2, cpus_per_node=1, node_labels={"kind": "gpu"})
+
+    def loop():
+        print("GPUS", os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
+
+    fit(loop, 2, use_gpu=True, label_selector={"kind": "gpu"})
+    mark("trained")
+    wait_for("over")
+    """)
+    driver.script.wait_for("(rank 1) GPUS")
+    driver.cluster.wait(lambda: not driver.cluster.jobs(), "emptiness")
+    (driver.folder / "over").touch()
+    driver.finish()
+    driver.end()
+
+
+def interrupt(driver):
+    os.kill(driver.script.process.pid, signal.SIGINT)
+    _, output = driver.script.finish()
+    assert "stopped by Ctrl-C" in output
+    driver.end()
+
+
+def test_a_queue_that_never_grants_is_named_with_slurms_reason_and_ctrl_c_cancels(driver):
+    held = hold_nodes(driver, 3)
+    driver.start(WAITING.replace("PARTITION", ""))
+    said = driver.script.wait_for("Slurm has not granted")
+    assert "Resources" in said
+    os.kill(driver.script.process.pid, signal.SIGINT)
+    driver.script.finish()
+    assert [number for number, _ in driver.cluster.jobs()] == [held]
+    driver.cluster.run("scancel", held)
+    driver.end()
+
+
+def test_what_slurm_refuses_is_said_in_its_words(driver):
+    driver.start(WAITING.replace("PARTITION", "partition='nowhere'"))
+    driver.script.wait_for("Slurm refuses the job: ")
+    interrupt(driver)
+
+
+def test_a_job_whose_agent_cannot_start_is_said_with_the_agents_words(driver):
+    driver.start(WAITING.replace("PARTITION", "setup='echo no such module >&2; exit 1'"))
+    driver.script.wait_for("a job of Slurm's has ended before its node joined: no such module")
+    interrupt(driver)
+
+
+def test_the_end_of_a_jobs_time_is_a_notice_and_the_run_goes_on_in_a_new_job(driver):
+    # One minute, of which Slurm signals the last 50 s.
+    driver.start(STEPS.replace("MORE", "time=1, notice_s=50"))
+    driver.script.wait_for("NOTICED")
+    driver.script.wait_for("RESUMED")
+    driver.finish()
+    driver.end()
+
+
+INSIDE = """
+    start()
+
+    def loop():
+        slurm = [name for name in os.environ if name.startswith("SLURM_")]
+        print("NODE", train.get_context().get_node_rank(), len(slurm), flush=True)
+        if not os.path.exists(FOLDER + "/lost") and train.get_context().get_world_rank() == 1:
+            mark("lost")
+            os.kill(int(os.environ["HEADWAY_AGENT_PID"]), signal.SIGKILL)
+        train.report({"size": train.get_context().get_world_size()})
+
+    fit(loop, 3, placement_strategy="STRICT_SPREAD", use_gpu=True)
+    print("TOTAL", headway.cluster_resources()["CPU"], headway.cluster_resources()["GPU"], flush=True)
+"""
+
+
+def test_a_script_in_a_job_uses_that_job_and_replaces_an_agent_that_dies(driver):
+    """``sbatch script.sh``, whose script starts the driver."""
+    driver.write(INSIDE)
+    output = driver.folder / "output"
+    options = ["-N3", "--gres=gpu:1", "--exclusive", f"--output={output}", "--parsable", "--wait"]
+    driver.cluster.run("sbatch", *options, "--wrap", f"exec {driver.command}", limit_s=110)
+    text = output.read_text()
+    assert "TOTAL 6.0 3.0" in text, text
+    assert "(rank 2) NODE 2" in text
+    driver.end()
+
+
+def test_a_driver_is_submitted_as_a_job_and_uses_its_nodes(driver):
+    driver.write("""
+    start()
+    fit(lambda: None, 2, placement_strategy="STRICT_SPREAD")
+    print("TOTAL", headway.cluster_resources()["CPU"], flush=True)
+    """)
+    output = driver.folder / "output"
+    options = ["--engine", "slurm", "--nodes", "2", "--output", str(output)]
+    command = [sys.executable, "-m", "headway", "submit", *options, "--", *shlex.split(driver.command)]
+    assert "is submitted" in driver.cluster.run(*command)
+    driver.cluster.wait(lambda: not driver.cluster.jobs(), "emptiness")
+    assert "TOTAL 4.0" in output.read_text(), output.read_text()
+    driver.end()
+
+
+def test_an_elastic_group_grows_onto_nodes_that_slurm_grants_later(driver):
+    held = hold_nodes(driver, 2)
+    driver.start("""
+    start(cpus_per_node=1)
+
+    def loop():
+        size = train.get_context().get_world_size()
+        print("SIZE", size, flush=True)
+        while size < 3:
+            threading.Event().wait(0.05)
+            if train.get_context().get_world_rank() == 0:
+                save(0)
+            else:
+                train.report({})
+
+    fit(loop, (1, 3), elastic_resize_monitor_interval_s=0.2)
+    """)
+    driver.script.wait_for("(rank 0) SIZE")
+    driver.cluster.run("scancel", held)
+    assert "(rank 2) SIZE 3" in driver.finish()
+    driver.end()
+
+
+def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
+    driver.start("""
+    from headway import tune
+
+    start(cpus_per_node=1)
+
+    def trial(config):
+        mark(f"trial{config['number']}")
+        for number in range(3):
+            wait_for(f"trial{number}")
+        tune.report({"score": config["number"]})
+
+    results = tune.Tuner(
+        trial,
+        param_space={"number": tune.grid_search([0, 1, 2])},
+        run_config=tune.RunConfig(name="tuned", storage_path=FOLDER + "/storage"),
+    ).fit()
+    print("SCORES", sorted(each.metrics["score"] for each in results), flush=True)
+    """)
+    assert "SCORES [0, 1, 2]" in driver.finish()
+    driver.end()
