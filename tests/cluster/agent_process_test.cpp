@@ -178,6 +178,16 @@ BOOST_AUTO_TEST_CASE(its_workers_are_gone_before_it_says_that_it_leaves) {
   BOOST_TEST(notes == Notes{"gone"});
 }
 
+BOOST_AUTO_TEST_CASE(a_sigterm_while_it_ends_is_no_notice) {
+  welcome();
+  agent->slow_to_close = true;
+  channel->hear(Dismiss{});
+  host->signaled(SIGTERM);
+  BOOST_TEST(channel->sent.empty());
+  agent->finish();
+  channel->next<FromAgent, Leaving>();
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_that_breaks_ends_its_workers) {
   welcome();
   channel->break_off(Error{ErrorKind::unknown_outcome, "connection reset"});

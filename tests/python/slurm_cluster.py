@@ -54,7 +54,6 @@ GresTypes=gpu
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-PartitionName=short Nodes=ALL MaxTime=1 State=UP
 """
 
 
@@ -112,6 +111,9 @@ class SlurmCluster:
             stdout=subprocess.PIPE,
         )
         assert self.holder.stdout.readline() == b"up\n"
+        self._start_servers()
+
+    def _start_servers(self):
         munge = ["munged", "--force", f"--socket={self.folder}/munge.sock", f"--key-file={self.folder}/munge.key"]
         munge += [f"--{name}-file={self.folder}/munged.{name}" for name in ("pid", "seed", "log")]
         self.run(*munge)
@@ -180,12 +182,24 @@ class SlurmCluster:
     def signal(self, name, number):
         os.kill(self.pid(name), number)
 
-    def __exit__(self, *exception):
+    def renew(self):
+        """Starts all servers again, without jobs and without what they remember."""
+        self._kill_servers()
+        for name in ("state", "spool"):
+            shutil.rmtree(f"{self.folder}/{name}", ignore_errors=True)
+        os.makedirs(f"{self.folder}/state")
+        self._start_servers()
+
+    def _kill_servers(self):
         for name in [*(f"slurmd.{each}" for each in self.nodes), "slurmctld", "munged"]:
             with contextlib.suppress(OSError, ValueError):
                 pid = self.pid(name)
                 os.kill(pid, signal.SIGCONT)
                 os.kill(pid, signal.SIGKILL)
+                os.remove(f"{self.folder}/{name}.pid")
+
+    def __exit__(self, *exception):
+        self._kill_servers()
         if self.holder is not None:
             self.holder.stdin.close()
             self.holder.stdout.close()

@@ -69,11 +69,12 @@ class SlurmDriver:
         assert status == 0, output
         return output
 
-    def end(self):
-        """Nothing is left: no process, no job."""
+    def end(self, idle=True):
+        """Nothing is left: no process, no job; with ``idle`` all nodes are as before."""
         self.cluster.wait(lambda: not self.cluster.jobs(), "emptiness", 30)
         assert processes.wait_gone(self.script.processes, 30) == {}
-        self.cluster.wait_idle()
+        if idle:
+            self.cluster.wait_idle()
 
 
 # Rank 0's steps; a second attempt says so and ends when it may.

@@ -58,7 +58,10 @@ def test_a_run_goes_on_without_the_controller_and_its_jobs_end_all_the_same(driv
         os.kill(pid, signal.SIGCONT)
     else:
         driver.cluster.run("slurmctld")
-    driver.end()
+    driver.end(idle=number == signal.SIGSTOP)
+    if number == signal.SIGKILL:
+        # It may have forgotten the last numbers of jobs, and give them again.
+        driver.cluster.renew()
 
 
 def test_a_bridge_that_is_killed_finds_its_jobs_again(driver):

@@ -144,12 +144,12 @@ def _count(argument: str, value: object, least: int) -> int | None:
 
 def _sbatch_args(value: object) -> list[str]:
     arguments = check_texts("sbatch_args", value, 'a list of arguments of sbatch, such as ["--constraint=a100"]')
+    if arguments and not arguments[0].startswith("-"):
+        raise ValueError(f"sbatch_args has {arguments[0]!r} first; allowed: arguments that begin with a hyphen")
     for argument in arguments:
         name = argument.partition("=")[0]
         if name.removeprefix("--") in _OWN or argument[:2] in _OWN_SHORT:
             raise ValueError(f"sbatch_args has {argument!r}; allowed: others, as Headway sets --{', --'.join(_OWN)}")
-        if not argument.startswith("-") and (not arguments or argument == arguments[0]):
-            raise ValueError(f"sbatch_args has {argument!r}; allowed: arguments that begin with a hyphen")
     return arguments
 
 
