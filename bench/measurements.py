@@ -72,6 +72,10 @@ def _first_step_is_kept(medians: Medians) -> bool:
     return medians["headway"] <= medians["torchrun"] and medians["headway"] <= medians["ray"] / 6
 
 
+def _third_of_ray(medians: Medians) -> bool:
+    return medians["headway"] <= 0.3 * medians["ray"]
+
+
 MEASUREMENTS = [
     Measurement(
         "first-step-torch",
@@ -96,6 +100,24 @@ MEASUREMENTS = [
             Line("process start → first step, plain", "first_step_s", "≤ 600 ms", at_most(0.6), "ms"),
             Line("last step → fit() returns, plain", "first_end_s", "≤ 50 ms", at_most(0.05), "ms"),
         ],
+    ),
+    *(
+        Measurement(
+            f"ray-cluster-{kind}",
+            {library: ["on_ray_cluster.py", library, kind] for library in ("headway", "ray")},
+            [
+                Line(
+                    f"init at a Ray cluster → first step on 3 nodes, {kind}",
+                    "first_step_s",
+                    "≤ 0.3 × Ray",
+                    _third_of_ray,
+                ),
+                Line("the same, second fit()", "second_step_s", "≤ 0.3 × Ray", _third_of_ray),
+            ],
+            repeats=3,
+            group="ray-cluster",
+        )
+        for kind in ("torch", "plain")
     ),
     Measurement(
         "report",

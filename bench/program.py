@@ -54,6 +54,7 @@ def fit(
     folder: Path,
     *,
     workers: int = WORKERS,
+    placement_strategy: str = "PACK",
     datasets: dict[str, Any] | None = None,
     **run_settings: Any,
 ) -> None:
@@ -65,7 +66,7 @@ def fit(
     trainer_class(library, kind)(
         loop,
         train_loop_config={**config, "library": library, "kind": kind, "folder": str(folder)},
-        scaling_config=train.ScalingConfig(num_workers=workers),
+        scaling_config=train.ScalingConfig(num_workers=workers, placement_strategy=placement_strategy),
         run_config=train.RunConfig(storage_path=str(folder), name="run", **run_settings),
         **({"datasets": datasets} if datasets else {}),
     ).fit()

@@ -35,9 +35,13 @@ class Joining:
         """Those of ``Runtime``."""
         if self.engine is None:
             return {}
-        path = json.dumps(sys.path)
-        code = f"import json, sys; sys.path[:] = json.loads({path!r}); from headway._engines.__main__ import main; "
-        command = [sys.executable, "-c", f"{code}main({self.engine.bridge!r})"]
+        path = f"sys.path[:] = json.loads({json.dumps(sys.path)!r})"
+        if self.engine.python is not None:
+            # Another Python has its own packages, and maybe not Headway.
+            package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            path = f"sys.path.append({os.path.dirname(package)!r})"
+        code = f"import json, sys; {path}; from headway._engines.__main__ import main; main({self.engine.bridge!r})"
+        command = [self.engine.python or sys.executable, "-c", code]
         return {
             "engine": self.engine.name,
             "engine_command": command,

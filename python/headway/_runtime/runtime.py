@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from headway import _core
@@ -60,7 +61,8 @@ def init(
 
     Args:
         address: None or ``"local"``: this machine. ``"slurm"``: nodes of this Slurm cluster as
-            well, as runs need them (see ``docs/clusters.md``).
+            well, as runs need them (see ``docs/clusters.md``). ``"ray"`` (the Ray cluster that this
+            machine is a node of), ``"host:port"`` or ``"ray://host:port"``: nodes of a Ray cluster.
         num_cpus: CPUs of this machine that runs may claim; default: those that this process may
             use, and none with an engine such as Slurm.
         num_gpus: GPUs of this machine that runs may claim; default: those that this process sees,
@@ -121,6 +123,9 @@ def init(
     check_bool("ignore_reinit_error", ignore_reinit_error)
     port = own_dashboard.wanted_port(dashboard)
     joining = check_joining(listen, token_file, node_lease_s, engine)
+    if engine is not None and engine.carries_environment:
+        engine.options["runtime_env"] = environment.as_dict()
+        environment = replace(environment, pip=None)
     if engine is not None and not engine.offers_this_machine:
         num_cpus, num_gpus = num_cpus or 0.0, num_gpus or 0.0
     with _lock:

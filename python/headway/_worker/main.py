@@ -79,21 +79,26 @@ def _settle_in(session: _core.Session) -> Role:
     role = ROLES[context["role"]](session, context, setup)
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     scratch = os.environ.get("HEADWAY_SCRATCH_DIR")
+    brought = [entry for entry in os.environ.get("HEADWAY_NODE_PATH", "").split(os.pathsep) if entry]
+    directory = os.environ.get("HEADWAY_NODE_DIRECTORY", setup["cwd"])
     for name in set(os.environ) - set(setup["env"]):
         del os.environ[name]
     os.environ.update(setup["env"])
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus
     if scratch and not setup.get("keeps_tmpdir"):
         _use_for_temporary_files(scratch)
-    _check_runtime_env(setup.get("must_be_there", ()), context["plan"]["slot"]["hostname"])
-    sys.path[:] = setup["sys_path"]
+    if brought:
+        os.environ["PYTHONPATH"] = os.pathsep.join([*brought, *filter(None, [os.environ.get("PYTHONPATH")])])
+    else:
+        _check_runtime_env(setup.get("must_be_there", ()), context["plan"]["slot"]["hostname"])
+    sys.path[:] = [*brought, *setup["sys_path"]]
     sys.argv[:] = setup["argv"]
     preload.of_this_factory[:] = setup["preload"]
     for name, source in setup["sources"].items():
         # Without a time: nothing looks whether there is such a file.
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
-        os.chdir(setup["cwd"])
+        os.chdir(directory)
     except OSError as error:
         log.warn(f"the driver's working directory cannot be entered: {error}")
     role.settle_in()
