@@ -500,6 +500,34 @@ class TrialStartWanted:
     @property
     def resumes(self) -> bool: ...
 
+    @property
+    def copied(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialChoiceAsked:
+    """Which of these trials starts? -> choose."""
+
+    @property
+    def candidates(self) -> list[str]: ...
+
+    def __repr__(self) -> str: ...
+
+class ConfigAsked:
+    """Which configuration does the copy have? -> configure."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def donor_id(self) -> str: ...
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def history_json(self) -> str: ...
+
     def __repr__(self) -> str: ...
 
 class TrialStarted:
@@ -547,6 +575,12 @@ class VerdictAsked:
 
     @property
     def line(self) -> dict[str, Any]: ...
+
+    @property
+    def decision(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
@@ -648,12 +682,12 @@ class Experiment:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | TrialStarted | TrialReported | VerdictAsked | TrialHook | TrialCall | TrialAttemptFailed | TrialEnded | Notice | RunWarning | ExperimentEnded]:
+    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | ConfigAsked | TrialStarted | TrialReported | VerdictAsked | TrialChoiceAsked | TrialHook | TrialCall | TrialAttemptFailed | TrialEnded | Notice | RunWarning | ExperimentEnded]:
         """
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
 
-    def suggest(self, trial_id: str, config_json: str, folder: str) -> None:
+    def suggest(self, trial_id: str, config_json: str, folder: str, tag: str | None = None) -> None:
         """A new trial."""
 
     def no_suggestion(self) -> None:
@@ -672,6 +706,12 @@ class Experiment:
 
     def decide(self, trial_id: str, number: int, decision: str, reason: str) -> None:
         """The answer to VerdictAsked: "continue", "stop" or "pause"."""
+
+    def choose(self, trial_id: str) -> None:
+        """The answer to TrialChoiceAsked; "": none of them now."""
+
+    def configure(self, trial_id: str, number: int, config_json: str) -> None:
+        """The answer to ConfigAsked."""
 
     def stop_trial(self, trial_id: str, reason: str) -> None:
         """Ends the trial as terminated."""

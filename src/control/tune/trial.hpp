@@ -33,7 +33,10 @@ struct Trial {
   std::map<std::string, double> last;     ///< Of its last report: the numbers that are needed.
   std::optional<std::string> checkpoint;  ///< The newest that was reported with.
   bool left = false;                      ///< By an earlier driver, and it does not go on.
+  std::string tag;                        ///< As PBT's files name it.
+  bool copied = false;                    ///< It has not started with its configuration.
 };
-BOOST_DESCRIBE_STRUCT(Trial, (), (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left))
+BOOST_DESCRIBE_STRUCT(Trial, (),
+                      (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left, tag, copied))
 
 }  // namespace headway::control::tune

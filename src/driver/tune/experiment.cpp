@@ -64,14 +64,8 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
   }
 }
 
-template <class F>
-void Experiment::later(F work) {
-  asio::post(loop_, [self = shared_from_this(), work = std::move(work)]() mutable {
-    if (!self->closed_) work(*self);
-  });
-}
-
-Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder) {
+Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
+                                 const std::optional<std::string>& tag) {
   if (auto fits = check_folder(folder); !fits) return fits;
   if (const auto parsed = parse_json(config, "config"); !parsed) {
     return Error{ErrorKind::invalid_argument, parsed.error().message};
@@ -85,7 +79,7 @@ Result<void> Experiment::suggest(const std::string& trial_id, const std::string&
   }
   later([=](Experiment& self) {
     self.numbers_.emplace(trial_id, static_cast<std::int64_t>(self.controller_.trials().size()));
-    self.handle(tune::TrialSuggested{trial_id, config, folder});
+    self.handle(tune::TrialSuggested{trial_id, config, folder, tag});
   });
   return {};
 }
@@ -103,6 +97,11 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
   run.spec.callback_lag_max = 0;
   run.woken = [weak = weak_from_this(), trial_id, start] {
     if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
+  };
+  run.waits_for_slots = [weak = weak_from_this(), trial_id, start](bool waits) {
+    const auto self = weak.lock();
+    Slot* slot = self ? self->slot_of(trial_id, start) : nullptr;
+    if (slot != nullptr) slot->waits_for_slots = waits;
   };
   const Result<std::shared_ptr<Run>> started = runtime_->start_run(std::move(run));
   if (!started) return started.error();
@@ -156,6 +155,7 @@ Experiment::Slot* Experiment::slot_of(const std::string& trial_id, int start) {
 void Experiment::begin(std::int64_t id) {
   id_ = id;
   began_ = steady_clock::now();
+  write_policies();
   handle(tune::DriverBegan{spec_, unix_seconds()});
 }
 

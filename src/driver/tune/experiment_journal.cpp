@@ -45,7 +45,7 @@ Json shown_trial(const tune::Trial& trial) {
   JsonObject shown = to_json(trial).as_object();
   // What is starting has no processes yet.
   if (trial.state == tune::TrialState::starting) shown["state"] = "waiting";
-  shown.erase("left");
+  for (const char* name : {"left", "tag", "copied"}) shown.erase(name);
   return shown;
 }
 

@@ -70,6 +70,7 @@ class ExperimentCallbacks:
             trial = self._placed(Trial(record.trial_id, name, self._trainable, config, ""))
             self._trials[record.trial_id] = trial
         trial.status = "RUNNING"
+        trial.config = config  # PBT changes it.
         for each in self._callbacks:
             each.on_trial_start(self._iteration, self._all, trial)
             each._on_ready(trial, path)
