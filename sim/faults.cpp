@@ -14,6 +14,7 @@ constexpr std::pair<Fault, int> rarities[] = {
     {Fault::callback_fails, 20},
     {Fault::calls_differ, 60},
     {Fault::begin_fails, 12},
+    {Fault::checkpoint_pinned, 8},
     {Fault::commit_fails, 10},
     {Fault::commit_lies, 10},
     {Fault::copy_fails, 8},

@@ -13,20 +13,21 @@ namespace headway::sim {
 
 /// What can go wrong in a simulated run.
 enum class Fault {
-  abort,            ///< Somebody asks for the end, at any moment.
-  append_fails,     ///< A line of the results cannot be written.
-  callback_fails,   ///< A callback of the front end raises.
-  calls_differ,     ///< A rank calls another barrier or broadcast than the others.
-  begin_fails,      ///< A checkpoint's directory cannot be made.
-  commit_fails,     ///< A manifest cannot be written.
-  commit_lies,      ///< A commit is said to have failed, and is durable all the same.
-  copy_fails,       ///< A copy of the ranks' working directories fails.
-  copy_hangs,       ///< Such a copy does not end by itself.
-  crash,            ///< A worker's process dies, wherever it stands.
-  deaf_to_sigterm,  ///< A worker ignores SIGTERM.
-  delete_fails,     ///< An old checkpoint cannot be deleted.
-  discard_fails,    ///< An unfinished checkpoint cannot be removed.
-  driver_dies,      ///< The driver is killed, and a new one resumes the run.
+  abort,              ///< Somebody asks for the end, at any moment.
+  append_fails,       ///< A line of the results cannot be written.
+  callback_fails,     ///< A callback of the front end raises.
+  checkpoint_pinned,  ///< Somebody else needs a checkpoint, or none any more.
+  calls_differ,       ///< A rank calls another barrier or broadcast than the others.
+  begin_fails,        ///< A checkpoint's directory cannot be made.
+  commit_fails,       ///< A manifest cannot be written.
+  commit_lies,        ///< A commit is said to have failed, and is durable all the same.
+  copy_fails,         ///< A copy of the ranks' working directories fails.
+  copy_hangs,         ///< Such a copy does not end by itself.
+  crash,              ///< A worker's process dies, wherever it stands.
+  deaf_to_sigterm,    ///< A worker ignores SIGTERM.
+  delete_fails,       ///< An old checkpoint cannot be deleted.
+  discard_fails,      ///< An unfinished checkpoint cannot be removed.
+  driver_dies,        ///< The driver is killed, and a new one resumes the run.
   /// The driver ends in order before the run does, and a new one resumes it.
   driver_ends,
   /// The driver receives SIGTERM, maybe twice, and ends; a new one resumes the run.
@@ -65,13 +66,14 @@ enum class Fault {
   validation_hangs,    ///< A validation function does not return, where a time limit is to end it.
   validation_raises    ///< A validation function raises.
 };
-BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, calls_differ, begin_fails, commit_fails, commit_lies,
-                    copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails, discard_fails, driver_dies,
-                    driver_ends, driver_preempted, echo, exit_code, exit_handler_hangs, exits_unasked, folder_lost,
-                    hangs, journal_fails, late_timer, node_lost, node_preempted, nodes_refused, overtaken, raise,
-                    returns_early, returns_in_report, capacity_changes, setup_fails, slow_exit, slow_hook, slow_message,
-                    slow_start, slow_storage, stale_event, stop_asked, storage_not_shared, storage_refused, sweep_fails,
-                    sync_fails, upload_fails, validation_crashes, validation_hangs, validation_raises)
+BOOST_DESCRIBE_ENUM(Fault, abort, append_fails, callback_fails, checkpoint_pinned, calls_differ, begin_fails,
+                    commit_fails, commit_lies, copy_fails, copy_hangs, crash, deaf_to_sigterm, delete_fails,
+                    discard_fails, driver_dies, driver_ends, driver_preempted, echo, exit_code, exit_handler_hangs,
+                    exits_unasked, folder_lost, hangs, journal_fails, late_timer, node_lost, node_preempted,
+                    nodes_refused, overtaken, raise, returns_early, returns_in_report, capacity_changes, setup_fails,
+                    slow_exit, slow_hook, slow_message, slow_start, slow_storage, stale_event, stop_asked,
+                    storage_not_shared, storage_refused, sweep_fails, sync_fails, upload_fails, validation_crashes,
+                    validation_hangs, validation_raises)
 
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(Fault::validation_raises) + 1;
 const char* to_string(Fault fault);

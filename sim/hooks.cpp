@@ -43,8 +43,18 @@ void Hooks::call_back(bool of_a_report) {
       return;
     }
     if (stage_->fault(Fault::stop_asked)) stage_->tell(control::StopAsked{"simulated: far enough"});
+    if (stage_->fault(Fault::checkpoint_pinned)) pin();
     if (of_a_report) stage_->tell(control::ReportHeard{});
   });
+}
+
+/// A checkpoint, which there may be, or none any more.
+void Hooks::pin() {
+  constexpr int names = 6;
+  const int number = stage_->random.below(names);
+  control::CheckpointsPinned event;
+  if (number > 0) event.names.push_back("checkpoint_00000" + std::to_string(number - 1));
+  stage_->tell(event);
 }
 
 void Hooks::rank_is_gone(int attempt) {

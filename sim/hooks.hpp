@@ -29,6 +29,7 @@ class Hooks {
  private:
   void answer(Duration after, control::Event event);
   void call_back(bool of_a_report);
+  void pin();
 
   Stage* stage_;
   bool may_hang_;

@@ -96,6 +96,7 @@ class Invariants {
   void on(const control::AbortAsked& event);
   void on(const control::FolderLost&) { folder_lost_ = true; }
   void on(const control::FolderSynced& event) { hears_of_owner(event.error); }
+  void on(const control::CheckpointsPinned& event) { retention_.pin(event.names); }
   void on(const control::StopAsked& event);
   void on(const control::FrontFailed& event);
   void on(const control::ReportHeard& event);

@@ -38,8 +38,13 @@ void Retention::settle(const std::string& name, const JsonObject* metrics) {
   strike_out();
 }
 
-/// One stays when fewer than num_to_keep are better; the newest, and what is not validated yet, in
-/// any case. No score is the worst.
+void Retention::pin(const std::vector<std::string>& names) {
+  pinned_ = {names.begin(), names.end()};
+  if (!rated_.empty()) strike_out();
+}
+
+/// One stays when fewer than num_to_keep are better; the newest, what is pinned, and what is not
+/// validated yet, in any case. No score is the worst.
 void Retention::strike_out() {
   const auto better_than = [&](const Rated& one) {
     return std::count_if(rated_.begin(), rated_.end(), [&](const Rated& other) {
@@ -49,7 +54,8 @@ void Retention::strike_out() {
   const int newest = rated_.back().order;
   std::vector<Rated> staying;
   for (const Rated& each : rated_) {
-    if (!config_.num_to_keep || better_than(each) < *config_.num_to_keep || each.order == newest || each.pending) {
+    const bool is_spared = each.order == newest || each.pending || pinned_.contains(each.name);
+    if (!config_.num_to_keep || better_than(each) < *config_.num_to_keep || is_spared) {
       staying.push_back(each);
     } else {
       to_delete_.insert(each.name);
@@ -65,6 +71,7 @@ void Retention::take_up(const std::vector<Manifest>& there, const std::set<std::
                         const Reports& settled) {
   rated_.clear();
   kept_.clear();
+  pinned_.clear();
   to_delete_.clear();
   std::erase_if(outcomes_, [&](const auto& outcome) { return !settled.contains(outcome.first); });
   for (const Manifest& manifest : there) {

@@ -25,6 +25,8 @@ class Retention {
   void commit(const std::string& name, std::int64_t report, const JsonObject& metrics, bool pending);
   /// What became of its validation: metrics, or nullptr when there are none.
   void settle(const std::string& name, const JsonObject* metrics);
+  /// These are somebody else's, too, and no others any more: they stay.
+  void pin(const std::vector<std::string>& names);
   /// A commit that was said to have failed may have been durable all the same; it may be removed.
   void commit_failed(const std::string& name) { doubtful_.insert(name); }
 
@@ -68,6 +70,7 @@ class Retention {
   CheckpointConfig config_;
   std::vector<Rated> rated_;  ///< Those that are kept.
   std::vector<std::string> kept_;
+  std::set<std::string> pinned_;
   std::set<std::string> to_delete_;
   std::set<std::string> given_up_;
   std::set<std::string> doubtful_;

@@ -15,7 +15,7 @@ namespace headway::sim {
 /// Changes whenever the same seed no longer gives the same run, because of the generator, the
 /// faults or the order of random numbers: a seed that was kept (sim/seeds.txt) means something only
 /// together with this number.
-inline constexpr int generator_version = 8;
+inline constexpr int generator_version = 9;
 
 /// What one seed's run is: the configuration, and a training function that every rank runs alike.
 struct Scenario {

@@ -500,6 +500,34 @@ class TrialStartWanted:
     @property
     def resumes(self) -> bool: ...
 
+    @property
+    def copied(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class TrialChoiceAsked:
+    """Which of these trials starts? -> choose."""
+
+    @property
+    def candidates(self) -> list[str]: ...
+
+    def __repr__(self) -> str: ...
+
+class ConfigAsked:
+    """Which configuration does the copy have? -> configure."""
+
+    @property
+    def trial_id(self) -> str: ...
+
+    @property
+    def donor_id(self) -> str: ...
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def history_json(self) -> str: ...
+
     def __repr__(self) -> str: ...
 
 class TrialStarted:
@@ -547,6 +575,12 @@ class VerdictAsked:
 
     @property
     def line(self) -> dict[str, Any]: ...
+
+    @property
+    def decision(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
@@ -637,11 +671,6 @@ def read_experiment(path: str) -> str:
     An experiment as its journal has it, as JSON. FileNotFoundError when there is none.
     """
 
-def each_trial(path: str, take: Callable) -> None:
-    """
-    Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, reports, replaced. FileNotFoundError when there is none.
-    """
-
 class Experiment:
     """One experiment, as the thread that serves it sees it."""
 
@@ -653,13 +682,13 @@ class Experiment:
     def event_fd(self) -> int:
         """A descriptor that is readable while there are events to take."""
 
-    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | TrialStarted | TrialReported | VerdictAsked | TrialHook | TrialCall | TrialAttemptFailed | TrialEnded | Notice | RunWarning | ExperimentEnded]:
+    def take_events(self) -> list[SuggestionsWanted | TrialStartWanted | ConfigAsked | TrialStarted | TrialReported | VerdictAsked | TrialChoiceAsked | TrialHook | TrialCall | TrialAttemptFailed | TrialEnded | Notice | RunWarning | ExperimentEnded]:
         """
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
 
-    def suggest(self, trial_id: str, config_json: str, folder: str, replaces: str | None = None) -> None:
-        """A new trial; it may try an earlier driver's once more."""
+    def suggest(self, trial_id: str, config_json: str, folder: str, tag: str | None = None) -> None:
+        """A new trial."""
 
     def no_suggestion(self) -> None:
         """None for now: asked again after the next report or end of a trial."""
@@ -678,6 +707,12 @@ class Experiment:
     def decide(self, trial_id: str, number: int, decision: str, reason: str) -> None:
         """The answer to VerdictAsked: "continue", "stop" or "pause"."""
 
+    def choose(self, trial_id: str) -> None:
+        """The answer to TrialChoiceAsked; "": none of them now."""
+
+    def configure(self, trial_id: str, number: int, config_json: str) -> None:
+        """The answer to ConfigAsked."""
+
     def stop_trial(self, trial_id: str, reason: str) -> None:
         """Ends the trial as terminated."""
 
@@ -690,7 +725,7 @@ class Experiment:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1, engine: str = '', engine_command: Sequence[str] = [], token_file: str = '', engine_options_json: str = '{}', engine_idle_s: float = 60.0) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
 
     def listen(self) -> str:
         """Lets nodes join; the address for them, as host:port."""

@@ -292,7 +292,7 @@ PYTHON: dict[str, Room] = {
     "tune.schedulers": _room(
         "python/headway/tune/schedulers/",
         "what describes to the core which trials end early",
-        "_values tune.search",
+        "_values tune._space tune.search",
     ),
     "tune._experiment": _room(
         "python/headway/tune/_experiment/",

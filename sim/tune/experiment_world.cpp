@@ -97,8 +97,11 @@ void ExperimentWorld::kill() {
   aborted_.clear();
   writing_ = false;
   slots_used_ = 0;
+  copies_.clear();
+  cloning_.clear();
   for (Trial& trial : trials_) {
     trial.alive = trial.has_slot = false;
+    trial.pinned.clear();
     ++trial.life;
   }
   TuneController restored = controller_of(journal_);
@@ -120,7 +123,8 @@ void ExperimentWorld::kill() {
 }
 
 std::string ExperimentWorld::state_of(const TuneController& controller) const {
-  return json_text(to_json(controller.trials())) + json_text(controller.scheduler().to_json());
+  return json_text(to_json(controller.trials())) + json_text(controller.scheduler().to_json()) +
+         json_text(to_json(controller.policy_log()));
 }
 
 TuneController ExperimentWorld::controller_of(const std::vector<Line>& journal) const {
@@ -168,6 +172,7 @@ void ExperimentWorld::write() {
     for (const TuneCommand& command : due) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }
+    if (lines_.empty()) check_pins();
     if (!lines_.empty() && !writing_) write();
   });
 }
@@ -188,6 +193,8 @@ void ExperimentWorld::check_handled(const TuneEvent& event, const TuneCommands& 
   }
   check_no_place_is_idle();
   check_brackets();
+  check_copies(event, commands);
+  check_turns(commands);
 }
 
 /// The report that is decided about with this event: none of a trial that is ending, nor of one
@@ -216,7 +223,7 @@ void ExperimentWorld::check_verdict(const TrialReported& event, const TuneComman
       is_late = answer->decision.reason.starts_with("the time budget");
     }
   }
-  require(verdict || spec_.asks, verdicts, "a report has none");
+  require(verdict || spec_.asks || spec_.overrules, verdicts, "a report has none");
   if (!verdict) return;
   line.judged = event;
   if (!model_) return;
@@ -231,7 +238,7 @@ void ExperimentWorld::check_verdict(const TrialReported& event, const TuneComman
 
 void ExperimentWorld::check_no_place_is_idle() const {
   const bool time_over = spec_.time_budget_s && now_ >= began_ + from_seconds(*spec_.time_budget_s);
-  if (stopping_ || time_over || controller_.finished()) return;
+  if (stopping_ || time_over || spec_.chooses || controller_.finished()) return;
   int starting = 0;
   int running = 0;
   int waiting = 0;

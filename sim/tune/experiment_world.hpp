@@ -23,19 +23,28 @@ class ExperimentWorld {
 
  private:
   /// A trial as the world has it; its folder outlives drivers.
+  struct Saved {
+    std::string name;
+    int step = 0;
+  };
+  struct Recorded {
+    int step = 0;  ///< From 1.
+    std::optional<std::string> checkpoint = {};
+  };
   struct Trial {
-    std::vector<int> results;  ///< The steps that its run has recorded, from 1.
-    int saved = 0;             ///< The step of its newest checkpoint.
-    bool ended = false;        ///< A front end has heard of its end.
-    bool decided = false;      ///< The journal has the verdict that stops it.
+    std::vector<Recorded> results;  ///< What its run has recorded.
+    std::vector<Saved> saved;       ///< The newest at last, and older ones that are pinned.
+    bool ended = false;             ///< A front end has heard of its end.
+    bool decided = false;           ///< The journal has the verdict that stops it.
     // Of its processes:
     int life = 0;  ///< Counts its starts, and its drivers.
     bool alive = false;
     bool has_slot = false;
-    bool ends = false;         ///< Its processes are about to be gone.
-    int step = 0;              ///< The last one that it has reported.
-    std::int64_t waits = 0;    ///< The report that waits for its verdict; 0: none.
-    std::int64_t earlier = 0;  ///< The last report that an earlier driver had not heard.
+    bool ends = false;                ///< Its processes are about to be gone.
+    int step = 0;                     ///< The last one that it has reported.
+    std::vector<std::string> pinned;  ///< As its run knows it.
+    std::int64_t waits = 0;           ///< The report that waits for its verdict; 0: none.
+    std::int64_t earlier = 0;         ///< The last report that an earlier driver had not heard.
   };
   /// A line of the journal, with what it means for the model of ASHA.
   struct Line {
@@ -61,6 +70,11 @@ class ExperimentWorld {
   void check_end() const;
   void check_promotions() const;
   void check_brackets() const;
+  void check_copies(const TuneEvent& event, const TuneCommands& commands);
+  void check_turns(const TuneCommands& commands) const;
+  void check_pins() const;
+  void retire(Trial& trial);
+  TrialReported reported(std::int64_t number, std::int64_t report) const;
   std::string state_of(const TuneController& controller) const;
   TuneController controller_of(const std::vector<Line>& journal) const;
 
@@ -68,6 +82,11 @@ class ExperimentWorld {
   void carry_out(const StartTrial& command);
   void carry_out(const AnswerTrial& command);
   void carry_out(const AskVerdict& command);
+  void carry_out(const AskTrial& command);
+  void carry_out(const AskConfig& command);
+  void carry_out(const CloneCheckpoint& command);
+  void carry_out(const PinCheckpoints& command);
+  void carry_out(const LogPolicy& command);
   void carry_out(const StopTrial& command);
   void carry_out(const TellEnd& command);
   void carry_out(const SetTimer& command);
@@ -106,6 +125,8 @@ class ExperimentWorld {
   std::set<std::int64_t> searched_;  ///< The search's trials, until it hears of their end.
   std::deque<std::int64_t> for_slots_;
   int slots_used_ = 0;
+  std::map<std::int64_t, AskConfig> copies_;     ///< By trial, of copies that are not finished.
+  std::map<std::int64_t, std::string> cloning_;  ///< By trial, the donor's checkpoint.
   std::optional<AshaModel> model_;
 };
 

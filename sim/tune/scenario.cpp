@@ -1,5 +1,7 @@
 #include "sim/tune/scenario.hpp"
 
+#include <array>
+
 namespace headway::control::tune::sim {
 namespace {
 
@@ -7,9 +9,27 @@ using namespace std::chrono_literals;
 
 constexpr int score_max = 6;
 
+JsonObject pbt_of(Random& random) {
+  constexpr std::array fractions = {0.0, 0.25, 0.5};
+  return {{"kind", "pbt"},
+          {"time_attr", "training_iteration"},
+          {"perturbation_interval", 1 + random.below(4)},
+          {"burn_in_period", random.below(4)},
+          {"quantile_fraction", fractions.at(static_cast<std::size_t>(random.below(3)))},
+          {"synch", random.one_in(3)}};
+}
+
+JsonObject replay_of(Random& random) {
+  const int first = 1 + random.below(3);
+  return {{"kind", "pbt_replay"}, {"changes", {first, first + random.below(3)}}};
+}
+
 JsonObject scheduler_of(Random& random) {
-  switch (random.below(6)) {
-    case 0: return {{"kind", "fifo"}};
+  switch (random.below(9)) {
+    case 0: return random.one_in(3) ? replay_of(random) : JsonObject{{"kind", "fifo"}};
+    case 6:
+    case 7:
+    case 8: return pbt_of(random);
     case 1:
       return {{"kind", "median"},
               {"time_attr", "training_iteration"},
@@ -56,6 +76,11 @@ Scenario scenario_of(Random& random) {
   if (random.one_in(4)) spec.stop = {{"score", score_max}};
   if (random.one_in(8)) spec.time_budget_s = 1 + random.below(20);
   spec.asks = random.one_in(4);
+  const boost::json::string& kind = spec.scheduler.at("kind").as_string();
+  if (kind == "fifo" || kind == "median") {
+    spec.overrules = random.one_in(2);
+    spec.chooses = random.one_in(2);
+  }
   spec.fail_fast = random.one_in(6);
   spec.restore.unfinished = true;
   const int trials = 1 + random.below(12);

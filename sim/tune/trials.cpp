@@ -38,7 +38,11 @@ void ExperimentWorld::carry_out(const StartTrial& command) {
   require(!trial.ended, one_life, "trial " + std::to_string(command.trial) + " starts again");
   require(!trial.decided, one_life,
           "trial " + std::to_string(command.trial) + " starts after the verdict that ends it");
-  trial = {.results = trial.results, .saved = trial.saved, .life = trial.life + 1, .alive = true};
+  trial = {.results = trial.results,
+           .saved = trial.saved,
+           .life = trial.life + 1,
+           .alive = true,
+           .pinned = controller_.pinned(command.trial)};
   for_slots_.push_back(command.trial);
   give_slots();
 }
@@ -71,16 +75,11 @@ void ExperimentWorld::stop_later(std::int64_t number) {
 void ExperimentWorld::begin(std::int64_t number) {
   Trial& trial = trials_.at(static_cast<std::size_t>(number));
   handle(TrialReady{number});
-  trial.step = trial.saved;
+  trial.step = trial.saved.empty() ? 0 : trial.saved.back().step;
   const std::int64_t heard = controller_.trials().at(static_cast<std::size_t>(number)).reports;
   trial.earlier = static_cast<std::int64_t>(trial.results.size());
   if (heard == trial.earlier) return next_step(number);
-  for (std::int64_t report = heard + 1; report <= trial.earlier; ++report) {
-    const int step = trial.results.at(static_cast<std::size_t>(report - 1));
-    const int score =
-        scenario_.courses.at(static_cast<std::size_t>(number)).scores.at(static_cast<std::size_t>(step - 1));
-    handle(TrialReported{number, report, {{"score", score}, {"training_iteration", step}}});
-  }
+  for (std::int64_t report = heard + 1; report <= trial.earlier; ++report) handle(reported(number, report));
 }
 
 void ExperimentWorld::next_step(std::int64_t number) {
@@ -89,7 +88,8 @@ void ExperimentWorld::next_step(std::int64_t number) {
   after(course.step_time / 2, course.step_time, [this, number, &course, &trial, life = trial.life] {
     if (trial.life != life || trial.ends) return;
     if (course.raises_at == trial.step) return end(number, "errored", "ValueError: bad");
-    if (trial.step == static_cast<int>(course.scores.size())) return end(number, "finished", "");
+    // A copy may have come further than its own course goes.
+    if (std::cmp_greater_equal(trial.step, course.scores.size())) return end(number, "finished", "");
     report(number);
   });
 }
@@ -99,14 +99,27 @@ void ExperimentWorld::report(std::int64_t number) {
   const Course& course = scenario_.courses.at(static_cast<std::size_t>(number));
   Trial& trial = trials_.at(static_cast<std::size_t>(number));
   ++trial.step;
-  trial.results.push_back(trial.step);
-  if (course.checkpoint_every > 0 && trial.step % course.checkpoint_every == 0) trial.saved = trial.step;
+  trial.results.push_back({trial.step});
+  if (course.checkpoint_every > 0 && trial.step % course.checkpoint_every == 0) {
+    trial.results.back().checkpoint = "checkpoint_" + std::to_string(trial.results.size());
+    trial.saved.push_back({*trial.results.back().checkpoint, trial.step});
+    retire(trial);
+  }
   trial.waits = static_cast<std::int64_t>(trial.results.size());
-  after(0ms, 3ms, [this, number, &course, &trial, report = trial.waits, step = trial.step] {
-    if (!trial.alive) return;
-    const int score = course.scores.at(static_cast<std::size_t>(step - 1));
-    handle(TrialReported{number, report, {{"score", score}, {"training_iteration", step}}});
+  after(0ms, 3ms, [this, number, &trial, report = trial.waits] {
+    if (trial.alive) handle(reported(number, report));
   });
+}
+
+TrialReported ExperimentWorld::reported(std::int64_t number, std::int64_t report) const {
+  const Recorded& result =
+      trials_.at(static_cast<std::size_t>(number)).results.at(static_cast<std::size_t>(report - 1));
+  const std::vector<int>& scores = scenario_.courses.at(static_cast<std::size_t>(number)).scores;
+  const int score = scores.at(static_cast<std::size_t>(result.step - 1));
+  TrialReported event{number, report, {{"score", score}, {"training_iteration", result.step}}};
+  event.checkpoint = result.checkpoint;
+  if (!for_slots_.empty()) event.others_wait = true;
+  return event;
 }
 
 void ExperimentWorld::carry_out(const AnswerTrial& command) {

@@ -35,11 +35,11 @@ void start_trial(PyExperiment& self, const std::string& trial_id, int start, con
 }
 
 void suggest(PyExperiment& self, const std::string& trial_id, const std::string& config_json, const std::string& folder,
-             const std::optional<std::string>& replaces) {
+             const std::optional<std::string>& replaces, const std::optional<std::string>& tag) {
   Result<void> suggested;
   {
     const nb::gil_scoped_release released;
-    suggested = self.experiment->suggest(trial_id, config_json, folder, replaces);
+    suggested = self.experiment->suggest(trial_id, config_json, folder, replaces, tag);
   }
   unwrap(std::move(suggested));
 }
@@ -75,6 +75,8 @@ void bind_experiment_events(nb::module_& module) {
                                             "Room for more trials -> suggest, no_suggestion, search_over.");
   bind_described<driver::TrialStartWanted>(module, "TrialStartWanted",
                                            "A trial is to start -> start_trial, refuse_trial.");
+  bind_described<driver::TrialChoiceAsked>(module, "TrialChoiceAsked", "Which of these trials starts? -> choose.");
+  bind_described<driver::ConfigAsked>(module, "ConfigAsked", "Which configuration does the copy have? -> configure.");
   bind_described<driver::TrialStarted>(module, "TrialStarted", "A trial's ranks are ready.");
   bind_described<driver::TrialReported>(module, "TrialReported", "A trial's report was decided about.");
   bind_described<driver::VerdictAsked>(module, "VerdictAsked", "A report waits for a verdict -> decide.");
@@ -117,7 +119,8 @@ void bind_experiment(nb::module_& module) {
       .def("take_events", &take_experiment_events,
            "What happened since the last call, in order. The last event is ExperimentEnded.")
       .def("suggest", &suggest, nb::arg("trial_id"), nb::arg("config_json"), nb::arg("folder"),
-           nb::arg("replaces") = nb::none(), "A new trial; it may try an earlier driver's once more.")
+           nb::arg("replaces") = nb::none(), nb::arg("tag") = nb::none(),
+           "A new trial; it may try an earlier driver's once more.")
       .def(
           "no_suggestion", [](PyExperiment& self) { self.experiment->no_suggestion(); }, WithoutGil(),
           "None for now: asked again after the next report or end of a trial.")
@@ -136,6 +139,15 @@ void bind_experiment(nb::module_& module) {
           nb::arg("trial_id"), nb::arg("start"), nb::arg("message"), WithoutGil(), "The trial errors.")
       .def("decide", &decide, nb::arg("trial_id"), nb::arg("number"), nb::arg("decision"), nb::arg("reason"),
            "The answer to VerdictAsked: \"continue\", \"stop\" or \"pause\".")
+      .def(
+          "choose", [](PyExperiment& self, const std::string& trial_id) { self.experiment->choose(trial_id); },
+          nb::arg("trial_id"), WithoutGil(), "The answer to TrialChoiceAsked; \"\": none of them now.")
+      .def(
+          "configure",
+          [](PyExperiment& self, const std::string& trial_id, std::int64_t number, const std::string& config_json) {
+            self.experiment->configure(trial_id, number, config_json);
+          },
+          nb::arg("trial_id"), nb::arg("number"), nb::arg("config_json"), WithoutGil(), "The answer to ConfigAsked.")
       .def(
           "stop_trial",
           [](PyExperiment& self, const std::string& trial_id, const std::string& reason) {

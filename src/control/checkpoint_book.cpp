@@ -99,6 +99,13 @@ CheckpointBook::Verdict CheckpointBook::settle(const std::string& name, std::int
   return verdict;
 }
 
+std::vector<std::string> CheckpointBook::pin(const std::vector<std::string>& names) {
+  pinned_ = {names.begin(), names.end()};
+  std::vector<std::string> retired = retire();
+  if (!retired.empty()) shared_.reset();
+  return retired;
+}
+
 std::optional<std::string> CheckpointBook::score_warning(const KeptCheckpoint& checkpoint) {
   if (!config_.checkpoint_score_attribute || warned_ || score(checkpoint)) return std::nullopt;
   warned_ = true;
@@ -118,7 +125,8 @@ std::vector<std::string> CheckpointBook::retire() {
   for (std::size_t place = static_cast<std::size_t>(*config_.num_to_keep); place < ranked.size(); ++place) {
     // A restart resumes from the newest, so it stays beside the best ones whatever its score; and
     // where a validation is open, the score is not known yet.
-    const bool spared = ranked[place].index == newest || ranked[place].status == CheckpointStatus::PENDING_VALIDATION;
+    const bool spared = ranked[place].index == newest || pinned_.contains(ranked[place].name) ||
+                        ranked[place].status == CheckpointStatus::PENDING_VALIDATION;
     if (!spared) retired.push_back(ranked[place].name);
   }
   std::erase_if(kept_, [&](const KeptCheckpoint& kept) {

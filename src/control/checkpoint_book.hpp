@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace headway::control {
 
 /// Which checkpoints of a run are committed, which are kept, and which may go. Something is given
 /// up only after something newer is committed, and the newest is never given up, nor one whose
-/// validation is open.
+/// validation is open or that is pinned.
 class CheckpointBook {
  public:
   explicit CheckpointBook(CheckpointConfig config) : config_(std::move(config)) {}
@@ -34,6 +35,9 @@ class CheckpointBook {
   /// Notes what became of a checkpoint's validation: its metrics are added, and count for the
   /// score. Nothing for one that is not kept, or was reported again.
   Verdict settle(const std::string& name, std::int64_t report, CheckpointStatus status, const JsonObject& metrics);
+
+  /// These are kept, and no others by an earlier call. Says what is no longer kept.
+  std::vector<std::string> pin(const std::vector<std::string>& names);
 
   /// Takes up an earlier run's checkpoints, in order of commit, and says which of them are kept no
   /// longer: the driver may have died before it deleted them, and the configuration may be another
@@ -62,6 +66,7 @@ class CheckpointBook {
   std::vector<KeptCheckpoint> kept_;  ///< In order of commit.
   /// None since the last change.
   mutable std::shared_ptr<const std::vector<KeptCheckpoint>> shared_;
+  std::set<std::string> pinned_;
   std::int64_t names_given_ = 0;
   std::int64_t commits_ = 0;
   bool warned_ = false;

@@ -137,6 +137,12 @@ struct CheckpointCommitted {
   std::optional<Error> error;
 };
 
+/// Somebody else needs these checkpoints, and no others any more: they are kept until another such
+/// event leaves them out.
+struct CheckpointsPinned {
+  std::vector<std::string> names;
+};
+
 struct CheckpointDeleted {
   std::string name;
   std::optional<Error> error;  ///< `not_found`: it is gone already.
@@ -283,10 +289,10 @@ struct TimerFired {
 using Event =
     std::variant<StartAsked, StoragePrepared, NodesGranted, NodesRefused, NodeLost, NodePreempted, DriverPreempted,
                  CapacityChanged, CapacitySeen, WorkerReady, SetupFinished, RankReported, RankArrived, CheckpointBegun,
-                 RankUploaded, CheckpointCommitted, CheckpointDeleted, ArtifactsSynced, RankProgressed,
-                 RankDataProgressed, RankReturned, RankRaised, WorkerExited, GroupEnded, TeardownFinished, RanksCalled,
-                 CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked, ValidationStarted, ValidationFinished,
-                 ValidationFailed, ValidationExited, FolderSynced, JournalWritten, ReportHeard, FrontFailed, StopAsked,
-                 AbortAsked, DriverEnding, FolderLost, TimerFired>;
+                 RankUploaded, CheckpointCommitted, CheckpointsPinned, CheckpointDeleted, ArtifactsSynced,
+                 RankProgressed, RankDataProgressed, RankReturned, RankRaised, WorkerExited, GroupEnded,
+                 TeardownFinished, RanksCalled, CallAnswered, RanksExamined, CollectivesSeen, CheckpointsAsked,
+                 ValidationStarted, ValidationFinished, ValidationFailed, ValidationExited, FolderSynced,
+                 JournalWritten, ReportHeard, FrontFailed, StopAsked, AbortAsked, DriverEnding, FolderLost, TimerFired>;
 
 }  // namespace headway::control

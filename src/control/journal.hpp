@@ -45,6 +45,9 @@ struct Journal {
   std::optional<std::string> stop_reason;
   /// Checkpoints that could not be stored, where CheckpointConfig.on_upload_failure is "warn".
   std::optional<std::int64_t> dropped_checkpoints;
+  /// By how much the iterations of reports are ahead of their count, since a checkpoint was cloned
+  /// from another run.
+  std::optional<std::int64_t> iterations_ahead;
   /// Which driver of the run wrote it, from 1: each that takes the run up counts one up.
   std::int64_t owner_epoch = 0;
   std::string owner;          ///< That driver, in words. Written by the driver.
@@ -55,7 +58,7 @@ BOOST_DESCRIBE_STRUCT(Journal, (),
                       (version, state, attempt, failures, start_failures, preemptions, attempt_ends, reports,
                        names_given, time_total_s, checkpoints, to_delete, failure, failure_kind, failure_source,
                        failed_ranks, failed_in_collective, preemption, abort_reason, stop_reason, dropped_checkpoints,
-                       owner_epoch, owner, written_unix_s, spec))
+                       iterations_ahead, owner_epoch, owner, written_unix_s, spec))
 
 /// Text to journal. Errors: `corrupted`, naming `subject`, when it is no journal, or one of a newer
 /// version.

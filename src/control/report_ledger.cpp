@@ -14,6 +14,13 @@ void ReportLedger::take_up(const FoundRun& found) {
     if (manifest.report) earlier_s = std::max(earlier_s, manifest.report->time_total_s);
   }
   taken_up_ = count_;
+  ahead_ = found.journal.iterations_ahead.value_or(0);
+  // A clone that no report follows: the run is where the other one was.
+  const Manifest* newest = found.checkpoints.empty() ? nullptr : &found.checkpoints.back();
+  if (newest != nullptr && newest->cloned && newest->index + 1 == count_) {
+    ahead_ = newest->cloned->iteration - count_;
+    earlier_s = newest->cloned->time_total_s;
+  }
   earlier_ = from_seconds(earlier_s);
 }
 
@@ -21,7 +28,7 @@ ReportLine ReportLedger::line_of(const PendingReport& report, int attempt, const
   ReportLine line;
   line.index = report.index;
   line.attempt = attempt;
-  line.iteration = count_ + 1;
+  line.iteration = ahead_ + count_ + 1;
   line.iterations_since_restore = in_attempt_ + 1;
   line.time_this_iter_s = to_seconds(now - std::max(last_at_, attempt_started_));
   line.time_total_s = to_seconds(total(now));

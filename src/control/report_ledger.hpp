@@ -27,6 +27,8 @@ class ReportLedger {
 
   /// Recorded over all attempts and drivers.
   std::int64_t count() const { return count_; }
+  /// What the iterations of reports have beyond their count, since a checkpoint was cloned.
+  std::int64_t iterations_ahead() const { return ahead_; }
   /// Recorded by this driver.
   std::int64_t of_this_driver() const { return count_ - taken_up_; }
   /// Recorded in the current attempt.
@@ -55,6 +57,7 @@ class ReportLedger {
   Time attempt_started_{};
   std::int64_t count_ = 0;
   std::int64_t taken_up_ = 0;  ///< Those of earlier drivers.
+  std::int64_t ahead_ = 0;
   std::int64_t in_attempt_ = 0;
   std::int64_t dropped_checkpoints_ = 0;
   std::optional<ReportLine> last_;

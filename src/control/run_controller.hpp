@@ -107,6 +107,7 @@ class RunController {
   void on(const JournalWritten& event);
   void on(const ReportHeard& event);
   void on(const FrontFailed& event);
+  void on(const CheckpointsPinned& event);
   void on(const StopAsked& event);
   void on(const AbortAsked& event);
   void on(const DriverEnding& event);

@@ -34,6 +34,7 @@ void RunController::write_journal() {
   journal.abort_reason = end_.abort_reason();
   journal.stop_reason = end_.stop_reason();
   if (ledger_.dropped_checkpoints() > 0) journal.dropped_checkpoints = ledger_.dropped_checkpoints();
+  if (ledger_.iterations_ahead() != 0) journal.iterations_ahead = ledger_.iterations_ahead();
   journal.owner_epoch = owner_epoch_;
   journal.spec = spec_;
   journal.spec.config.clear();  // It has its own file, and may be large.

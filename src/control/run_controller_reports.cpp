@@ -329,6 +329,8 @@ void RunController::give_up(const std::vector<std::string>& checkpoints) {
   delete_old();
 }
 
+void RunController::on(const CheckpointsPinned& event) { give_up(book_.pin(event.names)); }
+
 void RunController::delete_old() {
   if (end_.folder_lost()) return;
   for (DeleteCheckpoint& command : deletions_.begin()) out_.push(std::move(command));

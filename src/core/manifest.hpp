@@ -37,6 +37,16 @@ struct FileRecord {
 };
 BOOST_DESCRIBE_STRUCT(FileRecord, (), (name, size, checksum, rank))
 
+/// Where a checkpoint comes from that another run has written.
+struct ClonedFrom {
+  std::string run;             ///< The other run's folder, by its name.
+  std::string checkpoint;      ///< Its name there.
+  std::int64_t number = 0;     ///< Of the clone, as counted by whoever has made it.
+  std::int64_t iteration = 0;  ///< How far the other run was then: reports count on from here.
+  double time_total_s = 0;     ///< And how long it had taken.
+};
+BOOST_DESCRIBE_STRUCT(ClonedFrom, (), (run, checkpoint, number, iteration, time_total_s))
+
 /// The version of manifests that this Headway writes, and the highest that it reads.
 inline constexpr int manifest_version = 1;
 
@@ -59,10 +69,11 @@ struct Manifest {
   std::optional<ValidationTask> validation = {};
   /// Where rank 0 stood in its data sets: a `data::Cursor` by each name.
   std::optional<JsonObject> data = {};
+  std::optional<ClonedFrom> cloned = {};
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (version, checkpoint, index, attempt, world_size, created_unix_s, metrics, files, metadata,
-                       owner_epoch, report, validation, data))
+                       owner_epoch, report, validation, data, cloned))
 
 /// Whether `a` was committed before `b`, of one run. An index may be there twice: a refused commit
 /// may have left its manifest, and the next report bears its index; an owner that was overtaken may

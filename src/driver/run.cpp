@@ -38,6 +38,7 @@ Run::Run(Runtime& runtime, RunStart start)
       worker_setup_(std::move(start.worker_setup)),
       task_(std::move(start.task)),
       trainer_(std::move(start.trainer)),
+      waits_for_slots_(std::move(start.waits_for_slots)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name), start.durable_files)),
       working_directories_(StagingRoot::from_environment()),
@@ -109,6 +110,8 @@ void Run::report_heard() { post(control::ReportHeard{}); }
 void Run::callback_failed(const std::string& message) { post(control::FrontFailed{message}); }
 
 void Run::stop(const std::string& reason) { post(control::StopAsked{reason}); }
+
+void Run::pin(std::vector<std::string> checkpoints) { post(control::CheckpointsPinned{std::move(checkpoints)}); }
 
 void Run::start(std::int64_t run_id) {
   run_id_ = run_id;

@@ -64,6 +64,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void callback_failed(const std::string& message);
   /// The user's conditions end the run: it ends as finished.
   void stop(const std::string& reason);
+  /// Somebody else needs these checkpoints, and no others any more.
+  void pin(std::vector<std::string> checkpoints);
 
   // On the loop:
 
@@ -193,6 +195,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   JsonObject worker_setup_;
   wire::Blob task_;
   wire::Blob trainer_;
+  std::function<void(bool waits)> waits_for_slots_;
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;
   WorkingDirectories working_directories_;

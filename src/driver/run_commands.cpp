@@ -80,13 +80,17 @@ void Run::carry_out(const control::AcquireNodes& command) {
     const auto self = weak.lock();
     if (!self) return;
     if (grant) {
+      if (self->waits_for_slots_) self->waits_for_slots_(false);
       self->post(control::NodesGranted{grant->slots, grant->warnings});
     } else {
       self->post(control::NodesRefused{grant.error()});
     }
   };
   const auto pending = [weak = weak_from_this()](const std::string& reason) {
-    if (const auto self = weak.lock()) self->notify(reason);
+    const auto self = weak.lock();
+    if (!self) return;
+    self->notify(reason);
+    if (self->waits_for_slots_) self->waits_for_slots_(true);
   };
   runtime_->engine().acquire(run_id_, to_wanted(command), {granted, pending});
 }

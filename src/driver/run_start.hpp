@@ -27,6 +27,8 @@ struct RunStart {
   bool durable_files = true;
   /// Called, from any thread, when there are events to take, rather than event_fd made readable.
   std::function<void()> woken = nullptr;
+  /// Called on the loop when the run has to wait for slots, and when it has them.
+  std::function<void(bool waits)> waits_for_slots = nullptr;
   /// Local mode alone: by rank, its session.
   std::vector<wire::Fd> local_sessions = {};
 };

@@ -133,6 +133,18 @@ BOOST_AUTO_TEST_CASE(when_no_score_is_there_at_all_the_newest_are_kept) {
   BOOST_TEST(kept(book) == (Names{"c", "d"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_pinned_checkpoint_stays_until_it_is_pinned_no_more) {
+  CheckpointBook book(keep(1));
+  BOOST_TEST(book.pin({"b"}).empty());
+  BOOST_TEST(book.commit("a", {}).to_delete.empty());
+  BOOST_TEST(book.commit("b", {}).to_delete == Names{"a"});
+  BOOST_TEST(book.commit("c", {}).to_delete.empty());
+  BOOST_TEST(book.commit("d", {}).to_delete == Names{"c"});
+  BOOST_TEST(kept(book) == (Names{"b", "d"}));
+  BOOST_TEST(book.pin({}) == Names{"b"});
+  BOOST_TEST(kept(book) == Names{"d"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

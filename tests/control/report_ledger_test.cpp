@@ -52,6 +52,31 @@ BOOST_AUTO_TEST_CASE(the_next_driver_counts_on_from_the_newest_of_journal_result
   BOOST_TEST(!ledger.last());
 }
 
+BOOST_AUTO_TEST_CASE(after_a_clone_a_run_counts_on_from_where_the_other_one_was) {
+  FoundRun found;
+  found.journal.reports = 9;
+  found.journal.time_total_s = 90;
+  found.results.lines = 9;
+  Manifest manifest;
+  manifest.index = 8;
+  manifest.cloned = ClonedFrom{"other", "checkpoint_000001", 1, 4, 40};
+  found.checkpoints.push_back(manifest);
+  ReportLedger ledger;
+  ledger.start(Time{});
+  ledger.take_up(found);
+  BOOST_TEST(ledger.count() == 9);
+  BOOST_TEST(record_next(ledger, 1, Time{1s}).iteration == 5);
+  BOOST_TEST(to_seconds(ledger.total(Time{1s})) == 41);
+  // The next driver knows it by the journal, even if the clone is gone.
+  found.journal.reports = 10;
+  found.journal.iterations_ahead = ledger.iterations_ahead();
+  found.checkpoints.clear();
+  ReportLedger next;
+  next.start(Time{});
+  next.take_up(found);
+  BOOST_TEST(record_next(next, 2, Time{1s}).iteration == 6);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::control

@@ -2,13 +2,26 @@
 
 import optuna
 from headway import train, tune
-from headway.tune.schedulers import ASHAScheduler, HyperBandForBOHB, HyperBandScheduler, MedianStoppingRule
+from headway.tune.schedulers import (
+    PB2,
+    ASHAScheduler,
+    HyperBandForBOHB,
+    HyperBandScheduler,
+    MedianStoppingRule,
+    PopulationBasedTraining,
+    PopulationBasedTrainingReplay,
+    ResourceChangingScheduler,
+)
 from headway.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from headway.tune.search.optuna import OptunaSearch
 
 # A user gets them from functions of headway.tune.
 DOMAINS = ("Domain", "Float", "Integer", "Categorical", "Function")
 # Headway calls their methods.
+SCHEDULERS = (
+    *("TrialScheduler", "FIFOScheduler", "AsyncHyperBandScheduler", "HyperBandScheduler", "HyperBandForBOHB", "PB2"),
+    *("MedianStoppingRule", "PopulationBasedTraining", "PopulationBasedTrainingReplay", "ResourceChangingScheduler"),
+)
 SEARCHERS = ("Searcher", "ConcurrencyLimiter", "Repeater", "BasicVariantGenerator", "OptunaSearch")
 
 INF, NAN = float("inf"), float("nan")
@@ -135,7 +148,7 @@ def of_tune_config():
 def of_schedulers():
     asha, median = ASHAScheduler, MedianStoppingRule
     rows = []
-    for kind in (asha, median, HyperBandScheduler, HyperBandForBOHB):
+    for kind in (asha, median, HyperBandScheduler, HyperBandForBOHB, PopulationBasedTraining):
         rows += [
             (kind, {"time_attr": 1}, TypeError, "time_attr", "1 (int)", "the name of a metric that grows"),
             (kind, {"metric": 1}, TypeError, "metric", "1 (int)", "the name of a metric"),
@@ -165,6 +178,46 @@ def of_schedulers():
     ]
 
 
+def of_populations():
+    changes = {"hyperparam_mutations": {"lr": [0.1]}}
+    bounds = {"hyperparam_bounds": {"lr": [0, 1]}}
+    values = "a list or tuple of values"
+    shared = [
+        ({"perturbation_interval": 0}, ValueError, "perturbation_interval", "0", "a number above 0"),
+        ({"quantile_fraction": 0.6}, ValueError, "quantile_fraction", "0.6", "a number from 0 to 0.5"),
+        ({"log_config": 1}, TypeError, "log_config", "1 (int)", "True or False"),
+        ({"require_attrs": 1}, TypeError, "require_attrs", "1 (int)", "True or False"),
+        ({"synch": 1}, TypeError, "synch", "1 (int)", "True or False"),
+        ({"custom_explore_fn": 1}, TypeError, "custom_explore_fn", "1 (int)", "a function of a configuration"),
+    ]
+    alone = [
+        ({"burn_in_period": INF}, ValueError, "burn_in_period", "inf", "a number"),
+        ({"resample_probability": 2}, ValueError, "resample_probability", "2", "a number from 0 to 1"),
+        ({"perturbation_factors": 2}, TypeError, "perturbation_factors", "2 (int)", "a list of numbers"),
+    ]
+    named = [
+        ({"time_attr": 1}, TypeError, "time_attr", "1 (int)", "the name of a metric that grows"),
+        ({"metric": 1}, TypeError, "metric", "1 (int)", "the name of a metric"),
+        ({"mode": "up"}, ValueError, "mode", "'up'", '"min" or "max"'),
+    ]
+    return [
+        *((PopulationBasedTraining, {**changes, **given}, *rest) for given, *rest in [*shared, *alone]),
+        *((PB2, {**bounds, **given}, *rest) for given, *rest in [*shared, *named]),
+        (PopulationBasedTraining, {"hyperparam_mutations": 1}, TypeError, "hyperparam_mutations", "1 (int)", "a dict"),
+        (
+            *(PopulationBasedTraining, {"hyperparam_mutations": {"a": 1}}, TypeError),
+            *("hyperparam_mutations['a']", "1 (int)", values),
+        ),
+        (PB2, {"hyperparam_bounds": 1}, TypeError, "hyperparam_bounds", "1 (int)", "a dict of parameters"),
+        (PopulationBasedTrainingReplay, {"policy_file": 1}, TypeError, "policy_file", "1 (int)", "the path of a file"),
+        (ResourceChangingScheduler, {"base_scheduler": 1}, TypeError, "base_scheduler", "1 (int)", "a scheduler"),
+        (
+            *(ResourceChangingScheduler, {"resources_allocation_function": 1}, TypeError),
+            *("resources_allocation_function", "1 (int)", "a function"),
+        ),
+    ]
+
+
 def of_trainables():
     group = tune.PlacementGroupFactory
     return [
@@ -184,6 +237,7 @@ ROWS = [
     *of_tuner(),
     *of_tune_config(),
     *of_schedulers(),
+    *of_populations(),
     *of_trainables(),
     (tune.randn, {"mean": "0"}, TypeError, "mean", "'0' (str)", FINITE),
     (tune.randn, {"sd": 0}, ValueError, "sd", "0", "above 0"),

@@ -44,6 +44,7 @@ WRITTEN = {
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "DataContext",
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
     "AggregateFnV2", *bad_tune_calls.DOMAINS, *bad_tune_calls.SEARCHERS,
+    *bad_tune_calls.SCHEDULERS,
     "Trainable", "TuneContext",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from headway._checkpoint.checkpoint import Checkpoint
 
@@ -19,10 +19,13 @@ class Trial:
         config: The training function's configuration.
         path: The run's folder. ``local_path``, ``logdir`` and ``experiment_dir_name`` are about it
             too.
-        status: ``"RUNNING"``, ``"TERMINATED"`` or ``"ERROR"``.
+        status: ``"RUNNING"``, ``"TERMINATED"`` or ``"ERROR"``; of a tuner's trial also
+            ``"PENDING"`` or ``"PAUSED"``.
         last_result: The newest report, or an empty dict.
         checkpoint: The newest committed checkpoint, or None.
         experiment_name: The tuner's experiment; empty for a run that no tuner started.
+        placement_group_factory: What a tuner's trial may use, where a scheduler that the
+            user wrote decides; else None.
 
     Example:
         >>> from headway import tune
@@ -30,6 +33,12 @@ class Trial:
         ...     def on_trial_start(self, iteration: int, trials: list[tune.Trial], trial: tune.Trial, **info):
         ...         print(trial.trial_name, trial.path)
     """
+
+    PENDING: ClassVar[str] = "PENDING"
+    RUNNING: ClassVar[str] = "RUNNING"
+    PAUSED: ClassVar[str] = "PAUSED"
+    TERMINATED: ClassVar[str] = "TERMINATED"
+    ERROR: ClassVar[str] = "ERROR"
 
     trial_id: str
     trial_name: str
@@ -40,6 +49,11 @@ class Trial:
     last_result: dict[str, Any] = field(default_factory=dict)
     checkpoint: Checkpoint | None = None
     experiment_name: str = ""
+    placement_group_factory: Any = None
+
+    def is_finished(self) -> bool:
+        """Whether it has ended."""
+        return self.status in (Trial.TERMINATED, Trial.ERROR)
 
     @property
     def evaluated_params(self) -> dict[str, Any]:

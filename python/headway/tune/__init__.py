@@ -34,7 +34,7 @@ from headway.tune._experiment.experiment import Experiment
 from headway.tune._experiment.parameters import with_parameters
 from headway.tune._experiment.registry import register_env, register_trainable
 from headway.tune._experiment.resources import PlacementGroupFactory, with_resources
-from headway.tune._experiment.result_grid import ResultGrid, TuneError
+from headway.tune._experiment.result_grid import ResultGrid
 from headway.tune._experiment.resume import ResumeConfig
 from headway.tune._experiment.run import run, run_experiments
 from headway.tune._experiment.trainable import Trainable
@@ -55,6 +55,7 @@ from headway.tune._space.functions import (
     sample_from,
     uniform,
 )
+from headway.tune.search.errors import TuneError
 
 __all__ = [
     "CLIReporter",

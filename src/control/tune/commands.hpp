@@ -23,6 +23,35 @@ struct StartTrial {
   std::int64_t trial = 0;
   int start = 1;         ///< From 1: one that was paused, or whose driver has died, starts again.
   bool resumes = false;  ///< From its newest checkpoint.
+  bool copied = false;   ///< With another configuration than at its last start.
+};
+
+/// Ask the front end for the configuration of a trial that goes on as a copy of the donor →
+/// TrialConfigured. Where the donor is the trial itself, only its configuration changes.
+struct AskConfig {
+  std::int64_t trial = 0;
+  std::int64_t donor = 0;
+  std::int64_t number = 0;  ///< Of the copy, in the experiment.
+};
+
+/// Make the donor's checkpoint the newest of the trial, which has no processes → CheckpointCloned.
+struct CloneCheckpoint {
+  std::int64_t trial = 0;
+  std::int64_t donor = 0;
+  std::string checkpoint;  ///< The donor's.
+  std::int64_t number = 0;
+};
+
+/// Keep these checkpoints of a trial whatever its retention says, and no others any more.
+struct PinCheckpoints {
+  std::int64_t trial = 0;
+  std::vector<std::string> names;
+};
+
+/// The files of PBT get this line of the controller's log: the trial's, and that of all.
+struct LogPolicy {
+  std::int64_t trial = 0;
+  std::size_t line = 0;
 };
 
 /// Have the trial's report return, or end the trial with it → TrialGone. The report was recorded.
@@ -36,6 +65,12 @@ struct AnswerTrial {
 struct AskVerdict {
   std::int64_t trial = 0;
   std::int64_t number = 0;
+  Decision decision = {};  ///< The scheduler's.
+};
+
+/// Ask the front end which of these trials starts → TrialChosen.
+struct AskTrial {
+  std::vector<std::int64_t> candidates;
 };
 
 /// End the trial between two reports, with its processes → TrialGone.
@@ -63,7 +98,8 @@ struct FinishExperiment {
 };
 
 using TuneCommand =
-    std::variant<AskSuggestions, StartTrial, AnswerTrial, AskVerdict, StopTrial, TellEnd, SetTimer, FinishExperiment>;
+    std::variant<AskSuggestions, StartTrial, AnswerTrial, AskVerdict, AskTrial, AskConfig, CloneCheckpoint,
+                 PinCheckpoints, LogPolicy, StopTrial, TellEnd, SetTimer, FinishExperiment>;
 using TuneCommands = std::vector<TuneCommand>;
 
 }  // namespace headway::control::tune

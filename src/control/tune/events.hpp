@@ -40,8 +40,9 @@ struct TrialSuggested {
   std::string folder;  ///< In the experiment's.
   /// The number of an earlier driver's trial, whose configuration is tried once more by this one.
   std::optional<std::int64_t> replaces = {};
+  std::optional<std::string> tag = {};  ///< What sets it apart, in words.
 };
-BOOST_DESCRIBE_STRUCT(TrialSuggested, (), (trial_id, config, folder, replaces))
+BOOST_DESCRIBE_STRUCT(TrialSuggested, (), (trial_id, config, folder, replaces, tag))
 
 /// The search has nothing now; it is asked again once a trial has reported or ended.
 struct NothingSuggested {
@@ -71,8 +72,9 @@ struct TrialReported {
   /// Its metrics' names, where it lacks something that is needed.
   std::optional<std::string> there = {};
   std::optional<std::string> checkpoint = {};  ///< That was committed with it.
+  std::optional<bool> others_wait = {};        ///< Another trial waits for slots.
 };
-BOOST_DESCRIBE_STRUCT(TrialReported, (), (trial, number, numbers, there, checkpoint))
+BOOST_DESCRIBE_STRUCT(TrialReported, (), (trial, number, numbers, there, checkpoint, others_wait))
 
 /// The front end's answer to AskVerdict.
 struct FrontDecided {
@@ -83,6 +85,31 @@ struct FrontDecided {
   std::string reason;
 };
 BOOST_DESCRIBE_STRUCT(FrontDecided, (), (trial, number, verdict, reason))
+
+/// The front end's answer to AskTrial.
+struct TrialChosen {
+  static constexpr const char* is = "trial_chosen";
+  std::int64_t trial = -1;  ///< -1: none of them now.
+};
+BOOST_DESCRIBE_STRUCT(TrialChosen, (), (trial))
+
+/// The front end's answer to AskConfig.
+struct TrialConfigured {
+  static constexpr const char* is = "trial_configured";
+  std::int64_t trial = 0;
+  std::int64_t number = 0;  ///< The question's.
+  std::string config;       ///< JSON.
+};
+BOOST_DESCRIBE_STRUCT(TrialConfigured, (), (trial, number, config))
+
+/// The answer to CloneCheckpoint.
+struct CheckpointCloned {
+  static constexpr const char* is = "checkpoint_cloned";
+  std::int64_t trial = 0;
+  std::int64_t number = 0;
+  std::optional<std::string> checkpoint;  ///< The trial's own, committed; none: it failed.
+};
+BOOST_DESCRIBE_STRUCT(CheckpointCloned, (), (trial, number, checkpoint))
 
 /// The processes of a trial are gone, and all that it wrote is stored.
 struct TrialGone {
@@ -115,7 +142,8 @@ struct TimeCame {
 BOOST_DESCRIBE_STRUCT(TimeCame, (), ())
 
 using TuneEvent = std::variant<DriverBegan, TrialSuggested, NothingSuggested, SearchOver, TrialReady, TrialReported,
-                               FrontDecided, TrialGone, TrialStopAsked, ExperimentStopAsked, TimeCame>;
+                               FrontDecided, TrialChosen, TrialConfigured, CheckpointCloned, TrialGone, TrialStopAsked,
+                               ExperimentStopAsked, TimeCame>;
 
 /// An event as a line of the journal, without its end. `at`: when the experiment heard it.
 std::string to_line(Time at, const TuneEvent& event);

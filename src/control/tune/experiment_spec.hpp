@@ -31,6 +31,8 @@ struct ExperimentSpec {
   std::optional<double> time_budget_s = {};                ///< Of each driver.
   bool fail_fast = false;                                  ///< The first error ends all.
   bool asks = false;                                       ///< The front end decides, too.
+  bool overrules = false;                                  ///< … and knows the scheduler's.
+  bool chooses = false;  ///< The front end says which trial starts where there is a place.
   /// A report without a metric that is needed is an error.
   bool strict = true;
   /// Metrics that each report must have beside the scheduler's.
@@ -39,8 +41,8 @@ struct ExperimentSpec {
   RestoreSpec restore = {};
 };
 BOOST_DESCRIBE_STRUCT(ExperimentSpec, (),
-                      (path, metric, mode, scheduler, stop, max_concurrent, time_budget_s, fail_fast, asks, strict,
-                       needs, seed, restore))
+                      (path, metric, mode, scheduler, stop, max_concurrent, time_budget_s, fail_fast, asks, overrules,
+                       chooses, strict, needs, seed, restore))
 
 /// Errors: `invalid_argument`, naming the argument.
 Result<void> validate(const ExperimentSpec& spec);

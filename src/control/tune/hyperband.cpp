@@ -50,7 +50,9 @@ Result<void> validate(const HyperBandSpec& spec) {
 void HyperBand::added(std::int64_t trial) {
   if (state_.bracket_of.contains(std::to_string(trial))) return;
   if (state_.brackets.empty() || is_full(state_.brackets.back())) open_bracket();
-  state_.brackets.back().members.push_back({trial});
+  Bracket& bracket = state_.brackets.back();
+  bracket.members.push_back({trial});
+  bracket.filled = bracket.filled || is_full(bracket);
   state_.bracket_of[std::to_string(trial)] = static_cast<int>(state_.brackets.size()) - 1;
 }
 
@@ -89,7 +91,7 @@ Decision HyperBand::reported(const Progress& progress, SideEffects& effects) {
   member.score = progress.score;
   if (goes_on(bracket, member)) return {};
   const double until = bracket.until;
-  if (!spec_.bohb || is_full(bracket)) process(bracket, effects);
+  if (!spec_.bohb || bracket.filled) process(bracket, effects);
   // What becomes of this trial is the answer to its report.
   const auto ended = std::ranges::find(effects.stopped, progress.trial, &SideEffects::Stopped::trial);
   if (ended != effects.stopped.end()) {

@@ -41,7 +41,7 @@ Result<void> validate(const HyperBandSpec& spec);
 ///   reduction_factor of them go on to reduction_factor times as far, and the others end. Of equal
 ///   scores the trial that came later goes on.
 /// - At max_t a bracket's trials end.
-/// - With `bohb` a bracket waits until it is full, unless nothing else is left to run.
+/// - With `bohb` a bracket waits until it has been full, unless nothing else is left to run.
 ///
 /// A bracket without trials is not halved.
 class HyperBand {
@@ -58,6 +58,7 @@ class HyperBand {
     int room = 0;                 ///< For so many trials.
     double until = 0;             ///< So far they go now.
     int halvings_left = 0;
+    bool filled = false;  ///< It has had all of its trials; some may have ended since.
   };
   struct State {
     std::vector<Bracket> brackets;          ///< Of all bands.
@@ -95,7 +96,7 @@ class HyperBand {
   State state_;
 };
 BOOST_DESCRIBE_STRUCT(HyperBand::Member, (), (trial, time, score))
-BOOST_DESCRIBE_STRUCT(HyperBand::Bracket, (), (members, room, until, halvings_left))
+BOOST_DESCRIBE_STRUCT(HyperBand::Bracket, (), (members, room, until, halvings_left, filled))
 BOOST_DESCRIBE_STRUCT(HyperBand::State, (), (brackets, in_band, bracket_of))
 
 }  // namespace headway::control::tune

@@ -2,10 +2,13 @@
 
 #include "control/tune/arguments.hpp"
 
+#include <algorithm>
 #include <boost/mp11.hpp>
 
 namespace headway::control::tune {
 namespace {
+
+constexpr const char* iteration = "training_iteration";
 
 template <class S>
 inline constexpr bool has_metric = requires(S scheduler) { scheduler.spec().metric; };
@@ -43,9 +46,9 @@ std::string kind_of(const JsonObject& description) {
 Result<Scheduler> Scheduler::make(JsonObject description, const std::optional<std::string>& metric,
                                   const std::optional<std::string>& mode, std::uint64_t seed) {
   const std::string name = kind_of(description);
-  Result<Scheduler> result =
-      Error{ErrorKind::invalid_argument,
-            "scheduler is of the kind \"" + name + "\"; allowed: \"fifo\", \"asha\", \"median\", \"hyperband\""};
+  Result<Scheduler> result = Error{ErrorKind::invalid_argument,
+                                   "scheduler is of the kind \"" + name +
+                                       R"("; allowed: "fifo", "asha", "median", "hyperband", "pbt", "pbt_replay")"};
   with_kind(name, [&](auto type) {
     using S = typename decltype(type)::type;
     using Spec = std::remove_cvref_t<decltype(std::declval<S>().spec())>;
@@ -103,6 +106,9 @@ Result<Scheduler> Scheduler::from_json(const Json& json) {
 std::vector<std::string> Scheduler::needs() const {
   return std::visit(
       [](const auto& scheduler) -> std::vector<std::string> {
+        if constexpr (requires { scheduler.spec().require_attrs; }) {
+          if (!scheduler.spec().require_attrs) return {scheduler.spec().metric.value_or("")};
+        }
         if constexpr (has_metric<decltype(scheduler)>) {
           return {scheduler.spec().time_attr, scheduler.spec().metric.value_or("")};
         } else {
@@ -112,20 +118,37 @@ std::vector<std::string> Scheduler::needs() const {
       kind_);
 }
 
-std::optional<Progress> Scheduler::progress(std::int64_t trial, const std::map<std::string, double>& numbers) const {
-  return std::visit(
-      [&](const auto& scheduler) -> std::optional<Progress> {
+std::vector<std::string> Scheduler::reads() const {
+  std::vector<std::string> names = std::visit(
+      [](const auto& scheduler) -> std::vector<std::string> {
         if constexpr (has_metric<decltype(scheduler)>) {
-          const auto time = numbers.find(scheduler.spec().time_attr);
-          const auto metric = numbers.find(scheduler.spec().metric.value_or(""));
-          if (time == numbers.end() || metric == numbers.end()) return std::nullopt;
-          const double sign = is_less_better(scheduler.spec().mode) ? -1 : 1;
-          return Progress{trial, time->second, sign * metric->second};
+          return {scheduler.spec().time_attr, scheduler.spec().metric.value_or("")};
         } else {
-          return std::nullopt;
+          return {};
         }
       },
       kind_);
+  if (std::holds_alternative<Pbt>(kind_) || std::holds_alternative<PbtReplay>(kind_)) names.emplace_back(iteration);
+  return names;
+}
+
+std::optional<Progress> Scheduler::progress(std::int64_t trial, const std::map<std::string, double>& numbers) const {
+  const std::vector<std::string> names = reads();
+  if (names.empty() || !std::ranges::all_of(names, [&](const auto& name) { return numbers.contains(name); })) {
+    return std::nullopt;
+  }
+  Progress progress{.trial = trial};
+  if (const auto count = numbers.find(iteration); count != numbers.end()) progress.iteration = count->second;
+  std::visit(
+      [&](const auto& scheduler) {
+        if constexpr (has_metric<decltype(scheduler)>) {
+          const double sign = is_less_better(scheduler.spec().mode) ? -1 : 1;
+          progress.time = numbers.at(scheduler.spec().time_attr);
+          progress.score = sign * numbers.at(scheduler.spec().metric.value_or(""));
+        }
+      },
+      kind_);
+  return progress;
 }
 
 void Scheduler::added(std::int64_t trial) {
@@ -166,19 +189,56 @@ void Scheduler::removed(std::int64_t trial, SideEffects& effects) {
 
 void Scheduler::left(std::int64_t trial, SideEffects& effects) {
   if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->removed(trial, effects);
+  if (auto* pbt = std::get_if<Pbt>(&kind_)) pbt->removed(trial, effects);
 }
 
 void Scheduler::taken_up(std::int64_t trial) {
   if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->added(trial);
+  if (auto* pbt = std::get_if<Pbt>(&kind_)) pbt->added(trial);
 }
 
 void Scheduler::idle(SideEffects& effects) {
   if (auto* hyperband = std::get_if<HyperBand>(&kind_)) hyperband->idle(effects);
+  // No trial has ended, but none is to come any more.
+  if (auto* pbt = std::get_if<Pbt>(&kind_)) pbt->removed(-1, effects);
 }
 
 bool Scheduler::resumes_where_there_is_room() const {
   const Asha* asha = std::get_if<Asha>(&kind_);
-  return !std::holds_alternative<HyperBand>(kind_) && (asha == nullptr || !asha->spec().promote);
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return !std::holds_alternative<HyperBand>(kind_) && (asha == nullptr || !asha->spec().promote) &&
+         (pbt == nullptr || !pbt->spec().synch);
+}
+
+bool Scheduler::shares_places() const { return std::holds_alternative<Pbt>(kind_); }
+
+bool Scheduler::may_run(std::int64_t trial) const {
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return pbt == nullptr || pbt->may_run(trial);
+}
+
+std::int64_t Scheduler::choose(const std::set<std::int64_t>& candidates) const {
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return pbt != nullptr ? pbt->choose(candidates) : *candidates.begin();
+}
+
+std::map<std::int64_t, std::vector<std::string>> Scheduler::pinned() const {
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return pbt != nullptr ? pbt->pinned() : std::map<std::int64_t, std::vector<std::string>>();
+}
+
+const std::vector<Pbt::Point>* Scheduler::history() const {
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return pbt != nullptr && pbt->spec().keeps_history ? &pbt->state().history : nullptr;
+}
+
+void Scheduler::configured(std::int64_t trial, double score, const std::string& config) {
+  if (auto* pbt = std::get_if<Pbt>(&kind_)) pbt->configured(trial, score, config);
+}
+
+bool Scheduler::logs_copies() const {
+  const Pbt* pbt = std::get_if<Pbt>(&kind_);
+  return pbt != nullptr && pbt->spec().log_config;
 }
 
 }  // namespace headway::control::tune

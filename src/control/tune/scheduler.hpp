@@ -4,12 +4,15 @@
 #include "control/tune/decision.hpp"
 #include "control/tune/hyperband.hpp"
 #include "control/tune/median_stopping.hpp"
+#include "control/tune/pbt.hpp"
 #include "core/json.hpp"
 
 #include <headway/result.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,7 +45,7 @@ BOOST_DESCRIBE_STRUCT(Fifo::State, (), ())
 /// JSON and comes back.
 class Scheduler {
  public:
-  using Kind = std::variant<Fifo, Asha, MedianStopping, HyperBand>;
+  using Kind = std::variant<Fifo, Asha, MedianStopping, HyperBand, Pbt, PbtReplay>;
 
   Scheduler() = default;
 
@@ -59,7 +62,9 @@ class Scheduler {
 
   /// What reports must have for it: none, or its attribute of time and its metric.
   std::vector<std::string> needs() const;
-  /// The attribute of time and the metric of a report; none when it lacks one of them.
+  /// What it reads of reports: what they must have, and what they may have.
+  std::vector<std::string> reads() const;
+  /// What it reads of a report; none when the report lacks any of it.
   std::optional<Progress> progress(std::int64_t trial, const std::map<std::string, double>& numbers) const;
 
   void added(std::int64_t trial);
@@ -75,6 +80,19 @@ class Scheduler {
   void idle(SideEffects& effects);
   /// Whether a trial that it paused may go on when there is room. Else it waits for a SideEffects.
   bool resumes_where_there_is_room() const;
+  /// Whether trials share places: then those that pause wait for them as new ones do.
+  bool shares_places() const;
+  /// Whether a copy need not wait for the others.
+  bool may_run(std::int64_t trial) const;
+  /// Of these trials the one to start.
+  std::int64_t choose(const std::set<std::int64_t>& candidates) const;
+  /// Checkpoints that other trials may continue from, by trial.
+  std::map<std::int64_t, std::vector<std::string>> pinned() const;
+  /// Those of PBT that keep them: what trials have come to with which configurations.
+  const std::vector<Pbt::Point>* history() const;
+  void configured(std::int64_t trial, double score, const std::string& config);
+  /// Whether the files of PBT say what trials were copied.
+  bool logs_copies() const;
 
  private:
   explicit Scheduler(Kind kind) : kind_(std::move(kind)) {}

@@ -34,8 +34,11 @@ struct Trial {
   std::optional<std::string> checkpoint;  ///< The newest that was reported with.
   bool left = false;                      ///< By an earlier driver, and it does not go on.
   bool replaced = false;                  ///< By a later trial of its configuration.
+  std::string tag;                        ///< As PBT's files name it.
+  bool copied = false;                    ///< It has not started with its configuration.
 };
 BOOST_DESCRIBE_STRUCT(Trial, (),
-                      (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left, replaced))
+                      (trial_id, config, folder, state, reason, starts, reports, last, checkpoint, left, replaced, tag,
+                       copied))
 
 }  // namespace headway::control::tune

@@ -4,6 +4,7 @@
 #include "core/config.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace headway::control::tune {
@@ -20,10 +21,15 @@ TuneCommands TuneController::handle(Time now, const TuneEvent& event) {
   now_ = now;
   commands_.clear();
   if (finished_ && !std::holds_alternative<DriverBegan>(event)) return {};
+  // Whatever else has happened, the front end may choose otherwise than before.
+  none_chosen_ = none_chosen_ && std::holds_alternative<TrialReady>(event);
   std::visit([this](const auto& what) { on(what); }, event);
   fill();
   ask_for_more();
   finish_when_done();
+  std::ranges::move(questions_of_copies_, std::back_inserter(commands_));
+  questions_of_copies_.clear();
+  if (scheduler_.shares_places()) tell_pins();
   return std::exchange(commands_, {});
 }
 
@@ -44,6 +50,7 @@ void TuneController::on(const TrialSuggested& event) {
   if (event.replaces && *event.replaces >= 0 && *event.replaces < number) {
     trials_[static_cast<std::size_t>(*event.replaces)].replaced = true;
   }
+  trial.tag = event.tag.value_or("");
   waiting_.insert(number);
   scheduler_.added(number);
 }
@@ -68,6 +75,7 @@ void TuneController::on(const TrialReady& event) {
   Trial* trial = live(event.trial);
   if (trial == nullptr || trial->state != TrialState::starting) return;
   trial->state = TrialState::running;
+  trial->copied = false;
   --starting_;
 }
 
@@ -83,18 +91,27 @@ void TuneController::on(const TrialReported& event) {
     commands_.emplace_back(AnswerTrial{event.trial, event.number, *here.ending});
     return;
   }
+  if (spec_.overrules) {
+    auto [decision, is_final] = judge(event);
+    if (is_final) return answer(event.trial, event.number, std::move(decision));
+    here.asked = event.number;
+    here.proposed = std::move(decision);
+    commands_.emplace_back(AskVerdict{event.trial, event.number, here.proposed});
+    return;
+  }
   if (spec_.asks && !time_over_ && !missing(event) && !stop_reached(event)) {
     here.asked = event.number;
+    here.others_wait = event.others_wait;
     commands_.emplace_back(AskVerdict{event.trial, event.number});
     return;
   }
-  answer(event.trial, event.number, judge(event));
+  answer(event.trial, event.number, judge(event).decision);
 }
 
 /// A report that lacks what is needed is an error of its trial.
 std::optional<Decision> TuneController::missing(const TrialReported& event) const {
   if (!spec_.strict || !event.there) return std::nullopt;
-  for (const std::string& name : needed_) {
+  for (const std::string& name : required_) {
     if (event.numbers.contains(name)) continue;
     return Decision{Verdict::stop, "report " + std::to_string(event.number) + " has no number \"" + name +
                                        "\", which the scheduler, the search or a stop rule needs; it has " +
@@ -116,24 +133,39 @@ std::optional<std::string> TuneController::stop_reached(const TrialReported& eve
 
 /// Stop rules come first, as in Ray, and the front end's among them: the scheduler hears of such a
 /// trial as of one that has ended by itself.
-Decision TuneController::judge(const TrialReported& event, std::optional<std::string> reached) {
+TuneController::Judgement TuneController::judge(const TrialReported& event, std::optional<std::string> reached) {
   if (auto lacking = missing(event)) {
     live_.at(event.trial).errs = true;
-    return std::move(*lacking);
+    return {std::move(*lacking), true};
   }
-  const std::optional<Progress> progress = scheduler_.progress(event.trial, event.numbers);
+  std::optional<Progress> progress = scheduler_.progress(event.trial, event.numbers);
   if (!reached) reached = stop_reached(event);
   if (!reached && time_over_) reached = budget_words();
   SideEffects effects;
   Decision decision;
+  bool is_final = reached.has_value();
   if (reached) {
     if (progress) scheduler_.completed(*progress, effects);
     decision = {Verdict::stop, std::move(*reached)};
   } else if (progress) {
+    progress->checkpoint = trials_[static_cast<std::size_t>(event.trial)].checkpoint;
+    if (scheduler_.history() != nullptr) progress->config = trials_[static_cast<std::size_t>(event.trial)].config;
+    const bool in_step = scheduler_.shares_places() && !scheduler_.resumes_where_there_is_room();
+    const bool more_to_come = !search_over_ && !search_waits_;
+    progress->others_wait = event.others_wait.value_or(false) || others_wait() || (in_step && more_to_come);
     decision = scheduler_.reported(*progress, effects);
   }
+  for (const SideEffects::Copy& copy : effects.copies) {
+    is_final = is_final || copy.trial == event.trial;
+    if (copy.trial == event.trial && copy.donor != copy.trial) decision.reason += copy_words(copy);
+  }
   apply(effects);
-  return decision;
+  return {std::move(decision), is_final};
+}
+
+std::string TuneController::copy_words(const SideEffects::Copy& copy) const {
+  return "; it continues from " + copy.checkpoint + " of trial " +
+         trials_[static_cast<std::size_t>(copy.donor)].trial_id;
 }
 
 std::string TuneController::budget_words() const {
@@ -150,13 +182,24 @@ void TuneController::answer(std::int64_t number, std::int64_t report, Decision d
 void TuneController::on(const FrontDecided& event) {
   const auto here = live_.find(event.trial);
   if (here == live_.end() || here->second.ending || here->second.asked != event.number) return;
-  if (event.verdict == Verdict::pause) return answer(event.trial, event.number, {event.verdict, event.reason});
+  if (spec_.overrules) {
+    const bool agrees = here->second.proposed.verdict == event.verdict;
+    if (event.verdict == Verdict::pause && !agrees) paused_by_front_.insert(event.trial);
+    return answer(event.trial, event.number, agrees ? here->second.proposed : Decision{event.verdict, event.reason});
+  }
+  if (event.verdict == Verdict::pause) {
+    paused_by_front_.insert(event.trial);
+    return answer(event.trial, event.number, {event.verdict, event.reason});
+  }
   const auto& numbers = trials_[static_cast<std::size_t>(event.trial)].last;
   const auto reached = event.verdict == Verdict::stop ? std::optional(event.reason) : std::nullopt;
-  answer(event.trial, event.number, judge({event.trial, event.number, numbers}, reached));
+  TrialReported reported{event.trial, event.number, numbers};
+  reported.others_wait = here->second.others_wait;
+  answer(event.trial, event.number, judge(reported, reached).decision);
 }
 
 void TuneController::apply(SideEffects& effects) {
+  for (SideEffects::Copy& copy : effects.copies) begin_copy(std::move(copy));
   for (auto& [number, reason] : effects.stopped) {
     if (paused_.contains(number)) {
       end(number, TrialState::terminated, std::move(reason));
@@ -165,6 +208,7 @@ void TuneController::apply(SideEffects& effects) {
     }
   }
   for (const std::int64_t number : effects.resumed) {
+    if (copying_.contains(number)) continue;  // It does so once it is a copy.
     if (paused_.contains(number)) {
       resume(number);
     } else if (live_.contains(number)) {
@@ -175,6 +219,7 @@ void TuneController::apply(SideEffects& effects) {
 
 void TuneController::resume(std::int64_t number) {
   paused_.erase(number);
+  paused_by_front_.erase(number);
   Trial& trial = trials_[static_cast<std::size_t>(number)];
   trial.state = TrialState::waiting;
   trial.reason.clear();
@@ -191,6 +236,7 @@ void TuneController::on(const TrialGone& event) {
     end(event.trial, TrialState::errored, event.words);
   } else if (here.ending) {
     end_as_told(event.trial, here);
+    go_on_with_copy(event.trial);
   } else if (event.state == "aborted") {
     trial->state = TrialState::waiting;
     trial->left = true;
@@ -226,6 +272,8 @@ void TuneController::end(std::int64_t number, TrialState state, std::string reas
   waiting_.erase(number);
   paused_.erase(number);
   promised_.erase(number);
+  copying_.erase(number);
+  paused_by_front_.erase(number);
   trial.state = state;
   trial.reason = std::move(reason);
   tell_end(number, state == TrialState::errored ? "errored" : "terminated", trial.reason);
@@ -239,7 +287,7 @@ void TuneController::end(std::int64_t number, TrialState state, std::string reas
 
 void TuneController::on(const TrialStopAsked& event) {
   if (waiting_.contains(event.trial) || paused_.contains(event.trial)) {
-    end(event.trial, TrialState::terminated, event.reason);
+    end_paused(event.trial, event.reason);
     return;
   }
   const auto here = live_.find(event.trial);
@@ -272,7 +320,7 @@ void TuneController::on(const TimeCame&) {
   time_over_ = true;
   for (const std::int64_t number : std::set(paused_)) {
     // The end of one may have ended it.
-    if (!is_over(trials_[static_cast<std::size_t>(number)].state)) end(number, TrialState::terminated, budget_words());
+    if (!is_over(trials_[static_cast<std::size_t>(number)].state)) end_paused(number, budget_words());
   }
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
 }
@@ -290,34 +338,6 @@ int TuneController::asked() const {
                          [](int sum, const Question& question) { return sum + question.open; });
 }
 
-bool TuneController::has_place() const {
-  return !stop_reason_ && !time_over_ && starting_ < ahead &&
-         (!spec_.max_concurrent || live_.size() < static_cast<std::size_t>(*spec_.max_concurrent));
-}
-
-/// New trials go before paused ones.
-std::optional<std::int64_t> TuneController::next_trial() {
-  const bool none_to_come = search_over_ || search_waits_;
-  if (waiting_.empty() && none_to_come && !paused_.empty() && scheduler_.resumes_where_there_is_room()) {
-    resume(*paused_.begin());
-  }
-  if (waiting_.empty()) return std::nullopt;
-  return waiting_.extract(waiting_.begin()).value();
-}
-
-void TuneController::fill() {
-  while (has_place()) {
-    const std::optional<std::int64_t> number = next_trial();
-    if (!number) return;
-    Trial& trial = trials_[static_cast<std::size_t>(*number)];
-    trial.state = TrialState::starting;
-    trial.left = false;
-    ++starting_;
-    live_[*number] = {};
-    commands_.emplace_back(StartTrial{*number, ++trial.starts, trial.starts > 1});
-  }
-}
-
 void TuneController::ask_for_more() {
   if (search_over_ || search_waits_ || stop_reason_ || time_over_ || spec_.path.empty()) return;
   const int waiting = static_cast<int>(waiting_.size());
@@ -330,16 +350,19 @@ void TuneController::ask_for_more() {
 }
 
 void TuneController::finish_when_done() {
-  if (finished_ || !live_.empty()) return;
+  const bool clones = std::ranges::any_of(copying_, [](const auto& each) { return each.second.clones; });
+  const bool chooses = choosing_ && !stop_reason_ && !time_over_;
+  if (finished_ || chooses || !live_.empty() || clones) return;
   if (stop_reason_ || time_over_) {
     finished_ = true;
     commands_.emplace_back(FinishExperiment{"stopped", stop_reason_ ? *stop_reason_ : budget_words()});
     return;
   }
-  if (!waiting_.empty() || !questions_.empty() || !(search_over_ || search_waits_)) return;
+  if (!waiting_.empty() || !copying_.empty() || !questions_.empty() || !(search_over_ || search_waits_)) return;
   SideEffects effects;
   scheduler_.idle(effects);
   apply(effects);
+  if (!copying_.empty()) return fill();
   // Those that were not promoted, and now never will be.
   for (const std::int64_t number : std::set(paused_)) {
     if (!waiting_.empty()) return fill();

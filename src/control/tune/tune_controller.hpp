@@ -41,6 +41,11 @@ class TuneController {
   bool finished() const { return finished_; }
   /// The metrics of a report that TrialReported is to have.
   const std::set<std::string>& needed_numbers() const { return needed_; }
+  /// A trial's checkpoints that others continue from, or may do so.
+  std::vector<std::string> pinned(std::int64_t trial) const;
+  /// What PBT has done, as lines of its files: all of it, and how each trial has come to be.
+  const std::vector<std::string>& policy_log() const { return policy_log_; }
+  std::vector<std::string> policy(std::int64_t trial) const;
 
   /// Trials that are starting at once, suggestions beyond these.
   static constexpr int ahead = 2;
@@ -51,6 +56,8 @@ class TuneController {
   /// What is known of trials that have not ended.
   struct Live {
     std::optional<std::int64_t> asked = {};  ///< The front end's verdict on this report.
+    Decision proposed = {};                  ///< The scheduler's on the same.
+    std::optional<bool> others_wait = {};    ///< As the same says.
     std::optional<Decision> ending = {};     ///< It is to end, or to pause.
     bool errs = false;                       ///< … because its report was wrong.
   };
@@ -69,9 +76,31 @@ class TuneController {
   void on(const TrialReported& event);
   void on(const FrontDecided& event);
   void on(const TrialGone& event);
+  void on(const TrialChosen& event);
+  void on(const TrialConfigured& event);
+  void on(const CheckpointCloned& event);
   void on(const TrialStopAsked& event);
   void on(const ExperimentStopAsked& event);
   void on(const TimeCame& event);
+
+  /// A trial that goes on as a copy of another one, or of itself with another configuration.
+  struct Copying {
+    SideEffects::Copy copy;
+    std::int64_t number = 0;
+    std::string donor_config = {};
+    std::optional<std::string> config = {};  ///< Once the front end has it.
+    bool clones = false;                     ///< The driver brings the checkpoint.
+    std::optional<std::string> ends = {};    ///< It ends then, for this reason.
+  };
+
+  void begin_copy(SideEffects::Copy copy);
+  void go_on_with_copy(std::int64_t number);
+  void finish_copy(std::int64_t number, const std::optional<std::string>& checkpoint);
+  void log_policy(const Copying& copied);
+  void take_up_copies();
+  void end_paused(std::int64_t number, const std::string& reason);
+  void tell_pins();
+  bool others_wait() const;
 
   void settle_earlier(const DriverBegan& event);
   void end_as_told(std::int64_t number, const Live& here);
@@ -79,7 +108,13 @@ class TuneController {
   Trial* live(std::int64_t number);
   std::optional<Decision> missing(const TrialReported& event) const;
   std::optional<std::string> stop_reached(const TrialReported& event) const;
-  Decision judge(const TrialReported& event, std::optional<std::string> reached = {});
+  /// A decision about a report, and whether the front end cannot change it.
+  struct Judgement {
+    Decision decision;
+    bool is_final = false;
+  };
+  Judgement judge(const TrialReported& event, std::optional<std::string> reached = {});
+  std::string copy_words(const SideEffects::Copy& copy) const;
   std::string budget_words() const;
   void answer(std::int64_t number, std::int64_t report, Decision decision);
   void apply(SideEffects& effects);
@@ -92,18 +127,32 @@ class TuneController {
   int asked() const;
   bool has_place() const;
   std::optional<std::int64_t> next_trial();
+  std::optional<std::int64_t> next_in_turn();
+  std::set<std::int64_t> resumable() const;
   void fill();
+  void ask_for_trial();
+  void start(std::int64_t number);
   void ask_for_more();
   void finish_when_done();
 
   ExperimentSpec spec_;
   Scheduler scheduler_;
   std::set<std::string> needed_;
+  std::set<std::string> required_;  ///< Those that a report must have.
   std::vector<Trial> trials_;
   std::map<std::int64_t, Live> live_;  ///< Those that have been started and have not ended.
   std::set<std::int64_t> waiting_;     ///< The first one goes first.
   std::set<std::int64_t> paused_;
-  std::set<std::int64_t> promised_;  ///< To be paused, and to go on once their processes are gone.
+  std::set<std::int64_t> paused_by_front_;  ///< They wait for a place alone.
+  bool choosing_ = false;                   ///< The front end was asked which trial starts.
+  bool none_chosen_ = false;                ///< It said none, and nothing has happened since.
+  std::set<std::int64_t> promised_;         ///< To be paused, and then to continue.
+  std::map<std::int64_t, Copying> copying_;
+  std::vector<AskConfig> questions_of_copies_;
+  std::int64_t copies_ = 0;                                ///< That were begun.
+  std::map<std::int64_t, std::vector<std::string>> pins_;  ///< As the driver knows them.
+  std::vector<std::string> policy_log_;
+  std::map<std::int64_t, std::vector<std::size_t>> policy_of_;  ///< By trial, lines of the log.
   int starting_ = 0;
   std::deque<Question> questions_;  ///< In their order, in which they are answered.
   bool search_over_ = false;

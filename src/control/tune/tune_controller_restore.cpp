@@ -9,14 +9,19 @@ void TuneController::on(const DriverBegan& event) {
                     event.spec.mode != spec_.mode;
   spec_ = event.spec;
   if (anew) scheduler_ = scheduler_of(spec_).value();
+  if (anew) copying_.clear();
+  pins_.clear();
   needed_.clear();
   for (std::string& name : scheduler_.needs()) needed_.insert(std::move(name));
   needed_.insert(spec_.needs.begin(), spec_.needs.end());
   if (spec_.metric) needed_.insert(*spec_.metric);
   for (const auto& [name, limit] : spec_.stop.value_or(std::map<std::string, double>{})) needed_.insert(name);
+  required_ = needed_;
+  for (std::string& name : scheduler_.reads()) needed_.insert(std::move(name));
   waiting_.clear();
   paused_.clear();
   promised_.clear();
+  choosing_ = none_chosen_ = false;
   questions_.clear();
   starting_ = 0;
   search_over_ = search_waits_ = finished_ = false;
@@ -24,6 +29,8 @@ void TuneController::on(const DriverBegan& event) {
   SideEffects effects;
   for (std::size_t i = 0; i < trials_.size(); ++i) take_up(static_cast<std::int64_t>(i), anew, effects);
   apply(effects);
+  std::erase_if(paused_by_front_, [&](std::int64_t number) { return !paused_.contains(number); });
+  take_up_copies();
   time_over_ = false;
   budget_end_ = now_ + from_seconds(spec_.time_budget_s.value_or(0));
   if (spec_.time_budget_s) commands_.emplace_back(SetTimer{budget_end_});
@@ -70,10 +77,12 @@ void TuneController::take_up(std::int64_t number, bool anew, SideEffects& effect
   } else if (again) {
     scheduler_.added_again(number);
   }
+  // What one that was left had waited for does not wait for it any more.
+  const bool was_left = trial.left;
   trial.left = !again && !spec_.restore.unfinished;
   if (trial.left) return scheduler_.left(number, effects);
   scheduler_.taken_up(number);
-  if (trial.state == TrialState::paused && !anew) {
+  if (trial.state == TrialState::paused && !anew && !was_left) {
     paused_.insert(number);
   } else {
     trial.state = TrialState::waiting;

@@ -104,13 +104,15 @@ std::vector<ExperimentEvent> Experiment::take_events() {
 }
 
 Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
-                                 const std::optional<std::string>& replaces) {
+                                 const std::optional<std::string>& replaces,
+                                 const std::optional<std::string>& tag) {
   if (auto fits = check_folder(folder); !fits) return fits;
   if (const auto parsed = parse_json(config, "config"); !parsed) {
     return Error{ErrorKind::invalid_argument, parsed.error().message};
   }
   const std::lock_guard lock(mutex_);
   tune::TrialSuggested suggested{trial_id, config, folder};
+  suggested.tag = tag;
   if (replaces) {
     const auto replaced = numbers_.find(*replaces);
     if (replaced == numbers_.end()) {
@@ -144,6 +146,11 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
     if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
   };
   ++attaching_;
+  run.waits_for_slots = [weak = weak_from_this(), trial_id, start](bool waits) {
+    const auto self = weak.lock();
+    Slot* slot = self ? self->slot_of(trial_id, start) : nullptr;
+    if (slot != nullptr) slot->waits_for_slots = waits;
+  };
   const Result<std::shared_ptr<Run>> started = runtime_->start_run(std::move(run));
   if (!started) {
     asio::post(loop_, [self = shared_from_this()] {
@@ -203,6 +210,7 @@ Experiment::Slot* Experiment::slot_of(const std::string& trial_id, int start) {
 void Experiment::begin(std::int64_t id) {
   id_ = id;
   began_ = steady_clock::now();
+  write_policies();
   tune::DriverBegan began{spec_, unix_seconds()};
   if (!found_ends_.empty()) began.found_ends = std::exchange(found_ends_, {});
   handle(began);

@@ -45,9 +45,11 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   std::vector<ExperimentEvent> take_events();
 
   /// A new trial; `config` is JSON. Errors: `invalid_argument`.
-  /// `replaces`: the trial of an earlier driver whose configuration is tried once more.
+  /// `replaces`: the trial of an earlier driver whose configuration is tried once more; `tag`: as
+  /// PBT's files name it.
   Result<void> suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
-                       const std::optional<std::string>& replaces = {});
+                       const std::optional<std::string>& replaces = {},
+                       const std::optional<std::string>& tag = {});
   void no_suggestion();
   void search_over();
   /// The answer to TrialStartWanted; with `hooks` TrialHook comes where a run asks for its hooks.
@@ -58,6 +60,10 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   /// The answer to VerdictAsked.
   void decide(const std::string& trial_id, std::int64_t number, control::tune::Verdict verdict,
               const std::string& reason);
+  /// The answer to TrialChoiceAsked; empty: none of them now.
+  void choose(const std::string& trial_id);
+  /// The answer to ConfigAsked; `config` is JSON.
+  void configure(const std::string& trial_id, std::int64_t number, const std::string& config);
   /// Ends the trial as terminated.
   void stop_trial(const std::string& trial_id, const std::string& reason);
   /// Ends the experiment; trials that had not ended stay so, and can be restored.
@@ -80,6 +86,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
     bool hooks = false;
     bool ready = false;
     bool stopping = false;
+    bool waits_for_slots = false;
     /// Its ranks are ready, and wait for the verdict on reports that an earlier driver has recorded
     /// and not decided about.
     std::optional<SetupAsked> ready_ranks = {};
@@ -97,12 +104,18 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   Experiment(Runtime& runtime, control::tune::ExperimentSpec spec, FoundExperiment found, RunLock lock,
              ExperimentJournal journal);
 
+  /// Has the loop do it, unless the experiment has ended by then.
   template <class F>
-  void later(F work);
+  void later(F work) {
+    boost::asio::post(loop_, [self = shared_from_this(), work = std::move(work)]() mutable {
+      if (!self->closed_) work(*self);
+    });
+  }
   Time now() const;
   void handle(const control::tune::TuneEvent& event);
   void write();
   void written(const Result<void>& outcome, const control::tune::TuneCommands& commands);
+  void write_policies();
   void fail(const std::string& why);
   void end_failed();
   /// -1: no trial has this id.
@@ -113,6 +126,11 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   void carry_out(const control::tune::StartTrial& command);
   void carry_out(const control::tune::AnswerTrial& command);
   void carry_out(const control::tune::AskVerdict& command);
+  void carry_out(const control::tune::AskTrial& command);
+  void carry_out(const control::tune::AskConfig& command);
+  void carry_out(const control::tune::CloneCheckpoint& command);
+  void carry_out(const control::tune::PinCheckpoints& command);
+  void carry_out(const control::tune::LogPolicy& command);
   void carry_out(const control::tune::StopTrial& command);
   void carry_out(const control::tune::TellEnd& command);
   void carry_out(const control::tune::SetTimer& command);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 /// What the driver's loop passes to the thread that serves an experiment. Python has these structs
 /// under these names (`headway._core`). What decides anything is in the experiment's journal before
@@ -27,8 +28,19 @@ struct TrialStartWanted {
   std::string config;  ///< JSON.
   std::string folder;  ///< In the experiment's.
   bool resumes = false;
+  bool copied = false;  ///< Its configuration is the one that ConfigAsked has brought.
 };
-BOOST_DESCRIBE_STRUCT(TrialStartWanted, (), (trial_id, start, config, folder, resumes))
+BOOST_DESCRIBE_STRUCT(TrialStartWanted, (), (trial_id, start, config, folder, resumes, copied))
+
+/// A trial goes on as a copy of the donor: with which configuration? → Experiment::configure. Where
+/// the donor is the trial itself, only its configuration changes.
+struct ConfigAsked {
+  std::string trial_id;
+  std::string donor_id;
+  std::int64_t number = 0;
+  std::string history_json;  ///< Where the scheduler keeps it: see Pbt::Point.
+};
+BOOST_DESCRIBE_STRUCT(ConfigAsked, (), (trial_id, donor_id, number, history_json))
 
 /// Its ranks are ready.
 struct TrialStarted {
@@ -62,8 +74,16 @@ struct VerdictAsked {
   std::string trial_id;
   std::int64_t number = 0;
   JsonObject line;
+  std::string decision;  ///< The scheduler's, as in TrialReported.
+  std::string reason;
 };
-BOOST_DESCRIBE_STRUCT(VerdictAsked, (), (trial_id, number, line))
+BOOST_DESCRIBE_STRUCT(VerdictAsked, (), (trial_id, number, line, decision, reason))
+
+/// There is a place for one of these trials → Experiment::choose.
+struct TrialChoiceAsked {
+  std::vector<std::string> candidates;
+};
+BOOST_DESCRIBE_STRUCT(TrialChoiceAsked, (), (candidates))
 
 /// Call the hooks of a trial that was started with them → Run::setup_finished or teardown_finished.
 struct TrialHook {
@@ -100,8 +120,8 @@ struct ExperimentEnded {
 };
 BOOST_DESCRIBE_STRUCT(ExperimentEnded, (), (state, reason))
 
-using ExperimentEvent =
-    std::variant<SuggestionsWanted, TrialStartWanted, TrialStarted, TrialReported, VerdictAsked, TrialHook, TrialCall,
-                 TrialAttemptFailed, TrialEnded, Notice, RunWarning, ExperimentEnded>;
+using ExperimentEvent = std::variant<SuggestionsWanted, TrialStartWanted, ConfigAsked, TrialStarted, TrialReported,
+                                     VerdictAsked, TrialChoiceAsked, TrialHook, TrialCall, TrialAttemptFailed,
+                                     TrialEnded, Notice, RunWarning, ExperimentEnded>;
 
 }  // namespace headway::driver

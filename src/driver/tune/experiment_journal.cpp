@@ -49,7 +49,7 @@ tune::TrialState shown_state(tune::TrialState state) {
 Json shown_trial(const tune::Trial& trial) {
   JsonObject shown = to_json(trial).as_object();
   shown["state"] = to_json(shown_state(trial.state));
-  shown.erase("left");
+  for (const char* name : {"left", "tag", "copied"}) shown.erase(name);
   return shown;
 }
 

@@ -53,7 +53,8 @@ void Experiment::carry_out(const tune::AskSuggestions& command) {
 void Experiment::carry_out(const tune::StartTrial& command) {
   const tune::Trial& trial = controller_.trials().at(static_cast<std::size_t>(command.trial));
   slots_[command.trial] = {.trial_id = trial.trial_id, .start = command.start, .reports = trial.reports};
-  front_->push(TrialStartWanted{trial.trial_id, command.start, trial.config, trial.folder, command.resumes});
+  front_->push(
+      TrialStartWanted{trial.trial_id, command.start, trial.config, trial.folder, command.resumes, command.copied});
 }
 
 void Experiment::carry_out(const tune::AnswerTrial& command) {
@@ -82,7 +83,8 @@ void Experiment::carry_out(const tune::AnswerTrial& command) {
 void Experiment::carry_out(const tune::AskVerdict& command) {
   const auto slot = slots_.find(command.trial);
   if (slot == slots_.end()) return;
-  front_->push(VerdictAsked{slot->second.trial_id, command.number, slot->second.lines[command.number]});
+  front_->push(VerdictAsked{slot->second.trial_id, command.number, slot->second.lines[command.number],
+                            decision_name(command.decision.verdict), command.decision.reason});
 }
 
 void Experiment::carry_out(const tune::StopTrial& command) {
@@ -163,6 +165,7 @@ void Experiment::attach(const std::string& trial_id, int start, const std::share
   }
   slot->run = run;
   slot->hooks = hooks;
+  if (auto pinned = controller_.pinned(number_of(trial_id)); !pinned.empty()) run->pin(std::move(pinned));
   drain(trial_id, start);
 }
 
@@ -236,6 +239,9 @@ void Experiment::report(Slot& slot, const JsonObject& line, const std::vector<Js
   if (reported.numbers.size() < needed.size()) reported.there = names_of(metrics.empty() ? line : metrics.front());
   const Json* checkpoint = line.if_contains("checkpoint_dir_name");
   if (checkpoint != nullptr && checkpoint->is_string()) reported.checkpoint = std::string(checkpoint->get_string());
+  if (std::ranges::any_of(slots_, [](const auto& at) { return at.second.waits_for_slots; })) {
+    reported.others_wait = true;
+  }
   slot.lines[slot.reports] = line;
   if (!metrics.empty()) slot.metrics[slot.reports] = metrics;
   handle(reported);

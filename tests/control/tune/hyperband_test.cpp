@@ -136,6 +136,14 @@ BOOST_AUTO_TEST_CASE(a_bracket_with_room_is_halved_when_all_that_came_are_there)
   BOOST_TEST((bohb.effects.resumed == TrialNumbers{1}));
 }
 
+BOOST_AUTO_TEST_CASE(a_full_bracket_that_loses_a_trial_waits_for_no_other) {
+  Halving bohb({{"max_t", 3}, {"bohb", true}}, 3);
+  bohb.rule.removed(0, bohb.effects);
+  BOOST_TEST((bohb.report(1, 1, 1).verdict == Verdict::pause));
+  BOOST_TEST((bohb.report(2, 1, 2).verdict == Verdict::go_on));
+  BOOST_TEST((bohb.stopped() == TrialNumbers{1}));
+}
+
 BOOST_AUTO_TEST_CASE(trials_that_are_far_ahead_are_halved_again_at_once) {
   Halving bench(largest_first, 9);
   for (int trial = 0; trial < 8; ++trial) (void)bench.report(trial, 4, trial);

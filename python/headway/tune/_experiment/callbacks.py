@@ -76,6 +76,7 @@ class ExperimentCallbacks:
             self._trials[record.trial_id] = trial
             self._all.append(trial)
         trial.status = "RUNNING"
+        trial.config = config  # PBT changes it.
         for each in self._callbacks:
             each.on_trial_start(self._iteration, self._all, trial)
             each._on_ready(trial, path)

@@ -40,7 +40,7 @@ class ExperimentDisplay:
         self._metric, self._mode = metric, mode
         self._records = records
         self._shows = verbose > 0 and not reports
-        self._ended = self._failed = self._running = 0
+        self._ended = self._failed = self._running = self._changed = 0
         self._total: int | None = None
         self._best: tuple[float, str] | None = None
         #: Of trials that were in a table.
@@ -88,6 +88,12 @@ class ExperimentDisplay:
         elif time.monotonic() - self._shown_s > _INTERVAL_S:
             self._shown_s = time.monotonic()
             self._print(self._totals())
+
+    def changed(self, trial_id: str, donor_id: str, words: str) -> None:
+        """A trial goes on as a copy of another one."""
+        self._changed += 1
+        if self._changed <= _LINES_MAX:
+            self._print(f"trial {trial_id} goes on as a copy of {donor_id}: {words}")
 
     def finish(self, state: str, reason: str) -> None:
         """The experiment has ended."""

@@ -20,13 +20,15 @@ from headway.train._errors.worker_failures import failure_of
 from headway.train._run.wakeup import signals_wake
 from headway.tune._experiment.callbacks import ExperimentCallbacks
 from headway.tune._experiment.display import ExperimentDisplay
+from headway.tune._experiment.front_scheduler import FrontScheduler, decides
 from headway.tune._experiment.hooks import TrialHooks
 from headway.tune._experiment.naming import TrialNames, folder_of, tag_of
-from headway.tune._experiment.records import Numbers, Records, ReportNumbers, TrialRecord
-from headway.tune._experiment.result_grid import TuneError
+from headway.tune._experiment.records import Records, ReportNumbers, TrialRecord
 from headway.tune._experiment.search_state import SearchState
 from headway.tune._experiment.trial_start import TrialStart, name_of
 from headway.tune._experiment.tune_config import TuneConfig
+from headway.tune.schedulers.trial_scheduler import CopyAsked, FIFOScheduler
+from headway.tune.search.errors import TuneError
 from headway.tune.search.searcher import Searcher
 
 
@@ -64,6 +66,10 @@ class ExperimentLoop:
         self._trial_name_creator = tune_config.trial_name_creator
         self._trial_names: dict[str, str] = {}
         self._samples = tune_config.num_samples
+        self._scheduler = tune_config.scheduler or FIFOScheduler()
+        self._front: FrontScheduler | None = None
+        if decides(self._scheduler):
+            self._front = FrontScheduler(self._scheduler, experiment, records, self._name, tune_config.search_alg)
         self._names = TrialNames(len(records))
         self._stop = run_config.stop if callable(run_config.stop) else None
         self._is_over = False
@@ -82,6 +88,8 @@ class ExperimentLoop:
         self._handlers: dict[str, Callable[[Any], None]] = {
             "SuggestionsWanted": self._suggest,
             "TrialStartWanted": self._start_trial,
+            "TrialChoiceAsked": self._choose,
+            "ConfigAsked": self._configure,
             "TrialStarted": self._started,
             "TrialReported": self._reported,
             "VerdictAsked": self._decide,
@@ -99,6 +107,8 @@ class ExperimentLoop:
         """
         try:
             self._display.begin(locations.shown(self._records.location), self._search.total)
+            for record in self._records if self._front is not None else ():
+                self._tell_front(record, self._config(record))
             self._callbacks.setup(self._samples, self._search.total, *self._objective)
             self._until_end()
         except BaseException as error:
@@ -110,6 +120,8 @@ class ExperimentLoop:
             raise
         finally:
             self._search.save(now=True)
+            if self._front is not None:
+                self._front.save()
         self._callbacks.finish()
         self._warn()
 
@@ -143,6 +155,8 @@ class ExperimentLoop:
                     self.end = event
                 elif kind == "SuggestionsWanted":
                     self._experiment.no_suggestion()
+                elif kind == "TrialChoiceAsked":
+                    self._experiment.choose("")
                 elif kind == "TrialHook":
                     self._hooks.leave_out(event)
             if self.end is None:
@@ -161,15 +175,31 @@ class ExperimentLoop:
                 (self._experiment.search_over if over else self._experiment.no_suggestion)()
                 return
             config, drawn = suggestion
-            record = TrialRecord(trial_id, self._folder(trial_id, tag_of(number, drawn), config))
+            drawn = {**drawn, **{(name,): value for name, value in self._scheduler.complete(config).items()}}
+            tag = tag_of(number, drawn)
+            record = TrialRecord(trial_id, self._folder(trial_id, tag, config))
             self._records.write_config(record, config)
             self._records.add(record)
             self._configs[trial_id] = config
+            if self._front is not None:
+                self._tell_front(record, config)
             self._search.save()
             replaces = self._search.replaces
             if replaces is not None:
                 self._records[replaces].replaced = True
-            self._experiment.suggest(trial_id, shown_json(config), record.folder, replaces=replaces)
+            self._experiment.suggest(
+                trial_id,
+                shown_json(config),
+                record.folder,
+                replaces=replaces,
+                tag=tag if self._scheduler.has_copies else None,
+            )
+
+    def _tell_front(self, record: TrialRecord, config: dict[str, Any]) -> None:
+        """The user's scheduler hears of a trial."""
+        assert self._front is not None
+        name = self._trial_name(record.trial_id, config)
+        self._front.add(record, config, name, self._start.resources(config))
 
     def _folder(self, trial_id: str, tag: str, config: dict[str, Any]) -> str:
         if self._folder_name is None:
@@ -196,12 +226,14 @@ class ExperimentLoop:
     def _start_trial(self, event: Any) -> None:
         record = self._records[event.trial_id]
         record.state = "running"
-        config = self._configs.get(event.trial_id)
-        if config is None:
-            config = self._configs[event.trial_id] = self._records.config(record)
+        if event.copied:
+            self._records.take_next_config(record)
+            self._configs.pop(event.trial_id, None)
+        config = self._config(record)
         try:
+            changed = self._front.starting(record, config) if self._front is not None else None
             name = self._trial_name(event.trial_id, config)
-            prepared = self._start.prepared(config, event.trial_id, record.folder, name)
+            prepared = self._start.prepared(config, event.trial_id, record.folder, name, changed)
         except Exception as error:
             self._refuse(event, record, error)
             return
@@ -212,6 +244,22 @@ class ExperimentLoop:
             self._experiment.start_trial(event.trial_id, event.start, **prepared.arguments)
         except Exception as error:
             self._refuse(event, record, error)
+
+    def _config(self, record: TrialRecord) -> dict[str, Any]:
+        config = self._configs.get(record.trial_id)
+        if config is None:
+            config = self._configs[record.trial_id] = self._records.config(record)
+        return config
+
+    def _configure(self, event: Any) -> None:
+        """A trial goes on as a copy of a donor."""
+        history = json.loads(event.history_json) if event.history_json else []
+        asked = CopyAsked(event.number, event.trial_id, event.donor_id, history)
+        explored = self._scheduler.explored(self._config(self._records[event.donor_id]), asked)
+        self._records.write_next_config(self._records[event.trial_id], explored.config)
+        self._experiment.configure(event.trial_id, event.number, shown_json(explored.config))
+        if explored.words:
+            self._display.changed(event.trial_id, event.donor_id, explored.words)
 
     def _refuse(self, event: Any, record: TrialRecord, error: Exception) -> None:
         self._hooks.remove(event.trial_id)
@@ -241,13 +289,25 @@ class ExperimentLoop:
         self._callbacks.failed(self._records[event.trial_id], by_rank)
 
     def _decide(self, event: Any) -> None:
+        decision, reason = "continue", ""
+        if self._says_stop(event):
+            decision, reason = "stop", f"{_shown(self._stop)} (RunConfig.stop) says so after report {event.number}"
+        elif self._front is not None:
+            decision, reason = self._front.decide(event)
+        self._experiment.decide(event.trial_id, event.number, decision, reason)
+
+    def _choose(self, _event: Any) -> None:
+        """There is a place for a trial."""
+        self._experiment.choose(self._front.choose() if self._front is not None else "")
+
+    def _says_stop(self, event: Any) -> bool:
+        """Whether ``RunConfig.stop`` ends a trial."""
         stop = self._stop
         said = bool(stop is not None and stop(event.trial_id, event.line))
         if isinstance(stop, Stopper) and stop.stop_all():
             self._end_all(event.trial_id)
             said = True
-        reason = f"{_shown(stop)} (RunConfig.stop) says so after report {event.number}" if said else ""
-        self._experiment.decide(event.trial_id, event.number, "stop" if said else "continue", reason)
+        return said
 
     def _end_all(self, asking: str) -> None:
         """Ends all trials; the one that asks hears it as its verdict."""
@@ -273,6 +333,9 @@ class ExperimentLoop:
             self._search.ended(event.trial_id, last, error=record.state == "errored")
             self._display.ended(record)
         self._callbacks.ended(record, trial)
+        if self._front is not None:
+            self._front.ended(record)
+            self._front.save()
         self._search.save()
 
     def _take_end(self, event: Any) -> TrialRecord:

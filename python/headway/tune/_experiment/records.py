@@ -20,6 +20,8 @@ from headway._values.log import warn
 
 #: The configuration as it was, with what JSON does not have.
 PARAMS = "params.pkl"
+#: The one that it will be.
+NEXT_PARAMS = "params.pkl.next"
 
 
 @dataclass(slots=True)
@@ -114,6 +116,17 @@ class Records:
         with open(f"{target}.tmp", "wb") as file:
             cloudpickle.dump(config, file)
         os.replace(f"{target}.tmp", target)
+
+    def write_next_config(self, record: TrialRecord, config: dict[str, Any]) -> None:
+        """Keeps the configuration that a trial has from its next start on."""
+        with open(os.path.join(self.path, record.folder, NEXT_PARAMS), "wb") as file:
+            cloudpickle.dump(config, file)
+
+    def take_next_config(self, record: TrialRecord) -> None:
+        """It starts with that configuration, if it has not already."""
+        next_params = os.path.join(self.path, record.folder, NEXT_PARAMS)
+        if os.path.exists(next_params):
+            os.replace(next_params, os.path.join(self.path, record.folder, PARAMS))
 
     def config(self, record: TrialRecord) -> dict[str, Any]:
         """A trial's configuration."""

@@ -122,7 +122,7 @@ def plain(trainable: Any) -> Any:
     return trainable
 
 
-def scaling_of(trainable: Any, config: dict[str, Any]) -> ScalingConfig:
+def request_of(trainable: Any, config: dict[str, Any]) -> PlacementGroupFactory:
     """What a trial of a function or of a class uses."""
     given = getattr(trainable, _MARK, None)
     resources: Any = given() if given is not None else None
@@ -130,7 +130,7 @@ def scaling_of(trainable: Any, config: dict[str, Any]) -> ScalingConfig:
         resources = trainable.default_resource_request(config)
     if callable(resources):
         resources = resources(config)
-    return of({"CPU": 1} if resources is None else resources, "resources").scaling()
+    return of({"CPU": 1} if resources is None else resources, "resources")
 
 
 def of(resources: Any, argument: str) -> PlacementGroupFactory:

@@ -13,6 +13,7 @@ from headway._storage import locations, run_files
 from headway._values.arguments import check_str
 from headway.train import Result
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
+from headway.tune.search.errors import TuneError
 from headway.tune.search.searcher import refuse_mode
 
 if TYPE_CHECKING:
@@ -242,16 +243,6 @@ class ResultGrid:
         else:
             result.error = None
         return result
-
-
-class TuneError(Exception):
-    """Trials have failed, or could not be started.
-
-    Example:
-        >>> from headway import tune
-        >>> issubclass(tune.TuneError, Exception)
-        True
-    """
 
 
 def _finite(value: float | None) -> float | None:

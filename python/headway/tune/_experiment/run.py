@@ -18,11 +18,11 @@ from headway.tune._experiment.create import create_scheduler, create_searcher
 from headway.tune._experiment.experiment import Experiment
 from headway.tune._experiment.registry import resolved
 from headway.tune._experiment.resources import with_resources
-from headway.tune._experiment.result_grid import TuneError
 from headway.tune._experiment.resume import ResumeConfig, parsed
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._experiment.tuner import Tuner
 from headway.tune.schedulers.trial_scheduler import TrialScheduler
+from headway.tune.search.errors import TuneError
 from headway.tune.search.searcher import Searcher
 
 

@@ -17,8 +17,10 @@ from headway.train.backend import Backend, BackendConfig
 from headway.train.data_parallel_trainer import check_reports_its_own
 from headway.tune._experiment import resources
 from headway.tune._experiment.in_trial import ClassTrial, FunctionTrial
+from headway.tune._experiment.resources import PlacementGroupFactory
 from headway.tune._experiment.space_filling import merge
 from headway.tune._experiment.trainable import Trainable
+from headway.tune.schedulers.trial_scheduler import SavePlan, TrialScheduler
 
 _ALLOWED = "a function of a configuration, a subclass of headway.tune.Trainable, or a trainer"
 _HOOKS = ("on_start", "on_training_start", "on_shutdown")
@@ -51,9 +53,17 @@ class TrialStart:
         run_config: The experiment's.
         path: The experiment's folder.
         from_checkpoint: What trials begin with.
+        scheduler: It may want checkpoints.
     """
 
-    def __init__(self, trainable: Any, run_config: RunConfig, path: str, from_checkpoint: Checkpoint | None = None):
+    def __init__(
+        self,
+        trainable: Any,
+        run_config: RunConfig,
+        path: str,
+        from_checkpoint: Checkpoint | None = None,
+        scheduler: TrialScheduler | None = None,
+    ):
         self._trainable = check_trainable(trainable)
         self._from_checkpoint = from_checkpoint
         self._path = path
@@ -70,9 +80,9 @@ class TrialStart:
         )
         self._loop: Any = None
         if not isinstance(trainable, DataParallelTrainer):
-            self._loop = self._made_loop(run_config)
+            self._loop = self._made_loop(run_config, scheduler.save_plan() if scheduler is not None else None)
 
-    def _made_loop(self, run_config: RunConfig) -> Any:
+    def _made_loop(self, run_config: RunConfig, plan: SavePlan | None) -> Any:
         """Pickled once for all trials."""
         function = resources.plain(self._trainable)
         pickled = pickling.dumps((function,), ("trainable",), "trainable")
@@ -81,7 +91,8 @@ class TrialStart:
         config = run_config.checkpoint_config
         saves = function.save_checkpoint is not Trainable.save_checkpoint
         at_end = saves if config.checkpoint_at_end is None else config.checkpoint_at_end
-        return ClassTrial(pickled, config.checkpoint_frequency or 0, at_end, run_config._stop_limits or {})
+        limits = run_config._stop_limits or {}
+        return ClassTrial(pickled, config.checkpoint_frequency or 0, at_end, limits, plan if saves else None)
 
     @functools.cached_property
     def _preload(self) -> list[str]:
@@ -102,7 +113,20 @@ class TrialStart:
         if self._loop is not None and not self._run_config.worker_runtime_env:
             get_runtime().warm(self._preload)
 
-    def prepared(self, config: dict[str, Any], trial_id: str, folder: str, name: str) -> PreparedTrial:
+    def resources(self, config: dict[str, Any]) -> PlacementGroupFactory | None:
+        """What a trial begins with; None: a trainer says it by itself."""
+        if isinstance(self._trainable, DataParallelTrainer):
+            return None
+        return resources.request_of(self._trainable, config)
+
+    def prepared(
+        self,
+        config: dict[str, Any],
+        trial_id: str,
+        folder: str,
+        name: str,
+        changed: PlacementGroupFactory | None = None,
+    ) -> PreparedTrial:
         """A trial's run.
 
         Args:
@@ -110,6 +134,7 @@ class TrialStart:
             trial_id: Its id.
             folder: The name of its folder.
             name: Its name.
+            changed: What it may use, where that is not what it began with.
 
         Raises:
             TypeError, ValueError: the configuration is none that the trainer takes.
@@ -120,7 +145,7 @@ class TrialStart:
             )
             trainer._trial_name = name
             return PreparedTrial(lambda: trainer, self._arguments(trainer, trial_id))
-        scaling = resources.scaling_of(self._trainable, config)
+        scaling = (changed or resources.request_of(self._trainable, config)).scaling()
         loop = replace(self._loop, name=name)
         spec = {
             **self._template_spec,

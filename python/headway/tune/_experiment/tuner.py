@@ -20,6 +20,7 @@ from headway.train._run.uncaught import interrupted
 from headway.tune._experiment import saved_tuner
 from headway.tune._experiment.callbacks import ExperimentCallbacks
 from headway.tune._experiment.folder import ExperimentFolder
+from headway.tune._experiment.front_scheduler import chooses, decides
 from headway.tune._experiment.loop import ExperimentLoop, abandon
 from headway.tune._experiment.records import Records
 from headway.tune._experiment.registry import resolved
@@ -28,7 +29,7 @@ from headway.tune._experiment.resume import ResumeConfig
 from headway.tune._experiment.search_state import SearchState
 from headway.tune._experiment.trial_start import TrialStart, name_of
 from headway.tune._experiment.tune_config import TuneConfig, check_space
-from headway.tune.schedulers.trial_scheduler import FIFOScheduler
+from headway.tune.schedulers.trial_scheduler import FIFOScheduler, TrialScheduler
 
 
 class Tuner:
@@ -204,6 +205,10 @@ class Tuner:
                 f"{locations.shown(folder.location)} has {len(records)} trials of an earlier experiment; new ones run "
                 "beside them"
             )
+        scheduler = self._tune_config.scheduler
+        if scheduler is not None:
+            self._check_scheduler(scheduler, search.total, folder.location)
+        start = TrialStart(self._trainable, self._run_config, folder.location, self._from_checkpoint, scheduler)
         self._restart(search, records)
         self._check_first(start)
         experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
@@ -254,6 +259,17 @@ class Tuner:
         again = [each for each in records if each.state in self._restarts and not each.replaced]
         search.restarts = [(each.trial_id, records.config(each)) for each in again]
 
+    def _check_scheduler(self, scheduler: TrialScheduler, total: int | None, location: str) -> None:
+        """Refuses what does not go with a scheduler."""
+        scheduler.check_search(self._tune_config.search_alg, total)
+        if scheduler.has_copies and locations.is_remote(location):
+            raise ValueError(
+                f"RunConfig.storage_path is {locations.shown(location)} with {type(scheduler).__name__}, whose trials "
+                "get checkpoints of others; allowed: a local or mounted folder"
+            )
+        if decides(scheduler):
+            scheduler.set_search_properties(self._tune_config.metric, self._tune_config.mode)
+
     def _check_first(self, start: TrialStart) -> None:
         """What no trial could be started with is refused before anything starts."""
         if not isinstance(self._trainable, DataParallelTrainer):
@@ -284,11 +300,14 @@ class Tuner:
 
     def _spec(self, path: str, search: SearchState) -> dict[str, Any]:
         config, run_config = self._tune_config, self._run_config
+        scheduler = config.scheduler or FIFOScheduler()
         return {
             "path": path,
             "metric": config.metric,
             "mode": config.mode,
-            "scheduler": (config.scheduler or FIFOScheduler()).for_core(),
+            "scheduler": scheduler.for_core(),
+            "overrules": decides(scheduler),
+            "chooses": chooses(scheduler),
             "stop": run_config._stop_limits,
             "max_concurrent": config.max_concurrent_trials,
             "time_budget_s": config.time_budget(),

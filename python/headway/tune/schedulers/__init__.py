@@ -1,4 +1,4 @@
-"""What ends trials early."""
+"""What ends trials early, and what changes them on the way."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from headway._values.named_arguments import offer
 from headway.tune.schedulers.asha import ASHAScheduler, AsyncHyperBandScheduler
 from headway.tune.schedulers.hyperband import HyperBandForBOHB, HyperBandScheduler
 from headway.tune.schedulers.median_stopping import MedianStoppingRule
+from headway.tune.schedulers.pb2 import PB2
+from headway.tune.schedulers.pbt import PopulationBasedTraining, PopulationBasedTrainingReplay
+from headway.tune.schedulers.resource_changing_scheduler import ResourceChangingScheduler
 from headway.tune.schedulers.trial_scheduler import FIFOScheduler, TrialScheduler
 
 __all__ = [
+    "PB2",
     "ASHAScheduler",
     "AsyncHyperBandScheduler",
     "FIFOScheduler",
     "HyperBandForBOHB",
     "HyperBandScheduler",
     "MedianStoppingRule",
+    "PopulationBasedTraining",
+    "PopulationBasedTrainingReplay",
+    "ResourceChangingScheduler",
     "TrialScheduler",
 ]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str
-from headway.tune.schedulers.trial_scheduler import TrialScheduler, objective
+from headway.tune.schedulers.trial_scheduler import FIFOScheduler, described, objective
 
 
-class AsyncHyperBandScheduler(TrialScheduler):
+class AsyncHyperBandScheduler(FIFOScheduler):
     """Stops trials early that are worse than most of those that were as far before (ASHA).
 
     At milestones (``grace_period``, then ``reduction_factor`` times as far, and so on) a trial
@@ -63,7 +63,7 @@ class AsyncHyperBandScheduler(TrialScheduler):
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
-        return {"kind": "asha", **vars(self)}
+        return described(self, "asha", AsyncHyperBandScheduler)
 
 
 #: The shorter name.

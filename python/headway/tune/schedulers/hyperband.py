@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headway._values.arguments import check_bool, check_number, check_str
-from headway.tune.schedulers.trial_scheduler import TrialScheduler, objective
+from headway.tune.schedulers.trial_scheduler import FIFOScheduler, described, objective
 
 
-class HyperBandScheduler(TrialScheduler):
+class HyperBandScheduler(FIFOScheduler):
     """Compares many trials after a short time, and few trials after a long one (HyperBand).
 
     New trials fill brackets: a few run to ``max_t``, more of them to ``max_t / reduction_factor``
@@ -55,7 +55,7 @@ class HyperBandScheduler(TrialScheduler):
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
-        return {"kind": "hyperband", **vars(self), "bohb": self._is_bohb}
+        return {**described(self, "hyperband", HyperBandScheduler), "bohb": self._is_bohb}
 
 
 class HyperBandForBOHB(HyperBandScheduler):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str
-from headway.tune.schedulers.trial_scheduler import TrialScheduler, objective
+from headway.tune.schedulers.trial_scheduler import FIFOScheduler, described, objective
 
 
-class MedianStoppingRule(TrialScheduler):
+class MedianStoppingRule(FIFOScheduler):
     """Stops a trial whose best value so far is worse than the median of the others' means.
 
     Args:
@@ -47,7 +47,7 @@ class MedianStoppingRule(TrialScheduler):
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
-        return {"kind": "median", **vars(self)}
+        return described(self, "median", MedianStoppingRule)
 
 
 def _at_least_0(name: str, value: object) -> float:
