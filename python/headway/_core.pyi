@@ -671,6 +671,11 @@ def read_experiment(path: str) -> str:
     An experiment as its journal has it, as JSON. FileNotFoundError when there is none.
     """
 
+def each_trial(path: str, take: Callable) -> None:
+    """
+    Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, reports, replaced. FileNotFoundError when there is none.
+    """
+
 class Experiment:
     """One experiment, as the thread that serves it sees it."""
 
@@ -687,8 +692,8 @@ class Experiment:
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
 
-    def suggest(self, trial_id: str, config_json: str, folder: str, tag: str | None = None) -> None:
-        """A new trial."""
+    def suggest(self, trial_id: str, config_json: str, folder: str, replaces: str | None = None, tag: str | None = None) -> None:
+        """A new trial; it may try an earlier driver's once more."""
 
     def no_suggestion(self) -> None:
         """None for now: asked again after the next report or end of a trial."""
@@ -725,7 +730,7 @@ class Experiment:
 class Runtime:
     """The driver's side of Headway in this process."""
 
-    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1) -> None: ...
+    def __init__(self, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None = None, num_gpus: float | None = None, resources: Mapping[str, float] = {}, labels: Mapping[str, str] = {}, listen: str | None = None, token: str = '', node_lease_s: float = 10.0, host_fd: int = -1, engine: str = '', engine_command: Sequence[str] = [], token_file: str = '', engine_options_json: str = '{}', engine_idle_s: float = 60.0) -> None: ...
 
     def listen(self) -> str:
         """Lets nodes join; the address for them, as host:port."""

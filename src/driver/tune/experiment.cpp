@@ -85,13 +85,6 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
   }
 }
 
-template <class F>
-void Experiment::later(F work) {
-  asio::post(loop_, [self = shared_from_this(), work = std::move(work)]() mutable {
-    if (!self->closed_) work(*self);
-  });
-}
-
 std::vector<ExperimentEvent> Experiment::take_events() {
   bool was_full = false;
   std::vector<ExperimentEvent> events = front_->take(was_full);
