@@ -90,17 +90,13 @@ void bind_experiment_events(nb::module_& module) {
   bind_described<driver::ExperimentEnded>(module, "ExperimentEnded", "No event follows.");
 }
 
-}  // namespace
-
 PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json) {
   control::tune::ExperimentSpec spec = unwrap(control::tune::experiment_of(spec_json));
   auto experiment = without_gil([&] { return self.runtime->start_experiment(std::move(spec)); });
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(experiment))};
 }
 
-void bind_experiment(nb::module_& module) {
-  using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
-  bind_experiment_events(module);
+void bind_experiment_journal(nb::module_& module) {
   module.def(
       "read_experiment",
       [](const std::string& path) { return without_gil([&] { return driver::read_experiment(path); }); },
@@ -108,6 +104,14 @@ void bind_experiment(nb::module_& module) {
   module.def("each_trial", &each_trial, nb::arg("path"), nb::arg("take"),
              "Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, "
              "reports, replaced. FileNotFoundError when there is none.");
+}
+
+}  // namespace
+
+void bind_experiment(nb::module_& module) {
+  using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
+  bind_experiment_events(module);
+  bind_experiment_journal(module);
   nb::class_<PyExperiment>(module, "Experiment", "One experiment, as the thread that serves it sees it.")
       // Keeps the GIL: a field.
       .def_prop_ro(

@@ -129,7 +129,7 @@ class DataParallelTrainer(BaseTrainer):
     #: Which argument of the constructor has the framework's set-up.
     _backend_argument: ClassVar[str] = "backend_config"
     _trial_name: str | None = None  # What a tuner calls the trial that the run is.
-    _parameters: dict[str, Any] | None = None  # What trains without a training function, if that is so.
+    _parameters: dict[str, Any] | None = None  # What trains where there is no training function.
 
     @classmethod
     def restore(

@@ -97,8 +97,7 @@ std::vector<ExperimentEvent> Experiment::take_events() {
 }
 
 Result<void> Experiment::suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
-                                 const std::optional<std::string>& replaces,
-                                 const std::optional<std::string>& tag) {
+                                 const std::optional<std::string>& replaces, const std::optional<std::string>& tag) {
   if (auto fits = check_folder(folder); !fits) return fits;
   if (const auto parsed = parse_json(config, "config"); !parsed) {
     return Error{ErrorKind::invalid_argument, parsed.error().message};

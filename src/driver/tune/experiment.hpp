@@ -48,8 +48,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   /// `replaces`: the trial of an earlier driver whose configuration is tried once more; `tag`: as
   /// PBT's files name it.
   Result<void> suggest(const std::string& trial_id, const std::string& config, const std::string& folder,
-                       const std::optional<std::string>& replaces = {},
-                       const std::optional<std::string>& tag = {});
+                       const std::optional<std::string>& replaces = {}, const std::optional<std::string>& tag = {});
   void no_suggestion();
   void search_over();
   /// The answer to TrialStartWanted; with `hooks` TrialHook comes where a run asks for its hooks.

@@ -23,7 +23,7 @@ from headway.tune._experiment.display import ExperimentDisplay
 from headway.tune._experiment.front_scheduler import FrontScheduler, decides
 from headway.tune._experiment.hooks import TrialHooks
 from headway.tune._experiment.naming import TrialNames, folder_of, tag_of
-from headway.tune._experiment.records import Records, ReportNumbers, TrialRecord
+from headway.tune._experiment.records import Numbers, Records, ReportNumbers, TrialRecord
 from headway.tune._experiment.search_state import SearchState
 from headway.tune._experiment.trial_start import TrialStart, name_of
 from headway.tune._experiment.tune_config import TuneConfig
@@ -187,13 +187,8 @@ class ExperimentLoop:
             replaces = self._search.replaces
             if replaces is not None:
                 self._records[replaces].replaced = True
-            self._experiment.suggest(
-                trial_id,
-                shown_json(config),
-                record.folder,
-                replaces=replaces,
-                tag=tag if self._scheduler.has_copies else None,
-            )
+            named = tag if self._scheduler.has_copies else None
+            self._experiment.suggest(trial_id, shown_json(config), record.folder, replaces=replaces, tag=named)
 
     def _tell_front(self, record: TrialRecord, config: dict[str, Any]) -> None:
         """The user's scheduler hears of a trial."""
