@@ -90,12 +90,6 @@ void bind_experiment_events(nb::module_& module) {
   bind_described<driver::ExperimentEnded>(module, "ExperimentEnded", "No event follows.");
 }
 
-PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json) {
-  control::tune::ExperimentSpec spec = unwrap(control::tune::experiment_of(spec_json));
-  auto experiment = without_gil([&] { return self.runtime->start_experiment(std::move(spec)); });
-  return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(experiment))};
-}
-
 void bind_experiment_journal(nb::module_& module) {
   module.def(
       "read_experiment",
@@ -107,6 +101,12 @@ void bind_experiment_journal(nb::module_& module) {
 }
 
 }  // namespace
+
+PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json) {
+  control::tune::ExperimentSpec spec = unwrap(control::tune::experiment_of(spec_json));
+  auto experiment = without_gil([&] { return self.runtime->start_experiment(std::move(spec)); });
+  return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(experiment))};
+}
 
 void bind_experiment(nb::module_& module) {
   using WithoutGil = nb::call_guard<nb::gil_scoped_release>;

@@ -20,7 +20,7 @@ class TwoTrials {
         {"kind", "pbt"}, {"time_attr", "training_iteration"}, {"perturbation_interval", 2}, {"log_config", logs}};
     spec.restore.unfinished = true;
     begin();
-    for (const char* id : {"a", "b"}) handle(TrialSuggested{id, R"({"lr": 1})", id, std::string("tag ") + id});
+    for (const char* id : {"a", "b"}) handle(TrialSuggested{id, R"({"lr": 1})", id, {}, std::string("tag ") + id});
     handle(SearchOver{});
     for (const std::int64_t trial : {0, 1}) handle(TrialReady{trial});
     report(1, 1, 2, 1);
