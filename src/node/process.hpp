@@ -15,7 +15,7 @@ namespace headway::node {
 struct ProcessLaunch {
   std::vector<std::string> command;  ///< The program is looked up in PATH.
   /// Added to (or replacing parts of) this process's environment.
-  std::map<std::string, std::string> env;
+  std::map<std::string, std::string> env = {};
   /// Becomes its standard input; -1: empty.
   int input_fd = -1;
   /// Becomes its standard output and error; -1: inherited, output going to error.
@@ -23,7 +23,7 @@ struct ProcessLaunch {
   /// Becomes its standard error alone; -1: what its output is.
   int error_fd = -1;
   /// Become its descriptors 3, 4, …; everything else close-on-exec is closed.
-  std::vector<int> inherited;
+  std::vector<int> inherited = {};
 };
 
 /// Starts it in a new process session, with signals reset. Safe in a process with threads.

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_takes_the_signals_of_the_commands_end_does_no
 
 BOOST_AUTO_TEST_CASE(a_command_that_is_not_there_gives_127_and_a_call_without_one_2) {
   BOOST_TEST(GuardedScript(std::vector<std::string>{"headway-no-such-program"}).ends() == 127);
-  const Result<pid_t> pid = launch_process({{HEADWAY_TEST_GUARD, "3"}, {}, -1, {}});
+  const Result<pid_t> pid = launch_process({.command = {HEADWAY_TEST_GUARD, "3"}});
   BOOST_REQUIRE(pid.has_value());
   BOOST_TEST(wait_for(*pid) == 2);
 }

@@ -25,7 +25,8 @@ endless_loop()
 struct Snake {
   explicit Snake(const char* code) {
     Ends output = make_pipe();
-    const Result<pid_t> started = launch_process({{HEADWAY_TEST_PYTHON, "-c", code}, {}, output.b.get(), {}});
+    const Result<pid_t> started =
+        launch_process({.command = {HEADWAY_TEST_PYTHON, "-c", code}, .output_fd = output.b.get()});
     BOOST_REQUIRE(started.has_value());
     pid = *started;
     BOOST_REQUIRE(read_line(output.a.get()) == "ready");

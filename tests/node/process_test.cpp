@@ -16,7 +16,8 @@ namespace {
 std::string output_of(const std::string& script, const std::vector<int>& inherited = {},
                       const std::map<std::string, std::string>& env = {}) {
   Ends output = make_pipe();
-  const Result<pid_t> pid = launch_process({{"sh", "-c", script}, env, output.b.get(), inherited});
+  const Result<pid_t> pid = launch_process(
+      {.command = {"sh", "-c", script}, .env = env, .output_fd = output.b.get(), .inherited = inherited});
   if (!pid) BOOST_FAIL(pid.error().message);
   output.b.close();
   std::string text = read_all(output.a.get());
@@ -40,7 +41,7 @@ BOOST_AUTO_TEST_CASE(standard_output_and_error_go_to_one_pipe_in_order) {
 }
 
 BOOST_AUTO_TEST_CASE(the_exit_code_is_the_programs) {
-  const Result<pid_t> pid = launch_process({{"sh", "-c", "exit 7"}, {}, -1, {}});
+  const Result<pid_t> pid = launch_process({.command = {"sh", "-c", "exit 7"}});
   BOOST_REQUIRE(pid.has_value());
   BOOST_TEST(wait_for(*pid) == 7);
 }
@@ -93,7 +94,8 @@ BOOST_AUTO_TEST_CASE(the_output_may_have_any_number_too) {
     BOOST_REQUIRE(::dup3(output.b.get(), number, O_CLOEXEC) == number);
     Descriptor placed(number);
     output.b.close();
-    const Result<pid_t> pid = launch_process({{"sh", "-c", "echo out; echo extra >&3"}, {}, number, {extra.b.get()}});
+    const Result<pid_t> pid = launch_process(
+        {.command = {"sh", "-c", "echo out; echo extra >&3"}, .output_fd = number, .inherited = {extra.b.get()}});
     BOOST_REQUIRE(pid.has_value());
     placed.close();
     extra.b.close();
@@ -122,7 +124,7 @@ BOOST_AUTO_TEST_CASE(it_has_a_session_of_its_own_an_empty_input_and_no_signals_b
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_is_not_there_is_named) {
-  const Result<pid_t> pid = launch_process({{"headway-no-such-program"}, {}, -1, {}});
+  const Result<pid_t> pid = launch_process({.command = {"headway-no-such-program"}});
   BOOST_REQUIRE(!pid.has_value());
   BOOST_TEST((pid.error().kind == ErrorKind::unavailable));
   BOOST_TEST(pid.error().message == "cannot start headway-no-such-program: No such file or directory");
