@@ -185,7 +185,7 @@ ROWS = [
         "an integer",
     ),
     (headway.init, {"address": 1}, TypeError, "address", "1 (int)", '"local"'),
-    (headway.init, {"address": "10.0.0.1:port"}, ValueError, "address", "10.0.0.1:6379", '"local"'),
+    (headway.init, {"address": "10.0.0.1:port"}, ValueError, "address", "10.0.0.1:port", '"local"'),
     (headway.init, {"num_cpus": "4"}, TypeError, "num_cpus", "'4' (str)", "a number"),
     (headway.init, {"num_cpus": True}, TypeError, "num_cpus", "True (bool)", "a number"),
     (headway.init, {"num_cpus": -1}, ValueError, "num_cpus", "-1", "not negative"),

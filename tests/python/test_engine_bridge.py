@@ -179,7 +179,11 @@ def test_the_bridge_ends_when_its_input_does_and_answers_pings():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"address": "slurmm"}, ValueError, 'address is \'slurmm\'; allowed: None or "local" (this machine), "slurm"'),
+        (
+            {"address": "slurmm"},
+            ValueError,
+            'address is \'slurmm\'; allowed: None or "local" (this machine), "ray", "slurm"',
+        ),
         ({"address": 3}, TypeError, "address is 3 (int)"),
         ({"partition": "x"}, TypeError, "init() got an unexpected keyword argument 'partition'"),
         ({"num_cpu": 1}, TypeError, "did you mean 'num_cpus'?"),

@@ -12,6 +12,7 @@ from typing import Any
 
 from headway._engines import ray_guard, ray_launcher
 from headway._engines.protocol import ALLOCATION_LABEL, PROVIDER_LABEL, Site
+from headway._engines.ray_options import without_own_ray
 from headway._engines.ray_plan import Amounts, Bundle, Labels, Room
 
 _REACH_S = 10.0
@@ -25,6 +26,7 @@ class RayCluster:
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
         # Ray imports it, if it is there, to know its types: half a second for nothing.
         sys.modules["pyarrow"] = None  # type: ignore[assignment]
+        sys.path[:] = without_own_ray(sys.path)
         import ray
 
         self._site = site

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headway._values.arguments import check_number, check_str, refuse
@@ -80,10 +80,15 @@ def _ray_init(value: object) -> dict[str, Any]:
     return dict(value)
 
 
+def without_own_ray(path: Sequence[str]) -> list[str]:
+    """An import path that does not find Headway's ``ray``, which scripts have that run as Ray's."""
+    own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_ray", "path")
+    return [entry for entry in path if entry != own]
+
+
 def _check_ray_is_there(python: str | None) -> None:
     if python is None:
-        # Not by find_spec: a script that runs as Ray has Headway's own finder for the name.
-        if importlib.machinery.PathFinder.find_spec("ray") is not None:
+        if importlib.machinery.PathFinder.find_spec("ray", without_own_ray(sys.path)) is not None:
             return
         python = sys.executable
     else:
