@@ -181,7 +181,8 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
                  .error()
                  .message.starts_with("ASHAScheduler: metric is "));
   BOOST_TEST(Scheduler::make({{"kind", "?"}}, "loss", "min", 0).error().message ==
-             "scheduler is of the kind \"?\"; allowed: \"fifo\", \"asha\", \"median\", \"hyperband\"");
+             "scheduler is of the kind \"?\"; allowed: \"fifo\", \"asha\", \"median\", \"hyperband\", \"pbt\", "
+             "\"pbt_replay\"");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
