@@ -20,7 +20,7 @@ def rows(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     "thing",
-    ["a scheduler for trials", "a data source", "a node provider", "a new message", "a new role of helper process",
+    ["a scheduler for trials", "a data source", "an engine", "a new message", "a new role of helper process",
      "a framework integration", "a storage backend", "a lint", "a benchmark"],
 )  # fmt: skip
 def test_each_new_thing_has_a_place_a_file_to_start_from_and_tests(thing: str) -> None:
