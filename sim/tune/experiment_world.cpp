@@ -138,6 +138,7 @@ TuneController ExperimentWorld::controller_of(const std::vector<Line>& journal) 
 
 void ExperimentWorld::handle(const TuneEvent& event) {
   const std::optional<TrialReported> decided = decided_by(event);
+  const std::optional<TrialReported> last = last_of(event);
   if (!model_) model_ = model_of(spec_);
   const Time at = experiment_time();
   const TuneCommands commands = controller_.handle(at, event);
@@ -146,6 +147,12 @@ void ExperimentWorld::handle(const TuneEvent& event) {
     line.is_stopped =
         std::holds_alternative<FrontDecided>(event) && std::get<FrontDecided>(event).verdict == Verdict::stop;
     check_verdict(*decided, commands, line);
+  }
+  if (model_ && last) {
+    line.judged = last;
+    line.is_stopped = true;
+    const double sign = spec_.mode == "min" ? -1 : 1;
+    (void)model_->ends(last->trial, last->numbers.at("training_iteration"), sign * last->numbers.at("score"), true);
   }
   check_handled(event, commands);
   for (const TuneCommand& command : commands) {
@@ -207,6 +214,16 @@ std::optional<TrialReported> ExperimentWorld::decided_by(const TuneEvent& event)
   if (front == nullptr || front->verdict == Verdict::pause || ending_.contains(front->trial)) return std::nullopt;
   return TrialReported{front->trial, front->number,
                        controller_.trials().at(static_cast<std::size_t>(front->trial)).last};
+}
+
+/// The last report of a trial that has ended by itself: it counts then, even if the front end had
+/// paused the trial at it.
+std::optional<TrialReported> ExperimentWorld::last_of(const TuneEvent& event) const {
+  const auto* gone = std::get_if<TrialGone>(&event);
+  if (gone == nullptr || gone->state != "finished" || ending_.contains(gone->trial)) return std::nullopt;
+  const auto& trial = controller_.trials().at(static_cast<std::size_t>(gone->trial));
+  if (trial.reports == 0) return std::nullopt;
+  return TrialReported{gone->trial, trial.reports, trial.last};
 }
 
 /// A verdict must be the model's. There is none yet where the front end is asked first.

@@ -65,6 +65,7 @@ class ExperimentWorld {
   void write();
   void check_handled(const TuneEvent& event, const TuneCommands& commands);
   std::optional<TrialReported> decided_by(const TuneEvent& event) const;
+  std::optional<TrialReported> last_of(const TuneEvent& event) const;
   void check_verdict(const TrialReported& event, const TuneCommands& commands, Line& line);
   void check_no_place_is_idle() const;
   void check_end() const;
