@@ -161,7 +161,7 @@ def test_what_it_has_seen_survives_a_restore(tmp_path):
     tuner = tune.Tuner.restore(str(tmp_path / "counted"), steps_4)
     (result,) = tuner.fit()
     assert result.metrics["step"] == 4
-    assert tuner._tune_config.scheduler.seen >= 5
+    assert tuner._tune_config.scheduler.seen >= 4, "one that knows nothing has seen 1 or 2"
 
 
 def test_a_trial_gets_other_resources_and_resumes(fit):
