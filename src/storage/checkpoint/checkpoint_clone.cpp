@@ -38,15 +38,17 @@ Result<std::vector<FileRecord>> link_files(const std::string& source, const std:
   return others;
 }
 
-/// The source's files as they are now.
+/// The source's files: those that are there, and those that must be.
 Result<std::vector<FileRecord>> files_of(const std::string& source, const Manifest& recorded) {
-  const bool all_fixed = std::ranges::all_of(recorded.files, is_fixed);
   Result<std::vector<FileRecord>> files = list_files(source);
   if (!files) return files.error();
-  if (all_fixed && files->size() == recorded.files.size()) return recorded.files;
-  for (FileRecord& file : *files) {
-    const auto known = std::ranges::find(recorded.files, file.name, &FileRecord::name);
-    if (known != recorded.files.end()) file = *known;
+  for (const FileRecord& known : recorded.files) {
+    const auto there = std::ranges::find(*files, known.name, &FileRecord::name);
+    if (there != files->end()) {
+      *there = known;
+    } else if (is_fixed(known)) {
+      files->push_back(known);
+    }
   }
   return files;
 }
