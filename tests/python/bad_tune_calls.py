@@ -97,7 +97,6 @@ def a_trial(config):
 
 
 def of_tuner():
-    remote = train.RunConfig(storage_path="s3://bucket/sweeps?region=eu-west-1")
     local = train.DataParallelTrainer(a_trial, scaling_config=train.ScalingConfig(num_workers=0))
     tuner = {"trainable": a_trial}
     return [
@@ -115,7 +114,6 @@ def of_tuner():
         ),
         (tune.Tuner, {**tuner, "tune_config": {}}, TypeError, "tune_config", "{} (dict)", "a TuneConfig or None"),
         (tune.Tuner, {**tuner, "run_config": {}}, TypeError, "run_config", "{} (dict)", "a RunConfig or None"),
-        (tune.Tuner, {**tuner, "run_config": remote}, ValueError, "RunConfig.storage_path", "s3://bucket", "local or"),
     ]
 
 

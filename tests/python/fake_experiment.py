@@ -62,11 +62,19 @@ class FakeExperiment:
         self.ended = True
         self.events.append(event("ExperimentEnded", state=state, reason=reason))
 
-    def suggest(self, trial_id, config_json, folder, replaces=None):
+    def suggest(self, trial_id, config_json, folder, replaces=None, tag=None):
         self.known[trial_id] = folder
         self.running[trial_id] = None
         self.events.append(
-            event("TrialStartWanted", trial_id=trial_id, start=1, config=config_json, folder=folder, resumes=False)
+            event(
+                "TrialStartWanted",
+                trial_id=trial_id,
+                start=1,
+                config=config_json,
+                folder=folder,
+                resumes=False,
+                copied=False,
+            )
         )
 
     def no_suggestion(self):

@@ -203,6 +203,7 @@ def test_the_bridge_ends_when_its_input_does_and_answers_pings():
     ],
 )
 def test_a_bad_argument_of_an_engine_is_refused_before_anything_starts(arguments, error, words):
+    headway.shutdown()
     with pytest.raises(error) as refused:
         headway.init(**arguments)
     assert words in str(refused.value)

@@ -86,7 +86,7 @@ def test_callbacks_hear_of_the_end_of_an_experiment_that_stops(tuner, hears):
 
 def test_an_experiment_that_failed_raises(tuner):
     class Failing(FakeExperiment):
-        def suggest(self, trial_id, config_json, folder, replaces=None):
+        def suggest(self, trial_id, config_json, folder, replaces=None, tag=None):
             self.finish("failed", "cannot write it")
 
     with pytest.raises(tune.TuneError, match=r"failed: cannot write it\. What it has kept can be restor"):

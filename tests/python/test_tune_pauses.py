@@ -3,7 +3,7 @@
 import pytest
 from headway import train, tune
 from headway.tune._experiment.display import ExperimentDisplay
-from headway.tune._experiment.records import TrialRecord
+from headway.tune._experiment.records import Records, TrialRecord
 from headway.tune.schedulers import ASHAScheduler, HyperBandForBOHB, HyperBandScheduler, MedianStoppingRule
 
 
@@ -59,7 +59,7 @@ def test_hyperband_halves_its_brackets(fit, kind, steps):
 
 
 def test_one_trial_is_one_trial(capsys):
-    display = ExperimentDisplay(1, None, None)
+    display = ExperimentDisplay(1, None, None, Records("t"), reports=False)
     display.ended(TrialRecord("t", "t", "terminated"))
     display.finish("finished", "")
     assert "experiment finished; 1 trial has ended\n" in capsys.readouterr().out

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from headway._values.arguments import check_number, refuse
-from headway.tune.schedulers import _gaussian_process
 from headway.tune.schedulers._explore import shown_changes
 from headway.tune.schedulers.pbt import PopulationBasedTraining
 from headway.tune.schedulers.trial_scheduler import CopyAsked, Explored
@@ -114,6 +112,10 @@ class PB2(PopulationBasedTraining):
         of_donor = [gain for gain in gains if gain.trial == asked.donor_id]
         if not of_donor:
             return None
+        import numpy as np
+
+        from headway.tune.schedulers import _gaussian_process
+
         return _gaussian_process.next_parameters(
             np.array([of_donor[-1].time, of_donor[-1].before]),
             np.array([[gain.time, gain.before, *gain.parameters] for gain in gains]),
@@ -142,7 +144,7 @@ def _gains(history: list[dict[str, Any]], names: list[str]) -> list[_Gain]:
             rate = (point["score"] - score) / (point["time"] - time)
             gains.append(_Gain(point["trial"], point["time"], score, rate, parameters))
         last[key] = (point["time"], point["score"])
-    return [gain for gain in gains if np.isfinite(gain.rate)]
+    return [gain for gain in gains if math.isfinite(gain.rate)]
 
 
 def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -191,6 +193,8 @@ def _mutations(bounds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled(config: dict[str, Any], bounds: Mapping[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
     drawn: dict[str, Any] = {}
     for name, value in bounds.items():
         if isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway._values.arguments import check_instance, refuse
 from headway._values.log import warn
+from headway._values.named_arguments import offer
 from headway.tune.schedulers.distribute_resources import DistributeResources, DistributeResourcesToTopJob
 from headway.tune.schedulers.trial_scheduler import CopyAsked, Explored, FIFOScheduler, SavePlan, TrialScheduler
 from headway.tune.search.searcher import Searcher
@@ -144,3 +145,6 @@ class ResourceChangingScheduler(TrialScheduler):
     def debug_string(self) -> str:
         """In words."""
         return f"(ResourceChangingScheduler) {self._base_scheduler.debug_string()}"
+
+
+offer(globals(), __all__)
