@@ -17,6 +17,8 @@ PROGRAMS = {
     "scripts/build.sh": "",
     "scripts/horovod.sh": "",
     "scripts/storage_servers.sh": "",
+    "scripts/slurm_servers.sh": "",
+    "scripts/browser.sh": "",
     "scripts/sanitize.sh": "echo '100% tests passed, 0 tests failed out of 9'",
     "build/sim/headway_sim": "echo 'no invariant broke'",
     ".venv/bin/python": 'echo "===== $HEADWAY_WORKER_START$* in 1.5s ====="',
@@ -73,6 +75,8 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     assert any(call.startswith("sanitize.sh") for call in calls)
     assert any(call.startswith("storage_servers.sh") for call in calls)
     assert any(call.startswith("horovod.sh") for call in calls)
+    assert any(call.startswith("slurm_servers.sh") for call in calls)
+    assert any(call.startswith("browser.sh") for call in calls)
     others = " frameworks legacy_keras tables daft searchers"
     assert any(call.startswith("bootstrap.sh") and call.endswith(others) for call in calls)
     assert "no invariant broke" in output.split("=== Summary")[1]
