@@ -87,10 +87,7 @@ class LibrarySearcher(Searcher):
         if not self._has_space() and config:
             self._take_space(config)
             taken = True
-        for name, value in (("_metric", metric), ("_mode", mode)):
-            if getattr(self, name) is None and value is not None:
-                setattr(self, name, value)
-                taken = True
+        taken = self._take_objective(metric, mode) or taken
         if self._metric is None and self._mode is not None:
             self._metric = _NUMBER
         self._open_if_ready()

@@ -92,10 +92,7 @@ class OptunaSearch(Searcher):
         if self._space is None and config:
             self._take_space(config)
             taken = True
-        for name, value in (("_metric", metric), ("_mode", mode)):
-            if getattr(self, name) is None and value is not None:
-                setattr(self, name, value)
-                taken = True
+        taken = self._take_objective(metric, mode) or taken
         self._start_if_ready()
         return taken
 

@@ -63,6 +63,15 @@ class Searcher:
         """Whether higher is better."""
         return self._mode
 
+    def _take_objective(self, metric: str | None, mode: str | None) -> bool:
+        """Takes what this searcher was made without; whether there was any of it."""
+        taken = False
+        for name, value in (("_metric", metric), ("_mode", mode)):
+            if getattr(self, name) is None and value is not None:
+                setattr(self, name, value)
+                taken = True
+        return taken
+
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
         """Hears of ``TuneConfig`` and of the search space before the first suggestion.
 
