@@ -7,6 +7,7 @@ links to become pages as well, and each public module of Python gets one.
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import os
 import re
@@ -18,11 +19,11 @@ from typing import Any
 from public_modules import modules_with_pages
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 FOLDERS = ("docs", "examples", "bench")
 LANGUAGES = {".py": "python", ".cpp": "cpp", ".txt": "cmake", ".hpp": "cpp"}
 # A link to a file or folder of the tree that is no page.
-SOURCE_LINK = re.compile(r"\]\(((?!https?:)[^)#\s]+\.(?:py|cpp|hpp|txt)|LICENSE)\)")
+SOURCE_LINK = re.compile(r"\]\(((?!https?:)[^)#\s]+\.(?:py|cpp|hpp|txt|ipynb)|LICENSE)\)")
 # Folders that pages link to, with what their pages are called.
 LINKED_FOLDERS = {"bench": "Programs of the benchmarks", "examples/cpp": "Examples in C++"}
 FOLDER_LINK = re.compile(r"\]\(((?:\.\./)?(?:bench|cpp))\)")
@@ -40,6 +41,8 @@ def stage(target: Path) -> None:
                 _stage_page(file, place)
             elif file.suffix in (".svg", ".png"):
                 shutil.copy(file, place)
+            elif file.suffix == ".ipynb":
+                _stage_notebook(file, place)
             elif file.suffix in LANGUAGES:
                 _stage_source(file, place)
     _write(target / "LICENSE.md", f"# License\n\n```\n{(ROOT / 'LICENSE').read_text()}\n```\n")
@@ -82,6 +85,14 @@ def _list_of_pages(folder: Path) -> str:
 def _stage_page(file: Path, place: Path) -> None:
     text = SOURCE_LINK.sub(r"](\1.md)", file.read_text())
     _write(place, FOLDER_LINK.sub(r"](\1/README.md)", text))
+
+
+def _stage_notebook(file: Path, place: Path) -> None:
+    text = ""
+    for cell in json.loads(file.read_text())["cells"]:
+        source = "".join(cell["source"])
+        text += f"```python\n{source}\n```\n\n" if cell["cell_type"] == "code" else f"{source}\n\n"
+    _write(place.with_name(file.name + ".md"), text)
 
 
 def _stage_source(file: Path, place: Path) -> None:

@@ -95,10 +95,11 @@ Answer refusal(unsigned status, const std::string& words) {
 }
 
 Response sign_in(const Access& access) {
-  Response response = response_of(
-      {200, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url=/\"><title>Headway</title>",
-       type_of(".html")},
-      false);
+  Response response = response_of({200,
+                                   "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url=/\">"
+                                   "<link rel=icon href=\"data:,\"><title>Headway</title>",
+                                   type_of(".html")},
+                                  false);
   response.set(http::field::set_cookie, access.cookie_header());
   return response;
 }

@@ -14,6 +14,7 @@ BOOST_AUTO_TEST_CASE(the_printed_address_leads_to_the_page) {
   const std::string host = "Host: 127.0.0.1:" + std::to_string(server->port()) + "\r\n";
   const std::string signed_in = ask("GET /?token=" + token + " HTTP/1.1\r\n" + host + "\r\n");
   BOOST_TEST(signed_in.starts_with("HTTP/1.1 200"));
+  BOOST_TEST(signed_in.find("<link rel=icon href=\"data:,\">") != std::string::npos);
   const std::string cookie = "headway_" + std::to_string(server->port()) + "=" + token;
   BOOST_TEST(signed_in.find("Set-Cookie: " + cookie + "; HttpOnly; SameSite=Strict; Path=/\r\n") != std::string::npos);
   const std::string page = ask("GET / HTTP/1.1\r\n" + host + "Cookie: " + cookie + "\r\nConnection: close\r\n\r\n");

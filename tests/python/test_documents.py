@@ -95,6 +95,24 @@ def test_the_readme_s_figures_are_those_of_the_benchmarks():
     assert figures == {name: medians[name] for name in figures}
 
 
+def test_the_figures_of_the_comparison_are_those_of_the_benchmarks():
+    """Where a row is in several tables, the newest one comes first."""
+    current = (ROOT / "docs/benchmarks.md").read_text().partition("## Older figures")[0]
+    columns = {("torchrun", "Ray"): (0, 1, 2), ("Ray",): (0, 2), ("alone", "Ray"): (0, 1, 2)}
+    measured = {}
+    for name, *cells in rows(current):
+        measured.setdefault(name, [cell.partition(" (")[0] for cell in cells])
+    figures = (ROOT / "docs/comparison.md").read_text().partition("## Figures")[2]
+    compared, chosen = 0, ()
+    for name, *cells in rows(figures):
+        if cells[:1] == ["Headway"]:
+            chosen = columns[tuple(cells[1:])]
+        elif name != "---":
+            compared += 1
+            assert cells == [measured[name][column] for column in chosen], name
+    assert compared == 20
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_readme_s_picture_shows_a_worker_that_is_killed_and_the_recovery(theme):
     """In a page a picture loads nothing else: its fonts are those of the reader."""

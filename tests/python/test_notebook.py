@@ -3,7 +3,9 @@ an interrupt.
 """
 
 import itertools
+import json
 import os
+import pathlib
 import queue
 import time
 
@@ -38,6 +40,7 @@ class Notebook:
         cell = self.client.execute(code)
         output, error = "", None
         self.shown, self.drawn, self.moved, self.error = "", [], [], ""
+        self.pictures = 0
         deadline = time.monotonic() + CELL_LIMIT_S
         while time.monotonic() < deadline:
             try:
@@ -58,6 +61,8 @@ class Notebook:
                     if shown is not None and shown[0] == self.moved[-1]:
                         os.close(os.open(shown[1], os.O_WRONLY))
                         shown = None
+            elif kind == "execute_result":
+                self.pictures += "image/svg+xml" in content["data"]
             elif kind == "error":
                 error, self.error, self.frames = content["ename"], content["evalue"], content["traceback"]
             elif kind == "status" and content["execution_state"] == "idle":
@@ -211,3 +216,22 @@ train.DataParallelTrainer(loop).fit()
     )
     assert "(rank 0) 0 of 2" in notebook.moved
     assert notebook.moved[-1] == ""
+
+
+@pytest.mark.heavy
+def test_the_first_notebook_of_the_examples_runs_as_it_is(notebook):
+    path = pathlib.Path(__file__).parents[2] / "examples/first_steps.ipynb"
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    printed, pictures = "", 0
+    for cell in cells:
+        assert (cell["outputs"], cell["execution_count"]) == ([], None), "it is kept without output"
+        output, error = notebook.run("".join(cell["source"]))
+        assert error is None, (cell, output, notebook.error)
+        printed += output
+        pictures += notebook.pictures
+    assert pictures == 1
+    assert "Restarting the worker group (failure 1 of 1 allowed) from checkpoint_000003: rank 1 " in printed
+    accuracy = float(printed.partition("test accuracy: ")[2].split()[0])
+    assert accuracy > 0.85
+    read, labels = (printed.partition(words)[2].splitlines()[0] for words in ("model reads", "labels say "))
+    assert sum(a == b for a, b in zip(json.loads(read), json.loads(labels), strict=True)) >= 7

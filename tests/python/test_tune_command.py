@@ -65,6 +65,7 @@ def test_a_picture_of_an_experiment(grid, tmp_path):
     assert {"trial", "iteration", "x", "loss"} <= set(texts)
     # Three frames; the best so far, two axes and two configurations, two trials and the best one.
     assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 3 + 1 + 4 + 3
+    assert grid.plot()._repr_svg_() == tmp_path.joinpath("sweep.svg").read_text(), "as a notebook shows it"
     with pytest.raises(ValueError, match=r"path is '.*\.gif'; allowed: a file that ends with \.svg or \.png"):
         grid.plot(tmp_path / "sweep.gif")
     with pytest.raises(RuntimeError, match="No best trial found"):
@@ -80,5 +81,6 @@ def test_a_picture_of_an_experiment_as_png(grid, tmp_path):
 def test_a_picture_of_one_trial(grid, tmp_path):
     picture = xml.etree.ElementTree.parse(grid[0].plot(tmp_path / "one.svg", ["loss"])).getroot()
     assert "loss" in {each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert grid[0].plot(metrics="loss").svg == tmp_path.joinpath("one.svg").read_text()
     with pytest.raises(ValueError, match="metrics has 'los'; allowed: loss"):
         grid[0].plot(tmp_path / "one.svg", "los")

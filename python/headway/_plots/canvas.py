@@ -70,15 +70,19 @@ class Svg:
             f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}"{weight}>{escape(text)}</text>'
         )
 
+    def svg(self) -> str:
+        """The file's text."""
+        width, height = self._size
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
+            f'{height}" font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>'
+            f"{''.join(self._parts)}</svg>\n"
+        )
+
     def save(self, path: str) -> None:
         """Writes the file."""
-        width, height = self._size
         with open(path, "w") as file:
-            file.write(
-                f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
-                f'{height}" font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>'
-                f"{''.join(self._parts)}</svg>\n"
-            )
+            file.write(self.svg())
 
     def _at(self, point: Point) -> tuple[str, str]:
         return f"{point[0]:.1f}", f"{point[1] + self._down:.1f}"

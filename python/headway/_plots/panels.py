@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headway._plots.canvas import Canvas, Point, canvas_for
+from headway._plots.canvas import Canvas, Point, Svg, canvas_for
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 280, 70, 20, 34, 40
 _GREY, _BEST, _AXIS = "#b9c4cc", "#00796b", "#455a64"
@@ -121,26 +121,49 @@ def of_run(reports: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list
     return panels
 
 
-def write(path: str | os.PathLike[str], panels: Sequence[Panel]) -> str:
-    """Writes panels into a file, one below the other.
+class Picture:
+    """What ``plot()`` without a path returns: a notebook shows it below the cell.
+
+    Attributes:
+        svg: The picture's text, as SVG.
+    """
+
+    def __init__(self, svg: str):
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def write(path: str | os.PathLike[str] | None, panels: Sequence[Panel]) -> str | Picture:
+    """Draws panels, one below the other.
 
     Args:
-        path: The file, ``.svg`` or ``.png``.
+        path: The file, ``.svg`` or ``.png``; None draws into no file.
         panels: What is drawn.
 
     Returns:
-        The file's path.
+        The file's path, or the picture.
 
     Raises:
         ValueError: another kind of file.
         ImportError: PNG needs Pillow.
     """
-    canvas = canvas_for(path, _WIDTH, _HEIGHT * len(panels))
+    size = _WIDTH, _HEIGHT * len(panels)
+    if path is None:
+        drawn = Svg(*size)
+        _draw(drawn, panels)
+        return Picture(drawn.svg())
+    canvas = canvas_for(path, *size)
+    _draw(canvas, panels)
+    canvas.save(os.fspath(path))
+    return os.fspath(path)
+
+
+def _draw(canvas: Canvas, panels: Sequence[Panel]) -> None:
     for row, panel in enumerate(panels):
         canvas.move(_HEIGHT * row)
         panel(canvas)
-    canvas.save(os.fspath(path))
-    return os.fspath(path)
 
 
 def _run_panel(points: Sequence[Point], metric: str) -> Panel:

@@ -172,15 +172,17 @@ class Result:
             raise ImportError("metrics_dataframe needs pandas, which is not installed: pip install pandas") from error
         return pandas.DataFrame(reports)
 
-    def plot(self, path: str | os.PathLike[str], metrics: str | Sequence[str] | None = None) -> str:
-        """Draws metrics over the reports into a file.
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, metrics: str | Sequence[str] | None = None
+    ) -> str | panels.Picture:
+        """Draws metrics over the reports, into a file or below a notebook's cell.
 
         Args:
-            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow.
+            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow. None: no file.
             metrics: One or several, ``/`` between nested keys. Default: all numbers, up to eight.
 
         Returns:
-            The file's path.
+            The file's path; without one the picture, which a notebook shows; its text is ``svg``.
 
         Raises:
             ValueError: another kind of file, or no report has such a metric.

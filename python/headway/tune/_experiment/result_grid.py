@@ -162,25 +162,29 @@ class ResultGrid:
             rows.append({**values, **config, "logdir": self._records.folder(record)})
         return pandas.DataFrame(rows)
 
-    def plot(self, path: str | os.PathLike[str], metric: str | None = None, mode: str | None = None) -> str:
-        """Draws the experiment into a file: each trial's last value and the best so far, the
-        configurations as parallel coordinates, the reports of the (up to 100) best trials, whose
-        lines end where a scheduler ended them, and how many trials came to each iteration.
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, metric: str | None = None, mode: str | None = None
+    ) -> str | panels.Picture:
+        """Draws the experiment, into a file or below a notebook's cell: each trial's last value and
+        the best so far, the configurations as parallel coordinates, the reports of the (up to 100)
+        best trials, whose lines end where a scheduler ended them, and how many trials came to each
+        iteration.
 
         Args:
-            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow.
+            path: The file, which ends with ``.svg`` or ``.png``; PNG needs Pillow. None: no file.
             metric: What is drawn. Default: that of ``TuneConfig``.
             mode: ``"min"`` or ``"max"``. Default: that of ``TuneConfig``.
 
         Returns:
-            The file's path.
+            The file's path; without one the picture, which a notebook shows; its text is ``svg``.
 
         Raises:
             ValueError: no metric or mode is given, or another kind of file.
             RuntimeError: no trial has the metric.
             ImportError: Pillow is not installed.
         """
-        canvas_for(path, 1, 1)
+        if path is not None:
+            canvas_for(path, 1, 1)
         metric, mode = metric or self._metric, mode or self._mode
         best = self.get_best_result(metric, mode)
         assert metric is not None
