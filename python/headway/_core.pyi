@@ -727,6 +727,19 @@ class Experiment:
     def run_of(self, trial_id: str) -> Run:
         """The run of a trial that has one. ValueError else."""
 
+class EarlyFactory:
+    """
+    A worker factory that is started before there is a runtime, and told what to import.
+    """
+
+    def __init__(self, guard_path: str, command: Sequence[str], env: Mapping[str, str], py_spy: str) -> None: ...
+
+    def tell(self, line: str) -> bool:
+        """Sends a line; False when nobody hears it."""
+
+    def end(self) -> None:
+        """Ends it, unless a runtime has taken it."""
+
 class Runtime:
     """The driver's side of Headway in this process."""
 
@@ -740,6 +753,11 @@ class Runtime:
 
     def watch(self) -> Watch:
         """Looks at all runs, nodes and the queue, until the watch is given up."""
+
+    def offer(self, early: EarlyFactory, preload: Sequence[str]) -> None:
+        """
+        Has workers that need these modules started by a factory that is there, which has heard of them.
+        """
 
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from headway import _core
-from headway._runtime.runtime import factory_settings
+from headway._runtime.factory_settings import factory_settings
 from headway._runtime.token import default_token_file, read_token
 from headway._values.arguments import check_labels, check_resources
 

@@ -197,6 +197,7 @@ void bind_driver(nb::module_& module) {
       .def(
           "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Ends every run, worker and factory, and returns when they are gone.");
+  bind_early_factory(module);
 
   module.def(
       "is_alive", [](std::int64_t pid, std::int64_t started) { return node::is_alive({pid, started}); }, nb::arg("pid"),

@@ -3,6 +3,7 @@
 #include "driver/run.hpp"
 #include "driver/runtime.hpp"
 #include "driver/tune/experiment.hpp"
+#include "node/early_factory.hpp"
 
 #include <memory>
 #include <new>
@@ -51,6 +52,11 @@ struct PyRuntime {
   OfThisProcess<driver::Runtime> runtime;
 };
 
+/// A worker factory that was started before the runtime.
+struct PyEarlyFactory {
+  OfThisProcess<node::EarlyFactory> factory;
+};
+
 /// An experiment, the same way.
 struct PyExperiment {
   OfThisProcess<driver::Runtime> runtime;
@@ -64,6 +70,9 @@ driver::RunStart run_start(const std::string& spec_json, const std::string& work
                            const nanobind::bytes& task, const std::optional<nanobind::bytes>& trainer,
                            std::vector<std::string> factory_command, std::map<std::string, std::string> factory_env,
                            const std::vector<int>& local_sessions);
+
+/// EarlyFactory.
+void bind_early_factory(nanobind::module_& module);
 
 PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json);
 

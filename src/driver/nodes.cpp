@@ -36,6 +36,10 @@ void Nodes::warm(const std::vector<std::string>& preload) {
   for (auto& [node_id, agent] : agents_) (void)agent->warm(preload);
 }
 
+void Nodes::offer(const std::shared_ptr<node::ForkedFactory>& forked) {
+  for (auto& [node_id, agent] : agents_) agent->offer(forked);
+}
+
 Result<void> Nodes::start_worker(const std::string& node_id, const node::WorkerLaunch& launch, wire::Frame first) {
   const auto agent = agents_.find(node_id);
   if (agent == agents_.end()) return Error{ErrorKind::unavailable, "node " + node_id + " is gone"};

@@ -26,6 +26,7 @@ class Nodes {
 
   /// On every node. A factory that can't be started is an error when a worker is asked for.
   void warm(const std::vector<std::string>& preload);
+  void offer(const std::shared_ptr<node::ForkedFactory>& forked);
 
   /// As NodeAgent does; `unavailable` too when the node is gone.
   Result<void> start_worker(const std::string& node_id, const node::WorkerLaunch& launch, wire::Frame first);

@@ -195,6 +195,10 @@ void Runtime::warm(std::vector<std::string> preload) {
   });
 }
 
+void Runtime::offer(std::shared_ptr<node::ForkedFactory> forked) {
+  later([this, forked = std::move(forked)] { nodes_.offer(forked); });
+}
+
 Result<std::string> Runtime::listen() {
   return ask_loop([this]() -> Result<std::string> {
     if (closing_) return shut_down();

@@ -84,6 +84,10 @@ class Runtime : public node::AgentSink {
   /// Starts a worker factory for these modules in the background.
   void warm(std::vector<std::string> preload);
 
+  /// A factory of this process's that this machine's node may take, for its modules, instead of
+  /// starting one. One that was not taken is the caller's again after the shutdown.
+  void offer(std::shared_ptr<node::ForkedFactory> forked);
+
   /// Errors: `invalid_argument`; `aborted` after the shutdown.
   Result<std::shared_ptr<Run>> start_run(RunStart start);
 

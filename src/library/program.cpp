@@ -179,19 +179,6 @@ int depth() {
   return variable == nullptr ? 0 : std::max(0, number(variable));
 }
 
-/// A factory that nobody has used is ended as the runtime would.
-void end_forked(node::ForkedFactory& forked) {
-  if (!forked.control.is_open()) return;
-  forked.control.close();
-  // Else it would wait for this process, which waits for it.
-  node::Guard::tell(forked.life.get(), node::Guard::farewell);
-  forked.life.close();
-  boost::asio::io_context loop;
-  const auto notice = [](const std::string& text) { std::fprintf(stderr, "headway: %s\n", text.c_str()); };
-  node::await_guard(loop, {forked.guard_pid}, notice, nullptr);
-  loop.run();
-}
-
 Result<void> check_names_and_depth() {
   if (depth() >= depth_max) {
     return Error{ErrorKind::invalid_argument, std::string(depth_variable) + " is " + std::to_string(depth()) +
@@ -276,7 +263,10 @@ void leave_program() {
   const std::lock_guard lock(self.mutex);
   if (self.runtime) self.runtime->shutdown();
   self.runtime.reset();
-  if (self.forked) end_forked(*self.forked);
+  if (self.forked) {
+    const auto notice = [](const std::string& text) { std::fprintf(stderr, "headway: %s\n", text.c_str()); };
+    node::end_untaken(*self.forked, {}, notice);
+  }
   self.forked.reset();
   self.error.reset();
   self.entered = false;

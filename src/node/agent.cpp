@@ -53,6 +53,10 @@ std::string key_of(const WorkerLaunch& launch) {
   return key;
 }
 
+bool is_for(const std::shared_ptr<ForkedFactory>& forked, const std::vector<std::string>& preload) {
+  return forked && (!forked->preload || *forked->preload == preload);
+}
+
 }  // namespace
 
 Result<void> NodeAgent::lend(LentWorker) { return Error{ErrorKind::unavailable, "it is on another machine"}; }
@@ -92,6 +96,7 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
   if (const auto found = factories_.find(key); found != factories_.end()) return found->second.get();
   FactoryConfig config = config_;
   const bool own_environment = !launch.factory.is_nodes_own();
+  if (own_environment || !is_for(config.forked, launch.preload)) config.forked = nullptr;
   if (own_environment && host_ != nullptr) {
     return Error{
         ErrorKind::invalid_argument,

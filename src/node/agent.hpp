@@ -27,6 +27,7 @@ class Agent : public NodeAgent {
   ~Agent() override;
 
   Result<void> warm(const std::vector<std::string>& preload) override;
+  void offer(std::shared_ptr<ForkedFactory> forked) override { config_.forked = std::move(forked); }
   Result<void> start_worker(const WorkerLaunch& launch, wire::Frame first) override;
   Result<void> lend(LentWorker worker) override;
   void send(std::int64_t worker_id, wire::Frame frame) override;

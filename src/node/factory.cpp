@@ -2,15 +2,12 @@
 
 #include "node/guard.hpp"
 #include "node/process.hpp"
+#include "node/process_state.hpp"
 #include "wire/factory_messages.hpp"
 #include "wire/fork_guard.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,52 +24,26 @@ struct GuardEnd {
 
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
   limits_ = config.limits;
-  if (!config.forked || !config.forked->control.is_open()) return launch(config, preload);
-  ForkedFactory& forked = *config.forked;
-  ready_ = true;  // What comes before was done before it was forked.
-  serve(std::move(forked.control), std::move(forked.life), forked.guard_pid);
-  return {};
-}
-
-Result<void> Factory::launch(const FactoryConfig& config, const std::vector<std::string>& preload) {
-  // Told here, with its reason; the guard would say it where only this machine's terminal shows it.
-  if (const std::string& program = config.command.front(); program.starts_with('/') && access(program.c_str(), X_OK)) {
-    return Error{ErrorKind::unavailable,
-                 "cannot start a worker factory: " + program + " cannot be run on this node: " + std::strerror(errno)};
+  if (config.forked && config.forked->control.is_open()) {
+    if (!has_ended(process_state(config.forked->guard_pid))) {
+      serve(std::move(*config.forked));
+      return {};
+    }
+    end_untaken(*config.forked, limits_, handlers_.notice);
   }
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error{ErrorKind::unavailable, "cannot make a socket for the worker factory: " + wire::reason_of(errno)};
-  }
-  wire::Fd control(ends[0]);
-  const wire::Fd control_of_factory(ends[1]);
-  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    return Error{ErrorKind::unavailable, "cannot make a pipe for the worker factory: " + wire::reason_of(errno)};
-  }
-  const wire::Fd life_of_guard(ends[0]);
-  wire::Fd life(ends[1]);
-  ProcessLaunch launch;
-  launch.command = config.command;
-  if (!config.guard_path.empty()) {
-    launch.command.insert(launch.command.begin(), {config.guard_path, "4"});
-    launch.command.push_back("3");
-    launch.command.insert(launch.command.end(), preload.begin(), preload.end());
-  }
-  launch.env = config.env;
-  launch.env[agent_variable] = std::to_string(getpid());
-  launch.inherited = {control_of_factory.get(), life_of_guard.get()};
   entrance_ = config.entrance;
-  const Result<pid_t> guard = launch_process(launch);
-  if (!guard) return guard.error();
-  serve(std::move(control), std::move(life), *guard);
+  Result<ForkedFactory> started = start_factory(config, preload);
+  if (!started) return started.error();
+  serve(std::move(*started));
   return {};
 }
 
-void Factory::serve(wire::Fd control, wire::Fd life, pid_t guard_pid) {
-  guard_pid_ = guard_pid;
-  life_ = std::move(life);
+void Factory::serve(ForkedFactory started) {
+  guard_pid_ = started.guard_pid;
+  ready_ = started.is_guard;  // What comes before was done before it was forked.
+  life_ = std::move(started.life);
   wire::drop_in_children(life_.get());
-  channel_ = std::make_shared<wire::Channel>(loop_, std::move(control), wire::messages_of<wire::FromFactory>);
+  channel_ = std::make_shared<wire::Channel>(loop_, std::move(started.control), wire::messages_of<wire::FromFactory>);
   channel_->start([this](const wire::Frame& frame) { return on_frame(frame); },
                   [this](const std::optional<Error>& error) { on_lost(error); });
 }

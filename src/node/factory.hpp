@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/worker.hpp"
-#include "node/guard_wait.hpp"
+#include "node/factory_start.hpp"
 #include "node/worker_source.hpp"
 #include "wire/channel.hpp"
 
@@ -16,33 +16,6 @@
 #include <vector>
 
 namespace headway::node {
-
-/// A guard with a factory below it that were forked before the agent was there.
-struct ForkedFactory {
-  wire::Fd control;  ///< The agent's end of the factory's socket; not open once it is taken.
-  wire::Fd life;     ///< The writing end of the guard's pipe.
-  pid_t guard_pid = 0;
-};
-
-/// How worker factories are started on this node.
-struct FactoryConfig {
-  /// The headway-guard program; empty: the command is guard and factory in one, with the factory's
-  /// socket as its descriptor 3 and the guard's pipe as 4.
-  std::string guard_path;
-  /// Starts a factory; after a guard's, the socket's number and the modules to import follow.
-  std::vector<std::string> command;
-  std::map<std::string, std::string> env;
-  std::string py_spy;  ///< The program that shows the stacks of a process; empty: there is none.
-  /// What a factory's program comes to before it is ready, for messages; empty: there is nothing to
-  /// name.
-  std::string entrance = "";
-  /// Workers tell their stacks themselves, when they are asked through their sessions.
-  bool own_stacks = false;
-  std::shared_ptr<ForkedFactory> forked = nullptr;  ///< Used first, when it is there.
-  GuardLimits limits = {};
-  /// How long a factory may take to report the end of a worker whose process has ended.
-  std::chrono::milliseconds answer_limit{5'000};
-};
 
 struct GuardEnd;
 
@@ -68,8 +41,7 @@ class Factory : public WorkerSource {
   pid_t process() const override;
 
  private:
-  Result<void> launch(const FactoryConfig& config, const std::vector<std::string>& preload);
-  void serve(wire::Fd control, wire::Fd life, pid_t guard_pid);
+  void serve(ForkedFactory started);
   Result<void> on_frame(const wire::Frame& frame);
   void on_lost(const std::optional<Error>& error);
   void await_end_of_guard();

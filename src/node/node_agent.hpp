@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 #include <sys/types.h>
 
 namespace headway::node {
+
+struct ForkedFactory;
 
 /// Which factory starts a worker, beside the modules that it has imported: the node's own, or one
 /// of a per-run environment.
@@ -80,6 +83,10 @@ class NodeAgent {
   /// Starts a factory for these modules unless there is one, so that it imports while something
   /// else goes on.
   virtual Result<void> warm(const std::vector<std::string>& preload) = 0;
+
+  /// Where factories are children of the driver: one that is taken instead of starting the next, if
+  /// it is for the same modules.
+  virtual void offer(std::shared_ptr<ForkedFactory>) {}
 
   /// Takes a worker that is there already, by its session, which hears `first`. Errors:
   /// `unavailable` where every worker is started.

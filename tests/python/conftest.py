@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import uuid
+from pathlib import Path
 
 import headway
 import hearing
@@ -264,6 +265,21 @@ class Script:
         if self.process is not None:
             self.process.stdout.close()
             self.process.wait(timeout=10)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """``installed(name=source)``: modules where Python has a user's packages."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folder = tmp_path / "base" / "lib" / version / "site-packages"
+    folder.mkdir(parents=True)
+
+    def install(**modules):
+        for name, source in modules.items():
+            Path(folder, f"{name}.py").write_text(textwrap.dedent(source))
+        return {"PYTHONUSERBASE": str(tmp_path / "base"), "PYTHONPATH": f"{PACKAGES}:{folder}"}
+
+    return install
 
 
 @pytest.fixture

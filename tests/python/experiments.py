@@ -66,7 +66,7 @@ class Served:
             ),
         )
         spec = {**trainer._spec(), "trial_id": event.trial_id}
-        environment = worker_environment(None)
+        environment = worker_environment(None, spec["preload"])
         self.experiment.start_trial(
             event.trial_id,
             event.start,

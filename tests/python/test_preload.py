@@ -1,16 +1,13 @@
-"""Worker factories import what the first run's training function needs, where that is safe."""
+"""Worker factories import what training functions need, where that is safe."""
 
 import functools
 import os
-import sys
 import textwrap
 import types
-from pathlib import Path
 
 import numpy
 import numpy.linalg
 import pytest
-from conftest import PACKAGES
 from headway._runtime.needed_modules import needed_modules
 
 pytestmark = pytest.mark.fork_only
@@ -76,21 +73,6 @@ def test_an_integration_says_what_workers_need(monkeypatch):
     assert "xml.dom" not in needed_modules(imports_inside)
 
 
-@pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """``installed(name=source)``: modules where Python has a user's packages."""
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    folder = tmp_path / "base" / "lib" / version / "site-packages"
-    folder.mkdir(parents=True)
-
-    def install(**modules):
-        for name, source in modules.items():
-            Path(folder, f"{name}.py").write_text(textwrap.dedent(source))
-        return {"PYTHONUSERBASE": str(tmp_path / "base"), "PYTHONPATH": f"{PACKAGES}:{folder}"}
-
-    return install
-
-
 BY = "import os\nBY = os.getpid()\n"
 FIT = """
     import os
@@ -142,6 +124,62 @@ def test_what_leaves_more_than_modules_is_left_to_the_workers(script, installed,
     )
     assert code == 0, output
     assert "BY (True, True)" in output
+
+
+SETS = """
+    import os
+
+    def setup():
+        os.environ["LEVEL"] = "3"
+
+    class Machine:
+        @staticmethod
+        def prepare():
+            setup()
+
+        def warm_up(self):
+            setup()
+
+    machine = Machine()
+    """
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "from my_settings import setup; setup()",
+        "Machine.prepare()",
+        "machine.warm_up()",
+        "from my_other import setup; setup()",
+    ],
+    ids=["imported_function", "static_method", "instance", "of_a_module_that_only_workers_import"],
+)
+def test_a_function_that_sets_variables_is_found_wherever_it_comes_from(first, tmp_path, monkeypatch):
+    for name in ("my_settings", "my_other"):
+        tmp_path.joinpath(f"{name}.py").write_text(textwrap.dedent(SETS))
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "from my_settings import Machine, machine\ndef {}():\n    {}\n    import xgboost.sklearn\n"
+    names = {}
+    exec(source.format("sets", first) + source.format("reads", "pass"), names)
+    assert "xgboost.sklearn" in needed_modules(names["reads"])
+    assert "xgboost.sklearn" not in needed_modules(names["sets"])
+
+
+def test_a_run_shares_a_factory_that_has_what_it_needs(monkeypatch):
+    """Else the next one has it, and what the others had."""
+    from headway._runtime import runtime
+
+    monkeypatch.setattr(runtime, "_preloads", {})
+
+    def needs_pytest():
+        return pytest
+
+    needed = runtime.preload_modules([], uses_a_global)
+    more = runtime.preload_modules([], needs_pytest)
+    assert set(more) - set(needed) == {"?pytest"}
+    assert set(needed) < set(more)
+    assert runtime.preload_modules([], uses_a_global) == more
+    assert runtime.preload_modules(["json"], needs_pytest) == ["headway.train", "json", "?pytest"]
 
 
 IMPORTED = """

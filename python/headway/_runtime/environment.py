@@ -57,13 +57,19 @@ class RuntimeEnv:
         """
         told = self._over(surroundings)
         arguments: dict[str, Any] = {"worker_setup_json": json.dumps(told)}
-        # The workers of a validation's trainer come from the existing factory and set variables
-        # themselves.
-        if self._installed is not None or (self.env_vars and not worker_session.is_host()):
+        if self.has_own_factory():
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
             arguments["factory_command"] = factory_command(interpreter, told["sys_path"], sys.argv)
             arguments["factory_env"] = self.env_vars
         return arguments
+
+    def has_own_factory(self) -> bool:
+        """Whether workers come from another factory than those without a ``runtime_env``.
+
+        The workers of a validation's trainer come from the existing factory and set variables
+        themselves.
+        """
+        return self._installed is not None or (bool(self.env_vars) and not worker_session.is_host())
 
     def _over(self, surroundings: dict[str, Any]) -> dict[str, Any]:
         path = list(surroundings["sys_path"])

@@ -26,8 +26,8 @@ FRAMEWORKS = frozenset(
         "xgboost",
     }
 )
-# They import the module of a class when the class is first used.
-_LAZY = frozenset({"diffusers", "transformers"})
+#: They import the module of a class when the class is first used.
+LAZY = frozenset({"diffusers", "transformers"})
 _OF_ENVIRONMENT = frozenset({"environ", "putenv", "setenv"})
 _READING = frozenset({"copy", "get", "items", "keys", "values"})
 
@@ -102,7 +102,7 @@ def _in_code(code: types.CodeType, modules: Mapping[str, str]) -> Iterator[str]:
         elif each.opname in ("LOAD_ATTR", "LOAD_METHOD") and before is not None:
             names = before.argval if isinstance(before.argval, tuple) else (before.argval,)
             package = known.get(names[-1], "") if names and isinstance(names[-1], str) else ""
-            if package in _LAZY:
+            if package in LAZY:
                 yield f"{package}:{name}"
         before = each
     for constant in code.co_consts:

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Iterable, Iterator
+from importlib.machinery import PathFinder, SourceFileLoader
 from typing import Any
 
 from headway._runtime.framework_imports import framework_imports, instructions, may_set_variables
@@ -64,8 +65,7 @@ def needed_modules(function: object) -> list[str]:
                 continue
             if isinstance(module, str) and module.startswith("headway.train."):
                 _add(found, _needed_by_integration(module))
-            if isinstance(value, _DEFINED):
-                todo.append(value)
+            todo += [part for part in _looked_into(value) if isinstance(part, _DEFINED)]
     return [each for each in sorted(found) if each in sys.modules or not imports_itself]
 
 
@@ -96,6 +96,19 @@ def _reached_by(value: Any) -> Iterator[Any]:
         yield type(value)
 
 
+def _looked_into(value: Any) -> Iterable[Any]:
+    """What a value has of functions and classes: itself, or what it wraps or holds."""
+    if isinstance(value, (staticmethod, classmethod)):
+        return [value.__func__]
+    if isinstance(value, property):
+        return [value.fget, value.fset]
+    if isinstance(value, (*_DEFINED, str, types.ModuleType)):
+        return [value]
+    if not _is_of_the_user(type(value).__module__):
+        return []
+    return [type(value), *getattr(value, "__dict__", {}).values()]
+
+
 def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
     for name in code.co_names:
         value = names.get(name)
@@ -107,7 +120,13 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
             yield from (f"{value.__name__}.{part}" for part in code.co_names)
             if _is_of_the_user(value.__name__):
                 yield from (vars(value).get(part) for part in code.co_names)
-    yield from (each.argval for each in instructions(code) if each.opname == "IMPORT_NAME")
+    module = ""
+    for each in instructions(code):
+        if each.opname == "IMPORT_NAME":
+            module = each.argval
+            yield module
+        elif each.opname == "IMPORT_FROM" and _is_of_the_user(module) and module in sys.modules:
+            yield vars(sys.modules[module]).get(each.argval)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _named_in(constant, names)
@@ -122,8 +141,51 @@ def _needed_by_integration(module: str) -> list[str]:
 
 
 def _sets_variables(function: types.FunctionType) -> bool:
-    module = function.__module__ or ""
-    return (module == "__main__" or _is_of_the_user(module)) and may_set_variables(function.__code__)
+    """Whether it may, or what it imports of the user's modules."""
+    if not _is_of_the_user(function.__module__ or ""):
+        return False
+    package = function.__globals__.get("__package__") or ""
+    return may_set_variables(function.__code__) or any(
+        _sets_when_imported(name, set()) for name in _imported_in(function.__code__, package)
+    )
+
+
+def _imported_in(code: types.CodeType, package: str) -> Iterator[str]:
+    """The modules that code of a package imports, by their full names."""
+    for each in instructions(code):
+        if each.opname == "IMPORT_NAME" and (package or not each.argval.startswith(".")):
+            yield importlib.util.resolve_name(each.argval, package)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _imported_in(constant, package)
+
+
+def _sets_when_imported(name: str, seen: set[str]) -> bool:
+    """Whether code of a user's module that is yet to be imported may set variables, or of those
+    that it imports in turn. It is read, and does not run.
+    """
+    if not _is_of_the_user(name):
+        return False
+    found, path = "", None
+    for part in name.split("."):
+        found = f"{found}.{part}" if found else part
+        spec = PathFinder.find_spec(found, path)
+        if spec is None or comes_from_a_package(spec):
+            return False
+        path = spec.submodule_search_locations
+        if found in sys.modules or found in seen or not isinstance(spec.loader, SourceFileLoader):
+            continue
+        seen.add(found)
+        try:
+            code = spec.loader.get_code(found)
+        except (ImportError, SyntaxError):
+            return False
+        if code is None:
+            return False
+        package = found if path is not None else found.rpartition(".")[0]
+        if may_set_variables(code) or any(_sets_when_imported(each, seen) for each in _imported_in(code, package)):
+            return True
+    return False
 
 
 def _is_of_the_user(name: str) -> bool:
@@ -135,18 +197,19 @@ def _is_installed(name: str) -> bool:
     """Whether this process has imported it from where packages are installed."""
     if name.partition(".")[0] in _LEFT_OUT or name not in sys.modules:
         return False
-    return _comes_from_a_package(getattr(sys.modules[name], "__spec__", None))
+    return comes_from_a_package(getattr(sys.modules[name], "__spec__", None))
 
 
 def _can_be_imported(package: str) -> bool:
     """Whether it is installed, and nothing of the user's has its name."""
     try:
-        return _comes_from_a_package(importlib.util.find_spec(package))
+        return comes_from_a_package(importlib.util.find_spec(package))
     except ValueError:  # Something without a file has its name.
         return False
 
 
-def _comes_from_a_package(spec: Any) -> bool:
+def comes_from_a_package(spec: Any) -> bool:
+    """Whether a module with this spec lies where packages are installed."""
     origin = getattr(spec, "origin", None)
     return isinstance(origin, str) and origin.startswith(_places())
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,28 +16,19 @@ from headway import _core
 from headway import _session as worker_session
 from headway._engines.options import check_engine
 from headway._runtime import dashboard as own_dashboard
-from headway._runtime.environment import RuntimeEnv, check_runtime_env, factory_command
+from headway._runtime import early_factory
+from headway._runtime.environment import RuntimeEnv, check_runtime_env
+from headway._runtime.factory_settings import factory_settings
 from headway._runtime.joining import Joining, check_joining
 from headway._runtime.needed_modules import needed_modules
 from headway._values import ending
 from headway._values.arguments import check_bool, check_labels, check_number, check_resources, check_str, refuse
 from headway._values.ending import RUNS, at_end
 from headway._values.preload import OPTIONAL, of_this_factory
-from headway._values.py_spy import find_py_spy
 
 _lock = threading.Lock()
 _runtime: _core.Runtime | None = None
 _pid = 0
-
-# A library that starts threads when it is imported would keep the factory from forking; workers set
-# their own numbers.
-_FACTORY_ENV = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    # pyarrow's allocator, which pandas and so scikit-learn bring in, would start one too.
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",
-}
 
 
 def init(
@@ -79,7 +69,7 @@ def init(
             ``~/.cache/headway``; or a dict with ``packages``, ``pip_version``,
             ``pip_install_options``, ``pip_check``).
         preload: Modules that worker factories import before they fork workers, so that no worker
-            has to, beside those that the training function of the first run needs: what its code
+            has to, beside those that the training function needs: what its code
             names of installed packages that this process has imported. ``HEADWAY_PRELOAD`` (names
             with commas between) adds to them. False: workers import what the training function
             needs.
@@ -136,6 +126,8 @@ def init(
                 "headway is started already; call headway.shutdown() first to start it with other settings"
             )
         environment.prepare()
+        if modules is None:
+            early_factory.drop()
         _start(num_cpus, num_gpus, amounts, modules, named, environment, joining, port)
 
 
@@ -224,8 +216,8 @@ def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
     """What every worker uses: ``wanted``, what the user wants beside it, and what the training
     function needs.
 
-    Each once, in order. Runs with the same ``wanted`` share a factory, whose modules its first run
-    decides: another factory would import all of them again.
+    Each once, in order. A run shares the newest factory that has what it needs: another one would
+    import all of it again. Where there is none, the next has what the others had, too.
     """
     environment = [name.strip() for name in os.environ.get("HEADWAY_PRELOAD", "").split(",") if name.strip()]
     named = tuple(dict.fromkeys(["headway.train", *wanted, *(_user_preload or ()), *environment]))
@@ -234,15 +226,16 @@ def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
         return list(of_this_factory if set(named) <= set(of_this_factory) else named)
     if _user_preload is None:
         return list(named)
-    if named not in _preloads:
-        needed = [name for name in needed_modules(function) if name not in named]
-        _preloads[named] = [*named, *(OPTIONAL + name for name in needed)]
-    return _preloads[named]
+    needed = [name for name in needed_modules(function) if name not in named]
+    before = _preloads.get(named, [])
+    if named not in _preloads or not set(needed) <= set(before):
+        _preloads[named] = list(dict.fromkeys([*before, *needed]))
+    return [*named, *(OPTIONAL + name for name in _preloads[named])]
 
 
-def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
-    """What workers of a run get: ``init``'s ``runtime_env`` with the run's over it, its packages
-    installed.
+def worker_environment(runtime_env: Mapping[str, Any] | None, preload: list[str]) -> RuntimeEnv:
+    """What workers of a run that need ``preload`` get: ``init``'s ``runtime_env`` with the run's
+    over it, its packages installed. Their factory may have begun with the script's imports.
 
     Raises:
         RuntimeError: pip could not install them.
@@ -254,12 +247,15 @@ def worker_environment(runtime_env: Mapping[str, Any] | None) -> RuntimeEnv:
             f"RunConfig.worker_runtime_env['pip'] is {list(given.pip.packages)!r:.80} in a validation function; "
             "allowed there: None, as workers come from the factory of the run whose checkpoint is validated"
         )
-    get_runtime()
-    return _environment.with_more(given).prepare()
+    runtime = get_runtime()
+    environment = _environment.with_more(given).prepare()
+    early_factory.hand_over(runtime, None if environment.has_own_factory() else preload)
+    return environment
 
 
 # None: nothing but what every worker uses.
 _user_preload: tuple[str, ...] | None = ()
+# What the functions of all runs until now need beside what is wanted.
 _preloads: dict[tuple[str, ...], list[str]] = {}
 _join_address: str | None = None
 _environment = RuntimeEnv()
@@ -280,18 +276,6 @@ def _check_preload(preload: object) -> tuple[str, ...]:
         if not package or importlib.util.find_spec(package) is None:
             raise ValueError(f"preload names {name!r}, which is not installed; allowed: {allowed}")
     return names
-
-
-def factory_settings() -> tuple[str, list[str], dict[str, str], str]:
-    """How worker factories are started: the guard's path, the command, its environment, the path of
-    py-spy.
-    """
-    start = os.environ.get("HEADWAY_WORKER_START", "fork")
-    if start not in ("fork", "exec"):
-        raise ValueError(f'HEADWAY_WORKER_START is {start!r} in the environment; allowed: "fork" (default) or "exec"')
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    command = factory_command(sys.executable, sys.path, sys.argv)
-    return os.path.join(package, "bin", "headway-guard"), command, _FACTORY_ENV, find_py_spy()
 
 
 def _start(

@@ -8,7 +8,8 @@ import atexit
 from collections.abc import Callable
 
 RUNS = 0
-STORAGE = 1
+EARLY_FACTORY = 1
+STORAGE = 2
 
 _steps: dict[int, Callable[[], None]] = {}
 _at_shutdown: list[Callable[[], None]] = []

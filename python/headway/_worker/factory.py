@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -13,10 +14,15 @@ from headway import _core
 from headway._values.preload import OPTIONAL
 from headway._worker.loading import collector_at_rest
 
+_TOLD_BY = "--told-by"
+#: How many modules the driver named while it imported them itself.
+imported_early = 0
+
 
 def main(argv: list[str]) -> None:
     """``python -c ... CONTROL_FD MODULE...``: serves until the agent is gone. Returns in no
-    process.
+    process. ``CONTROL_FD --told-by FD``: the driver, which has no agent yet, says there what to
+    import.
 
     Args:
         argv: What ``sys.argv`` is while modules are imported: the arguments of the driver's script.
@@ -28,8 +34,11 @@ def main(argv: list[str]) -> None:
     # Before the imports: a thread that one of them starts must not take the signals that tell of
     # workers' ends.
     server = _core.FactoryServer(control_fd, exec_command, always_exec)
+    modules = sys.argv[2:]
     with collector_at_rest():
-        problems = [] if always_exec else _import_all(sys.argv[2:], argv, control_fd)
+        if modules[:1] == [_TOLD_BY]:
+            modules = _import_early(int(modules[1]), argv, control_fd)
+        problems = [] if always_exec else _import_all(modules, argv, control_fd)
     # What is there now is there for good: the collector need not touch (and so copy) its pages in
     # every child.
     gc.freeze()
@@ -41,6 +50,36 @@ def main(argv: list[str]) -> None:
 
     session_fd, env = worker
     work(session_fd, env)
+
+
+def _import_early(told_by: int, argv: list[str], control_fd: int) -> list[str]:
+    """Imports what the driver names, line by line, until it says what workers need: that is
+    returned.
+
+    Where a module leaves more behind than modules, this process begins again, with what workers
+    need.
+    """
+    global imported_early
+    before = _left_behind()
+    leaves_nothing = True
+    own, sys.argv = sys.argv, argv
+    with open(told_by) as lines:
+        for line in lines:
+            told = json.loads(line)
+            if "workers_need" in told:
+                break
+            for module in told["import"]:
+                if leaves_nothing and module not in sys.modules:
+                    with contextlib.suppress(BaseException):  # The driver may have caught it too.
+                        importlib.import_module(module)
+                    imported_early += 1
+                    leaves_nothing = _left_behind() == before
+        else:
+            os._exit(0)  # The driver has no use for it.
+    sys.argv = own
+    if not leaves_nothing:
+        _begin_again(told["workers_need"], control_fd)
+    return list(told["workers_need"])
 
 
 def _import_all(modules: list[str], argv: list[str], control_fd: int) -> list[str]:
@@ -60,7 +99,9 @@ def _import_all(modules: list[str], argv: list[str], control_fd: int) -> list[st
         after = _left_behind()
         if module != each and after != before:
             sys.argv = own
-            _begin_again_without(each, control_fd)
+            # What is in the module would import it again.
+            inside = (f"{each}.", f"{each}:")
+            _begin_again([name for name in modules if name != each and not name.startswith(inside)], control_fd)
         before = after
     sys.argv = own
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
@@ -86,13 +127,12 @@ def _left_behind() -> tuple[object, ...]:
     return threads, descriptors, handlers, sys.stdout, sys.stderr
 
 
-def _begin_again_without(module: str, control_fd: int) -> None:
-    """What a module leaves behind cannot be undone, so this process begins again. Nobody has heard
-    from it yet.
+def _begin_again(modules: list[str], control_fd: int) -> None:
+    """What a module leaves behind cannot be undone, so this process begins again, with these
+    modules. Nobody has heard from it yet.
     """
-    if module not in sys.orig_argv:
+    if "-c" not in sys.orig_argv:
         return  # Started in another way: workers are then started by exec.
+    command = sys.orig_argv[1 : sys.orig_argv.index("-c") + 2]
     os.set_inheritable(control_fd, True)
-    # What is in the module would import it again.
-    inside = (f"{module}.", f"{module}:")
-    os.execv(sys.executable, [each for each in sys.orig_argv if each != module and not each.startswith(inside)])
+    os.execv(sys.executable, [sys.orig_argv[0], *command, str(control_fd), *modules])

@@ -9,6 +9,7 @@ from typing import Any
 
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._places.missing import explanation
+from headway._runtime import early_factory
 from headway._session import SessionMisuseError
 from headway._values.named_arguments import offer
 from headway.train._config.config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
@@ -100,6 +101,7 @@ __all__ = [
 _PACKAGES = ("collective", "horovod", "huggingface", "jax", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
 
 offer(globals(), __all__)
+early_factory.watch_imports()
 
 
 def __getattr__(name: str) -> Any:

@@ -309,7 +309,7 @@ class DataParallelTrainer(BaseTrainer):
     def _start_arguments(self, spec: dict[str, Any]) -> dict[str, Any]:
         """What a runtime takes to start the run; a tuner's trials start with them too."""
         names = ("train_loop_per_worker", "train_loop_config")
-        environment = worker_environment(self.run_config.worker_runtime_env)
+        environment = worker_environment(self.run_config.worker_runtime_env, spec["preload"])
         return {
             "spec_json": json.dumps(spec),
             "task": pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)]),

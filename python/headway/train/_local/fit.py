@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway import _core
+from headway._runtime import early_factory
 from headway._runtime.runtime import get_runtime
 from headway._storage import locations
 from headway.train._config.config import RunConfig, ScalingConfig
@@ -128,6 +129,7 @@ class LocalRun:
         self._run: _core.Run | None = None
         self.path: str | None = None
         self.listeners: list[Callable[[Any], None]] = []
+        early_factory.drop()
         try:
             self._place = ranks.find_place()
             if self._place.rank == 0:
