@@ -727,19 +727,6 @@ class Experiment:
     def run_of(self, trial_id: str) -> Run:
         """The run of a trial that has one. ValueError else."""
 
-class EarlyFactory:
-    """
-    A worker factory that is started before there is a runtime, and told what to import.
-    """
-
-    def __init__(self, guard_path: str, command: Sequence[str], env: Mapping[str, str], py_spy: str) -> None: ...
-
-    def tell(self, line: str) -> bool:
-        """Sends a line; False when nobody hears it."""
-
-    def end(self) -> None:
-        """Ends it, unless a runtime has taken it."""
-
 class Runtime:
     """The driver's side of Headway in this process."""
 
@@ -753,11 +740,6 @@ class Runtime:
 
     def watch(self) -> Watch:
         """Looks at all runs, nodes and the queue, until the watch is given up."""
-
-    def offer(self, early: EarlyFactory, preload: Sequence[str]) -> None:
-        """
-        Has workers that need these modules started by a factory that is there, which has heard of them.
-        """
 
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
@@ -778,6 +760,24 @@ class Runtime:
 
     def shutdown(self) -> None:
         """Ends every run, worker and factory, and returns when they are gone."""
+
+class EarlyFactory:
+    """
+    A worker factory that is started before there is a runtime, and told what to import.
+    """
+
+    def __init__(self, guard_path: str, command: Sequence[str], env: Mapping[str, str], py_spy: str) -> None: ...
+
+    def tell(self, line: str) -> bool:
+        """Sends a line; False when nobody hears it."""
+
+    def offer(self, runtime: Runtime, preload: Sequence[str]) -> None:
+        """
+        Has the runtime take it for workers that need these modules, of which it has heard.
+        """
+
+    def end(self) -> None:
+        """Ends it, unless a runtime has taken it."""
 
 def is_alive(pid: int, started: int) -> bool:
     """
