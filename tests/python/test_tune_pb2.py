@@ -28,7 +28,8 @@ def pb2(**arguments):
 def test_copies_have_parameters_within_their_bounds(tmp_path):
     grid = tune.Tuner(
         climb,
-        param_space={"rate": tune.grid_search([0.6, 0.1])},  # the second trial is behind at each of its reports
+        # The second trial is behind at each report.
+        param_space={"rate": tune.grid_search([0.6, 0.1])},
         tune_config=tune.TuneConfig("value", "max", scheduler=pb2(quantile_fraction=0.5), max_concurrent_trials=1),
         run_config=train.RunConfig(storage_path=tmp_path, verbose=0),
     ).fit()
