@@ -17,6 +17,8 @@ namespace {
 /// Rows whose columns are copied at a time: they stay in the innermost cache meanwhile.
 constexpr std::int64_t block_rows = 64;
 constexpr std::int64_t cache_line = 64;
+/// A value of so many bytes costs few misses for its size, wherever it lies.
+constexpr std::int64_t wide_bytes = 8 * cache_line;
 
 const arrow::DataType* without_extension(const arrow::DataType* type) {
   if (type->id() != arrow::Type::EXTENSION) return type;
@@ -95,6 +97,9 @@ RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_ex
   // Wide values first: they are aligned then.
   std::stable_sort(fixed_.begin(), fixed_.end(), [](const Fixed& a, const Fixed& b) { return a.width > b.width; });
   for (Fixed& column : fixed_) {
+    row_bytes_ += column.width;
+    column.is_wide = column.width >= wide_bytes;
+    if (column.is_wide) continue;
     column.at = stride_;
     stride_ += column.width;
   }
@@ -120,8 +125,11 @@ arrow::Status RowWindow::add(const arrow::RecordBatch& batch) {
                                     "\" has nulls within tensors: such rows cannot be shuffled");
     }
   }
-  for (Fixed& column : fixed_) add_validity(column, *batch.column_data(column.column));
-  place(batch);
+  for (Fixed& column : fixed_) {
+    add_validity(column, *batch.column_data(column.column));
+    if (column.is_wide) keep(column, batch.column_data(column.column));
+  }
+  if (stride_ > 0) place(batch);
   for (Other& other : others_) other.pieces.push_back(batch.column(other.column));
   rows_ += batch.num_rows();
   return arrow::Status::OK();
@@ -132,11 +140,25 @@ void RowWindow::place(const arrow::RecordBatch& batch) {
   for (std::int64_t first = 0; first < batch.num_rows(); first += block_rows) {
     const std::int64_t count = std::min(block_rows, batch.num_rows() - first);
     for (const Fixed& column : fixed_) {
+      if (column.is_wide) continue;
       const arrow::ArrayData& data = *batch.column_data(column.column);
       place_values(column, data, first, count, to);
     }
     to += count * stride_;
   }
+}
+
+const std::uint8_t* RowWindow::values_of(const Fixed& column, const arrow::ArrayData& data) {
+  if (column.list_size < 0) return data.buffers[1]->data() + data.offset * column.width;
+  const arrow::ArrayData& values = *data.child_data[0];
+  return values.buffers[1]->data() + values.offset * column.child->byte_width() + data.offset * column.width;
+}
+
+void RowWindow::keep(Fixed& column, const std::shared_ptr<arrow::ArrayData>& data) {
+  if (data->length == 0) return;
+  const std::uint8_t* const values = values_of(column, *data);
+  for (std::int64_t i = 0; i < data->length; ++i) column.places.push_back(values + i * column.width);
+  column.pieces.push_back(data);
 }
 
 void RowWindow::place_values(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
@@ -148,16 +170,7 @@ void RowWindow::place_values(const Fixed& column, const arrow::ArrayData& data, 
     }
     return;
   }
-  std::int64_t begin = data.offset + first;
-  const arrow::ArrayData* values = &data;
-  if (column.list_size >= 0) {
-    values = data.child_data[0].get();
-    const std::int64_t child_width = column.child->byte_width();
-    scatter(column.width, values->buffers[1]->data() + values->offset * child_width + begin * column.width, count,
-            to + column.at, stride_);
-    return;
-  }
-  scatter(column.width, values->buffers[1]->data() + begin * column.width, count, to + column.at, stride_);
+  scatter(column.width, values_of(column, data) + first * column.width, count, to + column.at, stride_);
 }
 
 void RowWindow::add_validity(Fixed& column, const arrow::ArrayData& data) const {
@@ -172,7 +185,11 @@ void RowWindow::add_validity(Fixed& column, const arrow::ArrayData& data) const 
 
 void RowWindow::clear() {
   rows_ = 0;
-  for (Fixed& column : fixed_) column.valid.clear();
+  for (Fixed& column : fixed_) {
+    column.valid.clear();
+    column.places.clear();
+    column.pieces.clear();
+  }
   for (Other& other : others_) {
     other.pieces.clear();
     other.whole = nullptr;
@@ -188,7 +205,16 @@ arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> RowWindow::gather(
     ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(rows * column.width, pool_));
     made.push_back(std::move(buffer));
   }
-  if (rows_memory_ == nullptr) return made;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (!fixed_[i].is_wide) continue;
+    const auto width = static_cast<std::size_t>(fixed_[i].width);
+    std::uint8_t* to = made[i]->mutable_data();
+    for (const std::uint32_t number : numbers) {
+      std::memcpy(to, fixed_[i].places[number], width);
+      to += width;
+    }
+  }
+  if (rows_memory_ == nullptr || stride_ == 0) return made;
   const std::uint8_t* const memory = rows_memory_->data();
   const auto place_of = [&](std::int64_t row) { return memory + numbers[static_cast<std::size_t>(row)] * stride_; };
   RowPlaces places{};
@@ -202,6 +228,7 @@ arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> RowWindow::gather(
     }
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       const Fixed& column = fixed_[i];
+      if (column.is_wide) continue;
       collect(column.width, places, column.at, count, made[i]->mutable_data() + first * column.width);
     }
   }

@@ -16,7 +16,7 @@ namespace headway::flow {
 
 /// Rows that are taken out in another order than they were put in. Columns of fixed width are kept
 /// row by row, so that a row is one place in memory: taking rows of a window column by column
-/// misses the caches once a value.
+/// misses the caches once a value. Values of many cache lines stay where they came.
 class RowWindow {
  public:
   /// `rows_expected`: memory is reserved for so many; -1: unknown.
@@ -28,7 +28,7 @@ class RowWindow {
   std::int64_t rows() const { return rows_; }
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   /// Bytes of a row's columns of fixed width.
-  std::int64_t row_bytes() const { return stride_; }
+  std::int64_t row_bytes() const { return row_bytes_; }
 
   /// The rows with these numbers, in this order.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> take(std::span<const std::uint32_t> numbers) const;
@@ -42,6 +42,10 @@ class RowWindow {
     std::int64_t list_size = -1;  ///< Values of a fixed-size list; -1: it is none.
     bool is_bits = false;
     std::shared_ptr<arrow::DataType> child;
+    /// Wide values are not copied: where each lies, and what holds them.
+    bool is_wide = false;
+    std::vector<const std::uint8_t*> places;
+    std::vector<std::shared_ptr<arrow::ArrayData>> pieces;
     /// A byte for each row, 0: null. Empty while there is no null.
     std::vector<std::uint8_t> valid;
   };
@@ -54,6 +58,8 @@ class RowWindow {
 
   arrow::Status reserve(std::int64_t rows);
   void place(const arrow::RecordBatch& batch);
+  static void keep(Fixed& column, const std::shared_ptr<arrow::ArrayData>& data);
+  static const std::uint8_t* values_of(const Fixed& column, const arrow::ArrayData& data);
   void place_values(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
                     std::uint8_t* to) const;
   void add_validity(Fixed& column, const arrow::ArrayData& data) const;
@@ -66,7 +72,8 @@ class RowWindow {
   arrow::MemoryPool* pool_;
   std::vector<Fixed> fixed_;
   std::vector<Other> others_;
-  std::int64_t stride_ = 0;
+  std::int64_t row_bytes_ = 0;
+  std::int64_t stride_ = 0;  ///< Of rows in `rows_memory_`.
   std::int64_t rows_ = 0;
   std::shared_ptr<arrow::ResizableBuffer> rows_memory_;
 };

@@ -73,6 +73,39 @@ BOOST_AUTO_TEST_CASE(more_rows_than_are_copied_at_a_time) {
   for (int i = 0; i < 1000; ++i) BOOST_TEST_REQUIRE(values.Value(i) == 999 - i);
 }
 
+BOOST_AUTO_TEST_CASE(wide_values_stay_where_they_came) {
+  constexpr std::int32_t width = 600;
+  arrow::FixedSizeBinaryBuilder bytes(arrow::fixed_size_binary(width));
+  for (char i = 0; i < 6; ++i) {
+    BOOST_TEST_REQUIRE(
+        (i == 3 ? bytes.AppendNull() : bytes.Append(std::string(width, static_cast<char>('a' + i)))).ok());
+  }
+  const auto list = arrow::fixed_size_list(arrow::float32(), 256);
+  arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), std::make_shared<arrow::FloatBuilder>(), list);
+  auto& values = static_cast<arrow::FloatBuilder&>(*lists.value_builder());
+  for (int i = 0; i < 6; ++i) {
+    BOOST_TEST_REQUIRE(lists.Append().ok());
+    for (int j = 0; j < 256; ++j) BOOST_TEST_REQUIRE(values.Append(static_cast<float>(1000 * i + j)).ok());
+  }
+  const auto rows = arrow::RecordBatch::Make(arrow::schema({arrow::field("b", bytes.type()), arrow::field("l", list)}),
+                                             6, {bytes.Finish().ValueOrDie(), lists.Finish().ValueOrDie()});
+  RowWindow window(rows->schema(), 6, arrow::default_memory_pool());
+  BOOST_TEST(window.row_bytes() == width + 4 * 256);
+  for (int round = 0; round < 2; ++round) {
+    // Pieces that begin within their arrays, and an empty one.
+    for (const auto& piece : {rows->Slice(4, 2), rows->Slice(4, 0), rows->Slice(1, 3)}) {
+      BOOST_TEST(window.add(*piece).ok());
+    }
+    const std::vector<std::uint32_t> numbers{1, 4, 0, 4};
+    const auto taken = window.take(numbers).ValueOrDie();
+    BOOST_TEST(taken->ValidateFull().ok());
+    BOOST_TEST(taken->Equals(
+        *arrow::ConcatenateRecordBatches({rows->Slice(5, 1), rows->Slice(3, 1), rows->Slice(4, 1), rows->Slice(3, 1)})
+             .ValueOrDie()));
+    window.clear();
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

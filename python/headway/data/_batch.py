@@ -36,6 +36,7 @@ class Layout:
         self.names: list[str] = [column["name"] for column in self.columns]
         self._schema_bytes: bytes = core.schema
         self._schema: pa.Schema | None = None
+        self._tensors: dict[int, str | None] = {}
         self.places: list[tuple[int, int]] = []
         node = buffer = 0
         for index, column in enumerate(self.columns):
@@ -56,6 +57,12 @@ class Layout:
         """Whether numpy can view a column's values as they lie."""
         kind = self.columns[index]["type"]
         return kind == "bool" or kind in _PLAIN
+
+    def variable_tensors(self, index: int) -> str | None:
+        """The name in numpy of the values of a column of tensors whose shapes may differ; None for others."""
+        if index not in self._tensors:
+            self._tensors[index] = _variable_tensors(self.schema.field(index).type)
+        return self._tensors[index]
 
     def _size(self, index: int, column: dict[str, Any]) -> tuple[int, int]:
         """How many nodes and buffers a column has."""
@@ -117,7 +124,8 @@ class Batch:
         node, buffer = self._layout.places[index]
         tensor = bool(column["shape"])
         if not self._layout.is_plain(index) or nodes[node][1] or (tensor and nodes[node + 1][1]):
-            return as_numpy(self.to_arrow().column(index))
+            alike = self._alike(index, nodes, buffers)
+            return as_numpy(self.to_arrow().column(index)) if alike is None else alike
         offset, _ = buffers[buffer + (2 if tensor else 1)]
         shape = (self.rows, *column["shape"])
         if column["type"] == "bool":
@@ -129,6 +137,25 @@ class Batch:
         if count == 0 or offset == 0:
             return np.empty(shape, dtype)
         return np.frombuffer(self._core, dtype, count, offset).reshape(shape)
+
+    def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
+        """A view of tensors whose shapes may differ as one array; None where they do, or one is null,
+        and for other columns.
+        """
+        import numpy as np
+
+        dtype = self._layout.variable_tensors(index)
+        if dtype is None or not self.rows:
+            return None
+        # A struct of a list with its values, and of a list of fixed size with the lengths.
+        node, buffer = self._layout.places[index]
+        (count, _), (lengths, _) = nodes[node + 2], nodes[node + 4]
+        if any(nulls for _, nulls in nodes[node : node + 5]) or not count:
+            return None
+        shapes = np.frombuffer(self._core, np.int32, lengths, buffers[buffer + 7][0]).reshape(self.rows, -1)
+        if (shapes != shapes[0]).any():
+            return None
+        return np.frombuffer(self._core, dtype, count, buffers[buffer + 4][0]).reshape(self.rows, *shapes[0])
 
     def _bits(self, offset: int, shape: tuple[int, ...]) -> np.ndarray:
         import numpy as np
@@ -184,6 +211,16 @@ def _size_of(kind: Any) -> tuple[int, int]:
         return 1, 1  # Its buffer has no bytes.
     children = [_size_of(kind.field(index).type) for index in range(kind.num_fields)]
     return 1 + sum(nodes for nodes, _ in children), _own_buffers(kind) + sum(buffers for _, buffers in children)
+
+
+def _variable_tensors(kind: Any) -> str | None:
+    import pyarrow as pa
+
+    from headway._worker.functions.blocks import VARIABLE_TENSOR
+
+    if not isinstance(kind, pa.BaseExtensionType) or kind.extension_name != VARIABLE_TENSOR.decode():
+        return None
+    return _PLAIN.get(str(kind.storage_type.field("data").type.value_type))
 
 
 def _record_batch(core: Any, schema: pa.Schema) -> pa.RecordBatch:
