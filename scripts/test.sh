@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests, from a fresh clone on: scripts/test.sh [all]. CONTRIBUTING.md says what `all` has beside the others.
 #
-# The tests of C++, lint and packaging run beside the Python tests, which wait for processes more than they compute.
+# What Python tests need is built first. The rest of the build, the tests of C++, lint and packaging run beside the Python tests, which wait
+# for processes more than they compute. Python tests that start a program of C++ come last.
 # The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,16 +36,15 @@ pytest() {
   .venv/bin/python -m pytest --color=no --durations=25 "$@"
 }
 
-# python_tests START argument...: tests move to the process that has none left.
+# python_tests START MARKS: tests move to the process that has none left.
 python_tests() {
-  local start=$1
-  shift
-  HEADWAY_WORKER_START=$start pytest -n "$(($(nproc) + 1))" --dist worksteal --budget "$@" tests/python
+  HEADWAY_WORKER_START=$1 pytest -n "$(($(nproc) + 1))" --dist worksteal --budget -m "$2" tests/python
 }
 
 cpp() {
   local heavy=(--label-exclude heavy)
   if [ -n "$everything" ]; then heavy=(); fi
+  nice scripts/build.sh || return
   .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${heavy[@]}"
 }
 
@@ -88,7 +88,7 @@ declare -A others=()  # The process groups in the background, by their logs.
 
 main() {
   step "install into .venv" scripts/bootstrap.sh build runtime torch demo test
-  step "build" scripts/build.sh
+  step "build what Python tests need" scripts/build.sh python_tests
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
     step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers
@@ -96,7 +96,7 @@ main() {
     step "install Slurm" scripts/slurm_servers.sh
     step "build Horovod" scripts/horovod.sh
     step "install a browser" scripts/browser.sh
-    step "build what is heavy" scripts/build.sh heavy
+    step "build all, and what is heavy" scripts/build.sh all heavy
   fi
   mkdir -p "$logs"
   rm -f "$logs"/*.status
@@ -105,14 +105,13 @@ main() {
   trap end_beside EXIT
   beside cpp cpp
   beside lint-package pytest tests/lint tests/package
-  run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork
-  if [ -n "$everything" ]; then
-    run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec
-  else
-    run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec -m both_starts
-  fi
+  run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork "not cpp_program"
+  local by_exec="both_starts and not cpp_program"
+  if [ -n "$everything" ]; then by_exec="not cpp_program"; fi
+  run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec "$by_exec"
   if [ -n "$everything" ]; then run "The dashboard's page in a browser" browser.log "$pytest_end" pytest tests/browser; fi
   show_beside "C++" cpp '% tests passed'
+  run "Python, with programs of C++" python-cpp.log "$pytest_end" pytest -m cpp_program tests/python
   show_beside "Lint checks and packaging" lint-package "$pytest_end"
   if [ -n "$everything" ]; then
     run "Sanitizers" sanitize.log '% tests passed' scripts/sanitize.sh

@@ -76,7 +76,7 @@ class Budget:
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("seconds per file")
-        for file, seconds in self.spent.most_common(15):
+        for file, seconds in self.spent.most_common(40):
             terminalreporter.line(f"{seconds:6.1f} s  {file}")
         for line in self.over:
             terminalreporter.line(f"over its budget: {line}; make it quicker (tests/budget.py)", red=True)

@@ -56,13 +56,12 @@ def run(tree: Path, *arguments: str, fails: str = "none") -> tuple[int, str, lis
 def test_each_python_test_runs_once_and_those_that_differ_a_second_time(tree: Path) -> None:
     status, _, calls = run(tree)
     assert status == 0
-    of_python = [call for call in calls if call.endswith(" tests/python")]
-    forked, by_exec = of_python
+    forked, by_exec, with_programs = (call for call in calls if call.endswith(" tests/python"))
     assert forked.startswith("python fork ")
-    assert "both_starts" not in forked
+    assert forked.endswith("--dist worksteal --budget -m not cpp_program tests/python")
     assert by_exec.startswith("python exec ")
-    assert "-m both_starts" in by_exec
-    assert all("--dist worksteal --budget" in call for call in of_python)
+    assert by_exec.endswith("--dist worksteal --budget -m both_starts and not cpp_program tests/python")
+    assert with_programs.endswith("-m cpp_program tests/python")
     (ctest,) = [call for call in calls if call.startswith("ctest")]
     assert "--label-exclude heavy" in ctest
 
@@ -71,7 +70,7 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     status, output, calls = run(tree, "all")
     assert status == 0
     assert not any("both_starts" in call or "--label-exclude" in call for call in calls)
-    assert sum(call.endswith(" tests/python") for call in calls) == 2
+    assert sum(call.endswith("-m not cpp_program tests/python") for call in calls) == 2
     assert any(call.startswith("sanitize.sh") for call in calls)
     assert any(call.startswith("storage_servers.sh") for call in calls)
     assert any(call.startswith("horovod.sh") for call in calls)
@@ -87,15 +86,16 @@ def test_the_last_lines_are_the_runners_own_summaries_after_the_seconds_of_each_
     steps, summary = output.split("=== Elapsed")[1].split("=== Summary")
     assert [line.partition(":")[0] for line in steps.split("\n") if line] == [
         "install into .venv",
-        "build",
+        "build what Python tests need",
         "Python, workers forked",
         "Python, workers started by exec",
         "C++",
+        "Python, with programs of C++",
         "Lint checks and packaging",
         "all",
     ]
     assert "100% tests passed, 0 tests failed out of 12" in summary
-    assert summary.count(" in 1.5s =====") == 3
+    assert summary.count(" in 1.5s =====") == 4
     assert (tree / "build/test-summary.txt").read_text() == summary.lstrip("\n")
 
 
