@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel docs horovod build clean
+.PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel docs horovod kubernetes build clean
 
 demo:
 	@scripts/demo.sh
@@ -36,6 +36,10 @@ docs: build
 horovod:
 	@scripts/bootstrap.sh build runtime torch
 	@scripts/horovod.sh
+
+# Kubernetes' API server, scheduler and controllers, from Debian's source.
+kubernetes:
+	@scripts/kubernetes_servers.sh
 
 dashboard-pictures:
 	@scripts/bootstrap.sh build runtime

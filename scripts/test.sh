@@ -91,9 +91,10 @@ main() {
   step "build what Python tests need" scripts/build.sh python_tests
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
-    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers
+    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers kubernetes
     step "install servers of remote storage" scripts/storage_servers.sh
     step "install Slurm" scripts/slurm_servers.sh
+    step "build Kubernetes" scripts/kubernetes_servers.sh
     step "build Horovod" scripts/horovod.sh
     step "install a browser" scripts/browser.sh
     step "build all, and what is heavy" scripts/build.sh all heavy

@@ -170,7 +170,7 @@ PYTHON: dict[str, Room] = {
     ),
     "_engines": _room(
         "python/headway/_engines/",
-        "bridges to what gives nodes (Slurm), each a process beside the driver, and the checks of engines' options",
+        "bridges to what gives nodes (Slurm, Ray, Kubernetes), processes beside the driver, with checks of options",
         "_values",
     ),
     "_runtime": _room(

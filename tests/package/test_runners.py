@@ -18,6 +18,7 @@ PROGRAMS = {
     "scripts/horovod.sh": "",
     "scripts/storage_servers.sh": "",
     "scripts/slurm_servers.sh": "",
+    "scripts/kubernetes_servers.sh": "",
     "scripts/browser.sh": "",
     "scripts/sanitize.sh": "echo '100% tests passed, 0 tests failed out of 9'",
     "build/sim/headway_sim": "echo 'no invariant broke'",
@@ -75,8 +76,9 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     assert any(call.startswith("storage_servers.sh") for call in calls)
     assert any(call.startswith("horovod.sh") for call in calls)
     assert any(call.startswith("slurm_servers.sh") for call in calls)
+    assert any(call.startswith("kubernetes_servers.sh") for call in calls)
     assert any(call.startswith("browser.sh") for call in calls)
-    others = " frameworks legacy_keras tables daft searchers"
+    others = " frameworks legacy_keras tables daft searchers kubernetes"
     assert any(call.startswith("bootstrap.sh") and call.endswith(others) for call in calls)
     assert "no invariant broke" in output.split("=== Summary")[1]
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import headway
 import hearing
+import kubernetes_cluster
+import kubernetes_driver
 import processes
 import pytest
 import slurm_cluster
@@ -306,3 +308,19 @@ def slurm(tmp_path_factory):
 def driver(script, tmp_path, slurm):
     """A driver's script on that cluster: slurm_driver.py."""
     return slurm_driver.SlurmDriver(script, tmp_path, slurm)
+
+
+@pytest.fixture(scope="module")
+def kubernetes_servers(tmp_path_factory):
+    """A Kubernetes cluster for a file's tests: kubernetes_cluster.py."""
+    programs = kubernetes_cluster.needed()
+    with kubernetes_cluster.KubernetesCluster(tmp_path_factory.mktemp("kubernetes"), programs) as running:
+        yield running
+
+
+@pytest.fixture
+def pods(script, tmp_path, kubernetes_servers):
+    """A driver's script on that cluster: kubernetes_driver.py."""
+    yield kubernetes_driver.KubernetesDriver(script, tmp_path, kubernetes_servers, kubernetes_cluster.NAMESPACE)
+    script.close()
+    kubernetes_servers.clean()

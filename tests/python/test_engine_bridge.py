@@ -182,7 +182,7 @@ def test_the_bridge_ends_when_its_input_does_and_answers_pings():
         (
             {"address": "slurmm"},
             ValueError,
-            'address is \'slurmm\'; allowed: None or "local" (this machine), "ray", "slurm"',
+            'address is \'slurmm\'; allowed: None or "local" (this machine), "kubernetes", "ray", "slurm"',
         ),
         ({"address": 3}, TypeError, "address is 3 (int)"),
         ({"partition": "x"}, TypeError, "init() got an unexpected keyword argument 'partition'"),

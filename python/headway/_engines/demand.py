@@ -50,6 +50,54 @@ class Need:
     cannot: str | None = None
 
 
+@dataclass(frozen=True)
+class Shares:
+    """A demand over several kinds of nodes.
+
+    Attributes:
+        of: What is asked of each kind, in their order.
+        cannot: The first part, in words, that no kind could serve.
+    """
+
+    of: list[list[dict[str, Any]]]
+    cannot: str | None = None
+
+
+def shares(parts: Sequence[Mapping[str, Any]], shapes: Sequence[Shape]) -> Shares:
+    """Asks each part of the first kind of nodes that can serve it. The workers of a part that have
+    a selector each are shared out one by one.
+    """
+    of: list[list[dict[str, Any]]] = [[] for _ in shapes]
+    cannot = None
+    for part in parts:
+        pieces = _pieces(part)
+        kinds = [next((number for number, shape in enumerate(shapes) if _serves(shape, each)), None) for each in pieces]
+        for kind, piece in zip(kinds, pieces, strict=True):
+            if kind is None:
+                cannot = cannot or words_of(piece)
+            else:
+                of[kind].append(piece)
+    return Shares(of, cannot)
+
+
+def _pieces(part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What may go to nodes of different kinds: the workers of each selector."""
+    selectors = part["selectors"]
+    if len(selectors) < 2 or part["placement"] == "STRICT_PACK":
+        return [dict(part)]
+    pieces = []
+    for selector in {repr(each): each for each in selectors}.values():
+        workers = selectors.count(selector)
+        least, most = min(workers, part["workers_min"]), min(workers, part["workers_max"])
+        pieces.append({**part, "selectors": [selector], "workers_min": least, "workers_max": most})
+        part = {**part, "beside": {}}
+    return pieces
+
+
+def _serves(shape: Shape, part: Mapping[str, Any]) -> bool:
+    return _nodes_of(part, shape) is not None
+
+
 def needed(parts: Sequence[Mapping[str, Any]], shape: Shape) -> Need:
     """The nodes for all that waits."""
     nodes, cannot = 0, None
@@ -81,15 +129,26 @@ def _nodes_of(part: Mapping[str, Any], shape: Shape) -> int | None:
     return max(nodes, workers) if placement in ("SPREAD", "STRICT_SPREAD") else nodes
 
 
+def words_of(part: Mapping[str, Any]) -> str:
+    """What a part asks for, with the selector that all its workers share."""
+    text = _amounts(part)
+    return text + (f" on nodes with {dict(part['selectors'][0])}" if part["selectors"] else "")
+
+
 def _words(part: Mapping[str, Any], shape: Shape) -> str:
+    text = _amounts(part)
+    for selector in part["selectors"]:
+        if not matches(shape.labels, selector):
+            return text + f" on nodes with {dict(selector)}"
+    return text
+
+
+def _amounts(part: Mapping[str, Any]) -> str:
     amounts = ", ".join(f"{name}: {amount:g}" for name, amount in part["each"].items())
     workers = part["workers_min"]
     text = f"{workers} worker{'' if workers == 1 else 's'} with {{{amounts}}} each"
     if part["placement"] == "STRICT_PACK":
         text += " on one node"
-    for selector in part["selectors"]:
-        if not matches(shape.labels, selector):
-            return text + f" on nodes with {dict(selector)}"
     return text
 
 

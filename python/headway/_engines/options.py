@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headway._engines.kubernetes_options import KUBERNETES_NAMES, check_kubernetes
 from headway._engines.ray_options import RAY_NAMES, check_ray
 from headway._engines.slurm_options import SLURM_NAMES, check_slurm
 from headway._values.arguments import check_number, check_str
@@ -35,6 +36,7 @@ class EngineKind:
 
 #: By name.
 ENGINES: dict[str, EngineKind] = {
+    "kubernetes": EngineKind("headway._engines.kubernetes:KubernetesEngine", KUBERNETES_NAMES, check_kubernetes),
     "ray": EngineKind("headway._engines.ray:RayEngine", RAY_NAMES, check_ray, carries_environment=True),
     "slurm": EngineKind("headway._engines.slurm:SlurmEngine", SLURM_NAMES, check_slurm),
 }

@@ -77,7 +77,7 @@ def check_slurm(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
         "account": _word("account", options.get("account")),
         "qos": _word("qos", options.get("qos")),
         "time": _time(options.get("time")),
-        "nodes": _nodes(options.get("nodes", (0, 16))),
+        "nodes": check_nodes(options.get("nodes", (0, 16))),
         "cpus_per_node": cpus,
         "gpus_per_node": gpus,
         "cpus": _asked(_CPUS, sbatch_args) if cpus is None else cpus,
@@ -119,17 +119,19 @@ def _time(value: object) -> str | None:
     return str(minutes)
 
 
-def _nodes(value: object) -> list[int]:
+def check_nodes(value: object, argument: str = "nodes") -> list[int]:
     """The least and the most."""
     allowed = "a number of nodes, or (least, most), such as (1, 16)"
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
-            refuse("nodes", value, allowed)
-        least, most = (check_int("nodes", each, allowed) for each in value)
+            refuse(argument, value, allowed)
+        least, most = (check_int(argument, each, allowed) for each in value)
     else:
-        least = most = check_int("nodes", value, allowed)
+        least = most = check_int(argument, value, allowed)
     if not (0 <= least <= most and 1 <= most <= _NODES_MAX):
-        raise ValueError(f"nodes is {value!r}; allowed: {allowed}, with at least 1 and at most {_NODES_MAX} in all")
+        raise ValueError(
+            f"{argument} is {value!r}; allowed: {allowed}, with at least 1 and at most {_NODES_MAX} in all"
+        )
     return [least, most]
 
 

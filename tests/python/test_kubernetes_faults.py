@@ -1,0 +1,104 @@
+"""What dies, or stands still, around a run on pods of a real Kubernetes."""
+
+import os
+import signal
+
+import pytest
+from kubernetes_cluster import NAMESPACE
+from kubernetes_driver import agents, bridges
+from slurm_driver import STEPS, WAITING
+
+import cluster
+
+pytestmark = [pytest.mark.heavy, cluster.needs_tls]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_agent_that_is_killed_or_stands_still_is_replaced_by_a_new_pod(pods, number):
+    pods.start(STEPS.replace("MORE", ""))
+    pods.script.wait_for("AT WORK")
+    (first,) = pods.cluster.pods()
+    (agent,) = agents(pods)
+    os.kill(agent, number)
+    pods.script.wait_for("RESUMED")
+    pods.cluster.wait(lambda: first not in pods.cluster.pods(), "replacement")
+    pods.finish()
+    pods.end()
+
+
+def test_a_node_that_is_lost_is_replaced(pods):
+    pods.start(STEPS.replace("MORE", "node_selector={'zone': 'b'}"))
+    pods.script.wait_for("AT WORK")
+    (name,) = pods.cluster.pods()
+    node = pods.cluster.pod(name)["spec"]["nodeName"]
+    pods.cluster.remove_node(node)
+    pods.script.wait_for("RESUMED")
+    pods.finish()
+    pods.cluster.add_node(node, labels={"zone": "b"})
+    pods.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_driver_that_is_killed_leaves_nothing(pods, number):
+    pods.start(STEPS.replace("MORE", ""))
+    pods.script.wait_for("AT WORK")
+    os.kill(pods.script.process.pid, number)
+    pods.script.finish()
+    pods.end()
+
+
+def test_a_bridge_that_is_killed_finds_its_pods_again(pods):
+    pods.start(STEPS.replace("MORE", "idle_s=0"))
+    pods.script.wait_for("AT WORK")
+    before = pods.cluster.pods()
+    (first,) = bridges(pods)
+    os.kill(first, signal.SIGKILL)
+    pods.script.wait_for("it is started again")
+    pods.cluster.wait(lambda: bridges(pods) not in ([], [first]), "second bridges")
+    assert pods.cluster.pods() == before
+    (pods.folder / "go").touch()
+    assert "RESUMED" not in pods.finish()
+    pods.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_run_goes_on_without_the_api_server_and_its_pods_end_all_the_same(pods, number):
+    pods.start(STEPS.replace("MORE", ""))
+    pods.script.wait_for("AT WORK")
+    pods.cluster.signal("kube-apiserver", number)
+    (pods.folder / "go").touch()
+    pods.finish()
+    if number == signal.SIGSTOP:
+        pods.cluster.signal("kube-apiserver", signal.SIGCONT)
+    else:
+        pods.cluster.servers["kube-apiserver"].wait()
+        pods.cluster.start("kube-apiserver")
+        pods.cluster.wait(lambda: pods.cluster.ask("GET", "/readyz") is not None, "API")
+    # What is left has no processes, and goes with its secret.
+    pods.cluster.wait(lambda: not pods.cluster.pods("Running"), "ended pods")
+    for each in pods.cluster.left():
+        if each.startswith("secrets/"):
+            pods.cluster.ask("DELETE", f"/api/v1/namespaces/{NAMESPACE}/{each}")
+    pods.end()
+
+
+def test_all_that_a_driver_in_a_pod_has_made_goes_with_its_pod(pods):
+    """The rights that docs/kubernetes.md gives it are enough."""
+    script = pods.folder / "script.py"
+    script.write_text(pods.code(WAITING.replace("PARTITION", "nodes=(0, 16), cpus_per_node=1"), None))
+    pods.run_driver_in_a_pod(script)
+    pods.cluster.wait(lambda: pods.cluster.pods("Succeeded") == ["headway-driver"], "end", 60)
+    pods.end()
+    pods.cluster.ask("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/headway-driver", {"gracePeriodSeconds": 0})
+
+
+def test_pods_are_garbage_when_their_drivers_pod_is_deleted(pods):
+    script = pods.folder / "script.py"
+    script.write_text(pods.code(STEPS.replace("MORE", ""), None))
+    pods.run_driver_in_a_pod(script)
+    pods.cluster.wait(lambda: len(pods.cluster.pods("Running")) == 2, "agents")
+    secret = next(each for each in pods.cluster.items("secrets") if each["metadata"]["name"].startswith("headway-"))
+    assert secret["metadata"]["ownerReferences"][0]["name"] == "headway-driver"
+    # Its bridge has no time to delete anything.
+    pods.cluster.ask("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/headway-driver", {"gracePeriodSeconds": 0})
+    pods.end()
