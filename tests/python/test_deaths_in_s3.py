@@ -2,6 +2,8 @@
 rename.
 """
 
+import signal
+
 import object_store
 import pytest
 import texts
@@ -126,9 +128,9 @@ def test_a_killed_drivers_staging_is_removed_by_the_next_one(s3, script, tmp_pat
     script.start(code % "next", **env).wait_for("reported")
     # The lines that were not brought to storage wait for a driver of their run.
     assert {path.name for each in left for path in (root / each).rglob("*")} <= {"result.json"}
-    script.process.terminate()
+    script.process.send_signal(signal.SIGINT)
     script.finish()
     script.start(code % "killed", **env).wait_for("reported")
     assert not left & {each.name for each in root.iterdir()}
-    script.process.terminate()
+    script.process.send_signal(signal.SIGINT)
     script.finish()

@@ -56,10 +56,10 @@ class Engine:
         self.script = script
         self.folder = folder
 
-    def start(self, code):
+    def start(self, code, **environment):
         names = f"    FOLDER, TOKEN = {str(self.folder)!r}, {str(self.folder / 'token')!r}\n"
         path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
-        self.script.start(names + DRIVER + code, PYTHONPATH=path)
+        self.script.start(names + DRIVER + code, PYTHONPATH=path, **environment)
 
     def notes(self):
         return (self.folder / "notes").read_text().split("\n")
@@ -139,7 +139,8 @@ def test_a_bridge_that_is_killed_is_started_again_and_its_nodes_train_on(engine)
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_driver_that_is_killed_leaves_no_node_and_no_bridge(engine, number):
-    engine.start("""
+    engine.start(
+        """
     start()
 
     def loop():
@@ -147,11 +148,11 @@ def test_a_driver_that_is_killed_leaves_no_node_and_no_bridge(engine, number):
         threading.Event().wait()
 
     fit(loop, 2)
-    """)
+    """,
+        HEADWAY_NOTICE_PERIOD_S="0",  # The ranks save nothing.
+    )
     engine.script.wait_for("(rank 1) AT WORK")
     os.kill(engine.script.process.pid, number)
-    if number == signal.SIGTERM:
-        os.kill(engine.script.process.pid, number)  # The ranks save nothing.
     engine.script.finish()
     assert engine.left() == {}
 
