@@ -810,9 +810,9 @@ def tells_of_lost_peer(message: str) -> bool:
     Whether an exception's words are those of a connection whose other end is gone.
     """
 
-def keep_freed_memory() -> None:
+def keep_freed_memory(mib_max: int = 512) -> None:
     """
-    Has this process keep up to 512 MiB of freed memory for its next allocations.
+    Has this process keep up to so many MiB of freed memory for its next allocations.
     """
 
 def belong_to(parent: int) -> None:

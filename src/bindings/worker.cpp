@@ -169,8 +169,8 @@ void bind_process(nb::module_& module) {
       "tells_of_lost_peer", [](std::string_view message) { return tells_of_lost_peer(message); }, nb::arg("message"),
       "Whether an exception's words are those of a connection whose other end is gone.");
   // Keeps the GIL: a setting of malloc's.
-  module.def("keep_freed_memory", &worker::keep_freed_memory,
-             "Has this process keep up to 512 MiB of freed memory for its next allocations.");
+  module.def("keep_freed_memory", &worker::keep_freed_memory, nb::arg("mib_max") = 512,
+             "Has this process keep up to so many MiB of freed memory for its next allocations.");
   // Keeps the GIL: two settings of this process.
   module.def(
       "belong_to",

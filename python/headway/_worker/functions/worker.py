@@ -11,11 +11,15 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from headway import _core
 from headway._worker.functions import blocks, slots
 from headway._worker.functions.calls import FunctionCalls
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link, adopted
 from headway._worker.functions.outputs_link import Outputs
+
+#: What a worker keeps of the memory that functions free.
+_KEPT_MIB_MAX = 32
 
 
 def main() -> None:
@@ -35,6 +39,8 @@ def work(link: Link) -> None:
 
             Whole(link, setup).run()
         elif setup is not None:
+            # A function makes the same arrays for each batch.
+            _core.keep_freed_memory(_KEPT_MIB_MAX)
             Worker(link, setup).serve()
     except (BrokenPipeError, ConnectionResetError):
         pass  # The data process is gone.
