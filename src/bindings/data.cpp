@@ -1,5 +1,6 @@
 #include "bindings/module.hpp"
 #include "core/json.hpp"
+#include "data/epoch_order.hpp"
 #include "data/flow_text.hpp"
 #include "data/verdict.hpp"
 #include "feed/data_process.hpp"
@@ -193,6 +194,9 @@ void bind_counters(nb::module_& module) {
         return data::progress_text(unwrap(from_json_text<FlowCounters>(counters, "counters")), what);
       },
       nb::arg("counters"), nb::arg("what"), "How far a data set is (JSON), as a line for a terminal.");
+  // Keeps the GIL: arithmetic.
+  module.def("data_lanes", &data::lanes_for, nb::arg("machines"),
+             "Into how many lanes a data set is cut that so many machines read.");
   module.def(
       "data_flows_together",
       [](const std::string& before, const std::string& epoch) {

@@ -1,5 +1,7 @@
 #include "data/dealer.hpp"
 
+#include "data/lane_ranges.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -41,25 +43,6 @@ std::int64_t Dealer::rows_needed() const {
   return last < 0 ? 0 : rounds_.first_row(last) + rounds_.rows(last);
 }
 
-/// Calls `use(lane, begin, end)` for the rows of each lane that a part of a round has, until it
-/// returns false.
-template <class Use>
-bool Dealer::for_each_lane(std::int64_t round, const RowRange& range, Use use) const {
-  const int lanes = order_.lanes();
-  const std::int64_t first = rounds_.first_row(round);
-  const std::int64_t last = first + rounds_.rows(round);
-  std::int64_t before = 0;  // Rows of the round in the lanes before.
-  for (int lane = 0; lane < lanes && before < range.begin + range.rows; ++lane) {
-    const std::int64_t lane_first = rows_of_lane(first, lane, lanes);
-    const std::int64_t lane_rows = rows_of_lane(last, lane, lanes) - lane_first;
-    const std::int64_t begin = std::max<std::int64_t>(range.begin - before, 0);
-    const std::int64_t end = std::min(range.begin + range.rows - before, lane_rows);
-    if (begin < end && !use(lane, lane_first + begin, lane_first + end)) return false;
-    before += lane_rows;
-  }
-  return true;
-}
-
 std::uint32_t Dealer::window_at(int lane, std::int64_t row) const {
   if (order_.knows_rows()) return order_.window_at(lane, row);
   const auto end = states_.begin() + known_windows_;
@@ -76,7 +59,9 @@ void Dealer::want_windows_of(std::int64_t round) {
     }
     return true;
   };
-  for (const int rank : shares_.ranks) for_each_lane(round, rounds_.batch(round, rank), want);
+  for (const int rank : shares_.ranks) {
+    for_each_lane(rounds_, order_.lanes(), round, rounds_.batch(round, rank), want);
+  }
 }
 
 /// Finds the window that is needed next. False: there is none.
@@ -159,7 +144,7 @@ Dealer::Next Dealer::next(int rank, DealtBatch& batch) {
   const auto add = [&](int lane, std::int64_t begin, std::int64_t end) {
     return add_pieces(lane, begin, end, batch.pieces);
   };
-  if (!for_each_lane(round, range, add)) return Next::wait;
+  if (!for_each_lane(rounds_, order_.lanes(), round, range, add)) return Next::wait;
   batch.after = position_at(rounds_.end_row(round), start_.batches + round + 1);
   ++round;
   return Next::batch;

@@ -101,8 +101,6 @@ class Dealer {
   bool want_next_window();
   void want_windows_of(std::int64_t round);
   void learn_rows();
-  template <class Use>
-  bool for_each_lane(std::int64_t round, const RowRange& range, Use use) const;
   bool add_pieces(int lane, std::int64_t begin, std::int64_t end, std::vector<Piece>& pieces) const;
   std::int64_t slowest_round() const;
   std::uint32_t window_at(int lane, std::int64_t row) const;

@@ -28,9 +28,9 @@ Result<wire::Fd> lock_in(const std::string& folder) {
   return lock;
 }
 
-/// Arrow's allocator returns freed memory to the system after 10 ms, and rows of the next unit would
-/// fault the same pages in again: a tenth of the time of a scan. After a second is soon enough. The
-/// user's variable wins.
+/// Arrow's allocator returns freed memory to the system after 10 ms, and rows of the next unit
+/// would fault the same pages in again: a tenth of the time of a scan. After a second is soon
+/// enough. The user's variable wins.
 constexpr const char* freed_memory_kept = "MIMALLOC_PURGE_DELAY";
 constexpr const char* freed_memory_kept_ms = "1000";
 

@@ -45,6 +45,9 @@ struct Consumption {
   int world_size = 1;  ///< All clients of the group, on all machines.
   int rank = 0;
   int clients_here = 0;  ///< Those of this machine; 0: all.
+  /// Into how many lanes an epoch is cut that no cursor has begun: `data::lanes_for(machines)`.
+  /// Each machine reads those of its clients. Plans whose rows are not known beforehand have one.
+  int lanes = 1;
   bool equal = true;
   int prefetch = 1;            ///< Batches that wait for the client beside the one it has.
   std::optional<Json> cursor;  ///< Where to resume.
@@ -53,7 +56,7 @@ struct Consumption {
 };
 BOOST_DESCRIBE_STRUCT(Consumption, (),
                       (batch_size, drop_last, shuffle_window_rows, seed, epoch, group, world_size, rank, clients_here,
-                       equal, prefetch, cursor, iterator, more))
+                       lanes, equal, prefetch, cursor, iterator, more))
 
 /// Makes the connection a stream. The raw part has the plan's blobs, one after another.
 struct Open {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace headway::flow {
 namespace {
@@ -28,20 +29,31 @@ std::string subject_of(const feed::Consumption& consumption) {
   return consumption.group.empty() ? "the data set" : "the data set \"" + consumption.group + "\"";
 }
 
+/// Of an epoch without a limit.
+data::Shares shares_of(const feed::Consumption& consumption, const std::vector<Member>& members) {
+  data::Shares shares;
+  shares.world_size = consumption.world_size;
+  shares.batch_rows = consumption.batch_size.value_or(shares.batch_rows);
+  shares.drop_last = consumption.drop_last;
+  shares.equal = consumption.equal;
+  shares.ranks.clear();
+  for (const Member& member : members) shares.ranks.push_back(member.rank);
+  return shares;
+}
+
 DealerConfig dealer_config(const feed::Consumption& consumption, const data::Cursor& cursor, const BuiltPlan& built,
                            const std::vector<Member>& members) {
   DealerConfig config;
   config.batch_rows = consumption.batch_size;
   config.epoch = cursor.epoch;
   config.start = data::position_of(cursor);
-  config.skip_rows = built.order == nullptr ? cursor.rows_before : cursor.row;
-  data::Shares& shares = config.shares;
-  shares.world_size = consumption.world_size;
-  shares.drop_last = consumption.drop_last;
-  shares.equal = consumption.equal;
-  shares.rows_max = built.rows_max;
-  shares.ranks.clear();
-  for (const Member& member : members) shares.ranks.push_back(member.rank);
+  if (built.lanes > 1) {
+    config.rows_of_epoch = built.order->rows();
+  } else {
+    config.skip_rows = built.order == nullptr ? cursor.rows_before : cursor.row;
+  }
+  config.shares = shares_of(consumption, members);
+  config.shares.rows_max = built.rows_max;
   return config;
 }
 
@@ -128,13 +140,11 @@ arrow::Result<data::Cursor> Flow::start_cursor(const data::PlanIdentity& identit
     Result<data::Cursor> parsed = data::parse_cursor(*consumption_.cursor, "the cursor of " + subject_of(consumption_));
     if (!parsed) return status_of(parsed.error());
     cursor = std::move(*parsed);
-    if (cursor.lanes != 1) {
-      return arrow::Status::NotImplemented("a cursor of several lanes cannot be resumed here");
-    }
     return cursor;
   }
   cursor.seed = consumption_.seed ? static_cast<std::uint64_t>(*consumption_.seed) : drawn_seed();
   cursor.epoch = static_cast<std::uint32_t>(consumption_.epoch);
+  cursor.lanes = consumption_.batch_size ? consumption_.lanes : 1;
   cursor.plan = identity;
   cursor.plan_hash = data::plan_hash(identity);
   return cursor;
@@ -146,7 +156,12 @@ arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) 
   const auto blobs = views_of(input_->blobs);
   const Result<void> checked =
       data::check_cursor(cursor, data::identity_of(input_->plan, blobs), hash, subject_of(consumption_));
-  return checked ? arrow::Status::OK() : status_of(checked.error());
+  if (!checked) return status_of(checked.error());
+  const int lanes = std::exchange(cursor.lanes, built.lanes);
+  if (lanes == built.lanes || cursor.rows_before == 0) return arrow::Status::OK();
+  return arrow::Status::Invalid(subject_of(consumption_), " was read in ", lanes,
+                                " lanes, which needs batch_size and pieces whose rows are known: no "
+                                "max_errored_blocks that was not there before");
 }
 
 arrow::Status Flow::open_outlets(const data::Cursor& cursor) {
@@ -170,6 +185,9 @@ arrow::Status Flow::deal_epoch() {
   config.shuffle_window_rows = consumption_.shuffle_window_rows;
   if (!wanted_) config.is_wanted = [this] { return wanted_.load(); };
   config.on_read = events_.on_read;
+  config.lanes = cursor.lanes;
+  config.shares = shares_of(consumption_, members_);
+  config.rows_before = cursor.rows_before;
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config, gauges_).build());
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
   ARROW_RETURN_NOT_OK(open_outlets(cursor));

@@ -5,8 +5,10 @@
 #include "flow/functions/function_step.hpp"
 #include "flow/functions/python_source.hpp"
 #include "flow/functions/whole_stage.hpp"
+#include "flow/lanes_stage.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
+#include "flow/window_stage.hpp"
 
 #include <algorithm>
 
@@ -63,14 +65,17 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
   BuiltPlan built;
   const std::size_t last = result();
   positions_ = has_positions(last);
+  lanes_ = config_.lanes > 1 && may_have_lanes(last);
   if (last + 1 < input_.optimised.nodes.size())
-    built.rows_max = node(input_.optimised.nodes.size() - 1).as<data::LimitNode>()->rows;
+    rows_max_ = node(input_.optimised.nodes.size() - 1).as<data::LimitNode>()->rows;
+  built.rows_max = rows_max_;
   ARROW_ASSIGN_OR_RAISE(Built top, build(last));
   ARROW_RETURN_NOT_OK(shuffle_locally(top));
   ARROW_ASSIGN_OR_RAISE(built.stage, stage_of(std::move(top)));
   if (positions_) {
     built.order = order_;
     built.units = units_;
+    if (lanes_) built.lanes = order_->lanes();
   }
   built.may_run_ahead = !has_workers_ && !reads_all_first_;
   built.errored = errored_;
@@ -143,24 +148,62 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
   return built;
 }
 
+/// Whether the rows that it gives are those of an order, one for one: steps behind a shuffle may
+/// leave some out, and an exact shuffle is of all rows.
+bool PlanBuilder::may_have_lanes(std::size_t index) const {
+  if (is_chain(index)) return true;
+  const auto* shuffle = node(index).as<data::ShuffleNode>();
+  return shuffle != nullptr && shuffle->kind != data::ShuffleKind::exact && is_chain(node(index).inputs[0]);
+}
+
 arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   if (built.stage) return std::move(built.stage);
-  const UnitChain& chain = *built.chain;
-  auto sizes = unit_sizes(chain);
-  auto order = std::make_shared<const data::EpochOrder>(chain.order, sizes);
-  ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(chain));
-  const std::uint32_t first = positions_ ? config_.first_window : 0;
-  ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted};
-  if (positions_) limits.on_worked = config_.on_read;
-  limits.errored = errored_;
-  auto stage = read_units(engine_.budget(), std::move(limits), chain, order, first, std::move(schema), gauges_);
-  if (chain.order.permutes_rows) {
-    reads_all_first_ = reads_all_first_ || chain.order.window_bytes == data::whole_epoch;
-    ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes));
+  if (lanes_) built.chain->order.lanes = config_.lanes;
+  auto chain = std::make_shared<const UnitChain>(std::move(*built.chain));
+  auto sizes = unit_sizes(*chain);
+  auto order = std::make_shared<const data::EpochOrder>(chain->order, sizes);
+  ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(*chain));
+  std::unique_ptr<Stage> stage;
+  if (order->lanes() > 1) {
+    stage = lanes_stage(std::move(chain), order, std::move(schema));
+  } else {
+    ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted};
+    if (positions_) limits.on_worked = config_.on_read;
+    limits.errored = errored_;
+    const PartRange parts = parts_of_lane(*order, 0, positions_ ? config_.first_window : 0);
+    stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_);
+    if (order->config().permutes_rows) {
+      reads_all_first_ = reads_all_first_ || order->config().window_bytes == data::whole_epoch;
+      ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes));
+    }
   }
   order_ = std::move(order);
   units_ = std::move(sizes);
   return stage;
+}
+
+/// Lanes that are read at the same time share the threads.
+std::unique_ptr<Stage> PlanBuilder::lanes_stage(std::shared_ptr<const UnitChain> chain,
+                                                std::shared_ptr<const data::EpochOrder> order,
+                                                std::shared_ptr<arrow::Schema> schema) {
+  const auto ranks = static_cast<int>(config_.shares.ranks.size());
+  const int lanes_here = std::max(order->lanes() * ranks / config_.shares.world_size, 1);
+  const std::size_t threads = std::max<std::size_t>(engine_.threads() / static_cast<std::size_t>(lanes_here), 1);
+  ParallelLimits limits{threads, 2 * threads + 2, config_.is_wanted};
+  limits.errored = errored_;
+  const bool shuffles = order->config().permutes_rows;
+  auto read_lane = [chain = std::move(chain), order, schema, limits, shuffles, gauges = gauges_, &engine = engine_](
+                       int lane, std::uint32_t window) -> arrow::Result<std::unique_ptr<Stage>> {
+    auto stage =
+        read_units(engine.budget(), limits, *chain, order, parts_of_lane(*order, lane, window), schema, gauges);
+    if (shuffles) stage = std::make_unique<WindowStage>(std::move(stage), order, engine.budget().pool());
+    return stage;
+  };
+  data::Shares shares = config_.shares;
+  shares.rows_max = rows_max_;
+  auto stage = std::make_unique<LanesStage>(std::move(order), shares, config_.rows_before, std::move(schema),
+                                            std::move(read_lane));
+  return shuffles ? gauged(std::move(stage), "shuffle") : std::move(stage);
 }
 
 arrow::Result<std::unique_ptr<Stage>> PlanBuilder::input_stage(std::size_t index) {

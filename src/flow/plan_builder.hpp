@@ -2,6 +2,7 @@
 
 #include "data/epoch_order.hpp"
 #include "data/plan.hpp"
+#include "data/rounds.hpp"
 #include "flow/engine.hpp"
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
@@ -49,6 +50,11 @@ struct EpochConfig {
   std::function<bool()> is_wanted = nullptr;
   /// Called once when all units have been read, by any thread; only for plans with positions.
   std::function<void()> on_read = nullptr;
+  /// Into how many lanes the rows are cut, where the plan allows that; the stage gives the rows of
+  /// `shares` then, from `rows_before` on.
+  int lanes = 1;
+  data::Shares shares = {};
+  std::int64_t rows_before = 0;
 };
 
 /// A plan that is ready to run.
@@ -56,6 +62,8 @@ struct BuiltPlan {
   std::unique_ptr<Stage> stage;
   /// Of the chunks' windows. Null: rows of this plan have no position but their number.
   std::shared_ptr<const data::EpochOrder> order;
+  /// More than one: the stage gives the rows of this machine's ranks alone, round by round.
+  int lanes = 1;
   /// Of all sources; what a cursor is checked against.
   std::vector<data::UnitSize> units;
   std::int64_t rows_max = -1;  ///< The limit at the plan's end, which is not in `stage`.
@@ -101,6 +109,7 @@ class PlanBuilder {
   const data::Node& node(std::size_t index) const { return input_.optimised.nodes[index]; }
   bool is_chain(std::size_t index) const;
   bool has_positions(std::size_t index) const;
+  bool may_have_lanes(std::size_t index) const;
 
   arrow::Result<Built> build(std::size_t index);
   arrow::Result<Built> build_leaf(std::size_t index);
@@ -119,6 +128,9 @@ class PlanBuilder {
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
   arrow::Result<std::unique_ptr<Stage>> stage_of(Built built);
+  std::unique_ptr<Stage> lanes_stage(std::shared_ptr<const UnitChain> chain,
+                                     std::shared_ptr<const data::EpochOrder> order,
+                                     std::shared_ptr<arrow::Schema> schema);
   arrow::Result<std::unique_ptr<Stage>> input_stage(std::size_t index);
   arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
@@ -139,6 +151,8 @@ class PlanBuilder {
   std::shared_ptr<const data::EpochOrder> order_;
   std::vector<data::UnitSize> units_;
   bool positions_ = false;
+  std::int64_t rows_max_ = -1;
+  bool lanes_ = false;  ///< The order may have several.
   bool has_workers_ = false;
   bool reads_all_first_ = false;
 };

@@ -23,7 +23,9 @@ RowDealer::RowDealer(DealerConfig config, std::vector<Member> members)
       rounds_(shares_of(config_), config_.start.rows_before),
       skip_rows_(config_.skip_rows),
       position_(config_.start),
-      known_(config_.start.rows_before) {}
+      known_(config_.start.rows_before) {
+  if (gets_own_rows()) rounds_.set_total(config_.rows_of_epoch);
+}
 
 arrow::Status RowDealer::tell_layout(const std::shared_ptr<arrow::Schema>& schema) {
   came_ = schema;
@@ -78,7 +80,7 @@ arrow::Status RowDealer::put(Chunk chunk) {
 
 arrow::Status RowDealer::finish(const std::shared_ptr<arrow::Schema>& schema) {
   if (schema_ == nullptr && schema != nullptr) ARROW_RETURN_NOT_OK(tell_layout(schema));
-  rounds_.set_total(known_);
+  rounds_.set_total(known_);  // Unless it was known before.
   if (config_.batch_rows) {
     ARROW_RETURN_NOT_OK(deal_rounds());
     dropped_ = rounds_.dropped();
@@ -91,12 +93,22 @@ arrow::Status RowDealer::finish(const std::shared_ptr<arrow::Schema>& schema) {
 bool RowDealer::is_satisfied() const {
   if (std::all_of(members_.begin(), members_.end(), [](const Member& each) { return each.outlet->closed(); }))
     return true;
+  if (gets_own_rows()) return rounds_.is_past_end(next_round_);
   const std::int64_t most = config_.shares.rows_max;
   return most >= 0 && known_ >= most;
 }
 
+/// Whether the rows of a round are there.
+bool RowDealer::has_round(std::int64_t round) const {
+  if (rounds_.is_past_end(round) || !rounds_.is_decided(round)) return false;
+  if (!gets_own_rows()) return true;
+  std::int64_t rows = 0;
+  for (const int rank : config_.shares.ranks) rows += rounds_.batch(round, rank).rows;
+  return rows <= held_rows_;
+}
+
 arrow::Status RowDealer::deal_rounds() {
-  while (!rounds_.is_past_end(next_round_) && rounds_.is_decided(next_round_)) {
+  while (has_round(next_round_)) {
     ARROW_RETURN_NOT_OK(deal_round(next_round_));
     ++next_round_;
   }
@@ -104,9 +116,18 @@ arrow::Status RowDealer::deal_rounds() {
 }
 
 arrow::Status RowDealer::deal_round(std::int64_t round) {
-  data::Position after = position_after(rounds_.end_row(round) - position_.rows_before);
+  data::Position after;  // Of several lanes it is a number of rows alone.
+  if (!gets_own_rows()) after = position_after(rounds_.end_row(round) - position_.rows_before);
   after.rows_before = rounds_.end_row(round);
   after.batches = position_.batches + 1;
+  if (gets_own_rows()) {
+    for (const int rank : config_.shares.ranks) {
+      const std::vector<Rows> rows = take(rounds_.batch(round, rank).rows);
+      if (!rows.empty()) ARROW_RETURN_NOT_OK(deal(rank, rows, after));
+    }
+    position_ = after;
+    return arrow::Status::OK();
+  }
   std::int64_t at = 0;
   for (int rank = 0; rank < config_.shares.world_size; ++rank) {
     const data::RowRange range = rounds_.batch(round, rank);

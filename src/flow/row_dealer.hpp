@@ -31,6 +31,9 @@ struct DealerConfig {
   /// Rows to be left out first: those that went before the start, where the stage begins with the
   /// epoch.
   std::int64_t skip_rows = 0;
+  /// The epoch's rows, where only those of `shares.ranks` come, round by round and rank by rank;
+  /// -1: all rows come.
+  std::int64_t rows_of_epoch = -1;
   /// Called as the wait for a client to take a batch begins, and as it ends.
   std::function<void(int rank, bool waits)> on_wait = [](int, bool) {};
 };
@@ -63,6 +66,8 @@ class RowDealer {
 
   arrow::Status tell_layout(const std::shared_ptr<arrow::Schema>& schema);
   arrow::Result<Rows> fitting(const Rows& rows) const;
+  bool gets_own_rows() const { return config_.rows_of_epoch >= 0; }
+  bool has_round(std::int64_t round) const;
   arrow::Status deal_rounds();
   arrow::Status deal_piece();
   arrow::Status deal_round(std::int64_t round);

@@ -5,6 +5,8 @@
 namespace headway::flow {
 namespace {
 
+constexpr int lanes_max = 1 << 16;
+
 Error wrong(const std::string& argument, std::int64_t given, const std::string& allowed) {
   return {ErrorKind::invalid_argument, argument + " is " + std::to_string(given) + "; it must be " + allowed};
 }
@@ -24,6 +26,9 @@ Result<void> check_consumption(const feed::Consumption& consumption) {
   }
   if (consumption.clients_here < 0 || consumption.clients_here > consumption.world_size) {
     return wrong("clients_here", consumption.clients_here, "from 0 to world_size");
+  }
+  if (consumption.lanes < 1 || consumption.lanes > lanes_max) {
+    return wrong("lanes", consumption.lanes, "from 1 to " + std::to_string(lanes_max));
   }
   if (consumption.prefetch < 0) return wrong("prefetch_batches", consumption.prefetch, "0 or more");
   if (consumption.epoch < 0) return wrong("epoch", consumption.epoch, "0 or more");

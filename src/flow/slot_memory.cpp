@@ -75,7 +75,7 @@ Result<Slot> SlotMemory::take(std::uint64_t size) {
     return Error{ErrorKind::unavailable,
                  "cannot map memory for a batch of " + std::to_string(slot.size) + " bytes: " + wire::reason_of(errno)};
   }
-  // All pages at once: each would be a fault of its own. A kernel that cannot makes them one by one.
+  // All pages at once: each would be a separate fault. An old kernel makes them one by one.
   (void)madvise(mapped, size, MADV_POPULATE_WRITE);
   slot.memory = {static_cast<std::byte*>(mapped), slot.size};
   end_ += slot.size;

@@ -27,6 +27,31 @@ std::int64_t bytes_of(const Leaf& leaf, const Unit& unit) {
   return all == 0 ? 0 : unit.bytes * static_cast<std::int64_t>(leaf.columns->size()) / all;
 }
 
+/// Passes on the rows of a part of a unit; the unit is read and worked on as a whole, so that what
+/// is made of a row does not depend on the part.
+class PartSink {
+ public:
+  PartSink(const data::UnitPart& part, const ItemSink& sink) : part_(part), sink_(sink) {}
+
+  arrow::Status put(const std::shared_ptr<arrow::RecordBatch>& rows) {
+    const std::int64_t begin = std::max<std::int64_t>(part_.begin - at_, 0);
+    const std::int64_t end = std::min(part_.end - at_, rows->num_rows());
+    at_ += rows->num_rows();
+    return begin < end ? sink_(rows->Slice(begin, end - begin)) : arrow::Status::OK();
+  }
+
+  /// `rows`: those of the unit, as they were known beforehand.
+  arrow::Status finish(std::int64_t rows) const {
+    if (at_ == rows) return arrow::Status::OK();
+    return arrow::Status::Invalid("it has ", at_, " rows; when the data set was opened it had ", rows);
+  }
+
+ private:
+  const data::UnitPart& part_;
+  const ItemSink& sink_;
+  std::int64_t at_ = 0;
+};
+
 arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, arrow::MemoryPool* pool,
                                 const ItemSink& sink, FlowGauges& gauges) {
   ThreadClock clock(gauges, from.leaf->gauges);
@@ -73,14 +98,19 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) 
   return schema;
 }
 
+PartRange parts_of_lane(const data::EpochOrder& order, int lane, std::uint32_t first_window) {
+  const auto part_of = [&](std::uint32_t window) {
+    return window < order.windows().size() ? order.windows()[window].first_part : order.parts().size();
+  };
+  return {part_of(first_window), part_of(order.end_window(lane))};
+}
+
 std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
-                                  std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
+                                  std::shared_ptr<const data::EpochOrder> order, PartRange parts,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
-  const auto windows = order->windows();
-  const std::size_t first = first_window < windows.size() ? windows[first_window].first_part : order->parts().size();
-  auto next = [units, order, at = first, first, &budget, gauges]() mutable -> arrow::Result<std::optional<Item>> {
-    if (at >= order->parts().size()) return std::nullopt;
+  auto next = [units, order, at = parts.first, parts, &budget, gauges]() mutable -> arrow::Result<std::optional<Item>> {
+    if (at >= parts.end) return std::nullopt;
     const data::UnitPart& part = order->parts()[at];
     const LeafUnit& from = (*units)[part.unit];
     UnitPlace place;
@@ -88,7 +118,7 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     place.epoch = order->config().epoch;
     place.unit = static_cast<std::int64_t>(part.unit);
     place.where = from.unit->where;
-    place.is_first = at == first;
+    place.is_first = at == parts.first;
     ++at;
     Item item;
     item.where = from.unit->where;
@@ -96,8 +126,13 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     item.bytes = std::min(item.bytes, budget.bytes() / 2);  // Larger ones are read page by page.
     item.window = part.window;
     item.unit = part.unit;
-    item.work = [from, place, &budget, gauges](const ItemSink& sink) {
-      return read_unit_through(from, place, budget.pool(), sink, *gauges);
+    const std::int64_t rows = order->lanes() > 1 ? from.unit->rows : -1;
+    item.work = [from, place, part, rows, &budget, gauges](const ItemSink& sink) {
+      if (rows < 0) return read_unit_through(from, place, budget.pool(), sink, *gauges);
+      PartSink of_part(part, sink);
+      const ItemSink put = [&](const std::shared_ptr<arrow::RecordBatch>& batch) { return of_part.put(batch); };
+      ARROW_RETURN_NOT_OK(read_unit_through(from, place, budget.pool(), put, *gauges));
+      return of_part.finish(rows);
     };
     return item;
   };

@@ -32,10 +32,18 @@ std::vector<data::UnitSize> unit_sizes(const UnitChain& chain);
 /// Schema of the rows; null when only rows show it. Errors: leaves that do not fit together.
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain);
 
-/// Reads the units in the order of `order` from window `first_window` on. The rows of a window come
-/// as they lie in the units.
+/// Some of an order's parts.
+struct PartRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+/// The parts of a lane from a window on; none where there is no such window.
+PartRange parts_of_lane(const data::EpochOrder& order, int lane, std::uint32_t first_window);
+
+/// Reads these parts in the order of `order`. The rows of a window come as they lie in the units.
 std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
-                                  std::shared_ptr<const data::EpochOrder> order, std::uint32_t first_window,
+                                  std::shared_ptr<const data::EpochOrder> order, PartRange parts,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges);
 
 }  // namespace headway::flow

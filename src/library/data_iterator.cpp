@@ -61,6 +61,7 @@ Json consumption_of(const IteratorState& state, const BatchOptions& options) {
           {"world_size", state.world_size},
           {"rank", state.rank},
           {"clients_here", state.clients_here},
+          {"lanes", state.lanes},
           {"equal", !state.group.empty()},
           {"prefetch", options.prefetch_batches},
           {"cursor", state.cursor},
@@ -183,7 +184,9 @@ Epochs::Iterator Epochs::begin() const {
 Epochs DataIterator::batches(const BatchOptions& options) const { return {state_, options}; }
 
 Json DataIterator::state() const {
-  return {{"version", state_version}, {"epoch", state_->epoch}, {"cursor", state_->cursor}};
+  Json state = {{"version", state_version}, {"epoch", state_->epoch}, {"cursor", state_->cursor}};
+  if (state_->lanes > 1) state["lanes"] = state_->lanes;
+  return state;
 }
 
 void DataIterator::load_state(const Json& state) {
@@ -195,6 +198,8 @@ void DataIterator::load_state(const Json& state) {
   }
   state_->epoch = state.at("epoch").as_int();
   state_->cursor = state.at("cursor");
+  // Whatever machines there are now: what a step trains is the same.
+  state_->lanes = static_cast<int>(state.value_or("lanes", std::int64_t{1}));
   state_->moving = 0;
 }
 

@@ -27,6 +27,7 @@ struct IteratorState {
   int world_size = 1;
   int rank = 0;
   int clients_here = 0;
+  int lanes = 1;  ///< Into which an epoch is cut; each machine reads its own.
   std::optional<std::uint64_t> seed = std::nullopt;
   /// An epoch, and a cursor in it; null at its begin.
   std::int64_t epoch = 0;

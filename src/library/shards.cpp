@@ -34,6 +34,7 @@ void give_shards(const std::string& datasets_json, const std::string& positions_
       state->world_size = setting.world_size;
       state->rank = setting.rank;
       state->clients_here = setting.local_world_size;
+      state->lanes = setting.lanes;
     }
     // The same after a restart, and in each rank.
     state->seed = seed_of(setting.trial_id + "/" + name);

@@ -11,6 +11,7 @@ struct ShardSetting {
   int world_size = 1;
   int rank = 0;
   int local_world_size = 1;
+  int lanes = 1;  ///< `data::lanes_for` the machines.
 };
 
 /// The data sets of a trainer as they travel to workers: an object by name.

@@ -1,6 +1,7 @@
 #include "library/worker_main.hpp"
 
 #include "core/preemption.hpp"
+#include "data/epoch_order.hpp"
 #include "library/arrow_libraries.hpp"
 #include "library/crash_trace.hpp"
 #include "library/exception_text.hpp"
@@ -94,12 +95,21 @@ Result<void> settle_in(const wire::StartSession& start) {
   return rank == nullptr ? Result<void>() : worker::settle_in(rank->working_directory, rank->enter_working_directory);
 }
 
+/// Into how many lanes epochs are cut: one for each machine, or a few more. Ranks know how many of
+/// them are on their own machine, so all take what rank 0 makes of that.
+int lanes_of_data() {
+  const int here = context_of_worker.local_world_size;
+  if (here == context_of_worker.world_size) return 1;
+  const int machines = (context_of_worker.world_size + here - 1) / here;
+  return std::stoi(worker_collective("broadcast", 0, std::to_string(data::lanes_for(machines))).value());
+}
+
 /// Throws `BadResult` where the checkpoint that the attempt begins with cannot be read.
 void give_data(const Json& datasets) {
   const JsonObject positions = session->data_cursors().value();
   give_shards(json_text(datasets), json_text(positions),
               {context_of_worker.trial_id, context_of_worker.world_size, context_of_worker.world_rank,
-               context_of_worker.local_world_size});
+               context_of_worker.local_world_size, datasets.as_object().empty() ? 1 : lanes_of_data()});
 }
 
 void train(const wire::Blob& task) {

@@ -59,7 +59,9 @@ class Layout:
         return kind == "bool" or kind in _PLAIN
 
     def variable_tensors(self, index: int) -> str | None:
-        """The name in numpy of the values of a column of tensors whose shapes may differ; None for others."""
+        """The name in numpy of the values of a column of tensors whose shapes may differ; None for
+        others.
+        """
         if index not in self._tensors:
             self._tensors[index] = _variable_tensors(self.schema.field(index).type)
         return self._tensors[index]
@@ -139,8 +141,8 @@ class Batch:
         return np.frombuffer(self._core, dtype, count, offset).reshape(shape)
 
     def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
-        """A view of tensors whose shapes may differ as one array; None where they do, or one is null,
-        and for other columns.
+        """A view of tensors whose shapes may differ as one array; None where they do, or one is
+        null, and for other columns.
         """
         import numpy as np
 

@@ -95,6 +95,7 @@ _WHOLE: dict[str, Any] = {
     "rank": 0,
     "equal": False,
     "clients_here": 0,
+    "lanes": 1,
     "prefetch": 1,
     "cursor": None,
     "iterator": "",

@@ -6,6 +6,7 @@ import itertools
 import os
 from typing import TYPE_CHECKING, Any
 
+from headway import _core
 from headway.data import _client
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from headway.data._waits import RankWaits
 
 _numbers = itertools.count()
+
+
+def lanes_for(machines: int) -> int:
+    """Into how many lanes a data set is cut that so many machines read."""
+    return _core.data_lanes(machines)
 
 
 class EpochStreams:

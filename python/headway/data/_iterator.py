@@ -33,6 +33,7 @@ class Share:
         rank: Which one this is.
         equal: Whether all get the same number of rows; at most ``world_size - 1`` are dropped.
         clients_here: How many of them are on this machine; 0: all.
+        lanes: Into how many parts an epoch is cut, of which each machine reads its own.
     """
 
     group: str = ""
@@ -40,6 +41,7 @@ class Share:
     rank: int = 0
     equal: bool = False
     clients_here: int = 0
+    lanes: int = 1
 
 
 class Epochs:
@@ -298,7 +300,8 @@ class DataIterator(ToTensorflow):
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration is, after the rows that were consumed so far."""
         cursor = None if self._cursor is None else json.loads(self._cursor)
-        return {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": cursor}
+        state = {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": cursor}
+        return {**state, "lanes": self._share.lanes} if self._share.lanes > 1 else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """The next iteration begins there.
@@ -310,6 +313,8 @@ class DataIterator(ToTensorflow):
             refuse("state_dict", state_dict, "what state_dict() gave")
         self._epoch = check_int("state_dict['epoch']", state_dict["epoch"], "an epoch")
         cursor = state_dict["cursor"]
+        # Whatever machines there are now: what a step trains is the same.
+        self._share = dataclasses.replace(self._share, lanes=state_dict.get("lanes", 1))
         self._cursor, self._moving = None if cursor is None else json.dumps(cursor), None
 
     def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from headway import _session as worker_session
 from headway._values.arguments import refuse
 from headway._worker.in_context import InContext
 from headway.data import DataContext, DataIterator, Dataset, from_ray
+from headway.data._epochs import lanes_for
 from headway.data._frames import is_of_ray
 from headway.data._iterator import Share
 from headway.train._training_function.data_config import DataConfig
@@ -52,7 +54,8 @@ class Shares:
             made = self.config.configure(self.datasets, world_size, None, None)[rank]
         else:
             made = self._of_user(session, world_size, rank)
-        return {name: _named(each, name, context) for name, each in made.items()}
+        lanes = _lanes(session)
+        return {name: _named(each, name, context, lanes) for name, each in made.items()}
 
     def _of_user(self, session: worker_session.WorkerSession, world_size: int, rank: int) -> dict[str, DataIterator]:
         """What a user's ``configure`` gives: rank 0 calls it for all."""
@@ -90,12 +93,29 @@ def _made(name: str, given: Any) -> Dataset:
     return dataset
 
 
-def _named(iterator: DataIterator, name: str, context: dict[str, Any]) -> DataIterator:
+def _lanes(session: worker_session.WorkerSession) -> int:
+    """Into how many lanes epochs are cut: one for each machine, or a few more. Ranks know how many
+    of them are on their own machine, so all take what rank 0 makes of that.
+    """
+    context = session.context
+    world_size, here = context["world_size"], context["plan"]["local_world_size"]
+    if here == world_size:
+        return 1
+    if context["plan"]["rank"] == 0:
+        lanes = lanes_for(math.ceil(world_size / here))
+        session.core.collective("broadcast", str(lanes).encode())
+        return lanes
+    message = session.core.collective("broadcast", None)
+    assert message is not None
+    return int(bytes(message))
+
+
+def _named(iterator: DataIterator, name: str, context: dict[str, Any], lanes: int) -> DataIterator:
     """The iterator under its data set's name, with a group and a seed that all ranks have alike."""
     iterator._name = name
     if iterator._share.world_size > 1 or iterator._share.group:
         here = context["plan"]["local_world_size"]
-        iterator._share = replace(iterator._share, group=name, clients_here=here)
+        iterator._share = replace(iterator._share, group=name, clients_here=here, lanes=lanes)
     else:
         iterator._share = Share()
     # The same after a restart, and in each rank.
