@@ -70,7 +70,8 @@ GUIDE = """
         import tensorflow as tf
 
         n = 80
-        X = np.random.default_rng(0).normal(0, 1, size=(n, 4))
+        # All rows are equal: an epoch's loss does not depend on which rows a rank has drawn.
+        X = np.ones((n, 4))
         Y = X.sum(axis=1, keepdims=True)
         strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
         with strategy.scope():
