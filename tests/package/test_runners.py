@@ -39,6 +39,10 @@ def tree(tmp_path: Path) -> Path:
         fail = 'case " $* " in *" ${FAILS:-none} "*) exit 1;; esac'
         program.write_text(f"#!/bin/sh\n{note}\n{says}\n{fail}\n")
         program.chmod(0o755)
+    tests = tmp_path / "tests/python"
+    tests.mkdir(parents=True)
+    for mark in ("both_starts", "cpp_program"):
+        (tests / f"test_{mark}.py").write_text(f"pytestmark = pytest.mark.{mark}\n")
     for name in ("steps.sh", "test.sh"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     return tmp_path
@@ -57,12 +61,14 @@ def run(tree: Path, *arguments: str, fails: str = "none") -> tuple[int, str, lis
 def test_each_python_test_runs_once_and_those_that_differ_a_second_time(tree: Path) -> None:
     status, _, calls = run(tree)
     assert status == 0
-    forked, by_exec, with_programs = (call for call in calls if call.endswith(" tests/python"))
+    forked, by_exec, with_programs = (call for call in calls if " tests/python" in call)
     assert forked.startswith("python fork ")
     assert forked.endswith("--dist worksteal --budget -m not cpp_program tests/python")
     assert by_exec.startswith("python exec ")
-    assert by_exec.endswith("--dist worksteal --budget -m both_starts and not cpp_program tests/python")
-    assert with_programs.endswith("-m cpp_program tests/python")
+    assert by_exec.endswith(
+        "--dist worksteal --budget -m both_starts and not cpp_program tests/python/test_both_starts.py"
+    )
+    assert with_programs.endswith("-m cpp_program tests/python/test_cpp_program.py")
     (ctest,) = [call for call in calls if call.startswith("ctest")]
     assert "--label-exclude heavy" in ctest
 
