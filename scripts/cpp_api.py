@@ -32,6 +32,7 @@ HEADERS = [
         "checkpoint",
         "storage",
         "callback",
+        "tune",
         "data/dataset",
         "data/aggregate",
         "data/write",
@@ -49,7 +50,7 @@ HEADERS = [
 ]
 INTRODUCTION = """# The C++ API
 
-Everything that `<headway/train.hpp>` and `<headway/torch.hpp>` declare, header by header.
+Everything that `<headway/train.hpp>`, `<headway/tune.hpp>` and `<headway/torch.hpp>` declare, header by header.
 [Training from C++](cpp.md) is the introduction. This page is written by `scripts/cpp_api.py` out of the headers.
 """
 

@@ -264,10 +264,13 @@ void ExperimentWorld::check_no_place_is_idle() const {
     running += trial.state == TrialState::running ? 1 : 0;
     waiting += trial.state == TrialState::waiting && !trial.left ? 1 : 0;
   }
-  if (spec_.max_concurrent) require(starting + running <= *spec_.max_concurrent, "max_concurrent holds", "it does not");
-  const bool has_place = !spec_.max_concurrent || starting + running < *spec_.max_concurrent;
-  require(waiting == 0 || starting >= TuneController::ahead || !has_place, no_idle_place,
+  const int held = static_cast<int>(controller_.held().size());
+  const int inside = starting + running - held;
+  if (spec_.max_concurrent) require(inside <= *spec_.max_concurrent, "max_concurrent holds", "it does not");
+  const bool has_place = !spec_.max_concurrent || inside < *spec_.max_concurrent;
+  require(waiting == 0 || starting >= controller_.ahead() || !has_place, no_idle_place,
           std::to_string(waiting) + " trials wait");
+  require(held == 0 || !has_place, no_idle_place, std::to_string(held) + " trials are held");
 }
 
 void ExperimentWorld::check_end() const {

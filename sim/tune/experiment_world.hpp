@@ -81,6 +81,7 @@ class ExperimentWorld {
 
   void carry_out(const AskSuggestions& command);
   void carry_out(const StartTrial& command);
+  void carry_out(const ReleaseTrial& command);
   void carry_out(const AnswerTrial& command);
   void carry_out(const AskVerdict& command);
   void carry_out(const AskTrial& command);

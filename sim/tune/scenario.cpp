@@ -73,6 +73,7 @@ Scenario scenario_of(Random& random) {
   spec.mode = random.one_in(2) ? "max" : "min";
   spec.scheduler = scheduler_of(random);
   if (random.one_in(3)) spec.max_concurrent = 1 + random.below(4);
+  if (random.one_in(2)) spec.prepares = random.below(5);
   if (random.one_in(4)) spec.stop = {{"score", score_max}};
   if (random.one_in(8)) spec.time_budget_s = 1 + random.below(20);
   spec.asks = random.one_in(4);

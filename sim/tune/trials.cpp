@@ -1,5 +1,7 @@
 #include "sim/tune/experiment_world.hpp"
 
+#include <algorithm>
+
 /// What trials and the front end do, as commands want it.
 namespace headway::control::tune::sim {
 
@@ -43,6 +45,16 @@ void ExperimentWorld::carry_out(const StartTrial& command) {
            .life = trial.life + 1,
            .alive = true,
            .pinned = controller_.pinned(command.trial)};
+  if (command.held) return;
+  for_slots_.push_back(command.trial);
+  give_slots();
+}
+
+void ExperimentWorld::carry_out(const ReleaseTrial& command) {
+  const Trial& trial = trials_.at(static_cast<std::size_t>(command.trial));
+  if (!trial.alive || trial.ends) return;
+  require(!trial.has_slot && std::ranges::find(for_slots_, command.trial) == for_slots_.end(), one_life,
+          "trial " + std::to_string(command.trial) + " is let in twice");
   for_slots_.push_back(command.trial);
   give_slots();
 }

@@ -122,6 +122,10 @@ void bind_experiment(nb::module_& module) {
           "A descriptor that is readable while there are events to take.")
       .def("take_events", &take_experiment_events,
            "What happened since the last call, in order. The last event is ExperimentEnded.")
+      .def(
+          "take_each_report", [](PyExperiment& self, bool each) { self.experiment->take_each_report(each); },
+          nb::arg("each"), WithoutGil(),
+          "Whether each report comes; else the newest of a trial's that wait, when something else wakes.")
       .def("suggest", &suggest, nb::arg("trial_id"), nb::arg("config_json"), nb::arg("folder"),
            nb::arg("replaces") = nb::none(), nb::arg("tag") = nb::none(),
            "A new trial; it may try an earlier driver's once more.")

@@ -38,6 +38,7 @@ Run::Run(Runtime& runtime, RunStart start)
       worker_setup_(std::move(start.worker_setup)),
       task_(std::move(start.task)),
       trainer_(std::move(start.trainer)),
+      held_(start.held),
       waits_for_slots_(std::move(start.waits_for_slots)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name), start.durable_files)),
@@ -118,6 +119,11 @@ void Run::start(std::int64_t run_id) {
   // The factory imports its modules while storage is probed.
   if (local_sessions_.empty() && factory_.is_nodes_own()) runtime_->nodes().warm(spec_.preload);
   handle(control::StartAsked{});
+}
+
+void Run::let_in() {
+  held_ = false;
+  if (const auto acquire = std::exchange(held_acquire_, std::nullopt)) carry_out(*acquire);
 }
 
 void Run::post(control::Event event) {

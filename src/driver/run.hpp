@@ -73,6 +73,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   /// the run was taken up; `done` is called on the loop.
   void read_results(std::int64_t count, std::function<void(std::vector<JsonObject> lines)> done);
   void start(std::int64_t run_id);
+  /// A run that was held asks for its slots, at once or when it is prepared.
+  void let_in();
   // Of its ranks; helper processes hear of themselves.
   Result<void> worker_message(std::int64_t worker_id, wire::Frame frame) override;
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
@@ -195,6 +197,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   JsonObject worker_setup_;
   wire::Blob task_;
   wire::Blob trainer_;
+  bool held_;
+  std::optional<control::AcquireNodes> held_acquire_;  ///< What it asks for once it is let in.
   std::function<void(bool waits)> waits_for_slots_;
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;

@@ -64,6 +64,10 @@ void Run::carry_out(const control::PrepareStorage&) {
 }
 
 void Run::carry_out(const control::AcquireNodes& command) {
+  if (held_) {
+    held_acquire_ = command;
+    return;
+  }
   if (!local_sessions_.empty()) {  // They are there already, wherever that is.
     std::array<char, 256> hostname{};
     gethostname(hostname.data(), hostname.size() - 1);
@@ -105,7 +109,10 @@ void Run::carry_out(const control::LookForCapacity& command) {
   post(control::CapacitySeen{runtime_->engine().possible(run_id_, to_wanted(command.wanted))});
 }
 
-void Run::carry_out(const control::ReleaseNodes&) { runtime_->engine().release(run_id_); }
+void Run::carry_out(const control::ReleaseNodes&) {
+  held_acquire_.reset();
+  runtime_->engine().release(run_id_);
+}
 
 void Run::carry_out(const control::StartWorkers& command) {
   if (!command.words.empty()) notify(command.words);

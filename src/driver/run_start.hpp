@@ -25,6 +25,8 @@ struct RunStart {
   /// Whether its small files survive a loss of power by themselves. A trial's may be lost: what it
   /// came to is in its experiment's journal, and its checkpoints are durable.
   bool durable_files = true;
+  /// It asks for no slots before Run::let_in.
+  bool held = false;
   /// Called, from any thread, when there are events to take, rather than event_fd made readable.
   std::function<void()> woken = nullptr;
   /// Called on the loop when the run has to wait for slots, and when it has them.

@@ -9,6 +9,7 @@
 #include "library/interrupt.hpp"
 #include "library/program.hpp"
 #include "library/run_loop.hpp"
+#include "library/run_start.hpp"
 #include "library/worker_setup.hpp"
 #include "storage/storage.hpp"
 
@@ -24,27 +25,6 @@ namespace fs = std::filesystem;
 std::string home() {
   const char* variable = std::getenv("HOME");
   return variable == nullptr ? "/" : variable;
-}
-
-/// Absolute, with "~" at its beginning as the home directory. What is no path stays as it is, for
-/// validate() to refuse.
-std::string storage_path_of(std::string path) {
-  for (const char* variable : {"HEADWAY_STORAGE", "RAY_STORAGE"}) {
-    const char* value = std::getenv(variable);
-    if (path.empty() && value != nullptr) path = value;
-  }
-  if (path.empty()) path = "~/headway_results";
-  if (!scheme_of(path).empty()) {
-    prepare_location(path);
-    const Result<std::string> local = is_remote(path) ? Result<std::string>(path) : local_path(path);
-    return local ? *local : path;
-  }
-  if (path == "~" || path.starts_with("~/")) path = home() + path.substr(1);
-  std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure).lexically_normal();
-  std::string text = failure ? path : absolute.string();
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
 }
 
 ValidationSpec to_spec(const RunRequest::Validation& asked) {
@@ -187,10 +167,26 @@ class ServedRun : public StartedRun {
 
 }  // namespace
 
-Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
-  // The program's faults are reported before those of the run.
-  auto runtime = driver_runtime();
-  if (!runtime) return runtime.error();
+std::string storage_path_of(std::string path) {
+  for (const char* variable : {"HEADWAY_STORAGE", "RAY_STORAGE"}) {
+    const char* value = std::getenv(variable);
+    if (path.empty() && value != nullptr) path = value;
+  }
+  if (path.empty()) path = "~/headway_results";
+  if (!scheme_of(path).empty()) {
+    prepare_location(path);
+    const Result<std::string> local = is_remote(path) ? Result<std::string>(path) : local_path(path);
+    return local ? *local : path;
+  }
+  if (path == "~" || path.starts_with("~/")) path = home() + path.substr(1);
+  std::error_code failure;
+  const fs::path absolute = fs::absolute(path, failure).lexically_normal();
+  std::string text = failure ? path : absolute.string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+Result<driver::RunStart> run_start_of(const RunRequest& request) {
   Result<RunSpec> spec = to_spec(request);
   if (!spec) return spec.error();
   Result<wire::Blob> validation = to_blob(request.validation);
@@ -206,7 +202,16 @@ Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
   driver::RunStart start{.spec = std::move(*spec), .worker_setup = std::move(setup)};
   start.task = std::make_shared<const std::string>(json_text(task));
   start.validation = std::move(*validation);
-  auto started = (*runtime)->start_run(std::move(start));
+  return start;
+}
+
+Result<std::unique_ptr<StartedRun>> start(const RunRequest& request) {
+  // The program's faults are reported before those of the run.
+  auto runtime = driver_runtime();
+  if (!runtime) return runtime.error();
+  Result<driver::RunStart> start = run_start_of(request);
+  if (!start) return start.error();
+  auto started = (*runtime)->start_run(std::move(*start));
   if (!started) return started.error();
   return std::unique_ptr<StartedRun>(std::make_unique<ServedRun>(*started, request));
 }

@@ -11,8 +11,8 @@ BOOST_AUTO_TEST_CASE(the_examples_come_to_their_results) {
 #else
   const std::string start = "fork";
 #endif
-  for (const std::string program :
-       {HEADWAY_TEST_EXAMPLE_PLAIN, HEADWAY_TEST_EXAMPLE_RECOVER, HEADWAY_TEST_EXAMPLE_DATA}) {
+  for (const std::string program : {HEADWAY_TEST_EXAMPLE_PLAIN, HEADWAY_TEST_EXAMPLE_RECOVER, HEADWAY_TEST_EXAMPLE_DATA,
+                                    HEADWAY_TEST_EXAMPLE_TUNE}) {
     const Folder folder;
     const Ended ended = run_command("HEADWAY_WORKER_START=" + start + " " + program + " " + folder.path());
     BOOST_TEST_CONTEXT(ended.output) { BOOST_TEST(ended.code == 0); }

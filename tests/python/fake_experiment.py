@@ -77,6 +77,9 @@ class FakeExperiment:
             )
         )
 
+    def take_each_report(self, each):
+        """Each comes."""
+
     def no_suggestion(self):
         self.idle = True
 

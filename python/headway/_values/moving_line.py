@@ -50,6 +50,11 @@ class MovingLine:
         self._bar = ""
         self._bar_at_s = 0.0
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a place for it."""
+        return self._place is not None
+
     def status(self, text: str) -> None:
         """What the run is doing now."""
         self._status = text

@@ -24,6 +24,12 @@ struct StartTrial {
   int start = 1;         ///< From 1: one that was paused, or whose driver has died, starts again.
   bool resumes = false;  ///< From its newest checkpoint.
   bool copied = false;   ///< With another configuration than at its last start.
+  bool held = false;     ///< It is made ready, and asks for no slots before ReleaseTrial.
+};
+
+/// There is a place for a trial that was held.
+struct ReleaseTrial {
+  std::int64_t trial = 0;
 };
 
 /// Ask the front end for the configuration of a trial that goes on as a copy of the donor →
@@ -98,8 +104,8 @@ struct FinishExperiment {
 };
 
 using TuneCommand =
-    std::variant<AskSuggestions, StartTrial, AnswerTrial, AskVerdict, AskTrial, AskConfig, CloneCheckpoint,
-                 PinCheckpoints, LogPolicy, StopTrial, TellEnd, SetTimer, FinishExperiment>;
+    std::variant<AskSuggestions, StartTrial, ReleaseTrial, AnswerTrial, AskVerdict, AskTrial, AskConfig,
+                 CloneCheckpoint, PinCheckpoints, LogPolicy, StopTrial, TellEnd, SetTimer, FinishExperiment>;
 using TuneCommands = std::vector<TuneCommand>;
 
 }  // namespace headway::control::tune

@@ -28,11 +28,15 @@ struct ExperimentSpec {
   JsonObject scheduler = {{"kind", "fifo"}};               ///< See Scheduler::make.
   std::optional<std::map<std::string, double>> stop = {};  ///< By metric: a trial ends there.
   std::optional<int> max_concurrent = {};                  ///< Unset: as there are slots.
-  std::optional<double> time_budget_s = {};                ///< Of each driver.
-  bool fail_fast = false;                                  ///< The first error ends all.
-  bool asks = false;                                       ///< The front end decides, too.
-  bool overrules = false;                                  ///< … and knows the scheduler's.
-  bool chooses = false;  ///< The front end says which trial starts where there is a place.
+  /// How many trials beyond those that may run are suggested and made ready, so that a place that
+  /// gets free finds one. Each is suggested without the results of those that run then.
+  std::optional<int> prepares = {};
+  std::optional<double> time_budget_s = {};  ///< Of each driver.
+  bool fail_fast = false;                    ///< The first error ends all.
+  bool asks = false;                         ///< The front end decides, too.
+  bool overrules = false;                    ///< … and knows the scheduler's.
+  /// The front end says which trial starts where there is a place.
+  bool chooses = false;
   /// A report without a metric that is needed is an error.
   bool strict = true;
   /// Metrics that each report must have beside the scheduler's.
@@ -41,8 +45,8 @@ struct ExperimentSpec {
   RestoreSpec restore = {};
 };
 BOOST_DESCRIBE_STRUCT(ExperimentSpec, (),
-                      (path, metric, mode, scheduler, stop, max_concurrent, time_budget_s, fail_fast, asks, overrules,
-                       chooses, strict, needs, seed, restore))
+                      (path, metric, mode, scheduler, stop, max_concurrent, prepares, time_budget_s, fail_fast, asks,
+                       overrules, chooses, strict, needs, seed, restore))
 
 /// Errors: `invalid_argument`, naming the argument.
 Result<void> validate(const ExperimentSpec& spec);

@@ -12,6 +12,8 @@ namespace {
 
 /// The journal's times are rounded.
 constexpr Duration rounding = std::chrono::milliseconds(1);
+/// Trials that the search has suggested, beyond those that are starting.
+constexpr int suggested_ahead = 2;
 
 std::string trials_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " trial" : " trials"); }
 
@@ -24,6 +26,7 @@ TuneCommands TuneController::handle(Time now, const TuneEvent& event) {
   // Whatever else has happened, the front end may choose otherwise than before.
   none_chosen_ = none_chosen_ && std::holds_alternative<TrialReady>(event);
   std::visit([this](const auto& what) { on(what); }, event);
+  release();
   fill();
   ask_for_more();
   finish_when_done();
@@ -38,6 +41,8 @@ void TuneController::forget_ended(std::int64_t number) {
   if (!is_over(trial.state)) return;
   trial.last.clear();
   trial.reason = std::string();
+  if (scheduler_.shares_places()) return;
+  for (std::string* text : {&trial.config, &trial.folder, &trial.tag}) *text = std::string();
 }
 
 void TuneController::on(const TrialSuggested& event) {
@@ -232,6 +237,7 @@ void TuneController::on(const TrialGone& event) {
   search_waits_ = false;
   if (trial->state == TrialState::starting) --starting_;
   const Live here = live_.extract(event.trial).mapped();
+  held_.erase(event.trial);
   if (event.state == "errored") {
     end(event.trial, TrialState::errored, event.words);
   } else if (here.ending) {
@@ -322,6 +328,7 @@ void TuneController::on(const TimeCame&) {
     // The end of one may have ended it.
     if (!is_over(trials_[static_cast<std::size_t>(number)].state)) end_paused(number, budget_words());
   }
+  for (const std::int64_t number : held_) commands_.emplace_back(StopTrial{number, budget_words(), true});
   if (!live_.empty()) commands_.emplace_back(SetTimer{now_ + over_time});
 }
 
@@ -341,8 +348,10 @@ int TuneController::asked() const {
 void TuneController::ask_for_more() {
   if (search_over_ || search_waits_ || stop_reason_ || time_over_ || spec_.path.empty()) return;
   const int waiting = static_cast<int>(waiting_.size());
-  int wanted = (2 * ahead) - waiting - starting_;
-  if (spec_.max_concurrent) wanted = std::min(wanted, *spec_.max_concurrent - waiting - static_cast<int>(live_.size()));
+  int wanted = ahead() + suggested_ahead - waiting - starting_;
+  if (spec_.max_concurrent) {
+    wanted = std::min(wanted, *spec_.max_concurrent + prepared() - waiting - static_cast<int>(live_.size()));
+  }
   const int more = wanted - asked();
   if (more <= 0) return;
   commands_.emplace_back(AskSuggestions{more});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headway::control::tune {
@@ -17,9 +18,10 @@ namespace headway::control::tune {
 /// own: it counts while a driver is at work.
 ///
 /// A trial: waiting → starting → running ⇄ paused → terminated or errored. Each is an ordinary run
-/// (RunController), which restarts by its own budget. The engine has the slots: up to `ahead`
+/// (RunController), which restarts by its own budget. The engine has the slots: up to `ahead()`
 /// trials are starting at once, where they may wait for slots, so that a slot that gets free finds
-/// a trial whose folder is prepared, and the search has its next suggestion ready.
+/// a trial whose folder is prepared, and the search has its next suggestion ready. Where
+/// `max_concurrent` is the limit, `prepares` of them are held: made ready, and not let in.
 ///
 /// The state is a function of the events: handling a journal's events again, and leaving their
 /// commands, makes the controller of an earlier driver again, with all that its scheduler and its
@@ -28,14 +30,15 @@ class TuneController {
  public:
   TuneCommands handle(Time now, const TuneEvent& event);
 
-  /// Drops of a trial that has ended what no decision asks for again: its last numbers, and why it
-  /// ended.
+  /// Drops of a trial that has ended what no decision asks for again: its last numbers, why it
+  /// ended, and, where no trial may continue from it, its configuration and folder.
   void forget_ended(std::int64_t number);
 
   /// From the first DriverBegan on.
   const ExperimentSpec& spec() const { return spec_; }
   /// In the order of their suggestion.
-  const std::vector<Trial>& trials() const { return trials_; }
+  const std::vector<Trial>& trials() const& { return trials_; }
+  std::vector<Trial> trials() && { return std::move(trials_); }
   const Scheduler& scheduler() const { return scheduler_; }
   bool search_over() const { return search_over_; }
   bool finished() const { return finished_; }
@@ -47,8 +50,10 @@ class TuneController {
   const std::vector<std::string>& policy_log() const { return policy_log_; }
   std::vector<std::string> policy(std::int64_t trial) const;
 
-  /// Trials that are starting at once, suggestions beyond these.
-  static constexpr int ahead = 2;
+  /// How many trials are starting at once.
+  int ahead() const;
+  /// Trials that are made ready and wait for a place among `max_concurrent`.
+  const std::set<std::int64_t>& held() const { return held_; }
   /// How long a trial may go on after the time has ended before it is ended between two reports.
   static constexpr Duration over_time = std::chrono::seconds(5);
 
@@ -125,7 +130,12 @@ class TuneController {
   void stop(std::string reason, bool aborts);
   void tell_end(std::int64_t number, const std::string& state, const std::string& reason);
   int asked() const;
+  /// How many of those that are starting are beyond `max_concurrent`.
+  int prepared() const;
   bool has_place() const;
+  /// Whether one more trial may run.
+  bool may_run() const;
+  void release();
   std::optional<std::int64_t> next_trial();
   std::optional<std::int64_t> next_in_turn();
   std::set<std::int64_t> resumable() const;
@@ -142,6 +152,7 @@ class TuneController {
   std::vector<Trial> trials_;
   std::map<std::int64_t, Live> live_;  ///< Those that have been started and have not ended.
   std::set<std::int64_t> waiting_;     ///< The first one goes first.
+  std::set<std::int64_t> held_;        ///< Of those that are starting. The first one goes first.
   std::set<std::int64_t> paused_;
   std::set<std::int64_t> paused_by_front_;  ///< They wait for a place alone.
   bool choosing_ = false;                   ///< The front end was asked which trial starts.

@@ -1,11 +1,32 @@
 #include "control/tune/tune_controller.hpp"
 
+#include <algorithm>
+#include <utility>
+
 /// Which trial starts where there is a place.
 namespace headway::control::tune {
 
+/// Where trials share places, which one is next is decided when there is a place.
+int TuneController::prepared() const {
+  return scheduler_.shares_places() || spec_.chooses ? 0 : spec_.prepares.value_or(0);
+}
+
+int TuneController::ahead() const { return std::max(2, prepared()); }
+
 bool TuneController::has_place() const {
-  return !stop_reason_ && !time_over_ && starting_ < ahead &&
-         (!spec_.max_concurrent || live_.size() < static_cast<std::size_t>(*spec_.max_concurrent));
+  if (stop_reason_ || time_over_ || starting_ >= ahead()) return false;
+  return !spec_.max_concurrent || std::cmp_less(live_.size(), *spec_.max_concurrent + prepared());
+}
+
+bool TuneController::may_run() const {
+  return !spec_.max_concurrent || std::cmp_less(live_.size() - held_.size(), *spec_.max_concurrent);
+}
+
+void TuneController::release() {
+  while (!held_.empty() && may_run() && !stop_reason_ && !time_over_) {
+    commands_.emplace_back(ReleaseTrial{*held_.begin()});
+    held_.erase(held_.begin());
+  }
 }
 
 /// New trials go before paused ones.
@@ -44,8 +65,10 @@ void TuneController::start(std::int64_t number) {
   trial.state = TrialState::starting;
   trial.left = false;
   ++starting_;
+  const bool held = !may_run();
   live_[number] = {};
-  commands_.emplace_back(StartTrial{number, ++trial.starts, trial.starts > 1, trial.copied});
+  if (held) held_.insert(number);
+  commands_.emplace_back(StartTrial{number, ++trial.starts, trial.starts > 1, trial.copied, held});
 }
 
 void TuneController::ask_for_trial() {
@@ -68,7 +91,7 @@ void TuneController::on(const TrialChosen& event) {
 
 /// Whether a place that gets free would be another trial's at once.
 bool TuneController::others_wait() const {
-  if (!spec_.max_concurrent || live_.size() < static_cast<std::size_t>(*spec_.max_concurrent)) return false;
+  if (!spec_.max_concurrent || may_run()) return false;
   return !waiting_.empty() || !paused_.empty() || !(search_over_ || search_waits_);
 }
 

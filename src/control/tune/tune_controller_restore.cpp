@@ -19,6 +19,7 @@ void TuneController::on(const DriverBegan& event) {
   required_ = needed_;
   for (std::string& name : scheduler_.reads()) needed_.insert(std::move(name));
   waiting_.clear();
+  held_.clear();
   paused_.clear();
   promised_.clear();
   choosing_ = none_chosen_ = false;

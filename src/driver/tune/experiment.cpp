@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <malloc.h>
 
 /// What the front end asks of an experiment, and how events go through the journal.
 namespace headway::driver {
@@ -51,6 +52,13 @@ bool is_lasting(const tune::TuneEvent& event) {
          std::holds_alternative<tune::SearchOver>(event);
 }
 
+/// Whether the front end hears of it, which may act on it. The order of these is kept.
+bool is_word(const tune::TuneCommand& command) {
+  if (const auto* end = std::get_if<tune::TellEnd>(&command)) return end->state != "paused";
+  return std::holds_alternative<tune::AskSuggestions>(command) || std::holds_alternative<tune::AskTrial>(command) ||
+         std::holds_alternative<tune::AskConfig>(command) || std::holds_alternative<tune::FinishExperiment>(command);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Experiment>> Experiment::open(Runtime& runtime, tune::ExperimentSpec spec, Owner owner) {
@@ -59,9 +67,10 @@ Result<std::shared_ptr<Experiment>> Experiment::open(Runtime& runtime, tune::Exp
   Result<RunLock> lock = RunLock::take(spec.path, std::move(owner));
   if (!lock) return lock.error();
   if (auto probed = storage::probe(spec.path); !probed) return probed.error();
-  Result<FoundExperiment> found = find_experiment(spec.path);
+  Result<FoundExperiment> found = find_experiment(spec.path, true);
   if (!found && found.error().kind != ErrorKind::not_found) return found.error();
   FoundExperiment known = found ? std::move(*found) : FoundExperiment{};
+  malloc_trim(0);  // Reading has taken many times what is left of it.
   Result<ExperimentJournal> journal = ExperimentJournal::open(spec.path, known.whole_bytes);
   if (!journal) return journal.error();
   return std::shared_ptr<Experiment>(
@@ -78,8 +87,9 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
       found_ends_(found_ends(spec_.path, controller_)),
       base_(found.at),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
+      disk_(asio::make_strand(runtime.storage_threads().get_executor())),
       lock_(std::move(lock)),
-      journal_(std::move(journal)) {
+      journal_(std::make_shared<ExperimentJournal>(std::move(journal))) {
   for (const tune::Trial& trial : controller_.trials()) {
     numbers_.emplace(trial.trial_id, static_cast<std::int64_t>(numbers_.size()));
   }
@@ -134,6 +144,7 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
   // Each report waits for its verdict.
   run.spec.callback_lag_max = 0;
   run.durable_files = false;
+  run.held = true;  // Until the loop has heard of it, and knows whether there is a place.
   run.woken = [weak = weak_from_this(), trial_id, start] {
     if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
   };
@@ -206,6 +217,7 @@ void Experiment::begin(std::int64_t id) {
   tune::DriverBegan began{spec_, unix_seconds()};
   if (!found_ends_.empty()) began.found_ends = std::exchange(found_ends_, {});
   handle(began);
+  for (std::size_t i = 0; i < controller_.trials().size(); ++i) controller_.forget_ended(static_cast<std::int64_t>(i));
 }
 
 /// The experiment's own: what earlier drivers have taken counts.
@@ -231,24 +243,50 @@ void Experiment::write() {
   asio::post(storage_, [self = shared_from_this(), lines = std::exchange(lines_, {}),
                         durable = std::exchange(durable_, false), commands = std::exchange(commands_, {})]() mutable {
     fault_point("experiment.append");
-    const Result<void> outcome = self->journal_->append(lines, durable);
+    const Result<void> outcome = self->journal_->append(lines);
     fault_point("experiment.appended");
-    self->later([outcome, commands = std::move(commands)](Experiment& here) { here.written(outcome, commands); });
+    self->later([outcome, durable, commands = std::move(commands)](Experiment& here) mutable {
+      here.written(outcome, std::move(commands), durable);
+    });
+    if (!outcome || !durable) return;
+    asio::post(self->disk_, [self, journal = self->journal_] {
+      const Result<void> brought = journal->sync();
+      self->later([brought](Experiment& here) { here.synced(brought); });
+    });
   });
 }
 
-void Experiment::written(const Result<void>& outcome, const tune::TuneCommands& commands) {
+void Experiment::written(const Result<void>& outcome, tune::TuneCommands commands, bool durable) {
+  if (failure_) return;
   if (!outcome) return fail(outcome.error().message);
   writing_ = false;
+  if (durable) told_.emplace_back();
+  if (!told_.empty()) {
+    const auto told = std::ranges::stable_partition(commands, [](const auto& each) { return !is_word(each); });
+    told_.back().insert(told_.back().end(), told.begin(), told.end());
+    commands.erase(told.begin(), told.end());
+  }
+  carry_out_all(commands);
+  // What came after the end is of no experiment: its journal is closed.
+  if (!closed_ && !failure_ && !lines_.empty() && !writing_) write();
+}
+
+void Experiment::synced(const Result<void>& outcome) {
+  if (failure_) return;
+  if (!outcome) return fail(outcome.error().message);
+  const tune::TuneCommands commands = std::move(told_.front());
+  told_.pop_front();
+  carry_out_all(commands);
+}
+
+void Experiment::carry_out_all(const tune::TuneCommands& commands) {
   try {
     for (const tune::TuneCommand& command : commands) {
       std::visit([this](const auto& what) { carry_out(what); }, command);
     }
   } catch (...) {
-    return fail(wire::error_of(std::current_exception()).message);
+    fail(wire::error_of(std::current_exception()).message);
   }
-  // What came after the end is of no experiment: its journal is closed.
-  if (!closed_ && !lines_.empty() && !writing_) write();
 }
 
 /// Nobody knows what the journal lacks: what it has can be restored.

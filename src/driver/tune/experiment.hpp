@@ -9,6 +9,7 @@
 #include <boost/asio.hpp>
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,9 @@ class Runtime;
 /// A trial is a run of the same runtime.
 ///
 /// Events are written in groups: while one group is on its way to the file, the next one gathers.
-/// Commands are carried out once the events that they come from are in the journal.
+/// Commands are carried out once the events that they come from are in the journal, where they
+/// survive this process. What the front end hears of, such as a trial's end, waits for the disk
+/// too: then it survives a loss of power.
 ///
 /// The functions under "any thread" are for the front end; the others run on the driver's loop.
 class Experiment : public std::enable_shared_from_this<Experiment> {
@@ -43,6 +46,8 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   int event_fd() const { return front_->event_fd(); }
   /// What happened since the last call. The last event is ExperimentEnded.
   std::vector<ExperimentEvent> take_events();
+  /// As ExperimentQueue::take_each_report.
+  void take_each_report(bool each) { front_->take_each_report(each); }
 
   /// A new trial; `config` is JSON. Errors: `invalid_argument`.
   /// `replaces`: the trial of an earlier driver whose configuration is tried once more; `tag`: as
@@ -85,6 +90,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
     bool hooks = false;
     bool ready = false;
     bool stopping = false;
+    bool held = false;  ///< Its run waits for ReleaseTrial.
     bool waits_for_slots = false;
     /// Its ranks are ready, and wait for the verdict on reports that an earlier driver has recorded
     /// and not decided about.
@@ -113,7 +119,9 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   Time now() const;
   void handle(const control::tune::TuneEvent& event);
   void write();
-  void written(const Result<void>& outcome, const control::tune::TuneCommands& commands);
+  void written(const Result<void>& outcome, control::tune::TuneCommands commands, bool durable);
+  void synced(const Result<void>& outcome);
+  void carry_out_all(const control::tune::TuneCommands& commands);
   void write_policies();
   void fail(const std::string& why);
   void end_failed();
@@ -123,6 +131,7 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
 
   void carry_out(const control::tune::AskSuggestions& command);
   void carry_out(const control::tune::StartTrial& command);
+  void carry_out(const control::tune::ReleaseTrial& command);
   void carry_out(const control::tune::AnswerTrial& command);
   void carry_out(const control::tune::AskVerdict& command);
   void carry_out(const control::tune::AskTrial& command);
@@ -173,6 +182,8 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   bool durable_ = false;
   control::tune::TuneCommands commands_;  ///< That wait for those lines.
   bool writing_ = false;
+  /// What waits for the disk, by group that is on its way there.
+  std::deque<control::tune::TuneCommands> told_;
   bool closed_ = false;
   /// It waits for runs that are on their way, or leave.
   std::optional<control::tune::FinishExperiment> finish_ = {};
@@ -181,9 +192,11 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   std::optional<std::string> failure_;         ///< Events have no effect from then on.
 
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
-  // On the strand:
+  /// Brings the journal there.
+  boost::asio::strand<boost::asio::thread_pool::executor_type> disk_;
+  // On the first strand:
   std::optional<RunLock> lock_;
-  std::optional<ExperimentJournal> journal_;
+  std::shared_ptr<ExperimentJournal> journal_;
 
   std::atomic<int> attaching_ = 0;  ///< Runs that are started, and that the loop has not heard of.
   std::mutex mutex_;

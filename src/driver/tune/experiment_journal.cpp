@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace headway::driver {
 namespace {
@@ -53,13 +54,21 @@ Json shown_trial(const tune::Trial& trial) {
   return shown;
 }
 
+/// One that has errored may start again.
+void forget(tune::TuneController& controller, const tune::TuneEvent& event) {
+  const auto* gone = std::get_if<tune::TrialGone>(&event);
+  if (gone == nullptr || gone->trial < 0 || std::cmp_greater_equal(gone->trial, controller.trials().size())) return;
+  const tune::Trial& trial = controller.trials()[static_cast<std::size_t>(gone->trial)];
+  if (trial.state == tune::TrialState::terminated) controller.forget_ended(gone->trial);
+}
+
 }  // namespace
 
 std::string line_of(std::string_view text) { return checksum_of(text) + std::string(text) + "\n"; }
 
 std::string journal_line(Time at, const tune::TuneEvent& event) { return line_of(tune::to_line(at, event)); }
 
-Result<FoundExperiment> find_experiment(const std::string& directory) {
+Result<FoundExperiment> find_experiment(const std::string& directory, bool lean) {
   const std::string path = storage::join(directory, experiment_journal_name);
   const Result<std::string> text = storage::read_whole(path);
   if (!text) return text.error();
@@ -76,6 +85,7 @@ Result<FoundExperiment> find_experiment(const std::string& directory) {
                                              std::to_string(found.whole_bytes) + ": " + logged.error().message};
     }
     (void)found.controller.handle(logged->at, logged->event);
+    if (lean) forget(found.controller, logged->event);
     found.at = logged->at;
     found.whole_bytes = end + 1;
   }
@@ -94,15 +104,14 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& directory, 
   return ExperimentJournal(path);
 }
 
-Result<void> ExperimentJournal::append(std::string_view lines, bool durable) {
-  if (auto appended = file_->append(lines); !appended) return appended;
-  return durable ? file_->sync() : Result<void>();
-}
+Result<void> ExperimentJournal::append(std::string_view lines) { return file_->append(lines); }
+
+Result<void> ExperimentJournal::sync() { return file_->sync(); }
 
 Result<std::vector<tune::Trial>> read_trials(const std::string& directory) {
-  const Result<FoundExperiment> found = find_experiment(directory);
+  Result<FoundExperiment> found = find_experiment(directory);
   if (!found) return found.error();
-  std::vector<tune::Trial> trials = found->controller.trials();
+  std::vector<tune::Trial> trials = std::move(found->controller).trials();
   for (tune::Trial& trial : trials) trial.state = shown_state(trial.state);
   return trials;
 }

@@ -30,17 +30,22 @@ struct FoundExperiment {
 /// Reads the journal of an experiment's folder up to its last whole line: its writer may have died
 /// in the middle of the next one. Errors: `not_found` when there is none; `corrupted` when lines
 /// follow one that is damaged, or one is unknown here; `unavailable`.
-Result<FoundExperiment> find_experiment(const std::string& directory);
+///
+/// `lean`: trials that have terminated are known as forget_ended leaves them.
+Result<FoundExperiment> find_experiment(const std::string& directory, bool lean = false);
 
-/// The journal as its one writer has it. Used from one thread at a time.
+/// The journal as its one writer has it. Used from one thread at a time, but for `sync`.
 class ExperimentJournal {
  public:
   /// What lies behind `whole_bytes` goes.
   static Result<ExperimentJournal> open(const std::string& directory, std::uint64_t whole_bytes);
 
-  /// Lines that were added survive the death of this process; when they are `durable`, that of the
-  /// machine too. Errors: `unavailable`; nothing of them is there.
-  Result<void> append(std::string_view lines, bool durable);
+  /// Lines that were added survive the death of this process. Errors: `unavailable`; nothing of
+  /// them is there.
+  Result<void> append(std::string_view lines);
+  /// What was appended survives the death of the machine, too. May run on another thread than
+  /// `append`, once that has been called. Errors: `unavailable`.
+  Result<void> sync();
 
  private:
   explicit ExperimentJournal(const std::string& path) : file_(std::make_unique<AppendFile>(path)) {}

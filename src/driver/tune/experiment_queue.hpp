@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace headway::driver {
@@ -24,11 +26,16 @@ class ExperimentQueue {
   bool push(ExperimentEvent event);
   /// All there is, in order. `was_full` says that trials wait.
   std::vector<ExperimentEvent> take(bool& was_full);
+  /// Where not each report is wanted, nobody is woken for one, and the newest of a trial's reports
+  /// that wait stands for all of them. From the start each is.
+  void take_each_report(bool each);
 
   static constexpr std::size_t reports_max = 1000;
 
  private:
   static constexpr std::size_t remarks_max = 1000;
+
+  bool replaces_report(ExperimentEvent& event);
 
   std::mutex mutex_;
   int event_fd_ = -1;
@@ -36,6 +43,9 @@ class ExperimentQueue {
   std::size_t reports_ = 0;
   std::size_t remarks_ = 0;  ///< With those that were left out.
   bool full_ = false;
+  bool woken_ = false;
+  bool each_report_ = true;
+  std::unordered_map<std::string, std::size_t> newest_;  ///< By trial, its report's place.
 };
 
 }  // namespace headway::driver

@@ -52,9 +52,18 @@ void Experiment::carry_out(const tune::AskSuggestions& command) {
 
 void Experiment::carry_out(const tune::StartTrial& command) {
   const tune::Trial& trial = controller_.trials().at(static_cast<std::size_t>(command.trial));
-  slots_[command.trial] = {.trial_id = trial.trial_id, .start = command.start, .reports = trial.reports};
+  slots_[command.trial] = {
+      .trial_id = trial.trial_id, .start = command.start, .reports = trial.reports, .held = command.held};
   front_->push(
       TrialStartWanted{trial.trial_id, command.start, trial.config, trial.folder, command.resumes, command.copied});
+}
+
+void Experiment::carry_out(const tune::ReleaseTrial& command) {
+  const auto found = slots_.find(command.trial);
+  if (found == slots_.end()) return;
+  Slot& slot = found->second;
+  slot.held = false;
+  if (slot.run) slot.run->let_in();
 }
 
 void Experiment::carry_out(const tune::AnswerTrial& command) {
@@ -165,6 +174,7 @@ void Experiment::attach(const std::string& trial_id, int start, const std::share
   }
   slot->run = run;
   slot->hooks = hooks;
+  if (!slot->held) run->let_in();
   if (auto pinned = controller_.pinned(number_of(trial_id)); !pinned.empty()) run->pin(std::move(pinned));
   drain(trial_id, start);
 }

@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(what_has_ended_keeps_only_what_decisions_need) {
   handle(TrialGone{0, "finished", ""});
   controller.forget_ended(0);
   BOOST_TEST(controller.trials()[0].last.empty());
-  BOOST_TEST(controller.trials()[0].config == "{}");
+  BOOST_TEST(controller.trials()[0].config.empty());
+  BOOST_TEST(controller.trials()[0].trial_id == "t0");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,6 +46,36 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_concurrent_trials_and_suggestions_are_open
   BOOST_TEST(bench.started().size() == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(trials_are_made_ready_beyond_max_concurrent_and_let_in_one_for_each_that_has_ended) {
+  ExperimentSpec spec;
+  spec.max_concurrent = 1;
+  spec.prepares = 2;
+  spec.time_budget_s = 60;
+  Bench bench(spec);
+  bench.begin();
+  bench.suggest(5);
+  const auto starts = bench.in<StartTrial>(bench.all);
+  BOOST_REQUIRE(starts.size() == 2U);
+  BOOST_TEST((!starts[0].held && starts[1].held));
+  bench.handle(TrialReady{0});
+  bench.suggest(5);
+  BOOST_TEST(bench.started().size() == 3U);
+  BOOST_TEST(bench.controller.trials().size() == 3U);
+  BOOST_TEST((bench.controller.held() == std::set<std::int64_t>{1, 2}));
+  BOOST_TEST(bench.in<ReleaseTrial>(bench.all).empty());
+  bench.gone(0);
+  BOOST_REQUIRE(bench.in<ReleaseTrial>(bench.last).size() == 1U);
+  BOOST_TEST(bench.in<ReleaseTrial>(bench.last).front().trial == 1);
+  bench.gone(1);
+  BOOST_TEST(bench.in<ReleaseTrial>(bench.last).front().trial == 2);
+  // Those that were never let in can be restored.
+  bench.suggest(5);
+  bench.now += 61s;
+  bench.handle(TimeCame{});
+  for (const StopTrial& stop : bench.in<StopTrial>(bench.last)) BOOST_TEST((stop.aborts && stop.trial > 2));
+  BOOST_TEST(!bench.in<StopTrial>(bench.last).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_search_with_nothing_is_asked_again_after_the_next_report) {
   Bench bench{{}};
   bench.begin();

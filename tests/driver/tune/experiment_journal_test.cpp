@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_next_driver_writes_on_behind_the_last_whole_line) {
   write(text.substr(0, text.size() - 3));
   const FoundExperiment found = storage::must(find_experiment(root));
   ExperimentJournal journal = storage::must(ExperimentJournal::open(root, found.whole_bytes));
-  storage::must(journal.append(journal_line(now, tune::TrialSuggested{"t3", "{}", "t3"}), true));
+  storage::must(journal.append(journal_line(now, tune::TrialSuggested{"t3", "{}", "t3"})));
   const FoundExperiment again = storage::must(find_experiment(root));
   BOOST_TEST(again.controller.trials().size() == 4U);
   BOOST_TEST(!again.controller.search_over());

@@ -49,6 +49,11 @@ class ExperimentDisplay:
         self._moving = MovingLine(find_place(self._write) if self._shows and not in_notebook() else None)
         self._page = _Page() if self._shows and in_notebook() else None
 
+    @property
+    def hears_reports(self) -> bool:
+        """Whether something moves with each report."""
+        return self._verbose > 1 or self._page is not None or self._moving.is_shown
+
     def begin(self, path: str, total: int | None) -> None:
         """The experiment starts."""
         self._total = total

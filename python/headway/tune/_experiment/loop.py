@@ -81,6 +81,7 @@ class ExperimentLoop:
         self._configs: dict[str, dict[str, Any]] = {}
         self._last: dict[str, dict[str, Any]] = {}
         self._events: collections.deque[Any] = collections.deque()
+        experiment.take_each_report(bool(callbacks) or search.hears_results or self._display.hears_reports)
         self._poll = select.poll()
         self._poll.register(experiment.event_fd, select.POLLIN)
         #: How it ended.

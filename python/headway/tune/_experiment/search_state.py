@@ -25,6 +25,10 @@ _FILE = "searcher-state-{}.pkl"
 _SAVING_SHARE = 0.05
 _SAVING_PAUSE_S = 0.1
 
+# Trials that are ready before there is a place for them. A searcher that learns suggests them
+# without the results of those that run.
+_DRAWN_AHEAD, _SUGGESTED_AHEAD = 4, 2
+
 # Marks, in its folder's name, a trial that the search has not suggested: its configuration was
 # tried before.
 _AGAIN: Path = ("again",)
@@ -54,7 +58,8 @@ class SearchState:
         self._searcher: Searcher = config.search_alg or BasicVariantGenerator()
         self._is_basic = isinstance(self._searcher, BasicVariantGenerator)
         set_properties(self._searcher, config.metric, config.mode, space, num_samples=config.num_samples)
-        self._hears_results = type(self._searcher).on_trial_result is not Searcher.on_trial_result
+        #: Whether the searcher wants each report, or the ends of trials alone.
+        self.hears_results = type(self._searcher).on_trial_result is not Searcher.on_trial_result
         self._file = _FILE.format(time.strftime("%Y-%m-%d_%H-%M-%S"))
         self._saved_at, self._saving_s = time.monotonic(), 0.0
         #: How many of the experiment's trials other searches had suggested before.
@@ -71,6 +76,17 @@ class SearchState:
         """Metrics that each report must have."""
         metric = None if self._is_basic else self._searcher.metric
         return [metric] if isinstance(metric, str) else list(metric or ())
+
+    def prepares(self, at_once: int | None) -> int:
+        """How many trials are suggested before there is a place for them.
+
+        Args:
+            at_once: How many may run at once. Of one at a time, each is suggested with the results
+                of all before it.
+        """
+        if self._is_basic:
+            return _DRAWN_AHEAD
+        return _SUGGESTED_AHEAD if at_once is None else min(_SUGGESTED_AHEAD, at_once - 1)
 
     @property
     def total(self) -> int | None:
@@ -98,7 +114,7 @@ class SearchState:
 
     def heard(self, trial_id: str, line: dict[str, Any]) -> None:
         """A report."""
-        if self._hears_results and trial_id in self._live and self._has_needs(line):
+        if self.hears_results and trial_id in self._live and self._has_needs(line):
             self._searcher.on_trial_result(trial_id, line)
 
     def ended(self, trial_id: str, last: Mapping[str, Any] | None, *, error: bool) -> None:

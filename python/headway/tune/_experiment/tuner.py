@@ -310,6 +310,7 @@ class Tuner:
             "chooses": chooses(scheduler),
             "stop": run_config._stop_limits,
             "max_concurrent": config.max_concurrent_trials,
+            "prepares": search.prepares(config.max_concurrent_trials),
             "time_budget_s": config.time_budget(),
             "fail_fast": bool(run_config.failure_config.fail_fast),
             "asks": callable(run_config.stop),

@@ -1,0 +1,131 @@
+"""Experiments of trials that do next to nothing: what is left is the library's own time.
+
+tune.py headway|ray|alone search TRIALS        Optuna proposes, two slots; alone: Optuna by itself
+tune.py headway|ray slots TRIALS SECONDS SLOTS  trials that sleep: how long a slot is empty
+tune.py headway|ray reports TRIALS REPORTS      results of all trials in a second, all loggers on
+tune.py headway|ray memory TRIALS               what the driver grows by, a trial that has ended
+
+The same functions for both libraries.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import program
+
+CPUS = 2
+
+
+def tuned(library: str, function: Any, space: dict[str, Any], trials: int, slots: int, search: Any = None) -> float:
+    """Runs an experiment, and returns its seconds."""
+    tune = importlib.import_module(f"{library}.tune")
+    tuner = tune.Tuner(
+        function,
+        param_space=space,
+        tune_config=tune.TuneConfig(
+            num_samples=trials, metric="loss", mode="min", search_alg=search, max_concurrent_trials=None
+        ),
+        run_config=tune.RunConfig(storage_path=str(program.folder()), name=f"{trials}", verbose=0),
+    )
+    started = time.perf_counter()
+    grid = tuner.fit()
+    seconds = time.perf_counter() - started
+    assert len(grid) == trials, len(grid)
+    assert not grid.num_errors
+    return seconds
+
+
+def function_of(library: str) -> Any:
+    """A trial: it sleeps, and reports."""
+    tune = importlib.import_module(f"{library}.tune")
+
+    def trial(config: dict[str, Any]) -> None:
+        if config["sleep_s"]:
+            time.sleep(config["sleep_s"])
+        for step in range(config["reports"]):
+            tune.report({"loss": (config["x"] - 1) ** 2, "step": step})
+
+    return trial
+
+
+def space_of(library: str, *, sleep_s: float = 0.0, reports: int = 1) -> dict[str, Any]:
+    """Its search space."""
+    uniform = importlib.import_module(f"{library}.tune").uniform
+    return {"x": uniform(0, 2), "sleep_s": sleep_s, "reports": reports}
+
+
+def optuna_alone(trials: int) -> float:
+    """Optuna's own loop, in one process."""
+    optuna = importlib.import_module("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+    started = time.perf_counter()
+    study.optimize(lambda trial: (trial.suggest_float("x", 0, 2) - 1) ** 2, n_trials=trials)
+    return time.perf_counter() - started
+
+
+def search(library: str, trials: int) -> None:
+    """Trials with Optuna."""
+    if library == "alone":
+        program.finish(trials_s=optuna_alone(trials))
+        return
+    importlib.import_module(library).init(num_cpus=CPUS)
+    kind = importlib.import_module(f"{library}.tune.search.optuna").OptunaSearch
+    found = kind(metric="loss", mode="min", seed=1)
+    program.finish(trials_s=tuned(library, function_of(library), space_of(library), trials, CPUS, found))
+
+
+def slots(library: str, trials: int, sleep_s: float, count: int) -> None:
+    """What a slot needs from one trial to the next, beyond the trials' own time."""
+    importlib.import_module(library).init(num_cpus=count)
+    seconds = tuned(library, function_of(library), space_of(library, sleep_s=sleep_s), trials, count)
+    per_slot = trials / count
+    program.finish(turnover_s=seconds / per_slot - sleep_s, whole_s=seconds)
+
+
+def reports(library: str, trials: int, count: int) -> None:
+    """Results that an experiment takes in a second, its start and end included."""
+    importlib.import_module(library).init(num_cpus=trials)
+    seconds = tuned(library, function_of(library), space_of(library, reports=count), trials, trials)
+    program.finish(results_in_a_second=trials * count / seconds)
+
+
+def memory(library: str, trials: int) -> None:
+    """The growth from a first experiment, which brings in what the process uses, to the end of a
+    second one.
+    """
+    importlib.import_module(library).init(num_cpus=CPUS)
+    tuned(library, function_of(library), space_of(library), trials // 10, CPUS)
+    gc.collect()
+    before = resident_kib()
+    tuned(library, function_of(library), space_of(library), trials, CPUS)
+    gc.collect()
+    program.finish(kib_a_trial=max(0.0, resident_kib() - before) / trials)
+
+
+def resident_kib() -> float:
+    """What this process has in memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 1024
+
+
+def main(library: str, what: str, *arguments: str) -> None:
+    if what == "search":
+        search(library, int(arguments[0]))
+    elif what == "slots":
+        slots(library, int(arguments[0]), float(arguments[1]), int(arguments[2]))
+    elif what == "reports":
+        reports(library, int(arguments[0]), int(arguments[1]))
+    else:
+        memory(library, int(arguments[0]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

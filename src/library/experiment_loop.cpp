@@ -1,0 +1,217 @@
+#include "core/location.hpp"
+#include "driver/flat_metrics.hpp"
+#include "driver/found_run.hpp"
+#include "driver/run_identity.hpp"
+#include "driver/runtime.hpp"
+#include "driver/tune/experiment.hpp"
+#include "driver/tune/experiment_journal.hpp"
+#include "library/display.hpp"
+#include "library/experiment_request.hpp"
+#include "library/interrupt.hpp"
+#include "library/program.hpp"
+#include "library/run_start.hpp"
+
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <poll.h>
+#include <unordered_map>
+
+/// Serves one experiment on the calling thread.
+namespace headway::library {
+namespace {
+
+namespace tune = control::tune;
+
+/// The spec of the experiment in `path`. Errors: `invalid_argument`.
+Result<tune::ExperimentSpec> spec_of(const ExperimentRequest& request, const std::string& path) {
+  tune::ExperimentSpec spec;
+  spec.path = path;
+  if (!request.metric.empty()) spec.metric = request.metric;
+  spec.mode = request.mode;
+  spec.scheduler = parse_json(request.scheduler_json, "the scheduler").value().as_object();
+  if (!request.stop.empty()) spec.stop = request.stop;
+  spec.max_concurrent = request.max_concurrent;
+  constexpr int ready = 4;
+  spec.prepares = ready;
+  spec.time_budget_s = request.time_budget_s;
+  spec.fail_fast = request.fail_fast;
+  spec.seed = request.seed;
+  spec.restore.unfinished = request.resume;
+  if (auto valid = tune::validate(spec); !valid) return valid.error();
+  return spec;
+}
+
+class ExperimentLoop {
+ public:
+  ExperimentLoop(const ExperimentRequest& request, std::shared_ptr<driver::Experiment> experiment,
+                 std::vector<tune::Trial> earlier)
+      : request_(request), experiment_(std::move(experiment)), suggested_(std::ssize(earlier)) {
+    const std::string first = earlier.empty() ? driver::new_trial_id() : earlier.front().trial_id;
+    ids_begin_ = first.substr(0, first.find('_')) + "_";
+  }
+
+  const driver::ExperimentEnded& serve() {
+    while (!end_) {
+      std::array<pollfd, 2> watch{
+          {{experiment_->event_fd(), POLLIN, 0}, {interrupted_ ? -1 : interrupt_.fd(), POLLIN, 0}}};
+      if (poll(watch.data(), watch.size(), -1) < 0) continue;  // A signal that the program handles.
+      if (!interrupted_ && interrupt_.came()) {
+        interrupted_ = true;
+        experiment_->stop("Ctrl-C");
+      }
+      for (driver::ExperimentEvent& event : experiment_->take_events()) {
+        std::visit([this](auto& what) { on(what); }, event);
+      }
+      display_.flush();
+    }
+    return *end_;
+  }
+
+  bool interrupted() const { return interrupt_.came(); }
+  /// By trial_id, of those that have reported.
+  const std::unordered_map<std::string, std::string>& last_reports() const { return last_reports_; }
+
+ private:
+  void on(const driver::SuggestionsWanted& event) {
+    for (int i = 0; i < event.count; ++i) {
+      if (suggested_ >= request_.trials) return experiment_->search_over();
+      const std::int64_t number = suggested_++;
+      std::array<char, 24> digits{};
+      std::snprintf(digits.data(), digits.size(), "%05lld", static_cast<long long>(number));
+      const std::string id = ids_begin_ + digits.data();
+      const std::string folder = request_.trial.loop + "_" + id + "_" + request_.tag_of(number);
+      experiment_->suggest(id, request_.config_of(number), folder).value();
+    }
+  }
+
+  void on(const driver::TrialStartWanted& event) {
+    RunRequest trial = request_.trial;
+    trial.run.name = event.folder;
+    trial.run.storage_path = experiment_->path();
+    trial.config_json = event.config;
+    Result<driver::RunStart> start = run_start_of(trial);
+    if (start) {
+      start->spec.trial_id = event.trial_id;
+      const Result<void> begun = experiment_->start_trial(event.trial_id, event.start, std::move(*start), false);
+      if (begun) return;
+      start = begun.error();
+    }
+    experiment_->refuse_trial(event.trial_id, event.start, start.error().message);
+  }
+
+  void on(driver::TrialReported& event) {
+    last_reports_[event.trial_id] = json_text(event.line);
+    if (request_.metric.empty()) return;
+    for (const auto& [name, value] : driver::flat_metrics(event.line)) {
+      if (name != request_.metric || !value->is_number()) continue;
+      std::array<char, 32> digits{};
+      std::snprintf(digits.data(), digits.size(), "%.6g", value->to_number<double>());
+      scores_[event.trial_id] = name + " " + digits.data();
+    }
+  }
+
+  /// A line for each of the first trials, and then for every hundredth.
+  void on(const driver::TrialEnded& event) {
+    constexpr int shown_all = 100;
+    ++ended_;
+    const bool shown = ended_ <= shown_all || ended_ % shown_all == 0 || event.state == "errored";
+    if (!shown) return;
+    std::string line = event.trial_id + " " + event.state;
+    if (const auto score = scores_.find(event.trial_id); score != scores_.end()) line += "  " + score->second;
+    display_.helper_line("tune", line + "  (" + event.reason + ")");
+  }
+
+  void on(const driver::Notice& event) { display_.say(false, event.text); }
+  void on(const driver::RunWarning& event) { display_.say(true, event.text); }
+  void on(const driver::ExperimentEnded& event) { end_ = event; }
+  /// A trial's hooks, and what other front ends decide.
+  template <class Event>
+  void on(const Event&) {}
+
+  const ExperimentRequest& request_;
+  std::shared_ptr<driver::Experiment> experiment_;
+  std::int64_t suggested_ = 0;
+  std::string ids_begin_;
+  Display display_;
+  Interrupt interrupt_;
+  bool interrupted_ = false;
+  int ended_ = 0;
+  std::unordered_map<std::string, std::string> last_reports_;
+  std::unordered_map<std::string, std::string> scores_;
+  std::optional<driver::ExperimentEnded> end_;
+};
+
+/// Where the experiment's folder is. Errors: `invalid_argument`.
+Result<std::string> folder_of(const RunConfig& run) {
+  const std::string storage = storage_path_of(run.storage_path);
+  if (is_remote(storage)) {
+    return Error{ErrorKind::invalid_argument, "RunConfig.storage_path is " + shown_location(storage) +
+                                                  " with a Tuner; allowed: a local or mounted folder"};
+  }
+  if (run.name.find('/') != std::string::npos || run.name == "." || run.name == "..") {
+    return Error{ErrorKind::invalid_argument, "RunConfig.name is \"" + run.name + "\"; allowed: a folder's name"};
+  }
+  const std::string name = run.name.empty() ? driver::default_run_name("Tuner", driver::new_trial_id()) : run.name;
+  return join_location(storage, name);
+}
+
+/// What the experiment has now. Errors: those of read_trials.
+Result<ExperimentEnd> end_of(const std::string& path,
+                             const std::unordered_map<std::string, std::string>& last_reports) {
+  const Result<std::vector<tune::Trial>> trials = driver::read_trials(path);
+  if (!trials) return trials.error();
+  ExperimentEnd end{path, {}};
+  for (const tune::Trial& trial : *trials) {
+    TrialEnd here{trial.trial_id, join_location(path, trial.folder), trial.config, "null", "", trial.reason};
+    here.state = tune::is_over(trial.state) ? boost::describe::enum_to_string(trial.state, "") : "unfinished";
+    if (const auto last = last_reports.find(trial.trial_id); last != last_reports.end()) {
+      here.last_report_json = last->second;
+    } else if (trial.reports > 0) {  // To an earlier driver.
+      const Result<RunEnd> found = found_end(here.path);
+      if (found) here.last_report_json = found->last_report_json;
+    }
+    end.trials.push_back(std::move(here));
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<ExperimentEnd> run_experiment(const ExperimentRequest& request) {
+  auto runtime = driver_runtime();
+  if (!runtime) return runtime.error();
+  const Result<std::string> path = folder_of(request.trial.run);
+  if (!path) return path.error();
+  Result<tune::ExperimentSpec> spec = spec_of(request, *path);
+  if (!spec) return spec.error();
+  // What no trial could start with is refused before anything starts.
+  RunRequest first = request.trial;
+  first.run.name = "trial";
+  first.run.storage_path = *path;
+  first.config_json = request.config_of(0);
+  if (const auto start = run_start_of(first); !start) return start.error();
+  Result<std::vector<tune::Trial>> earlier = driver::read_trials(*path);
+  if (!earlier && earlier.error().kind != ErrorKind::not_found) return earlier.error();
+  if (earlier && !request.resume) {
+    return Error{ErrorKind::already_exists,
+                 *path + " has an experiment; give another RunConfig.name, or TunerOptions.resume to continue it"};
+  }
+  auto experiment = (*runtime)->start_experiment(std::move(*spec));
+  if (!experiment) return experiment.error();
+  ExperimentLoop loop(request, *experiment, earlier ? std::move(*earlier) : std::vector<tune::Trial>());
+  const driver::ExperimentEnded& end = loop.serve();
+  if (loop.interrupted()) {
+    std::fprintf(stderr,
+                 "headway: stopped by Ctrl-C; what trials have reported so far is in %s; TunerOptions.resume continues "
+                 "the experiment\n",
+                 path->c_str());
+    leave_program();
+    Interrupt::end_program();
+  }
+  if (end.state == "failed")
+    return Error{ErrorKind::unavailable, "the experiment in " + *path + " failed: " + end.reason};
+  return end_of(*path, loop.last_reports());
+}
+
+}  // namespace headway::library
