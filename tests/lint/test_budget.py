@@ -11,7 +11,7 @@ def spend(monkeypatch):
     """
 
     def run(file, seconds, import_s):
-        monkeypatch.setattr(budget, "import_seconds", lambda: import_s)
+        monkeypatch.setattr(budget, "import_seconds", lambda times: import_s)
         made = budget.Budget()
         for part in ("a", "b"):
             made.pytest_runtest_logreport(types.SimpleNamespace(nodeid=f"{file}::{part}", duration=seconds / 2))
