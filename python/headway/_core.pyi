@@ -1051,6 +1051,9 @@ def data_stats_table(counters: str) -> str:
 def data_progress_text(counters: str, what: str) -> str:
     """How far a data set is (JSON), as a line for a terminal."""
 
+def say_nothing_of_leaks() -> None:
+    """At the interpreter's end objects that live are no leaks."""
+
 def data_lanes(machines: int) -> int:
     """Into how many lanes a data set is cut that so many machines read."""
 

@@ -208,6 +208,10 @@ void bind_counters(nb::module_& module) {
 }
 
 void bind_batch(nb::module_& module) {
+  // Keeps the GIL: a setting.
+  module.def(
+      "say_nothing_of_leaks", [] { nb::set_leak_warnings(false); },
+      "At the interpreter's end objects that live are no leaks.");
   nb::class_<PyBatch>(module, "DataBatch", nb::type_slots(batch_slots),
                       "Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.")
       // Keeps the GIL: fields.

@@ -16,7 +16,6 @@ class ErroredUnits {
 
   /// Whether any may: then rows are counted as they come, not by what files promise.
   bool allows_any() const { return most_ != 0; }
-  std::int64_t most() const { return most_; }
 
   /// Whether the unit that failed so is left out. A stream that was closed has not failed.
   bool leave_out(const arrow::Status& failure) {

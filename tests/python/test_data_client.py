@@ -276,3 +276,9 @@ def test_a_sample_is_the_same_each_time(client):
 def test_epochs_of_a_group_wait_for_all_ranks(client):
     found = [deal(client, [node("range", rows=8)], 2, batch_size=2, epoch=epoch) for epoch in range(2)]
     assert found == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]] * 2
+
+
+def test_a_script_may_end_with_a_batch_of_arrow_in_its_hands():
+    script = "import headway.data; batch = next(iter(headway.data.range(9).iter_batches(batch_format='pyarrow')))"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stderr == ""

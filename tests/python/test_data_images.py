@@ -45,6 +45,17 @@ def test_images_of_other_sizes_are_arrays_of_their_own(folder: Path) -> None:
     np.testing.assert_array_equal(images.take_batch(1)["image"], np.stack(expected[:1]))
 
 
+def test_images_that_happen_to_have_one_size_are_one_array_of_one_s_own(folder: Path) -> None:
+    for path in sorted(folder.iterdir())[1:]:
+        Image.open(folder / "0.png").save(path)
+    expected = np.stack([np.asarray(Image.open(path)) for path in sorted(folder.iterdir())])
+    batches = headway.data.read_images(str(folder), mode="RGB").iter_batches(batch_size=3)
+    found = [batch["image"] for batch in batches]
+    np.testing.assert_array_equal(np.concatenate(found), expected)
+    found[0][:] = 0  # A view of memory that is nobody else's.
+    assert not found[0].any()
+
+
 def test_samples_and_records_are_read_as_they_were_written(tmp_path: Path) -> None:
     numbers = headway.data.range(10)
     numbers.write_tfrecords(str(tmp_path / "records"))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from headway import _core
 
 if TYPE_CHECKING:
     import numpy as np
@@ -225,8 +229,16 @@ def _variable_tensors(kind: Any) -> str | None:
     return _PLAIN.get(str(kind.storage_type.field("data").type.value_type))
 
 
+@functools.cache
+def _arrow_keeps_batches() -> None:
+    """Arrow's buffers that a script still has when the interpreter ends are never given back."""
+    atexit.register(_core.say_nothing_of_leaks)
+
+
 def _record_batch(core: Any, schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
+
+    _arrow_keeps_batches()
 
     whole = pa.py_buffer(memoryview(core))
     nodes = iter(core.nodes)
