@@ -25,9 +25,10 @@ soak: build
 sanitize: build
 	@scripts/sanitize.sh
 
+# For glibc 2.28 and newer, and the Python of .venv.
 wheel:
-	@scripts/bootstrap.sh build
-	@scripts/wheel.sh dist
+	@scripts/bootstrap.sh build wheel
+	@scripts/portable_wheel.sh dist
 
 docs: build
 	@.venv/bin/python scripts/docs.py build/docs

@@ -98,7 +98,7 @@ main() {
   step "build what Python tests need" scripts/build.sh python_tests
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
-    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers kubernetes
+    step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers kubernetes wheel
     step "install servers of remote storage" scripts/storage_servers.sh
     step "install Slurm" scripts/slurm_servers.sh
     step "build Kubernetes" scripts/kubernetes_servers.sh

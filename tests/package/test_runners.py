@@ -84,7 +84,7 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     assert any(call.startswith("slurm_servers.sh") for call in calls)
     assert any(call.startswith("kubernetes_servers.sh") for call in calls)
     assert any(call.startswith("browser.sh") for call in calls)
-    others = " frameworks legacy_keras tables daft searchers kubernetes"
+    others = " frameworks legacy_keras tables daft searchers kubernetes wheel"
     assert any(call.startswith("bootstrap.sh") and call.endswith(others) for call in calls)
     assert "no invariant broke" in output.split("=== Summary")[1]
 
