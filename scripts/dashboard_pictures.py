@@ -39,6 +39,7 @@ PICTURES = {
     "trials": ("#/experiment/sweep/trials", "tr[data-key=row]", False),
     "parallel": ("#/experiment/sweep/parallel", "tr[data-key=row]", False),
     "curves": ("#/experiment/sweep/curves", "figure canvas", False),
+    "lineage": ("#/experiment/population/lineage", "figure canvas", False),
 }
 
 

@@ -18,6 +18,14 @@ namespace tune = control::tune;
 /// Eight digits and a blank stand before what a line says.
 constexpr std::size_t checksum_width = 9;
 constexpr std::size_t curve_max = 4096;
+constexpr std::size_t checkpoints_max = 8;
+constexpr std::size_t takeovers_max = 1000;
+
+/// Whether the scheduler lets trials take over.
+bool copies_trials(const tune::ExperimentSpec& spec) {
+  const Json* kind = spec.scheduler.if_contains("kind");
+  return kind != nullptr && kind->is_string() && kind->get_string().starts_with("pbt");
+}
 
 JsonObject flat_config(const std::string& text) {
   JsonObject flat;
@@ -46,12 +54,14 @@ void ExperimentRecord::add(std::string_view line) {
     if (!started_unix_s_) started_unix_s_ = began->unix_s;
   }
   last_unix_s_ = unix_s(logged->at);
-  (void)controller_.handle(logged->at, logged->event);
+  const tune::TuneCommands commands = controller_.handle(logged->at, logged->event);
   while (records_.size() < trials().size()) {
     TrialRecord record;
     record.config = flat_config(trials()[records_.size()].config);
     records_.push_back(std::move(record));
   }
+  note_copies(commands);
+  note_end_of_copy(logged->event);
   const auto record_of = [&](std::int64_t trial) -> TrialRecord* {
     const auto number = static_cast<std::size_t>(trial);
     return trial >= 0 && number < records_.size() ? &records_[number] : nullptr;
@@ -75,6 +85,55 @@ void ExperimentRecord::add(std::string_view line) {
     }
     record->curve.emplace_back(reported->number, value->second);
   }
+}
+
+double ExperimentRecord::iteration_of(std::int64_t trial) const {
+  const tune::Trial& found = trials()[static_cast<std::size_t>(trial)];
+  const auto iteration = found.last.find("training_iteration");
+  return iteration == found.last.end() ? static_cast<double>(found.reports) : iteration->second;
+}
+
+void ExperimentRecord::note_copies(const tune::TuneCommands& commands) {
+  for (const tune::TuneCommand& command : commands) {
+    if (const auto* asks = std::get_if<tune::AskConfig>(&command)) {
+      Takeover takeover{asks->trial, asks->donor, iteration_of(asks->trial), std::nullopt, {}, {}};
+      if (asks->trial == asks->donor) takeover.from_iteration = takeover.iteration;
+      begun_.insert_or_assign(asks->trial, Begun{std::move(takeover), std::nullopt});
+    } else if (const auto* clones = std::get_if<tune::CloneCheckpoint>(&command)) {
+      const auto found = begun_.find(clones->trial);
+      if (found == begun_.end()) continue;
+      for (const auto& [name, iteration] : records_[static_cast<std::size_t>(clones->donor)].checkpoints) {
+        if (name == clones->checkpoint) found->second.takeover.from_iteration = iteration;
+      }
+    }
+  }
+}
+
+/// A copy is whole once the trial has the new configuration.
+void ExperimentRecord::note_end_of_copy(const tune::TuneEvent& event) {
+  if (const auto* reported = std::get_if<tune::TrialReported>(&event)) {
+    if (!copies_trials(controller_.spec()) || !reported->checkpoint) return;
+    if (reported->trial < 0 || static_cast<std::size_t>(reported->trial) >= records_.size()) return;
+    auto& checkpoints = records_[static_cast<std::size_t>(reported->trial)].checkpoints;
+    checkpoints.emplace_back(*reported->checkpoint, iteration_of(reported->trial));
+    if (checkpoints.size() > checkpoints_max) checkpoints.erase(checkpoints.begin());
+    return;
+  }
+  std::optional<std::int64_t> trial;
+  if (const auto* configured = std::get_if<tune::TrialConfigured>(&event)) trial = configured->trial;
+  if (const auto* gone = std::get_if<tune::TrialGone>(&event)) trial = gone->trial;
+  if (const auto* cloned = std::get_if<tune::CheckpointCloned>(&event)) trial = cloned->trial;
+  const auto found = trial ? begun_.find(*trial) : begun_.end();
+  if (found == begun_.end()) return;
+  if (const auto* configured = std::get_if<tune::TrialConfigured>(&event)) found->second.config = configured->config;
+  if (found->second.config != trials()[static_cast<std::size_t>(*trial)].config) return;
+  Takeover takeover = begun_.extract(found).mapped().takeover;
+  TrialRecord& record = records_[static_cast<std::size_t>(*trial)];
+  takeover.before = std::move(record.config);
+  record.config = flat_config(trials()[static_cast<std::size_t>(*trial)].config);
+  takeover.after = record.config;
+  takeovers_.push_back(std::move(takeover));
+  if (takeovers_.size() > takeovers_max) takeovers_.erase(takeovers_.begin());
 }
 
 std::optional<double> ExperimentRecord::value_of(std::size_t trial) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,18 @@ struct TrialRecord {
   std::optional<double> ended_unix_s;
   /// The experiment's metric by the number of the report.
   std::vector<std::pair<std::int64_t, double>> curve;
+  /// Where trials take over: its newest checkpoints, and the iteration of each.
+  std::vector<std::pair<std::string, double>> checkpoints;
+};
+
+/// A trial that continues from another one's checkpoint, or from its own with another configuration.
+struct Takeover {
+  std::int64_t trial = 0;
+  std::int64_t donor = 0;
+  double iteration = 0;                  ///< The trial's, when it was replaced.
+  std::optional<double> from_iteration;  ///< The donor's at its checkpoint.
+  JsonObject before;                     ///< Configurations, without nesting; secrets masked.
+  JsonObject after;
 };
 
 /// How many trials are in which state.
@@ -77,15 +90,28 @@ class ExperimentRecord {
   /// Whether less is better.
   bool minimizes() const { return controller_.spec().mode.value_or("min") != "max"; }
   std::optional<std::size_t> best() const;
+  /// In the order in which they happened: the newest 1000.
+  const std::vector<Takeover>& takeovers() const { return takeovers_; }
   TrialCounts counts() const;
   std::optional<double> started_unix_s() const { return started_unix_s_; }
   double last_unix_s() const { return last_unix_s_; }
 
  private:
+  /// A copy that is not whole yet.
+  struct Begun {
+    Takeover takeover;
+    std::optional<std::string> config;  ///< The new one.
+  };
+
+  void note_copies(const control::tune::TuneCommands& commands);
+  void note_end_of_copy(const control::tune::TuneEvent& event);
+  double iteration_of(std::int64_t trial) const;
   double unix_s(Time at) const { return base_unix_s_ + to_seconds(at - base_); }
 
   control::tune::TuneController controller_;
   std::vector<TrialRecord> records_;
+  std::map<std::int64_t, Begun> begun_;  ///< By the trial.
+  std::vector<Takeover> takeovers_;
   Time base_{};
   double base_unix_s_ = 0;
   std::optional<double> started_unix_s_;

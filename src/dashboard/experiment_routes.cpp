@@ -294,6 +294,39 @@ Answer answer_best(const ExperimentRecord& record) {
   return json_answer(std::move(object));
 }
 
+/// Who has taken over from whom: of the trials those that a takeover names.
+Answer answer_lineage(const ExperimentRecord& record) {
+  std::set<std::int64_t> named;
+  JsonArray steps;
+  const auto id = [&](std::int64_t trial) {
+    return boost::json::string(record.trials()[static_cast<std::size_t>(trial)].trial_id);
+  };
+  for (const Takeover& takeover : record.takeovers()) {
+    named.insert({takeover.trial, takeover.donor});
+    JsonArray changed;
+    for (const auto& [name, after] : takeover.after) {
+      const Json* before = takeover.before.if_contains(name);
+      if (before != nullptr && *before == after) continue;
+      changed.push_back(
+          JsonObject{{"name", name}, {"before", before == nullptr ? Json(nullptr) : *before}, {"after", after}});
+    }
+    steps.push_back(JsonObject{{"x", takeover.iteration},
+                               {"trial", id(takeover.trial)},
+                               {"from_trial", id(takeover.donor)},
+                               {"from_x", to_json(takeover.from_iteration)},
+                               {"changed", std::move(changed)}});
+  }
+  JsonArray trials;
+  for (const std::int64_t number : named) {
+    const tune::Trial& trial = record.trials()[static_cast<std::size_t>(number)];
+    trials.push_back(JsonObject{{"id", id(number)},
+                                {"name", boost::json::string(trial.folder)},
+                                {"iterations", trial.reports},
+                                {"last", to_json(trial.last)}});
+  }
+  return json_answer(JsonObject{{"trials", std::move(trials)}, {"steps", std::move(steps)}});
+}
+
 }  // namespace
 
 Answer answer_experiment(const SeenExperiment& seen, const std::vector<std::string>& rest, const Target& target) {
@@ -304,8 +337,7 @@ Answer answer_experiment(const SeenExperiment& seen, const std::vector<std::stri
       if (rest[0] == "parallel") return answer_parallel(record, target);
       if (rest[0] == "curves") return answer_curves(record, target);
       if (rest[0] == "best") return answer_best(record);
-      // No scheduler copies trials.
-      if (rest[0] == "lineage") return json_answer(JsonObject{{"trials", JsonArray()}, {"steps", JsonArray()}});
+      if (rest[0] == "lineage") return answer_lineage(record);
     }
     return answer_of(nothing_here());
   });

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import headway
 from headway import train, tune
-from headway.tune.schedulers import ASHAScheduler
+from headway.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 SLOW_RANK = 5
@@ -143,6 +143,33 @@ def experiment(folder, name):
     tuner.fit()
 
 
+def climbs(config):
+    """The value grows by the rate; it is what the checkpoint has."""
+    checkpoint = train.get_checkpoint()
+    state = checkpoint.to_dict() if checkpoint else {"step": 0, "value": 0.0}
+    for step in range(state["step"] + 1, 13):
+        state = {"step": step, "value": state["value"] + config["rate"]}
+        train.report({"value": state["value"]}, train.Checkpoint.from_dict(state))
+
+
+def population(folder, name):
+    """Four trials, one after the other, so that the worse ones take over from the better ones."""
+    scheduler = PopulationBasedTraining(
+        time_attr="training_iteration",
+        perturbation_interval=3,
+        quantile_fraction=0.5,
+        hyperparam_mutations={"rate": [8, 9, 10, 20]},
+        synch=True,
+    )
+    tuner = tune.Tuner(
+        climbs,
+        param_space={"rate": tune.grid_search([1, 2, 8, 9]), "model": "small"},
+        tune_config=tune.TuneConfig("value", "max", scheduler=scheduler, max_concurrent_trials=4),
+        run_config=tune.RunConfig(name=name, storage_path=str(folder)),
+    )
+    tuner.fit()
+
+
 def main(folder):
     began = time.monotonic()
     headway.init(num_cpus=8)
@@ -154,6 +181,7 @@ def main(folder):
     slow(folder, "vision-large")
     fit(folder, HOSTILE, is_hostile, workers=1)
     experiment(folder, "sweep")
+    population(folder, "population")
     headway.shutdown()
     print(f"recorded on {socket.gethostname()} in {time.monotonic() - began:.0f} s")
 

@@ -87,6 +87,30 @@ struct Recorded : storage::Scratch {
     write(spec.path + "/" + driver::experiment_journal_name, text);
   }
 
+  /// Of two trials under PBT the worse one continues from the other one's checkpoint.
+  void add_population(const std::string& name) const {
+    tune::ExperimentSpec spec;
+    spec.path = folder(name);
+    spec.metric = "score";
+    spec.mode = "max";
+    spec.scheduler = {
+        {"kind", "pbt"}, {"time_attr", "training_iteration"}, {"perturbation_interval", 2}, {"log_config", false}};
+    const auto report = [](std::int64_t trial, std::int64_t number, double iteration, double score) {
+      const std::string checkpoint = "checkpoint_" + std::to_string(number);
+      return tune::TrialReported{trial, number, {{"score", score}, {"training_iteration", iteration}}, {}, checkpoint};
+    };
+    std::string text;
+    for (const tune::TuneEvent& event : std::initializer_list<tune::TuneEvent>{
+             tune::DriverBegan{spec, 1000}, tune::TrialSuggested{"a", R"({"lr": 1, "token": "x"})", "trial_a"},
+             tune::TrialSuggested{"b", R"({"lr": 3, "token": "x"})", "trial_b"}, tune::SearchOver{},
+             tune::TrialReady{0}, tune::TrialReady{1}, report(1, 1, 2, 1), report(0, 1, 2, 9), report(1, 2, 4, 1),
+             tune::TrialConfigured{1, 1, R"({"lr": 2, "token": "y"})"}, tune::TrialGone{1, "finished", ""},
+             tune::CheckpointCloned{1, 1, "checkpoint_9"}}) {
+      text += driver::journal_line(Time{}, event);
+    }
+    write(spec.path + "/" + driver::experiment_journal_name, text);
+  }
+
   std::unique_ptr<FileSite> open(const std::string& location) const {
     auto site = FileSite::open("FOLDER", location);
     BOOST_REQUIRE(site.has_value());
@@ -215,6 +239,18 @@ BOOST_AUTO_TEST_CASE(an_experiments_pictures_have_their_numbers) {
   const Json best = ask(*site, "/api/experiments/search/best");
   BOOST_TEST(json_text(best.at("best")) == "[3E0,2E0]");
   BOOST_TEST(ask(*site, "/api/experiments/search/lineage").at("steps").as_array().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_trial_that_took_over_from_another_says_from_which_and_what_changed) {
+  add_population("search");
+  const auto site = open(folder("search"));
+  const Json lineage = ask(*site, "/api/experiments/search/lineage");
+  BOOST_TEST(lineage.at("trials").as_array().size() == 2U);
+  BOOST_REQUIRE(lineage.at("steps").as_array().size() == 1U);
+  BOOST_TEST(json_text(lineage.at("steps").at(0)) ==
+             R"({"x":4E0,"trial":"b","from_trial":"a","from_x":2E0,"changed":[{"name":"lr","before":3,"after":2}]})");
+  const Json row = ask(*site, "/api/experiments/search/trials?filter=trial_b").at("rows").at(0);
+  BOOST_TEST(row.at("config").at("lr").as_int64() == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_without_runs_is_named) {
