@@ -29,7 +29,8 @@ struct TrialRecord {
   std::vector<std::pair<std::string, double>> checkpoints;
 };
 
-/// A trial that continues from another one's checkpoint, or from its own with another configuration.
+/// A trial that continues from another one's checkpoint, or from its own one with another
+/// configuration.
 struct Takeover {
   std::int64_t trial = 0;
   std::int64_t donor = 0;

@@ -1,6 +1,7 @@
 #include "dashboard/run_routes.hpp"
 
 #include "core/location.hpp"
+#include "dashboard/causes.hpp"
 #include "dashboard/json_answer.hpp"
 #include "dashboard/log_view.hpp"
 #include "dashboard/masking.hpp"
@@ -105,6 +106,7 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
     object["checkpoints"] = checkpoints_of(record, view);
     object["stacks"] = to_json(record.stacks());
     object["warnings"] = to_json(record.warnings());
+    object["causes"] = to_json(causes_of(view, record, context));
     if (!record.attempts().empty()) object["started_unix_s"] = record.attempts().front().start_s;
   });
   mask_secrets(json);

@@ -154,8 +154,10 @@ std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const
   if (median <= 0 || slowest < clearly * median) return std::nullopt;
   const auto place = static_cast<std::size_t>(number);
   const std::string host = place < hosts.size() && !hosts[place].empty() ? " on " + hosts[place] : "";
-  return Straggler{number, "rank " + std::to_string(number) + host + " takes " + seconds_words(slowest) +
-                               " for its own part of a step, the others " + seconds_words(median)};
+  return Straggler{number,
+                   "rank " + std::to_string(number) + host + " takes " + seconds_words(slowest) +
+                       " for its own part of a step, the others " + seconds_words(median),
+                   slowest - median};
 }
 
 StepMap step_map(const RunRecord& record, std::size_t points) {

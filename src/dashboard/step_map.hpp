@@ -26,8 +26,9 @@ BOOST_DESCRIBE_STRUCT(StepSplit, (), (x, from, data, compute, communication, che
 struct Straggler {
   int rank = 0;
   std::string words;
+  double behind_s = 0;  ///< So much longer is its own part of a step.
 };
-BOOST_DESCRIBE_STRUCT(Straggler, (), (rank, words))
+BOOST_DESCRIBE_STRUCT(Straggler, (), (rank, words, behind_s))
 
 /// How long steps took, by rank and time.
 struct StepMap {

@@ -27,9 +27,12 @@ bool is_users(const std::string& file) {
 
 RunVerdict end_verdict(const RunView& view) {
   if (view.state == RunState::finished) {
+    const int restarts = view.attempt - 1;
+    const std::string after =
+        restarts <= 0 ? "" : ", with " + std::to_string(restarts) + (restarts == 1 ? " restart" : " restarts");
     const std::string reason = view.stop_reason ? ": " + first_line(*view.stop_reason) : "";
     return {"finished after " + std::to_string(view.reports.count) +
-                (view.reports.count == 1 ? " report" : " reports") + reason,
+                (view.reports.count == 1 ? " report" : " reports") + after + reason,
             VerdictLevel::done,
             {}};
   }

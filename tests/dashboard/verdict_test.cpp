@@ -1,5 +1,6 @@
 #include "dashboard/verdict.hpp"
 
+#include "dashboard/causes.hpp"
 #include "dashboard/masking.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -98,6 +99,8 @@ BOOST_AUTO_TEST_CASE(why_a_run_ended) {
   BOOST_TEST(words() == "finished after 3 reports");
   view.stop_reason = "loss <= 0.1";
   BOOST_TEST(words() == "finished after 3 reports: loss <= 0.1");
+  view.attempt = 2;
+  BOOST_TEST(words() == "finished after 3 reports, with 1 restart: loss <= 0.1");
   BOOST_TEST((level() == VerdictLevel::done));
   view.state = RunState::failed;
   view.failure =
@@ -131,6 +134,41 @@ BOOST_AUTO_TEST_CASE(secrets_are_not_shown) {
   BOOST_TEST(mask_secrets(std::string("Authorization: Bearer eyJ0.a-b")) == "Authorization: Bearer ***");
   BOOST_TEST(mask_secrets(std::string("last token: 512, token=7")) == "last token: 512, token=7");
   BOOST_TEST(mask_secrets(std::string("tokenizer: fast\nno secret here")) == "tokenizer: fast\nno secret here");
+}
+
+BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
+  view.state = RunState::failed;
+  view.failure = control::RunFailure();
+  control::RankFailure hung;
+  hung.rank = 1;
+  hung.kind = control::RankFailureKind::hang;
+  hung.attempt = 2;
+  view.failure->ranks.push_back(hung);
+  RunRecord record;
+  record.add({1000, driver::AttemptBegan{2, {"node-a", "node-a", "node-b"}, {}}});
+  const std::string stack = "waiting\nMainThread (waiting), innermost frame first:\n  read (libc.so.6)\n  ";
+  record.add({1001, driver::StacksSeen{1, {{1, stack + "earlier (/home/me/train.py:3)\n"}}}});
+  BOOST_TEST(causes_of(view, record, {}).empty());
+  record.add({1002, driver::StacksSeen{2, {{1, stack + "next_shard (/home/me/train.py:65)\n"}}}});
+  driver::StepsTaken steps{2, {}};
+  for (const int rank : {0, 1, 2}) {
+    steps.ranks.push_back(
+        {.rank = rank, .count = 100, .total_s = 150, .waited_s = rank == 2 ? 10.0 : 90.0, .of_reports = false});
+  }
+  record.add({1003, steps});
+  VerdictContext context;
+  context.data.emplace();
+  context.data->verdict.is_data_bound = true;
+  context.data->verdict.words = "data-bound by stage f";
+  const std::vector<Cause> causes = causes_of(view, record, context);
+  BOOST_REQUIRE(causes.size() == 3U);
+  BOOST_TEST(causes[0].words == "rank 1 did not move: it was in next_shard at train.py:65");
+  BOOST_TEST(causes[0].part == "stacks");
+  BOOST_TEST(causes[1].words == "slow: rank 2 on node-b took 1.40 s for its own part of a step, the others 0.6 s");
+  BOOST_TEST(causes[1].part == "steps");
+  BOOST_TEST(causes[2].words == "data-bound by stage f");
+  view.failure->ranks[0].kind = control::RankFailureKind::exception;
+  BOOST_TEST(causes_of(view, record, {}).size() == 1U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

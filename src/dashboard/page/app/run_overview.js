@@ -71,7 +71,7 @@ function ranks(view, over) {
 function warnings(all, now_s) {
   if (!all?.length) return null;
   return h("section", { "aria-labelledby": "warnings" }, h("h2", { id: "warnings" }, "Warnings"), h("ul", null,
-    all.slice(-warnings_max).reverse().map((of) => h("li", null, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), of.text))));
+    all.slice(-warnings_max).reverse().map((of) => h("li", { class: "lines" }, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), of.text))));
 }
 
 function pending(view) {

@@ -63,6 +63,7 @@ export class RunView {
       h("p", { class: "crumbs" }, run.experiment ? h("a", { href: address("experiment", run.experiment, "trials") }, "Experiment") : h("a", { href: address() }, "Runs"), " / ", h("span", null, run.name ?? this.id)),
       h("h1", { class: "hidden" }, `Run ${run.name ?? this.id}`),
       verdictHeading(run.verdict, now_s),
+      causes(this.id, run.causes),
       facts([
         ["State", run.state],
         ["Attempt", run.attempt ? number(run.attempt) : null],
@@ -82,6 +83,13 @@ export class RunView {
     this.part?.close();
     this.query.close();
   }
+}
+
+/** Why the run is as it is, each with the part that shows more. */
+function causes(id, all) {
+  if (!all?.length) return null;
+  return h("ul", { class: "causes", "aria-label": "Why" }, all.map((of) => h("li", null,
+    of.words[0].toUpperCase() + of.words.slice(1), " ", h("a", { href: address("run", id, of.part) }, `See ${names[of.part].toLowerCase()}`))));
 }
 
 function elastic(run) {

@@ -1,0 +1,46 @@
+#include "dashboard/causes.hpp"
+
+#include "dashboard/step_map.hpp"
+
+#include <algorithm>
+
+namespace headway::dashboard {
+namespace {
+
+/// Steps of microseconds differ by more than a quarter, and nobody waits for them.
+constexpr double noticed_s = 0.02;
+
+/// Of a rank that others waited for when the run failed.
+std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& record) {
+  std::vector<Cause> causes;
+  if (!view.failure || record.stacks().empty()) return causes;
+  const std::vector<StackRecord>& stacks = record.stacks();
+  for (const control::RankFailure& rank : view.failure->ranks) {
+    if (rank.kind != control::RankFailureKind::hang) continue;
+    const auto seen = std::ranges::find(stacks.rbegin(), stacks.rend(), rank.rank, &StackRecord::rank);
+    if (seen == stacks.rend() || (rank.attempt && seen->attempt != *rank.attempt)) continue;
+    const std::string place = place_in_stack(seen->text);
+    const std::string number = "rank " + std::to_string(rank.rank);
+    causes.push_back(
+        {place.empty() ? number + " did not move; its stack was taken" : number + " did not move: it was in " + place,
+         "stacks"});
+    break;  // The others' are in that part.
+  }
+  return causes;
+}
+
+}  // namespace
+
+std::vector<Cause> causes_of(const control::RunView& view, const RunRecord& record, const VerdictContext& context) {
+  std::vector<Cause> causes = hangs_of(view, record);
+  if (const StepMap map = step_map(record, 1); map.straggler && map.straggler->behind_s >= noticed_s) {
+    std::string words = map.straggler->words;
+    const std::size_t verb = words.find(" takes ");
+    if (control::is_over(view.state) && verb != std::string::npos) words.replace(verb, 7, " took ");
+    causes.push_back({"slow: " + words, "steps"});
+  }
+  if (context.data && context.data->verdict.is_data_bound) causes.push_back({context.data->verdict.words, "data"});
+  return causes;
+}
+
+}  // namespace headway::dashboard
