@@ -4,6 +4,8 @@ tune.py headway|ray|alone search TRIALS        Optuna proposes, two slots; alone
 tune.py headway|ray slots TRIALS SECONDS SLOTS  trials that sleep: how long a slot is empty
 tune.py headway|ray reports TRIALS REPORTS      results of all trials in a second, all loggers on
 tune.py headway|ray memory TRIALS               what the driver grows by, a trial that has ended
+tune.py headway|ray exploit TRIALS STEPS        PBT: from a trial's last report to its first step as
+                                                a copy of another one
 
 The same functions for both libraries.
 """
@@ -13,7 +15,9 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -110,6 +114,40 @@ def memory(library: str, trials: int) -> None:
     program.finish(kib_a_trial=max(0.0, resident_kib() - before) / trials)
 
 
+def exploit(library: str, trials: int, steps: int) -> None:
+    """How long a trial of a population does not train when it becomes a copy, small files included."""
+    tune = importlib.import_module(f"{library}.tune")
+    importlib.import_module(library).init(num_cpus=trials)
+
+    def trial(config: dict[str, Any]) -> None:
+        began, checkpoint = time.time(), tune.get_checkpoint()
+        first = 0
+        if checkpoint:
+            with checkpoint.as_directory() as folder:
+                first = int(Path(folder, "step").read_text())
+        for step in range(first + 1, steps + 1):
+            with tempfile.TemporaryDirectory() as folder:
+                Path(folder, "step").write_text(str(step))
+                metrics = {"loss": -config["rate"], "began": began, "at": time.time()}
+                tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(folder))
+
+    scheduler = importlib.import_module(f"{library}.tune.schedulers").PopulationBasedTraining(
+        time_attr="training_iteration", perturbation_interval=5, hyperparam_mutations={"rate": tune.uniform(0, 1)}
+    )
+    grid = tune.Tuner(
+        trial,
+        param_space={"rate": tune.uniform(0, 1)},
+        tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=trials, scheduler=scheduler),
+        run_config=tune.RunConfig(storage_path=str(program.folder()), name="population", verbose=0),
+    ).fit()
+    gaps = []
+    for result in grid:
+        lines = result.metrics_dataframe
+        pairs = zip(lines["at"], lines["began"].iloc[1:], lines["began"], strict=False)
+        gaps += [began - at for at, began, before in pairs if began != before]
+    program.finish(exploit_s=statistics.median(gaps), exploits=len(gaps))
+
+
 def resident_kib() -> float:
     """What this process has in memory."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -123,6 +161,8 @@ def main(library: str, what: str, *arguments: str) -> None:
         slots(library, int(arguments[0]), float(arguments[1]), int(arguments[2]))
     elif what == "reports":
         reports(library, int(arguments[0]), int(arguments[1]))
+    elif what == "exploit":
+        exploit(library, int(arguments[0]), int(arguments[1]))
     else:
         memory(library, int(arguments[0]))
 

@@ -20,6 +20,25 @@ def tuned(name: str, arguments: list[str], line: Line, libraries: tuple[str, ...
     )
 
 
+def _finds_more(medians: Medians) -> bool:
+    return medians["headway"] <= min(1.02 * medians["ray"], 0.8 * medians["alone"])
+
+
+def _finds_as_much(medians: Medians) -> bool:
+    return medians["headway"] <= min(1.02 * medians["ray"], medians["alone"])
+
+
+def quality(name: str, arguments: list[str], line: Line) -> Measurement:
+    """A measurement of ``tune_quality.py``: a seed gives every turn the same figure."""
+    return Measurement(
+        f"tune-{name}",
+        {library: ["tune_quality.py", library, *arguments] for library in ("headway", "alone", "ray")},
+        [line],
+        repeats=1,
+        group="tune",
+    )
+
+
 TUNE_MEASUREMENTS = [
     tuned(
         "search",
@@ -47,6 +66,34 @@ TUNE_MEASUREMENTS = [
         "memory",
         ["memory", "1000"],
         Line("Driver's growth for a trial that has ended, KiB", "kib_a_trial", "≤ 1", at_most(1), ""),
+    ),
+    quality(
+        "table",
+        ["table", "20", "30"],
+        Line(
+            "TPE on HPOBench, 20 seeds × 2 tables: regret; alone: random search",
+            "regret",
+            "≤ Ray, ≤ 0.8 × random",
+            _finds_more,
+            "",
+        ),
+    ),
+    quality(
+        "curves",
+        ["curves", "20", "24"],
+        Line(
+            "ASHA over TPE, 20 seeds: loss in as many epochs; alone: random search",
+            "loss",
+            "≤ Ray, ≤ random",
+            _finds_as_much,
+            "",
+        ),
+    ),
+    tuned(
+        "exploit",
+        ["exploit", "16", "20"],
+        Line("PBT, 16 trials: from the verdict to the copy's first step", "exploit_s", "≤ 50 ms", at_most(0.05), "ms"),
+        ("headway",),
     ),
     Measurement(
         "tune-restore",

@@ -91,8 +91,9 @@ def main():
         sys.exit(f"The best test accuracy is {accuracy:.4f}; it should reach {ACCURACY_WANTED}. See {best.path}")
     saved = 1 - sum(epochs) / (TRIALS * EPOCHS)
     early = [each for each in epochs if each < EPOCHS]
+    settings = ", ".join(f"{name} {value:.4g}" for name, value in best.config.items())
     print(f"""
-Best test accuracy: {accuracy:.4f}, with {best.config}
+Best test accuracy: {accuracy:.4f}, with {settings}
 Early stopping: {sum(epochs)} of {TRIALS * EPOCHS} epochs were trained, {saved:.0%} were saved.
 {len(early)} of {TRIALS} trials ended early, after {min(early)} to {max(early)} epochs.
 

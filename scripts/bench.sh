@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 install_what_is_measured() {
   local peers=() environments=(.venv) environment
   case " $* " in
-    *" --only tune "* | *" --only tune-search "*) peers=(tune_peers) ;;
+    *" --only tune "* | *" --only tune-search "* | *" --only tune-table "* | *" --only tune-curves "*) peers=(tune_peers) ;;
     *frameworks* | *launchers* | *reference* | *" data"* | *" start-"* | *" launcher-"*) peers=(peers legacy_keras) ;;
   esac
   case " $* " in

@@ -31,7 +31,7 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
     assert {name for name, _ in peers & tests} == light
     shared = {name for name, _ in tests}
     assert {pin for pin in peers if pin[0] in shared} <= tests
-    assert pins("tune_peers") <= tests
+    assert {pin for pin in pins("tune_peers") if pin[0] in shared} <= tests
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,7 @@ def test_ray_s_environment_has_the_versions_of_the_tests() -> None:
         ),
         (["--only", "data-sort", "--no-ray"], [".venv peers legacy_keras"]),
         (["--only", "tune"], [".venv-ray ray torch", ".venv tune_peers", ".venv-ray tune_peers"]),
+        (["--only", "tune-curves", "--no-ray"], [".venv tune_peers"]),
         (["--only", "tune-slots", "--no-ray"], []),
         (["--storage", "/data", "--only", "report", "--no-ray"], []),
         (["--help"], []),

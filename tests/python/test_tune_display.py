@@ -90,7 +90,7 @@ def test_the_end_of_an_experiment_has_a_table_of_its_best_trials(show):
     assert [line.split()[1:] for line in lines[titles + 1 : titles + 4]] == [
         ["TERMINATED", str(x), "1", str(x)] for x in range(3)
     ]
-    assert lines[-1].startswith("experiment finished: all of 3 trials have ended; 3 trials have ended; best: loss=0")
+    assert lines[-1].startswith("experiment finished: all of 3 trials have ended; best: loss=0")
 
 
 def test_a_reporter_prints_its_own_columns(show):

@@ -104,13 +104,16 @@ class ExperimentDisplay:
         """The experiment has ended."""
         self._moving.end()
         self._moving = MovingLine(None)
+        # Mostly the reason is that all of them have ended: once is enough.
+        is_said = reason.startswith(f"all of {self._ended} trial")
+        totals = self._failed_and_best() if is_said else f"; {self._totals()}"
         words = f": {reason}" if reason else ""
         if self._page is not None:
             self._page.show(self._table())
         elif self._shows and len(self._records) > 1:
             table = self._table()
             self._print("\n".join(table.as_text().splitlines()[1:]))
-        self._print(f"experiment {state}{words}; {self._totals()}")
+        self._print(f"experiment {state}{words}{totals}")
 
     def say(self, kind: str, text: str) -> None:
         """A warning or a notice."""
@@ -157,10 +160,13 @@ class ExperimentDisplay:
         return Trial(record.trial_id, record.trial_id, "", config, folder, status=_state(record), last_result=last)
 
     def _totals(self) -> str:
+        have = "trial has" if self._ended == 1 else "trials have"
+        return f"{self._ended} {have} ended{self._failed_and_best()}"
+
+    def _failed_and_best(self) -> str:
         failed = "" if not self._failed else " and failed" if self._ended == 1 else f", {self._failed} of them failed"
         best = "" if self._best is None else f"; best: {self._metric}={self._best[0]:.6g} ({self._best[1]})"
-        have = "trial has" if self._ended == 1 else "trials have"
-        return f"{self._ended} {have} ended{failed}{best}"
+        return f"{failed}{best}"
 
     def _print(self, text: str) -> None:
         if self._shows:
