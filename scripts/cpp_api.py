@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "cpp_api.md"
 HEADERS = [
     *(
         "main",
+        "init",
         "trainer",
         "run_event",
         "config",

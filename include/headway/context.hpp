@@ -16,6 +16,7 @@ struct Context {
   int local_world_size = 1;          ///< Workers of the group on this node.
   int local_rank = 0;                ///< This worker's rank among them.
   int node_rank = 0;                 ///< This node's rank among the group's nodes.
+  std::string node_ip;               ///< At which ranks of other nodes reach this one.
   int attempt = 1;                   ///< Which life of the worker group this is, from 1.
   int cpus = 1;                      ///< Threads that this worker should use.
   std::vector<std::string> gpu_ids;  ///< Its own devices, as CUDA_VISIBLE_DEVICES names them.

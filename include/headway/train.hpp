@@ -7,6 +7,7 @@
 #include <headway/config.hpp>
 #include <headway/context.hpp>
 #include <headway/data.hpp>
+#include <headway/init.hpp>
 #include <headway/json.hpp>
 #include <headway/main.hpp>
 #include <headway/preemption.hpp>

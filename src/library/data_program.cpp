@@ -4,6 +4,7 @@
 #include "feed/data_process.hpp"
 #include "library/arrow_libraries.hpp"
 #include "library/data_client.hpp"
+#include "library/python_interpreter.hpp"
 #include "library/worker_bridge.hpp"
 
 #include <cerrno>
@@ -13,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <pwd.h>
-#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,41 +88,11 @@ Result<std::string> shared_folder(const fs::path& scratch) {
   return folder->string();
 }
 
-/// The first program of this name in PATH; empty: none.
-std::string found_in_path(const std::string& name) {
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (fs::path(folder) / name).string();
-    if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
-  }
-  return {};
-}
-
-/// Which Python runs DuckDB: the one that is named, or that of the wheel which `package` is a part
-/// of, at its prefix or, for a user's own packages, by its version in PATH; empty: none.
-Result<std::string> interpreter(const fs::path& package) {
-  std::error_code failure;
-  const std::string named = variable("HEADWAY_PYTHON");
-  if (!named.empty()) {
-    const std::string path = fs::absolute(named, failure).string();
-    if (access(path.c_str(), X_OK) == 0) return path;
-    return Error{ErrorKind::invalid_argument,
-                 "HEADWAY_PYTHON is \"" + named +
-                     "\", which is no program; allowed: the path of a Python interpreter that has the packages headway "
-                     "and duckdb"};
-  }
-  // PREFIX/lib/python3.11/site-packages/headway
-  const fs::path version = package.parent_path().parent_path();
-  const fs::path own = version.parent_path().parent_path() / "bin" / version.filename();
-  if (!version.filename().string().starts_with("python")) return std::string();
-  return fs::exists(own, failure) ? own.string() : found_in_path(version.filename().string());
-}
-
 /// The command that starts the host of processes of Python; empty where there is no interpreter.
 Result<std::vector<std::string>> function_host(const std::string& program) {
   std::error_code failure;
   const fs::path package = fs::canonical(program, failure).parent_path().parent_path();
-  const Result<std::string> python = interpreter(package);
+  const Result<std::string> python = python_interpreter(package.string());
   if (!python) return python.error();
   if (python->empty()) return std::vector<std::string>();
   const bool is_package = fs::exists(package / "__init__.py", failure);

@@ -1,8 +1,11 @@
 #include "library/program.hpp"
 
 #include "driver/runtime.hpp"
+#include "library/agent_mode.hpp"
 #include "library/batch_functions.hpp"
 #include "library/data_client.hpp"
+#include "library/init_options.hpp"
+#include "library/start_options.hpp"
 #include "library/train_loops.hpp"
 #include "library/validations.hpp"
 #include "library/worker_bridge.hpp"
@@ -51,6 +54,7 @@ struct Program {
   std::vector<std::string> arguments;
   std::shared_ptr<node::ForkedFactory> forked;
   std::shared_ptr<driver::Runtime> runtime;
+  std::string join_address;  ///< Empty: nothing listens.
 };
 
 /// Never destroyed: a run may be under way in another thread while static objects end.
@@ -216,6 +220,25 @@ driver::RuntimeConfig runtime_config() {
   return config;
 }
 
+/// Under the program's lock, when there is no runtime yet.
+Result<void> start_runtime(Program& self, const StartOptions& options) {
+  driver::RuntimeConfig base = runtime_config();
+  base.factory.command = own_command(self.arguments);
+  base.factory.forked = self.forked;
+  auto config = with_options(std::move(base), options);
+  if (!config) return config.error();
+  if (auto fits = driver::validate(*config); !fits) return fits;
+  const bool listens = config->join.has_value();
+  auto runtime = std::make_shared<driver::Runtime>(std::move(*config));
+  if (listens) {
+    Result<std::string> address = runtime->listen();
+    if (!address) return address.error();
+    self.join_address = *address;
+  }
+  self.runtime = std::move(runtime);
+  return {};
+}
+
 /// In a process that validates a checkpoint. Its workers are forked by its driver's factory; what
 /// is left of them at its end, the driver ends.
 Result<std::shared_ptr<driver::Runtime>> guest_runtime() {
@@ -241,6 +264,11 @@ bool enter_program(int argc, char** argv) {
   unsetenv(role_variable);
   const std::vector<std::string> arguments(argv, argv + argc);
   if (entered_as == "factory") serve_as_guard(control_fd, life_fd, arguments);
+  if (argc > 1 && std::strcmp(argv[1], agent_argument) == 0 && entered_as.empty()) {
+    node::FactoryConfig factory = runtime_config().factory;
+    factory.command = {own_program};
+    serve_as_agent(arguments, std::move(factory));
+  }
   if (entered_as.starts_with(worker_role)) enter_as_worker(number(entered_as.c_str() + worker_role.size()));
   Program& self = program();
   const std::lock_guard lock(self.mutex);
@@ -263,6 +291,7 @@ void leave_program() {
   const std::lock_guard lock(self.mutex);
   if (self.runtime) self.runtime->shutdown();
   self.runtime.reset();
+  self.join_address.clear();
   if (self.forked) {
     const auto notice = [](const std::string& text) { std::fprintf(stderr, "headway: %s\n", text.c_str()); };
     node::end_untaken(*self.forked, {}, notice);
@@ -285,12 +314,29 @@ Result<std::shared_ptr<driver::Runtime>> driver_runtime() {
   const std::lock_guard lock(self.mutex);
   if (auto able = check_driver(self); !able) return able.error();
   if (!self.runtime) {
-    driver::RuntimeConfig config = runtime_config();
-    config.factory.command = own_command(self.arguments);
-    config.factory.forked = self.forked;
-    self.runtime = std::make_shared<driver::Runtime>(std::move(config));
+    if (auto started = start_runtime(self, {}); !started) return started.error();
   }
   return self.runtime;
+}
+
+Result<void> start_driver(const StartOptions& options) {
+  if (worker_context() != nullptr || in_validation()) {
+    return Error{ErrorKind::invalid_argument, "headway::init() was called in a worker; allowed: in the driver"};
+  }
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  if (auto able = check_driver(self); !able) return able;
+  if (self.runtime) {
+    return Error{ErrorKind::invalid_argument,
+                 "headway::init() was called when Headway was started already; allowed: once, before the first run"};
+  }
+  return start_runtime(self, options);
+}
+
+std::string address_of_driver() {
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  return self.join_address;
 }
 
 void enter_depth() { setenv(depth_variable, std::to_string(depth() + 1).c_str(), 1); }

@@ -55,6 +55,7 @@ Context to_context(const wire::StartSession& start, const wire::WorkerRole& role
   context.local_world_size = start.plan.local_world_size;
   context.local_rank = start.plan.local_rank;
   context.node_rank = start.plan.node_rank;
+  context.node_ip = start.plan.slot.node_ip;
   context.cpus = start.plan.slot.cpus;
   context.gpu_ids = start.plan.slot.gpu_ids;
   context.visible_gpus = visible_gpus();

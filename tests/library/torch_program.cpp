@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-/// What headway/torch.hpp promises, in two ranks: `torch_program MODE STORAGE [REPORTED]`. Each
-/// rank reports what it found; see tests/python/test_cpp_torch.py.
+/// What headway/torch.hpp promises, in two ranks: `torch_program MODE STORAGE [LISTEN TOKEN_FILE]`.
+/// Each rank reports what it found; see tests/python/test_cpp_torch.py.
 namespace {
 
 using headway::Json;
@@ -207,6 +207,15 @@ void share_columns() {
 }
 HEADWAY_TRAIN_LOOP(share_columns);
 
+/// The sum over all ranks, which are on several nodes.
+void meet() {
+  torch::Tensor ones = torch::ones({1});
+  std::vector<torch::Tensor> tensors{ones};
+  distributed::process_group()->allreduce(tensors)->wait();
+  headway::report({{"sum", ones.item<double>()}, {"ip", headway::context().node_ip}});
+}
+HEADWAY_TRAIN_LOOP(meet);
+
 /// Prints every rank's report as one line of JSON.
 struct Printer : headway::Callback {
   void after_report(const std::vector<Json>& metrics, const std::optional<headway::Checkpoint>&) override {
@@ -228,13 +237,19 @@ int main(int argc, char** argv) {
                                                         {"go_on_after_a_death", go_on},
                                                         {"draw", draw},
                                                         {"share_columns", share_columns},
+                                                        {"meet", meet},
                                                         {"compute_without_variable", compute_without_variable},
                                                         {"validate_on_device", validate_on_device}};
-  const std::string mode = argc == 3 ? argv[1] : "";
+  const std::string mode = argc == 3 || argc == 5 ? argv[1] : "";
   if (!loops.contains(mode)) return 2;
   headway::TrainerOptions options;
   options.config = {{"dies", mode == "go_on_after_a_death"}};
   options.scaling.num_workers = 2;
+  if (argc == 5) {
+    headway::init({.num_cpus = 1, .listen = argv[3], .token_file = argv[4]}).value();
+    std::cout << "JOIN " << headway::join_address() << std::endl;
+    options.scaling.placement_strategy = "STRICT_SPREAD";
+  }
   options.run = {
       .name = "run", .storage_path = argv[2], .failure = {.max_failures = mode == "differ_in_shape" ? 0 : 1}};
   if (mode == "share_columns") options.datasets = {{"train", headway::data::range(8)}};

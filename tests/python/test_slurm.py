@@ -3,7 +3,9 @@
 import os
 import shlex
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from slurm_driver import STEPS, WAITING, hold_nodes
@@ -177,4 +179,22 @@ def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
     print("SCORES", sorted(each.metrics["score"] for each in results), flush=True)
     """)
     assert "SCORES [0, 1, 2]" in driver.finish()
+    driver.end()
+
+
+@pytest.mark.cpp_program
+def test_a_cpp_program_trains_on_slurms_nodes_as_its_own_agent(driver):
+    program = Path(__file__).parents[2] / "build/tests/library_test_nodes"
+    arguments = ["train", driver.folder / "storage", driver.folder / "token", "0.0.0.0:0", "slurm", '{"nodes": 2}']
+    done = subprocess.run(
+        [program, *arguments],
+        env={**driver.cluster.environment, **driver.script._environment(), "HEADWAY_PYTHON": sys.executable},
+        preexec_fn=driver.cluster.enter,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "rank 1 is on node 1" in done.stdout
     driver.end()

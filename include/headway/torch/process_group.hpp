@@ -33,8 +33,14 @@ inline ::torch::Device get_device() {
 
 namespace detail {
 
+/// The IP address at which the other ranks reach this one.
+inline std::string own_host() {
+  const Context& me = context();
+  return me.local_world_size == me.world_size ? "127.0.0.1" : me.node_ip;
+}
+
 /// Rank 0's store takes a port of the system's choice and serves on it, so that nobody can come
-/// between; it sends the port to the others.
+/// between; it sends host and port to the others.
 inline c10::intrusive_ptr<c10d::Store> open_store(std::chrono::milliseconds timeout) {
   const Context& me = context();
   c10d::TCPStoreOptions options;
@@ -45,11 +51,13 @@ inline c10::intrusive_ptr<c10d::Store> open_store(std::chrono::milliseconds time
   if (me.world_rank == 0) {
     options.isServer = true;
     options.port = 0;
-    store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
-    broadcast(std::to_string(store->getPort()));
+    store = c10::make_intrusive<c10d::TCPStore>(own_host(), options);
+    broadcast(std::to_string(store->getPort()) + " " + own_host());
   } else {
-    options.port = static_cast<std::uint16_t>(std::stoi(broadcast("")));
-    store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+    const std::string place = broadcast("");
+    const std::size_t space = place.find(' ');
+    options.port = static_cast<std::uint16_t>(std::stoi(place.substr(0, space)));
+    store = c10::make_intrusive<c10d::TCPStore>(place.substr(space + 1), options);
   }
   return c10::make_intrusive<c10d::PrefixStore>("headway", store);
 }
@@ -86,7 +94,8 @@ inline c10::intrusive_ptr<c10d::ProcessGroup> make_group(std::chrono::millisecon
   // By itself Gloo would look this machine's name up, which fails where the name does not resolve.
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
   const bool named = interface != nullptr && *interface != '\0';
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(named ? interface : "lo"));
+  options->devices.push_back(named ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
+                                   : c10d::ProcessGroupGloo::createDeviceForHostname(own_host()));
   const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, me.world_rank, me.world_size, options);
   auto group = c10::make_intrusive<c10d::ProcessGroup>(store, me.world_rank, me.world_size);
   group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);

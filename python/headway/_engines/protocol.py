@@ -46,6 +46,12 @@ class Site:
         self._output = output
         self._said: set[str] = set()
 
+    def agent(self, python: str) -> list[str]:
+        """How an agent's command begins: the driver's own program, if that is no Python; else a
+        node's Python.
+        """
+        return list(self.options.get("agent") or [python, "-m", "headway.agent"])
+
     def ready(self) -> None:
         """The engine can be used."""
         self._output.write({"kind": "ready"})

@@ -113,6 +113,7 @@ class RayCluster:
             {
                 "guard": self._guard,
                 "python": self._options["python"],
+                "agent": self._options.get("agent"),
                 "join": self._site.join,
                 "token": self._site.token,
                 "amounts": room.amounts,

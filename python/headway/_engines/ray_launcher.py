@@ -34,13 +34,18 @@ class Launcher:
 
         Args:
             plan: ``guard`` (the guard's source), ``python`` (that of the node which has Headway;
-                None: this one), ``join``, ``token``, ``amounts``, ``labels``, ``grace_s``,
+                None: this one), ``agent`` (how the command of a program begins that is its own
+                agent, or None), ``join``, ``token``, ``amounts``, ``labels``, ``grace_s``,
                 ``keeps_omp`` (the user has set OMP_NUM_THREADS).
         """
         amounts = {"memory": 0.0, **plan["amounts"]}  # Without a claim none is reserved.
         # Ray sets the variable for actors that have GPUs, and to those GPUs.
         gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "") if amounts.pop("GPU", 0) else ""
-        command = [plan["python"] or sys.executable, "-m", "headway.agent", "--join", plan["join"]]
+        command = [
+            *(plan["agent"] or [plan["python"] or sys.executable, "-m", "headway.agent"]),
+            "--join",
+            plan["join"],
+        ]
         command += ["--token-file", "/dev/stdin", "--grace-s", f"{plan['grace_s']:g}"]
         command += ["--num-cpus", f"{amounts.pop('CPU', 0.0):g}"]
         command += ["--num-gpus", str(len(gpus.split(",")) if gpus else 0)]

@@ -63,7 +63,7 @@ class SlurmEngine(Engine):
 
 def _script(site: Site) -> str:
     options = site.options
-    command = [options["python"], "-m", "headway.agent", "--join", site.join, "--token-file", site.token_file]
+    command = [*site.agent(options["python"]), "--join", site.join, "--token-file", site.token_file]
     # Slurm ends what is left at the end of the time; the driver must have heard before.
     command += ["--grace-s", str(options["notice_s"] * 5 // 6)]
     if options["resources_per_node"]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import dataclass
 from typing import Any
 
+from headway._engines.for_programs import bridge_command
 from headway._engines.options import EngineStart
 from headway._runtime.token import default_token_file, make_token
 from headway._values.arguments import check_number, check_str
@@ -35,16 +35,9 @@ class Joining:
         """Those of ``Runtime``."""
         if self.engine is None:
             return {}
-        path = f"sys.path[:] = json.loads({json.dumps(sys.path)!r})"
-        if self.engine.python is not None:
-            # Another Python has its own packages, and maybe not Headway.
-            package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-            path = f"sys.path.append({os.path.dirname(package)!r})"
-        code = f"import json, sys; {path}; from headway._engines.__main__ import main; main({self.engine.bridge!r})"
-        command = [self.engine.python or sys.executable, "-c", code]
         return {
             "engine": self.engine.name,
-            "engine_command": command,
+            "engine_command": bridge_command(self.engine),
             "token_file": self.token_file,
             "engine_options_json": json.dumps(self.engine.options),
             "engine_idle_s": self.engine.idle_s,

@@ -1,0 +1,63 @@
+#include <headway/train.hpp>
+
+#include <iostream>
+#include <string>
+
+/// A program that trains on nodes that join, or that an engine gives: `nodes_program refuse`, which
+/// prints what `init` refuses, or `nodes_program train STORAGE TOKEN_FILE LISTEN [ENGINE OPTIONS]`.
+namespace {
+
+using headway::InitOptions;
+using headway::Json;
+
+void say_where() {
+  const headway::Context& me = headway::context();
+  std::cout << "rank " << me.world_rank << " is on node " << me.node_rank << " at " << me.node_ip << std::endl;
+  headway::report({{"size", me.world_size}});
+}
+HEADWAY_TRAIN_LOOP(say_where);
+
+void refuse() {
+  const InitOptions wrong[] = {
+      {.num_cpus = -1},
+      {.listen = "nowhere"},
+      {.listen = "127.0.0.1:0", .node_lease_s = 0},
+      {.token_file = "/tmp/token"},
+      {.listen = "127.0.0.1:0", .token_file = "/proc/none/token"},
+      {.engine = "slurmm"},
+      {.engine = "slurm", .engine_options = {{"partitions", "x"}}},
+      {.engine = "slurm", .engine_options = {{"nodes", 0}}},
+  };
+  for (const InitOptions& options : wrong) {
+    const auto started = headway::init(options);
+    std::cout << (started ? "it is not refused" : started.error().message) << std::endl;
+  }
+  std::cout << "joins at: \"" << headway::join_address() << "\"" << std::endl;
+  headway::init({.num_cpus = 1}).value();
+  std::cout << headway::init({}).error().message << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const headway::Main guard(argc, argv);
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "refuse") return refuse(), 0;
+  if (mode != "train" || argc < 5) return 2;
+  InitOptions options{.num_cpus = 0, .listen = argv[4], .token_file = argv[3], .node_lease_s = 2};
+  if (argc > 6) {
+    options.engine = argv[5];
+    options.engine_options = Json::parse(argv[6]).value();
+  }
+  if (const auto started = headway::init(options); !started) {
+    std::cerr << started.error().message << std::endl;
+    return 1;
+  }
+  std::cout << "JOIN " << headway::join_address() << std::endl;
+  headway::TrainerOptions run;
+  run.scaling = {.num_workers = 2, .resources_per_worker = {{{"CPU", 1}}}, .placement_strategy = "STRICT_SPREAD"};
+  run.run = {.name = "run", .storage_path = argv[2]};
+  const auto result = headway::Trainer(say_where, run).fit();
+  if (!result) std::cerr << result.error().message << std::endl;
+  return result ? 0 : 1;
+}
