@@ -4,6 +4,7 @@ goes on, too.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -121,6 +122,23 @@ def read_reports(location: str) -> list[dict[str, Any]]:
     """
     content = _content(location)
     return [_report(location, line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+
+
+def stored_checkpoints(location: str) -> list[tuple[float, dict[str, Any]]]:
+    """Of the run's history: when each checkpoint was durable, in seconds since 1970, with its name,
+    size and the seconds that it took. A line that cannot be read is left out.
+    """
+    try:
+        lines = locations.read_file(locations.join(location, "history.jsonl")).splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        if b'"checkpoint_stored"' in line:
+            with contextlib.suppress(ValueError, KeyError):
+                logged = json.loads(line)
+                found.append((float(logged["at"]), dict(logged["event"])))
+    return found
 
 
 def _report(location: str, line: bytes) -> dict[str, Any]:

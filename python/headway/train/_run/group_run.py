@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from headway import _core
 from headway._storage import locations
+from headway._values import spans
 from headway.train._errors.exceptions import ControllerError, PreemptionError, TrainingFailedError, to_exception
 from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
+from headway.train._run.spans import RunSpans
 from headway.train._run.uncaught import failed, interrupted, terminated
 
 
@@ -32,6 +34,8 @@ class GroupRun:
         self._raises_cause = raises_cause
         self.path: str | None = locations.shown(run.path)
         self.listeners = loop.listeners
+        if (tracer := spans.tracer()) is not None:
+            self.listeners.append(RunSpans(tracer, run.path).hear)
 
     def stop(self, reason: str) -> None:
         """Ends it as finished."""

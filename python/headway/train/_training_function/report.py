@@ -14,6 +14,7 @@ from headway._checkpoint.checkpoint import Checkpoint
 from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, check_str, is_utf8, refuse
 from headway._values.metrics import to_json
+from headway._values.spans import span
 from headway.data._iterator import position_of
 from headway.train._validation import request
 from headway.train._validation.config import ValidationTaskConfig
@@ -130,7 +131,6 @@ def report(
             raise ValueError(f"{given}, which takes the checkpoint as it lies; allowed: None")
     elif checkpoint is not None and checkpoint_upload_fn is None and locations.is_remote(checkpoint._location):
         raise ValueError(f"checkpoint is {checkpoint!r}; allowed: a checkpoint of a local directory")
-    directory = checkpoint._location if checkpoint is not None else None
     if asynchronous and checkpoint is not None:
         dict_checkpoint.keep(checkpoint._held)
     worker_session.check_rank()
@@ -140,17 +140,18 @@ def report(
         store = _storing(checkpoint_upload_fn, checkpoint)
     _keep_positions()
     try:
-        core.report(
-            to_json(metrics),
-            directory,
-            checkpoint_dir_name,
-            move,
-            asynchronous,
-            placed and checkpoint is not None,
-            store,
-            asked_for,
-            _reduction(reduce),
-        )
+        with span("report", checkpoint=checkpoint is not None):
+            core.report(
+                to_json(metrics),
+                checkpoint._location if checkpoint is not None else None,
+                checkpoint_dir_name,
+                move,
+                asynchronous,
+                placed and checkpoint is not None,
+                store,
+                asked_for,
+                _reduction(reduce),
+            )
     except RuntimeError:
         if core.over:
             worker_session.leave()
