@@ -29,6 +29,7 @@ LONGER_S = {
     "tests/python/test_ray_trackers.py": 300,
     "tests/python/test_ray_transformers.py": 300,
     "tests/python/test_remote_storage.py": 180,
+    "tests/python/test_kubernetes.py": 300,
     "tests/python/test_kubernetes_faults.py": 240,
     # Slurm notices what dies in its own time: a minute's job, and a node that does not answer.
     "tests/python/test_slurm.py": 240,

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import textwrap
+from pathlib import Path
 
 import pytest
 from kubernetes_cluster import NAMESPACE
@@ -106,4 +108,41 @@ def test_workers_of_a_group_go_to_pods_of_several_kinds(pods):
     assert len(pods.cluster.pods("Running")) == 3
     (pods.folder / "over").touch()
     pods.finish()
+    pods.end()
+
+
+def test_trials_of_a_tuner_run_in_all_pods_at_once(pods):
+    pods.start("""
+    from headway import tune
+
+    start()
+
+    def trial(config):
+        mark(f"trial{config['number']}")
+        for number in range(3):
+            wait_for(f"trial{number}")
+        tune.report({"score": config["number"]})
+
+    results = tune.Tuner(
+        trial,
+        param_space={"number": tune.grid_search([0, 1, 2])},
+        run_config=tune.RunConfig(name="tuned", storage_path=FOLDER + "/storage"),
+    ).fit()
+    print("SCORES", sorted(each.metrics["score"] for each in results), flush=True)
+    """)
+    assert "SCORES [0, 1, 2]" in pods.finish()
+    pods.end()
+
+
+def test_the_demo_learns_digits_with_a_rank_in_each_pod_and_recovers(pods):
+    pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    demo = (Path(__file__).parents[2] / "examples" / "digits.py").read_text()
+    for line, changed in (("WORKERS = 2\n", "WORKERS = 3\n"), ("headway.init(preload", "start(preload")):
+        assert line in demo
+        demo = demo.replace(line, changed)
+    pods.start(textwrap.indent(demo, "    "))
+    output = pods.finish()
+    assert "3 workers on CPUs of 3 nodes" in output
+    assert "From the kill until both workers had made a step again" in output
     pods.end()
