@@ -47,6 +47,19 @@ def test_a_driver_that_is_killed_leaves_nothing(pods, number):
     pods.end()
 
 
+def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(pods):
+    pods.start(STEPS.replace("MORE", ""))
+    pods.script.wait_for("AT WORK")
+    (first,) = agents(pods)
+    os.kill(pods.script.process.pid, signal.SIGSTOP)
+    # Nobody renews its lease: it ends its ranks and itself.
+    pods.cluster.wait(lambda: first not in agents(pods), "end of the agent")
+    os.kill(pods.script.process.pid, signal.SIGCONT)
+    pods.script.wait_for("RESUMED")
+    pods.finish()
+    pods.end()
+
+
 def test_a_bridge_that_is_killed_finds_its_pods_again(pods):
     pods.start(STEPS.replace("MORE", "idle_s=0"))
     pods.script.wait_for("AT WORK")

@@ -87,6 +87,19 @@ def test_a_driver_that_is_killed_leaves_no_job(driver, number):
     driver.end()
 
 
+def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(driver):
+    driver.start(STEPS.replace("MORE", ""))
+    driver.script.wait_for("AT WORK")
+    (first,) = agents(driver)
+    os.kill(driver.script.process.pid, signal.SIGSTOP)
+    # Nobody renews its lease: it ends its ranks and itself.
+    driver.cluster.wait(lambda: first not in agents(driver), "end of the agent")
+    os.kill(driver.script.process.pid, signal.SIGCONT)
+    driver.script.wait_for("RESUMED")
+    driver.finish()
+    driver.end()
+
+
 def test_a_driver_that_is_killed_leaves_no_job_that_waits(driver):
     held = hold_nodes(driver, 3)
     driver.start(WAITING.replace("PARTITION", ""))
