@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from headway import tune
+from headway import train, tune
 from headway.tune.search import BasicVariantGenerator
 from headway.tune.search.variant_generator import RecursiveDependencyError
 from search_spaces import spaces
@@ -122,3 +122,16 @@ def test_at_most_so_many_trials_at_once():
 def test_several_values_at_once():
     assert len(tune.uniform(0, 1).sample(size=5)) == 5
     assert tune.randint(0, 10).sample(random_state=4) == tune.randint(0, 10).sample(random_state=4)
+
+
+def test_a_scaling_config_may_be_a_space_for_a_tuner_alone():
+    scaling = train.ScalingConfig(
+        num_workers=tune.grid_search([1, 2]), use_gpu=False, resources_per_worker={"CPU": tune.choice([0.5])}
+    )
+    drawn = [
+        config["scaling_config"]
+        for config in configs(tune.Tuner(print, param_space={"scaling_config": scaling})._space)
+    ]
+    assert drawn == [{"num_workers": count, "resources_per_worker": {"CPU": 0.5}} for count in (1, 2)]
+    with pytest.raises(ValueError, match=r"allowed: a search space in param_space of a Tuner alone"):
+        train.DataParallelTrainer(print, scaling_config=scaling).fit()

@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
@@ -93,6 +93,8 @@ class ScalingConfig(ScalingAmounts):
     elastic_resize_monitor_interval_s: float = 60.0
 
     def __post_init__(self) -> None:
+        if self._searched():
+            return  # A Tuner draws what is open; what it has drawn is checked.
         self.num_workers = _check_workers(self.num_workers)
         argument = "ScalingConfig.elastic_resize_monitor_interval_s"
         check_number(argument, self.elastic_resize_monitor_interval_s, "seconds, at least 0")
@@ -108,12 +110,30 @@ class ScalingConfig(ScalingAmounts):
 
     def for_core(self) -> dict[str, Any]:
         """As the core reads it."""
+        if self._searched():
+            raise ValueError(
+                f"scaling_config is {self!r:.200}; allowed: a search space in param_space of a Tuner alone"
+            )
         return {
             **asdict(self),
             "num_workers": self.max_workers,
             "min_workers": self.min_workers if self.elasticity_enabled else None,
             "label_selector": check_label_selector(self.label_selector),
         }
+
+    def _searched(self) -> dict[str, Any]:
+        """What it says, where a part of it is a search space; else nothing."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        if not any(_is_open(value) for value in values.values()):
+            return {}
+        return {each.name: values[each.name] for each in fields(self) if values[each.name] is not each.default}
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a Tuner draws it."""
+    if isinstance(value, Mapping):
+        return "grid_search" in value or any(map(_is_open, value.values()))
+    return callable(getattr(value, "sample", None))
 
 
 def _check_workers(given: Any) -> int | tuple[int, int]:

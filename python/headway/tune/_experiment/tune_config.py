@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._values.arguments import check_bool, check_instance, check_int, check_number, check_str, refuse
+from headway.train import ScalingConfig
 from headway.tune._space.variants import open_values
 from headway.tune.schedulers.trial_scheduler import TrialScheduler
 from headway.tune.search.searcher import Searcher, refuse_mode
@@ -104,6 +105,10 @@ def check_space(space: object) -> dict[str, Any]:
             raise ValueError(
                 f"param_space has {name!r}; allowed: what trials may differ in. Give {config} to the Tuner"
             )
+    # Its fields are as good as a dict's keys, where one of them is open.
+    space = {
+        name: value._searched() or value if isinstance(value, ScalingConfig) else value for name, value in space.items()
+    }
     for path, _ in open_values(space):
         if any(isinstance(key, str) and "/" in key for key in path):
             raise ValueError(f"param_space has {'/'.join(map(str, path))!r}; allowed: names without '/'")
