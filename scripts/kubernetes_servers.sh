@@ -36,7 +36,7 @@ fetch() {
 # The packages below a folder whose types the API describes, with a prefix for Go.
 described() {
   (cd "$1" && grep -lR '+k8s:openapi-gen=' --include='*.go' . || true) | xargs -r -n 1 dirname | sort -u | sed "s,^\.,$2," |
-    grep -vE 'code-generator|sample-apiserver|kube-openapi|/generated' | tr '\n' ','
+    { grep -vE 'code-generator|sample-apiserver|kube-openapi|/generated' || true; } | tr '\n' ','
 }
 
 # openapi OUTPUT PACKAGES: what the server says of its API, which the source package does not have.
