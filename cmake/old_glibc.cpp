@@ -17,7 +17,7 @@
 extern "C" {
 
 /// 2.32. False is always right: it is what a program with threads sees.
-char __libc_single_threaded = 0;
+char __libc_single_threaded = 0;  // NOLINT(bugprone-reserved-identifier): the name is the C library's.
 
 /// 2.34. Kernels before 5.9 do not have it either: then the descriptors are those that /proc lists.
 int close_range(unsigned first, unsigned last, int flags) {

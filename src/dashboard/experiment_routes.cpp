@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -46,8 +47,8 @@ std::string text_of(const Json& value) {
 std::vector<Parameter> parameters_of(const ExperimentRecord& record) {
   struct Seen {
     bool numbers = true;
-    double min = INFINITY;
-    double max = -INFINITY;
+    double min = std::numeric_limits<double>::infinity();
+    double max = -std::numeric_limits<double>::infinity();
     std::set<std::string> texts;
   };
   std::map<std::string, Seen> seen;
@@ -108,7 +109,11 @@ JsonArray rungs_of(const tune::ExperimentSpec& spec) {
   const double factor = number("reduction_factor");
   const double last = number("max_t");
   if (first <= 0 || factor <= 1) return rungs;
-  for (double rung = first; rung <= last; rung *= factor) rungs.emplace_back(rung);
+  double rung = first;
+  while (rung <= last) {
+    rungs.emplace_back(rung);
+    rung *= factor;
+  }
   return rungs;
 }
 
@@ -130,8 +135,10 @@ std::vector<std::size_t> sampled(const ExperimentRecord& record, std::size_t mos
   std::set<std::size_t> chosen;
   if (const auto best = record.best()) chosen.insert(*best);
   const double step = static_cast<double>(with_value.size()) / static_cast<double>(most);
-  for (double place = 0; place < static_cast<double>(with_value.size()) && chosen.size() < most; place += step) {
-    chosen.insert(with_value[static_cast<std::size_t>(place)]);
+  for (std::size_t taken = 0; taken < most && chosen.size() < most; ++taken) {
+    const auto place = static_cast<std::size_t>(static_cast<double>(taken) * step);
+    if (place >= with_value.size()) break;
+    chosen.insert(with_value[place]);
   }
   return {chosen.begin(), chosen.end()};
 }
