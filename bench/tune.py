@@ -115,7 +115,7 @@ def memory(library: str, trials: int) -> None:
 
 
 def exploit(library: str, trials: int, steps: int) -> None:
-    """How long a trial of a population does not train when it becomes a copy, small files included."""
+    """How long a trial that becomes a copy does not train, small files included."""
     tune = importlib.import_module(f"{library}.tune")
     importlib.import_module(library).init(num_cpus=trials)
 

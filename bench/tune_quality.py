@@ -1,5 +1,5 @@
-"""What a search finds, over seeds: TPE beside random search on a table of trained networks, and ASHA
-over TPE beside whole random trials on learning curves.
+"""What a search finds, over seeds: TPE beside random search on a table of trained networks, and
+ASHA over TPE beside whole random trials on learning curves.
 
 tune_quality.py headway|ray|alone table SEEDS TRIALS    regret on HPOBench's tables, 1: as bad as
                                                          the middle one of all configurations
