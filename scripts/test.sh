@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The tests, from a fresh clone on: scripts/test.sh [all]. CONTRIBUTING.md says what `all` has beside the others.
 #
-# What Python tests need is built first. The rest of the build, the tests of C++, lint and packaging run beside the Python tests, which wait
-# for processes more than they compute. Python tests that start a program of C++ come last.
+# The tests of C++, lint and packaging run beside the Python tests, which wait for processes more than they compute.
 # The runners' own summaries are repeated at the end and kept in build/test-summary.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,11 +35,11 @@ pytest() {
   .venv/bin/python -m pytest --color=no --durations=25 "$@"
 }
 
-# python_tests START MARKS FILE...: tests move to the process that has none left.
+# python_tests START argument...: tests move to the process that has none left.
 python_tests() {
-  local start=$1 marks=$2
-  shift 2
-  HEADWAY_WORKER_START=$start pytest -n "$(($(nproc) + 1))" --dist worksteal --budget -m "$marks" "$@"
+  local start=$1
+  shift
+  HEADWAY_WORKER_START=$start pytest -n "$(($(nproc) + 1))" --dist worksteal --budget "$@"
 }
 
 # files_with MARK: only these are read for a few tests, as reading all of them takes a processor 15 seconds.
@@ -51,7 +50,6 @@ files_with() {
 cpp() {
   local heavy=(--label-exclude heavy)
   if [ -n "$everything" ]; then heavy=(); fi
-  nice scripts/build.sh || return
   .venv/bin/ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${heavy[@]}"
 }
 
@@ -95,7 +93,7 @@ declare -A others=()  # The process groups in the background, by their logs.
 
 main() {
   step "install into .venv" scripts/bootstrap.sh build runtime torch demo test
-  step "build what Python tests need" scripts/build.sh python_tests
+  step "build" scripts/build.sh
   if [ -n "$everything" ]; then
     export HEADWAY_TEST_HEAVY=1
     step "install other frameworks into .venv" scripts/bootstrap.sh frameworks legacy_keras tables daft searchers kubernetes wheel
@@ -104,7 +102,7 @@ main() {
     step "build Kubernetes" scripts/kubernetes_servers.sh
     step "build Horovod" scripts/horovod.sh
     step "install a browser" scripts/browser.sh
-    step "build all, and what is heavy" scripts/build.sh all heavy
+    step "build what is heavy" scripts/build.sh heavy
   fi
   mkdir -p "$logs"
   rm -f "$logs"/*.status
@@ -113,17 +111,15 @@ main() {
   trap end_beside EXIT
   beside cpp cpp
   beside lint-package pytest tests/lint tests/package
-  run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork "not cpp_program" tests/python
-  local by_exec="not cpp_program" files=(tests/python)
+  run "Python, workers forked" python-fork.log "$pytest_end" python_tests fork tests/python
+  local by_exec=(tests/python)
   if [ -z "$everything" ]; then
-    by_exec="both_starts and $by_exec"
-    mapfile -t files < <(files_with both_starts)
+    mapfile -t by_exec < <(files_with both_starts)
+    by_exec=(-m both_starts "${by_exec[@]}")
   fi
-  run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec "$by_exec" "${files[@]}"
+  run "Python, workers started by exec" python-exec.log "$pytest_end" python_tests exec "${by_exec[@]}"
   if [ -n "$everything" ]; then run "The dashboard's page in a browser" browser.log "$pytest_end" pytest tests/browser; fi
   show_beside "C++" cpp '% tests passed'
-  mapfile -t files < <(files_with cpp_program)
-  run "Python, with programs of C++" python-cpp.log "$pytest_end" pytest -m cpp_program "${files[@]}"
   show_beside "Lint checks and packaging" lint-package "$pytest_end"
   if [ -n "$everything" ]; then
     run "Sanitizers" sanitize.log '% tests passed' scripts/sanitize.sh

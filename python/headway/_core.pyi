@@ -692,6 +692,11 @@ class Experiment:
         What happened since the last call, in order. The last event is ExperimentEnded.
         """
 
+    def take_each_report(self, each: bool) -> None:
+        """
+        Whether each report comes; else the newest of a trial's that wait, when something else wakes.
+        """
+
     def suggest(self, trial_id: str, config_json: str, folder: str, replaces: str | None = None, tag: str | None = None) -> None:
         """A new trial; it may try an earlier driver's once more."""
 
@@ -1051,9 +1056,6 @@ def data_stats_table(counters: str) -> str:
 def data_progress_text(counters: str, what: str) -> str:
     """How far a data set is (JSON), as a line for a terminal."""
 
-def say_nothing_of_leaks() -> None:
-    """At the interpreter's end objects that live are no leaks."""
-
 def data_lanes(machines: int) -> int:
     """Into how many lanes a data set is cut that so many machines read."""
 
@@ -1120,6 +1122,9 @@ class DataStream:
     @property
     def end(self) -> str:
         """At the end: JSON with the rows dropped, and statistics."""
+
+def say_nothing_of_leaks() -> None:
+    """At the interpreter's end objects that live are no leaks."""
 
 class DataBatch:
     """

@@ -41,8 +41,8 @@ def tree(tmp_path: Path) -> Path:
         program.chmod(0o755)
     tests = tmp_path / "tests/python"
     tests.mkdir(parents=True)
-    for mark in ("both_starts", "cpp_program"):
-        (tests / f"test_{mark}.py").write_text(f"pytestmark = pytest.mark.{mark}\n")
+    (tests / "test_starts.py").write_text("pytestmark = pytest.mark.both_starts\n")
+    (tests / "test_others.py").write_text("")
     for name in ("steps.sh", "test.sh"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     return tmp_path
@@ -61,14 +61,11 @@ def run(tree: Path, *arguments: str, fails: str = "none") -> tuple[int, str, lis
 def test_each_python_test_runs_once_and_those_that_differ_a_second_time(tree: Path) -> None:
     status, _, calls = run(tree)
     assert status == 0
-    forked, by_exec, with_programs = (call for call in calls if " tests/python" in call)
+    forked, by_exec = (call for call in calls if " tests/python" in call)
     assert forked.startswith("python fork ")
-    assert forked.endswith("--dist worksteal --budget -m not cpp_program tests/python")
+    assert forked.endswith("--dist worksteal --budget tests/python")
     assert by_exec.startswith("python exec ")
-    assert by_exec.endswith(
-        "--dist worksteal --budget -m both_starts and not cpp_program tests/python/test_both_starts.py"
-    )
-    assert with_programs.endswith("-m cpp_program tests/python/test_cpp_program.py")
+    assert by_exec.endswith("--dist worksteal --budget -m both_starts tests/python/test_starts.py")
     (ctest,) = [call for call in calls if call.startswith("ctest")]
     assert "--label-exclude heavy" in ctest
 
@@ -77,7 +74,7 @@ def test_all_runs_everything_both_ways(tree: Path) -> None:
     status, output, calls = run(tree, "all")
     assert status == 0
     assert not any("both_starts" in call or "--label-exclude" in call for call in calls)
-    assert sum(call.endswith("-m not cpp_program tests/python") for call in calls) == 2
+    assert sum(call.endswith("--budget tests/python") for call in calls) == 2
     assert any(call.startswith("sanitize.sh") for call in calls)
     assert any(call.startswith("storage_servers.sh") for call in calls)
     assert any(call.startswith("horovod.sh") for call in calls)
@@ -94,16 +91,15 @@ def test_the_last_lines_are_the_runners_own_summaries_after_the_seconds_of_each_
     steps, summary = output.split("=== Elapsed")[1].split("=== Summary")
     assert [line.partition(":")[0] for line in steps.split("\n") if line] == [
         "install into .venv",
-        "build what Python tests need",
+        "build",
         "Python, workers forked",
         "Python, workers started by exec",
         "C++",
-        "Python, with programs of C++",
         "Lint checks and packaging",
         "all",
     ]
     assert "100% tests passed, 0 tests failed out of 12" in summary
-    assert summary.count(" in 1.5s =====") == 4
+    assert summary.count(" in 1.5s =====") == 3
     assert (tree / "build/test-summary.txt").read_text() == summary.lstrip("\n")
 
 

@@ -15,15 +15,16 @@ import yaml
 
 from cluster import needs_tls
 
-PAGE = (Path(__file__).parents[2] / "docs/clusters.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
 BIN = Path(sys.executable).parent
 
 pytestmark = [needs_tls, pytest.mark.both_starts]
 
 
-def block(language, beginning):
+def block(language, beginning, page="clusters.md"):
     """The one code block of that language that begins so."""
-    found = re.findall(rf"^```{language}\n({re.escape(beginning)}.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    text = (DOCS / page).read_text()
+    found = re.findall(rf"^```{language}\n({re.escape(beginning)}.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(found) == 1
     return found[0]
 
@@ -81,7 +82,7 @@ def test_a_job_of_slurm_trains_on_its_nodes_and_ends(home, environment):
 
 
 def test_pods_of_kubernetes_train_together_and_end(home, environment):
-    documents = list(yaml.safe_load_all(block("yaml", "apiVersion: v1")))
+    documents = list(yaml.safe_load_all(block("yaml", "apiVersion: v1\nkind: Service\n", "kubernetes.md")))
     service, driver, agents = documents
     assert service["spec"]["selector"] == {"job-name": driver["metadata"]["name"]}
     (home / "secret").mkdir()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-pytestmark = [pytest.mark.heavy, pytest.mark.cpp_program]
+pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(sys.executable).parent

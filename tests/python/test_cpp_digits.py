@@ -12,7 +12,7 @@ import pytest
 from headway import train
 from headway.train.torch import TorchTrainer
 
-pytestmark = [pytest.mark.heavy, pytest.mark.cpp_program]
+pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_digits"

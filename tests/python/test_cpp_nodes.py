@@ -14,7 +14,7 @@ import pytest
 
 import cluster
 
-pytestmark = [pytest.mark.cpp_program, cluster.needs_tls]
+pytestmark = cluster.needs_tls
 
 PROGRAMS = Path(__file__).parents[2] / "build/tests"
 

@@ -8,8 +8,6 @@ import object_store
 import pyarrow
 import pytest
 
-pytestmark = pytest.mark.cpp_program
-
 EXAMPLES = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", Path(__file__).parents[2] / "build/tests/examples"))
 PROGRAM = EXAMPLES / "example_s3"
 

@@ -9,8 +9,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-pytestmark = pytest.mark.cpp_program
-
 PROGRAM = Path(__file__).parents[2] / "build/tests/library_test_torch"
 
 

@@ -1,4 +1,4 @@
-"""Scripts that tune boosted trees and populations with Ray's names, run by ``headway run --as-ray``."""
+"""Scripts that tune boosted trees and populations with Ray's names: ``headway run --as-ray``."""
 
 import for_ray
 import pytest

@@ -182,7 +182,6 @@ def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
     driver.end()
 
 
-@pytest.mark.cpp_program
 def test_a_cpp_program_trains_on_slurms_nodes_as_its_own_agent(driver):
     program = Path(__file__).parents[2] / "build/tests/library_test_nodes"
     arguments = ["train", driver.folder / "storage", driver.folder / "token", "0.0.0.0:0", "slurm", '{"nodes": 2}']

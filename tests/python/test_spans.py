@@ -37,7 +37,8 @@ def loop(config):
         console = export.ConsoleSpanExporter(out=file, formatter=lambda of: of.name + "\n")
         provider = TracerProvider()
         provider.add_span_processor(export.SimpleSpanProcessor(console))
-        opentelemetry.trace._TRACER_PROVIDER = provider  # In place of the one that a fork has brought.
+        # In place of the one that a fork has brought.
+        opentelemetry.trace._TRACER_PROVIDER = provider
         train.report({"step": 1}, train.Checkpoint.from_dict({"step": 1}))
         if not started and rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)

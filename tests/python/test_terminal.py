@@ -233,7 +233,6 @@ def test_a_warning_looks_like_one(storage):
     assert (terminal.style_of("warning:").fg, terminal.style_of("too many").fg) == ("brown", "default")
 
 
-@pytest.mark.cpp_program
 def test_a_program_in_cpp_shows_the_same(storage):
     program = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_plain"
     if not program.exists():
@@ -249,7 +248,6 @@ def test_a_program_in_cpp_shows_the_same(storage):
     assert "starting" not in "\n".join(terminal.lines), "the line that moved is gone"
 
 
-@pytest.mark.cpp_program
 def test_the_words_of_a_program_in_cpp_stay_whole_on_a_narrow_terminal(storage):
     program = Path(os.environ.get("HEADWAY_TEST_EXAMPLES", ROOT / "build/tests/examples")) / "example_plain"
     if not program.exists():
