@@ -56,4 +56,5 @@ def test_a_program_of_the_guide_comes_to_its_end(place: int, tmp_path: Path) -> 
         env = {**os.environ, "HEADWAY_WORKER_START": start, "HEADWAY_STORAGE": str(storage)}
         done = subprocess.run([program], env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert len(list(storage.iterdir())) == 1
+        left = list(storage.iterdir()) if storage.exists() else []
+        assert len(left) == any(begins in PROGRAMS[place] for begins in ("fit()", ".start()"))
