@@ -42,6 +42,9 @@ Result<tune::ExperimentSpec> spec_of(const ExperimentRequest& request, const std
   return spec;
 }
 
+/// By trial_id, of those that have reported to this driver.
+using LastReports = std::unordered_map<std::string, JsonObject>;
+
 class ExperimentLoop {
  public:
   ExperimentLoop(const ExperimentRequest& request, std::shared_ptr<driver::Experiment> experiment,
@@ -49,6 +52,7 @@ class ExperimentLoop {
       : request_(request), experiment_(std::move(experiment)), suggested_(std::ssize(earlier)) {
     const std::string first = earlier.empty() ? driver::new_trial_id() : earlier.front().trial_id;
     ids_begin_ = first.substr(0, first.find('_')) + "_";
+    experiment_->take_each_report(false);  // A trial's last one is shown, at its end.
   }
 
   const driver::ExperimentEnded& serve() {
@@ -69,8 +73,7 @@ class ExperimentLoop {
   }
 
   bool interrupted() const { return interrupt_.came(); }
-  /// By trial_id, of those that have reported.
-  const std::unordered_map<std::string, std::string>& last_reports() const { return last_reports_; }
+  const LastReports& last_reports() const { return last_reports_; }
 
  private:
   void on(const driver::SuggestionsWanted& event) {
@@ -100,15 +103,19 @@ class ExperimentLoop {
     experiment_->refuse_trial(event.trial_id, event.start, start.error().message);
   }
 
-  void on(driver::TrialReported& event) {
-    last_reports_[event.trial_id] = json_text(event.line);
-    if (request_.metric.empty()) return;
-    for (const auto& [name, value] : driver::flat_metrics(event.line)) {
+  void on(driver::TrialReported& event) { last_reports_[event.trial_id] = std::move(event.line); }
+
+  /// "loss 0.25" of a trial's last report; empty without the metric.
+  std::string score_of(const std::string& trial_id) const {
+    const auto last = last_reports_.find(trial_id);
+    if (request_.metric.empty() || last == last_reports_.end()) return {};
+    for (const auto& [name, value] : driver::flat_metrics(last->second)) {
       if (name != request_.metric || !value->is_number()) continue;
       std::array<char, 32> digits{};
       std::snprintf(digits.data(), digits.size(), "%.6g", value->to_number<double>());
-      scores_[event.trial_id] = name + " " + digits.data();
+      return name + " " + digits.data();
     }
+    return {};
   }
 
   /// A line for each of the first trials, and then for every hundredth.
@@ -118,7 +125,7 @@ class ExperimentLoop {
     const bool shown = ended_ <= shown_all || ended_ % shown_all == 0 || event.state == "errored";
     if (!shown) return;
     std::string line = event.trial_id + " " + event.state;
-    if (const auto score = scores_.find(event.trial_id); score != scores_.end()) line += "  " + score->second;
+    if (const std::string score = score_of(event.trial_id); !score.empty()) line += "  " + score;
     display_.helper_line("tune", line + "  (" + event.reason + ")");
   }
 
@@ -137,8 +144,7 @@ class ExperimentLoop {
   Interrupt interrupt_;
   bool interrupted_ = false;
   int ended_ = 0;
-  std::unordered_map<std::string, std::string> last_reports_;
-  std::unordered_map<std::string, std::string> scores_;
+  LastReports last_reports_;
   std::optional<driver::ExperimentEnded> end_;
 };
 
@@ -157,8 +163,7 @@ Result<std::string> folder_of(const RunConfig& run) {
 }
 
 /// What the experiment has now. Errors: those of read_trials.
-Result<ExperimentEnd> end_of(const std::string& path,
-                             const std::unordered_map<std::string, std::string>& last_reports) {
+Result<ExperimentEnd> end_of(const std::string& path, const LastReports& last_reports) {
   const Result<std::vector<tune::Trial>> trials = driver::read_trials(path);
   if (!trials) return trials.error();
   ExperimentEnd end{path, {}};
@@ -166,7 +171,7 @@ Result<ExperimentEnd> end_of(const std::string& path,
     TrialEnd here{trial.trial_id, join_location(path, trial.folder), trial.config, "null", "", trial.reason};
     here.state = tune::is_over(trial.state) ? boost::describe::enum_to_string(trial.state, "") : "unfinished";
     if (const auto last = last_reports.find(trial.trial_id); last != last_reports.end()) {
-      here.last_report_json = last->second;
+      here.last_report_json = json_text(last->second);
     } else if (trial.reports > 0) {  // To an earlier driver.
       const Result<RunEnd> found = found_end(here.path);
       if (found) here.last_report_json = found->last_report_json;

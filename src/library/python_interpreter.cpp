@@ -31,10 +31,9 @@ Result<std::string> python_interpreter(const std::string& package_folder) {
   if (!named.empty()) {
     const std::string path = fs::absolute(named, failure).string();
     if (access(path.c_str(), X_OK) == 0) return path;
-    return Error{
-        ErrorKind::invalid_argument,
-        "HEADWAY_PYTHON is \"" + named +
-            "\", which is no program; allowed: the path of a Python interpreter that has the packages headway"};
+    return Error{ErrorKind::invalid_argument,
+                 "HEADWAY_PYTHON is \"" + named +
+                     "\", which is no program; allowed: the path of a Python interpreter that has the package headway"};
   }
   // PREFIX/lib/python3.11/site-packages/headway
   const fs::path version = package.parent_path().parent_path();

@@ -52,11 +52,6 @@ class Pod:
     again_at: float | None = None
 
     @property
-    def counts(self) -> bool:
-        """Whether it is, or may become, a node."""
-        return not self.is_ending
-
-    @property
     def waits(self) -> bool:
         """Whether no node of Kubernetes has taken it."""
         return not self.was_up and (self.seen is None or not self.seen.spec.node_name)
@@ -188,7 +183,7 @@ class KubernetesEngine(Engine):
         if not self._seen_all:
             return
         for pool in self._pools:
-            supply = [each for each in self._pods.values() if each.pool == pool.name and each.counts]
+            supply = [each for each in self._pods.values() if each.pool == pool.name and not each.is_ending]
             target = pool.target()
             if len(supply) > target:
                 # Those that are on a node join, and are given back when nobody uses them.
@@ -216,11 +211,11 @@ class KubernetesEngine(Engine):
         own.is_ending = own.is_ending or found.metadata.deletion_timestamp is not None
         if found.status.phase in ("Succeeded", "Failed"):
             self._ended(own)
-        elif not own.was_up and own.counts and self._wants and (words := why_it_waits(found)):
+        elif not own.was_up and not own.is_ending and self._wants and (words := why_it_waits(found)):
             self._site.warn(f"a pod waits in Kubernetes: {words} (kubectl get pods -l {self._selector} shows all)")
 
     def _ended(self, own: Pod) -> None:
-        if not own.was_up and own.counts:
+        if not own.was_up and not own.is_ending:
             self._site.warn(f"a pod has ended before its node joined: {how_it_ended(own.seen)}")
             self._pause()
         self._delete([own], 0)

@@ -57,11 +57,14 @@ class Kubernetes:
         self._limit_s = _LIMIT_S
         self._api = kubernetes.client.CoreV1Api(kubernetes.client.ApiClient(configuration))
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    def _ask(self, function: Callable[..., Any], *arguments: Any, may_be_gone: bool = False, **more: Any) -> Any:
+        """What it answers; None where what is to be made is there, or ``may_be_gone`` and is."""
         try:
             return function(*arguments, **more, _request_timeout=self._limit_s)
         except kubernetes.client.ApiException as error:
             if error.status == _CONFLICT and "already exists" in (error.body or ""):
+                return None
+            if error.status == _GONE and may_be_gone:
                 return None
             raise KubernetesError(_words(error)) from None
         except urllib3.exceptions.HTTPError as error:
@@ -98,7 +101,8 @@ class Kubernetes:
 
     def delete_pod(self, name: str, grace_s: int) -> None:
         """Its agent gets SIGTERM, and SIGKILL after the grace."""
-        self._delete(self._api.delete_namespaced_pod, name, grace_period_seconds=grace_s)
+        delete = self._api.delete_namespaced_pod
+        self._ask(delete, name, self.namespace, grace_period_seconds=grace_s, may_be_gone=True)
 
     def delete_all(self, name: str, selector: str, grace_s: int) -> None:
         """All pods, the service and the secret. The driver waits for its end."""
@@ -111,21 +115,11 @@ class Kubernetes:
             (self._api.delete_namespaced_secret, {"name": name}),
         ):
             try:
-                self._delete(function, namespace=self.namespace, **arguments)
+                self._ask(function, namespace=self.namespace, **arguments, may_be_gone=True)
             except KubernetesError as error:
                 failure = error
         if failure is not None:
             raise failure
-
-    def _delete(self, function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
-        more.setdefault("namespace", self.namespace)
-        try:
-            function(*arguments, **more, _request_timeout=self._limit_s)
-        except kubernetes.client.ApiException as error:
-            if error.status != _GONE:
-                raise KubernetesError(_words(error)) from None
-        except urllib3.exceptions.HTTPError as error:
-            raise KubernetesError(_words(error)) from None
 
     def watch(self, selector: str, heard: Callable[[str, Any], None], failed: Callable[[str], None]) -> None:
         """Calls ``heard`` with each pod that there is, or comes, changes or goes, on another

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway._engines.demand import Shape
-from headway._engines.protocol import ALLOCATION_LABEL, PROVIDER_LABEL
+from headway._engines.protocol import ALLOCATION_LABEL, PROVIDER_LABEL, agent_command
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "headway"}
 POOL_LABEL = "headway.io/pool"
@@ -135,7 +135,7 @@ def pod(
 def _command(name: str, options: Mapping[str, Any], pool: Mapping[str, Any], site: Mapping[str, str]) -> list[str]:
     labels = {**pool["labels"], PROVIDER_LABEL: site["provider"], ALLOCATION_LABEL: name}
     labels.setdefault(HOST_LABEL, "\0")
-    command = [*(options.get("agent") or [options["python"], "-m", "headway.agent"])]
+    command = agent_command(options, options["python"])
     command += ["--join", site["join"], "--grace-s", f"{options['grace_s']:g}"]
     command += ["--num-cpus", str(pool["cpus"]), "--num-gpus", str(pool["gpus"])]
     if pool["resources"]:

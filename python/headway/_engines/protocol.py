@@ -11,13 +11,24 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 #: Labels of the agents that a bridge starts: whose they are, and which of them.
 PROVIDER_LABEL = "headway.io/provider"
 ALLOCATION_LABEL = "headway.io/allocation"
+
+
+def agent_command(options: Mapping[str, Any], python: str) -> list[str]:
+    """How an agent's command begins: the driver's own program, if that is no Python; else a node's
+    Python.
+
+    Args:
+        options: Of the engine; ``agent`` is how the command of such a program begins.
+        python: The node's.
+    """
+    return list(options.get("agent") or [python, "-m", "headway.agent"])
 
 
 class Site:
@@ -45,12 +56,6 @@ class Site:
         self.closing = closing
         self._output = output
         self._said: set[str] = set()
-
-    def agent(self, python: str) -> list[str]:
-        """How an agent's command begins: the driver's own program, if that is no Python; else a
-        node's Python.
-        """
-        return list(self.options.get("agent") or [python, "-m", "headway.agent"])
 
     def ready(self) -> None:
         """The engine can be used."""

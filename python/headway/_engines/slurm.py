@@ -7,7 +7,7 @@ import os
 import shutil
 from typing import Any
 
-from headway._engines.protocol import ALLOCATION_LABEL, PROVIDER_LABEL, Engine, Site
+from headway._engines.protocol import ALLOCATION_LABEL, PROVIDER_LABEL, Engine, Site, agent_command
 from headway._engines.slurm_allocation import OwnAllocation
 from headway._engines.slurm_commands import Slurm, agent_script
 from headway._engines.slurm_pilots import Pilots
@@ -63,7 +63,7 @@ class SlurmEngine(Engine):
 
 def _script(site: Site) -> str:
     options = site.options
-    command = [*site.agent(options["python"]), "--join", site.join, "--token-file", site.token_file]
+    command = [*agent_command(options, options["python"]), "--join", site.join, "--token-file", site.token_file]
     # Slurm ends what is left at the end of the time; the driver must have heard before.
     command += ["--grace-s", str(options["notice_s"] * 5 // 6)]
     if options["resources_per_node"]:

@@ -89,7 +89,6 @@ class _Watch:
         now = _this_process()
         if self._factory is not None and now != self._process:
             self.end()
-            names = self._names
         if self._factory is None:
             names = self._names
             self._factory = _core.EarlyFactory(*factory_settings())
