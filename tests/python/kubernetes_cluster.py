@@ -12,12 +12,11 @@ import shutil
 import socket
 import ssl
 import subprocess
-import threading
-import time
 import urllib.error
 import urllib.request
 
 import pytest
+from engine_cluster import EngineCluster
 from kubernetes_kubelet import Kubelet
 
 PROGRAMS = ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
@@ -47,7 +46,7 @@ def free_port():
         return found.getsockname()[1]
 
 
-class KubernetesCluster:
+class KubernetesCluster(EngineCluster):
     """The servers, and nodes ``k1``, ``k2``, ... with two CPUs each."""
 
     def __init__(self, folder, programs, nodes=3):
@@ -59,14 +58,6 @@ class KubernetesCluster:
         self.ports = {name: free_port() for name in ("etcd", "peer", "api", "scheduler", "controllers")}
         self.url = f"https://127.0.0.1:{self.ports['api']}"
         self._nodes = [f"k{number}" for number in range(1, nodes + 1)]
-
-    def __enter__(self):
-        try:
-            self._start()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def _start(self):
         self._write("tokens", f'{ADMIN},admin,admin,"system:masters"\n{DRIVER},driver,driver\n')
@@ -196,15 +187,9 @@ class KubernetesCluster:
     def signal(self, name, number):
         os.kill(self.servers[name].pid, number)
 
-    def wait(self, condition, what, limit_s=60):
-        """Until a condition holds."""
-        deadline = time.monotonic() + limit_s
-        while not condition():
-            assert time.monotonic() < deadline, f"there are no {what} after {limit_s} s"
-            for name, server in self.servers.items():
-                assert server.poll() is None, f"{name} has ended: {self.log(name)}"
-            # There is nothing to wait for but another server's answers.
-            threading.Event().wait(0.05)
+    def _check_servers(self):
+        for name, server in self.servers.items():
+            assert server.poll() is None, f"{name} has ended: {self.log(name)}"
 
     def log(self, name):
         with open(f"{self.folder}/{name}.log") as file:

@@ -4,11 +4,14 @@ import sys
 import textwrap
 
 import processes
-from slurm_driver import DRIVER as COMMON
+from engine_driver import HELPERS, EngineDriver
 
-DRIVER = COMMON.replace(
-    COMMON[COMMON.index("    def start(") : COMMON.index("    def wait_for(")],
+DRIVER = (
     """
+    import json, os, signal, sys, tempfile, threading, time
+    import headway
+    from headway import train
+
     def start(**more):
         more = {"image": "headway", "namespace": NAMESPACE, "python": sys.executable, "grace_s": 20, **more}
         lease = more.pop("node_lease_s", 2)
@@ -18,7 +21,8 @@ DRIVER = COMMON.replace(
             "kubernetes", token_file=FOLDER + "/token", node_lease_s=lease, listen="127.0.0.1:0", **more
         )
 
-""",
+"""
+    + HELPERS
 )
 
 RIGHTS = {"pods": "get list watch create delete deletecollection", "secrets services": "get create delete"}
@@ -37,13 +41,11 @@ BINDING = {
 }
 
 
-class KubernetesDriver:
+class KubernetesDriver(EngineDriver):
     """A driver script outside of the cluster, with an administrator's kubeconfig."""
 
     def __init__(self, script, folder, cluster, namespace):
-        self.script = script
-        self.folder = folder
-        self.cluster = cluster
+        super().__init__(script, folder, cluster)
         self.names = f"    FOLDER, NAMESPACE = {str(folder)!r}, {namespace!r}\n"
         # Containers have no environment but their image's; here they need the paths, and the mark.
         environment = script._environment()
@@ -71,11 +73,6 @@ class KubernetesDriver:
             }
         )
 
-    def finish(self):
-        status, output = self.script.finish()
-        assert status == 0, output
-        return output
-
     def end(self):
         """Nothing is left: no process, no pod, secret or service."""
         self.cluster.wait(lambda: not self.cluster.left(), f"emptiness, but {self.cluster.left()}", 30)
@@ -94,7 +91,3 @@ def _is_first(pid):
     with open(f"/proc/{pid}/status") as file:
         numbers = next(line for line in file if line.startswith("NSpid:")).split()
     return numbers[-1] == "1" and len(numbers) > 2
-
-
-def bridges(driver):
-    return [pid for pid, line in driver.script.processes().items() if "_engines.__main__" in line]

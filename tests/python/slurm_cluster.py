@@ -9,10 +9,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import threading
-import time
 
 import pytest
+from engine_cluster import EngineCluster
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "unshare")
 CPUS = 2
@@ -66,21 +65,13 @@ def needed():
         pytest.skip("no network namespace can be made here")
 
 
-class SlurmCluster:
+class SlurmCluster(EngineCluster):
     """Nodes n1, n2, ... with two CPUs and two GPUs each."""
 
     def __init__(self, folder, nodes=3):
         self.folder = str(folder)
         self.nodes = [f"n{number}" for number in range(1, nodes + 1)]
         self.holder = None
-
-    def __enter__(self):
-        try:
-            self._start()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def _start(self):
         os.makedirs(f"{self.folder}/state")
@@ -164,15 +155,8 @@ class SlurmCluster:
         lines = [line.split("|") for line in self.run("squeue", "-h", "--array", "-o", "%i|%T").splitlines()]
         return [(number, found) for number, found in lines if state in (None, found)]
 
-    def wait(self, condition, what, limit_s=60):
-        """Until a condition holds."""
-        deadline = time.monotonic() + limit_s
-        while not condition():
-            assert time.monotonic() < deadline, (
-                f"there are no {what} after {limit_s} s: {self.jobs()}, {self.run('sinfo', '-N', '-o', '%N %T %E')}"
-            )
-            # There is nothing to wait for: Slurm tells nobody.
-            threading.Event().wait(0.1)
+    def _shown(self):
+        return f": {self.jobs()}, {self.run('sinfo', '-N', '-o', '%N %T %E')}"
 
     def pid(self, name):
         """Of ``slurmctld``, or of ``slurmd.n1``."""

@@ -5,8 +5,10 @@ import sys
 import textwrap
 
 import processes
+from engine_driver import HELPERS, EngineDriver
 
-DRIVER = """
+DRIVER = (
+    """
     import json, os, signal, sys, tempfile, threading, time
     import headway
     from headway import train
@@ -15,37 +17,13 @@ DRIVER = """
         more.setdefault("nodes", (0, 3))
         headway.init("slurm", token_file=FOLDER + "/token", node_lease_s=2, idle_s=more.pop("idle_s", 60), **more)
 
-    def wait_for(path):
-        while not os.path.exists(FOLDER + "/" + path):
-            threading.Event().wait(0.02)
-
-    def mark(path):
-        open(FOLDER + "/" + path, "w").close()
-
-    def save(step):
-        directory = tempfile.mkdtemp()
-        with open(os.path.join(directory, "step"), "w") as file:
-            file.write(str(step))
-        train.report({"step": step}, checkpoint=train.Checkpoint.from_directory(directory))
-
-    def fit(loop, workers, **scaling):
-        return train.DataParallelTrainer(
-            loop,
-            scaling_config=train.ScalingConfig(num_workers=workers, **scaling),
-            run_config=train.RunConfig(
-                name="run", storage_path=FOLDER + "/storage", failure_config=train.FailureConfig(max_failures=3)
-            ),
-        ).fit()
 """
+    + HELPERS
+)
 
 
-class SlurmDriver:
+class SlurmDriver(EngineDriver):
     """A driver script on the cluster."""
-
-    def __init__(self, script, folder, cluster):
-        self.script = script
-        self.folder = folder
-        self.cluster = cluster
 
     def start(self, code):
         enter = (
@@ -64,47 +42,12 @@ class SlurmDriver:
         settings = [f"{name}={environment[name]}" for name in ("PYTHONPATH", "HEADWAY_STORAGE", processes.MARK)]
         self.command = shlex.join(["env", *settings, sys.executable, str(path)])
 
-    def finish(self):
-        status, output = self.script.finish()
-        assert status == 0, output
-        return output
-
     def end(self, idle=True):
         """Nothing is left: no process, no job; with ``idle`` all nodes are as before."""
         self.cluster.wait(lambda: not self.cluster.jobs(), "emptiness", 30)
         assert processes.wait_gone(self.script.processes, 30) == {}
         if idle:
             self.cluster.wait_idle()
-
-
-# Rank 0's steps; a second attempt says so and ends when it may.
-STEPS = """
-    start(MORE)
-
-    def loop():
-        checkpoint = train.get_checkpoint()
-        if checkpoint is not None:
-            print("RESUMED", flush=True)
-            return
-        save(0)
-        print("AT WORK", os.getppid(), flush=True)
-        while not os.path.exists(FOLDER + "/go"):
-            threading.Event().wait(0.02)
-            if train.get_preemption_info():
-                save(1)
-                print("NOTICED", flush=True)
-                threading.Event().wait()
-
-    fit(loop, 1)
-    mark("over")
-"""
-
-
-# Two workers that need no more than Slurm's nodes.
-WAITING = """
-    start(PARTITION)
-    fit(lambda: None, 2)
-"""
 
 
 def hold_nodes(driver, count):
@@ -120,7 +63,3 @@ def agents(driver):
     """The processes of agents."""
     found = driver.script.processes()
     return [pid for pid, line in found.items() if "headway.agent" in line and "srun" not in line]
-
-
-def bridges(driver):
-    return [pid for pid, line in driver.script.processes().items() if "_engines.__main__" in line]

@@ -37,13 +37,18 @@ SHARES = """
 """
 
 
-@cluster.needs_tls
-def test_ranks_on_two_nodes_divide_the_rows_and_resume_at_the_next_one(nodes, tmp_path):
-    storage, folder = repr(str(tmp_path / "storage")), repr(str(tmp_path))
-    nodes.start(SHARES.replace("STORAGE", storage).replace("FOLDER", folder))
+def run_on_two_nodes(nodes, folder, code):
+    """What a driver prints that one other node joins."""
+    nodes.start(code.replace("STORAGE", repr(str(folder / "storage"))).replace("FOLDER", repr(str(folder))))
     assert nodes.agent().join() == "node-1"
     status, output = nodes.script.finish()
     assert status == 0, output
+    return output
+
+
+@cluster.needs_tls
+def test_ranks_on_two_nodes_divide_the_rows_and_resume_at_the_next_one(nodes, tmp_path):
+    output = run_on_two_nodes(nodes, tmp_path, SHARES)
     assert "STEPS [5, 5]" in output, output
     assert "ROWS 94 94 False" in output, "one row less than there are: shares are equal"
 
@@ -104,11 +109,7 @@ LANES = """
 
 @cluster.needs_tls
 def test_machines_read_their_own_lanes_and_one_machine_trains_the_same_steps(nodes, tmp_path):
-    storage, folder = repr(str(tmp_path / "storage")), repr(str(tmp_path))
-    nodes.start(LANES.replace("STORAGE", storage).replace("FOLDER", folder))
-    assert nodes.agent().join() == "node-1"
-    status, output = nodes.script.finish()
-    assert status == 0, output
+    output = run_on_two_nodes(nodes, tmp_path, LANES)
     assert f"EQUAL {[True] * 10}" in output, output
     assert "ROWS 1000000 False" in output, output
     read = re.findall(r"READ whole 2 (\d) (\d+)", output)

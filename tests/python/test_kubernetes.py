@@ -6,8 +6,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from engine_driver import WAITING, check_that_trials_run_on_all_nodes_at_once
 from kubernetes_cluster import NAMESPACE
-from slurm_driver import STEPS, WAITING
 
 import cluster
 
@@ -60,8 +60,7 @@ def test_what_goes_wrong_with_a_pod_is_said(pods, options, words):
 
 
 def test_an_eviction_is_a_notice_and_the_run_goes_on_in_a_new_pod(pods):
-    pods.start(STEPS.replace("MORE", "grace_s=4"))
-    pods.script.wait_for("AT WORK")
+    pods.start_steps("grace_s=4")
     (name,) = pods.cluster.pods("Running")
     eviction = {"apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": name, "namespace": NAMESPACE}}
     assert pods.cluster.ask("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/{name}/eviction", eviction) is not None
@@ -112,26 +111,7 @@ def test_workers_of_a_group_go_to_pods_of_several_kinds(pods):
 
 
 def test_trials_of_a_tuner_run_in_all_pods_at_once(pods):
-    pods.start("""
-    from headway import tune
-
-    start()
-
-    def trial(config):
-        mark(f"trial{config['number']}")
-        for number in range(3):
-            wait_for(f"trial{number}")
-        tune.report({"score": config["number"]})
-
-    results = tune.Tuner(
-        trial,
-        param_space={"number": tune.grid_search([0, 1, 2])},
-        run_config=tune.RunConfig(name="tuned", storage_path=FOLDER + "/storage"),
-    ).fit()
-    print("SCORES", sorted(each.metrics["score"] for each in results), flush=True)
-    """)
-    assert "SCORES [0, 1, 2]" in pods.finish()
-    pods.end()
+    check_that_trials_run_on_all_nodes_at_once(pods)
 
 
 def test_the_demo_learns_digits_with_a_rank_in_each_pod_and_recovers(pods):

@@ -4,9 +4,15 @@ import os
 import signal
 
 import pytest
+from engine_driver import (
+    STEPS,
+    WAITING,
+    check_that_a_killed_driver_leaves_nothing,
+    check_that_a_new_bridge_finds_what_there_is,
+    check_that_a_stopped_driver_resumes_on_new_nodes,
+)
 from kubernetes_cluster import NAMESPACE
-from kubernetes_driver import agents, bridges
-from slurm_driver import STEPS, WAITING
+from kubernetes_driver import agents
 
 import cluster
 
@@ -15,8 +21,7 @@ pytestmark = [pytest.mark.heavy, cluster.needs_tls]
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_an_agent_that_is_killed_or_stands_still_is_replaced_by_a_new_pod(pods, number):
-    pods.start(STEPS.replace("MORE", ""))
-    pods.script.wait_for("AT WORK")
+    pods.start_steps()
     (first,) = pods.cluster.pods()
     (agent,) = agents(pods)
     os.kill(agent, number)
@@ -27,8 +32,7 @@ def test_an_agent_that_is_killed_or_stands_still_is_replaced_by_a_new_pod(pods, 
 
 
 def test_a_node_that_is_lost_is_replaced(pods):
-    pods.start(STEPS.replace("MORE", "node_selector={'zone': 'b'}"))
-    pods.script.wait_for("AT WORK")
+    pods.start_steps("node_selector={'zone': 'b'}")
     (name,) = pods.cluster.pods()
     node = pods.cluster.pod(name)["spec"]["nodeName"]
     pods.cluster.remove_node(node)
@@ -40,44 +44,20 @@ def test_a_node_that_is_lost_is_replaced(pods):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_driver_that_is_killed_leaves_nothing(pods, number):
-    pods.start(STEPS.replace("MORE", ""))
-    pods.script.wait_for("AT WORK")
-    os.kill(pods.script.process.pid, number)
-    pods.script.finish()
-    pods.end()
+    check_that_a_killed_driver_leaves_nothing(pods, number)
 
 
 def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(pods):
-    pods.start(STEPS.replace("MORE", ""))
-    pods.script.wait_for("AT WORK")
-    (first,) = agents(pods)
-    os.kill(pods.script.process.pid, signal.SIGSTOP)
-    # Nobody renews its lease: it ends its ranks and itself.
-    pods.cluster.wait(lambda: first not in agents(pods), "end of the agent")
-    os.kill(pods.script.process.pid, signal.SIGCONT)
-    pods.script.wait_for("RESUMED")
-    pods.finish()
-    pods.end()
+    check_that_a_stopped_driver_resumes_on_new_nodes(pods, lambda: agents(pods))
 
 
 def test_a_bridge_that_is_killed_finds_its_pods_again(pods):
-    pods.start(STEPS.replace("MORE", "idle_s=0"))
-    pods.script.wait_for("AT WORK")
-    before = pods.cluster.pods()
-    (first,) = bridges(pods)
-    os.kill(first, signal.SIGKILL)
-    pods.script.wait_for("it is started again")
-    pods.cluster.wait(lambda: bridges(pods) not in ([], [first]), "second bridges")
-    assert pods.cluster.pods() == before
-    (pods.folder / "go").touch()
-    assert "RESUMED" not in pods.finish()
-    pods.end()
+    check_that_a_new_bridge_finds_what_there_is(pods, pods.cluster.pods)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_run_goes_on_without_the_api_server_and_its_pods_end_all_the_same(pods, number):
-    pods.start(STEPS.replace("MORE", ""))
-    pods.script.wait_for("AT WORK")
+    pods.start_steps()
     pods.cluster.signal("kube-apiserver", number)
     (pods.folder / "go").touch()
     pods.finish()

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from slurm_driver import STEPS, WAITING, hold_nodes
+from engine_driver import STEPS, WAITING, check_that_trials_run_on_all_nodes_at_once
+from slurm_driver import hold_nodes
 
 import cluster
 
@@ -160,26 +161,7 @@ def test_an_elastic_group_grows_onto_nodes_that_slurm_grants_later(driver):
 
 
 def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
-    driver.start("""
-    from headway import tune
-
-    start(cpus_per_node=1)
-
-    def trial(config):
-        mark(f"trial{config['number']}")
-        for number in range(3):
-            wait_for(f"trial{number}")
-        tune.report({"score": config["number"]})
-
-    results = tune.Tuner(
-        trial,
-        param_space={"number": tune.grid_search([0, 1, 2])},
-        run_config=tune.RunConfig(name="tuned", storage_path=FOLDER + "/storage"),
-    ).fit()
-    print("SCORES", sorted(each.metrics["score"] for each in results), flush=True)
-    """)
-    assert "SCORES [0, 1, 2]" in driver.finish()
-    driver.end()
+    check_that_trials_run_on_all_nodes_at_once(driver, "cpus_per_node=1")
 
 
 def test_a_cpp_program_trains_on_slurms_nodes_as_its_own_agent(driver):

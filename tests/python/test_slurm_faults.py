@@ -4,7 +4,13 @@ import os
 import signal
 
 import pytest
-from slurm_driver import STEPS, WAITING, agents, bridges, hold_nodes
+from engine_driver import (
+    WAITING,
+    check_that_a_killed_driver_leaves_nothing,
+    check_that_a_new_bridge_finds_what_there_is,
+    check_that_a_stopped_driver_resumes_on_new_nodes,
+)
+from slurm_driver import agents, hold_nodes
 
 import cluster
 
@@ -13,8 +19,7 @@ pytestmark = [pytest.mark.heavy, cluster.needs_tls]
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_an_agent_that_is_killed_or_stands_still_is_replaced_by_a_new_job(driver, number):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
+    driver.start_steps()
     (first,) = driver.cluster.jobs()
     (agent,) = agents(driver)
     os.kill(agent, number)
@@ -25,8 +30,7 @@ def test_an_agent_that_is_killed_or_stands_still_is_replaced_by_a_new_job(driver
 
 
 def test_a_requeued_job_joins_again_or_is_withdrawn(driver):
-    driver.start(STEPS.replace("MORE", "sbatch_args=['--requeue']"))
-    driver.script.wait_for("AT WORK")
+    driver.start_steps("sbatch_args=['--requeue']")
     ((job, _),) = driver.cluster.jobs()
     driver.cluster.run("scontrol", "requeue", job)
     driver.script.wait_for("RESUMED")
@@ -35,8 +39,7 @@ def test_a_requeued_job_joins_again_or_is_withdrawn(driver):
 
 
 def test_a_run_goes_on_though_slurm_declares_its_node_failed(driver):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
+    driver.start_steps()
     node = driver.cluster.run("squeue", "-h", "-o", "%N").strip()
     driver.cluster.signal(f"slurmd.{node}", signal.SIGKILL)
     driver.cluster.wait(lambda: not driver.cluster.jobs(), "failed jobs", 90)
@@ -48,8 +51,7 @@ def test_a_run_goes_on_though_slurm_declares_its_node_failed(driver):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_run_goes_on_without_the_controller_and_its_jobs_end_all_the_same(driver, number):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
+    driver.start_steps()
     pid = driver.cluster.pid("slurmctld")
     os.kill(pid, number)
     (driver.folder / "go").touch()
@@ -65,39 +67,16 @@ def test_a_run_goes_on_without_the_controller_and_its_jobs_end_all_the_same(driv
 
 
 def test_a_bridge_that_is_killed_finds_its_jobs_again(driver):
-    driver.start(STEPS.replace("MORE", "idle_s=0"))
-    driver.script.wait_for("AT WORK")
-    before = driver.cluster.jobs()
-    (first,) = bridges(driver)
-    os.kill(first, signal.SIGKILL)
-    driver.script.wait_for("it is started again")
-    driver.cluster.wait(lambda: bridges(driver) not in ([], [first]), "second bridges")
-    assert driver.cluster.jobs() == before
-    (driver.folder / "go").touch()
-    driver.finish()
-    driver.end()
+    check_that_a_new_bridge_finds_what_there_is(driver, driver.cluster.jobs)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_driver_that_is_killed_leaves_no_job(driver, number):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
-    os.kill(driver.script.process.pid, number)
-    driver.script.finish()
-    driver.end()
+    check_that_a_killed_driver_leaves_nothing(driver, number)
 
 
 def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(driver):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
-    (first,) = agents(driver)
-    os.kill(driver.script.process.pid, signal.SIGSTOP)
-    # Nobody renews its lease: it ends its ranks and itself.
-    driver.cluster.wait(lambda: first not in agents(driver), "end of the agent")
-    os.kill(driver.script.process.pid, signal.SIGCONT)
-    driver.script.wait_for("RESUMED")
-    driver.finish()
-    driver.end()
+    check_that_a_stopped_driver_resumes_on_new_nodes(driver, lambda: agents(driver))
 
 
 def test_a_driver_that_is_killed_leaves_no_job_that_waits(driver):
@@ -113,10 +92,9 @@ def test_a_driver_that_is_killed_leaves_no_job_that_waits(driver):
 
 @pytest.mark.parametrize("name", ["bridge", "slurmd"])
 def test_a_run_goes_on_while_something_of_slurms_stands_still(driver, name):
-    driver.start(STEPS.replace("MORE", ""))
-    driver.script.wait_for("AT WORK")
+    driver.start_steps()
     node = driver.cluster.run("squeue", "-h", "-o", "%N").strip()
-    pid = bridges(driver)[0] if name == "bridge" else driver.cluster.pid(f"slurmd.{node}")
+    pid = driver.bridges()[0] if name == "bridge" else driver.cluster.pid(f"slurmd.{node}")
     os.kill(pid, signal.SIGSTOP)
     (driver.folder / "go").touch()
     driver.finish()
