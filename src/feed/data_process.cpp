@@ -39,8 +39,9 @@ void reap(pid_t child) {
   constexpr int wait_ms = 500;
   const wire::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   pollfd end{process.get(), POLLIN, 0};
-  if (process.is_open()) ::poll(&end, 1, wait_ms);
-  ::waitpid(child, nullptr, WNOHANG);
+  const bool ended = process.is_open() && ::poll(&end, 1, wait_ms) > 0;
+  // Its descriptor is readable a moment before it can be reaped.
+  ::waitpid(child, nullptr, ended ? 0 : WNOHANG);
 }
 
 }  // namespace

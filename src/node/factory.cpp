@@ -115,22 +115,25 @@ void Factory::on_lost(const std::optional<Error>& error) {
 void Factory::await_end_of_guard() {
   constexpr auto limit = std::chrono::seconds(10);
   guard_end_ = std::make_shared<GuardEnd>(loop_);
-  const auto look = [this, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
-    if (failure || weak.expired()) return;
-    siginfo_t info{};
-    // It stays, to be reaped by whoever waits for the guard.
-    const bool ended =
-        waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
-    guard_end_.reset();
-    report_lost(status_of_unready(ended ? std::optional(ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""})
-                                        : std::nullopt));
+  const auto look_by = [this](int how_long) {
+    return [this, how_long, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
+      if (failure || weak.expired()) return;
+      siginfo_t info{};
+      // It stays, to be reaped by whoever waits for the guard.
+      const bool ended =
+          waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOWAIT | how_long) == 0 && info.si_pid != 0;
+      guard_end_.reset();
+      report_lost(status_of_unready(ended ? std::optional(ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""})
+                                          : std::nullopt));
+    };
   };
   guard_end_->limit.expires_after(limit);
-  guard_end_->limit.async_wait(look);
+  guard_end_->limit.async_wait(look_by(WNOHANG));
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, guard_pid_, 0));
   if (fd < 0) return;
   guard_end_->process.assign(fd);
-  guard_end_->process.async_wait(boost::asio::posix::stream_descriptor::wait_read, look);
+  // Its descriptor is readable a moment before it can be waited for: no WNOHANG.
+  guard_end_->process.async_wait(boost::asio::posix::stream_descriptor::wait_read, look_by(0));
 }
 
 /// What is reported of the workers of a factory that has ended before it was ready.

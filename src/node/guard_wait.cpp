@@ -43,7 +43,7 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
     process_.assign(fd);
     process_.async_wait(asio::posix::stream_descriptor::wait_read,
                         [self = shared_from_this()](const boost::system::error_code& failure) {
-                          if (!failure) self->reap();
+                          if (!failure) self->reap(0);
                         });
     arm(std::min(guard_.limits.stopped, guard_.limits.end));
   }
@@ -56,12 +56,13 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
     });
   }
 
-  /// True when the guard is gone, even if somebody else has reaped it.
-  bool reap() {
+  /// True when the guard is gone, even if somebody else has reaped it. Its descriptor is readable a
+  /// moment before it can be reaped: then no WNOHANG.
+  bool reap(int how_long) {
     if (done_) return true;
     pid_t reaped = 0;
     do {
-      reaped = ::waitpid(guard_.pid, nullptr, WNOHANG);
+      reaped = ::waitpid(guard_.pid, nullptr, how_long);
     } while (reaped < 0 && errno == EINTR);
     if (reaped == 0) return false;
     done_ = true;
@@ -75,7 +76,7 @@ class GuardWait : public std::enable_shared_from_this<GuardWait> {
   }
 
   void on_timer() {
-    if (reap()) return;
+    if (reap(WNOHANG)) return;
     if (killing_) return kill_round();
     const auto took = steady_clock::now() - began_;
     const char state = process_state(guard_.pid);

@@ -25,11 +25,19 @@ BOOST_FIXTURE_TEST_CASE(a_factory_that_is_gone_before_the_agent_listens_to_it_en
   wire::Ends control = wire::make_socket();
   control.b.close();
   wire::Ends life = make_pipe();
+  wire::Ends until = make_pipe();
   const pid_t guard = fork();
-  if (guard == 0) _exit(4);
+  if (guard == 0) {
+    until.b.close();
+    char none = 0;
+    _exit(::read(until.a.get(), &none, 1) == 0 ? 4 : 5);
+  }
   config.forked = std::make_shared<ForkedFactory>(ForkedFactory{std::move(control.a), std::move(life.b), guard});
   agent = std::make_unique<Agent>(loop, config, *this);
-  boost::asio::post(loop, [this] { must_start(1, "say never"); });
+  boost::asio::post(loop, [&] {
+    must_start(1, "say never");  // While the guard is there: else a new factory would be started.
+    until.b.close();
+  });
   BOOST_TEST(ended(1) == lost_with_factory);
 }
 
