@@ -33,6 +33,10 @@ struct InitOptions {
   std::optional<std::string> engine = std::nullopt;
   /// The engine's arguments, as Python's headway.init has them: {{"partition", "gpu"}}.
   Json engine_options = Json::object();
+  /// Shows the runs of this program in a browser. 1: on any free port; a port from 1024 on: there;
+  /// 0: not. Default: HEADWAY_DASHBOARD of the environment, else not. The address is printed, and
+  /// `dashboard_url` returns it.
+  std::optional<int> dashboard = std::nullopt;
 };
 
 /// Starts Headway's driver side with these options, once, before the first run. A program that does
@@ -46,5 +50,8 @@ HEADWAY_API Result<void> init(const InitOptions& options);
 
 /// Where other machines join: "host:port", as they reach it; empty when nothing listens.
 HEADWAY_API std::string join_address();
+
+/// The address of this program's dashboard, with the token that a browser needs; empty without one.
+HEADWAY_API std::string dashboard_url();
 
 }  // namespace headway

@@ -107,7 +107,7 @@ CPP: dict[str, Room] = {
     "library": _room(
         "src/library/",
         "`libheadway.so`: the C++ front end (its programs are driver, factory and worker) and its CMake package",
-        "headway core wire storage node cluster engine driver worker data feed",
+        "headway core wire storage node cluster engine driver dashboard worker data feed",
     ),
     "bindings": _room(
         "src/bindings/",

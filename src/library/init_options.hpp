@@ -19,6 +19,7 @@ struct StartOptions {
   double node_lease_s = 10;
   std::optional<std::string> engine;
   std::string engine_options_json = "{}";
+  std::optional<int> dashboard;
 };
 
 /// Starts the driver's side. Errors: those of `headway::init`.
@@ -26,5 +27,8 @@ Result<void> start_driver(const StartOptions& options);
 
 /// As `headway::join_address`.
 std::string address_of_driver();
+
+/// As `headway::dashboard_url`.
+std::string address_of_dashboard();
 
 }  // namespace headway::library

@@ -5,6 +5,7 @@
 #include "library/batch_functions.hpp"
 #include "library/data_client.hpp"
 #include "library/init_options.hpp"
+#include "library/own_dashboard.hpp"
 #include "library/start_options.hpp"
 #include "library/train_loops.hpp"
 #include "library/validations.hpp"
@@ -55,6 +56,7 @@ struct Program {
   std::shared_ptr<node::ForkedFactory> forked;
   std::shared_ptr<driver::Runtime> runtime;
   std::string join_address;  ///< Empty: nothing listens.
+  std::unique_ptr<dashboard::Dashboard> dashboard;
 };
 
 /// Never destroyed: a run may be under way in another thread while static objects end.
@@ -228,12 +230,19 @@ Result<void> start_runtime(Program& self, const StartOptions& options) {
   auto config = with_options(std::move(base), options);
   if (!config) return config.error();
   if (auto fits = driver::validate(*config); !fits) return fits;
+  const auto dashboard_port = wanted_dashboard(options.dashboard);
+  if (!dashboard_port) return dashboard_port.error();
   const bool listens = config->join.has_value();
   auto runtime = std::make_shared<driver::Runtime>(std::move(*config));
   if (listens) {
     Result<std::string> address = runtime->listen();
     if (!address) return address.error();
     self.join_address = *address;
+  }
+  if (*dashboard_port) {
+    auto dashboard = open_dashboard(*runtime, **dashboard_port);
+    if (!dashboard) return dashboard.error();
+    self.dashboard = std::move(*dashboard);
   }
   self.runtime = std::move(runtime);
   return {};
@@ -289,6 +298,7 @@ void leave_program() {
   leave_data_process();
   Program& self = program();
   const std::lock_guard lock(self.mutex);
+  self.dashboard.reset();
   if (self.runtime) self.runtime->shutdown();
   self.runtime.reset();
   self.join_address.clear();
@@ -337,6 +347,12 @@ std::string address_of_driver() {
   Program& self = program();
   const std::lock_guard lock(self.mutex);
   return self.join_address;
+}
+
+std::string address_of_dashboard() {
+  Program& self = program();
+  const std::lock_guard lock(self.mutex);
+  return self.dashboard ? self.dashboard->url() : "";
 }
 
 void enter_depth() { setenv(depth_variable, std::to_string(depth() + 1).c_str(), 1); }

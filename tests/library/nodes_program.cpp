@@ -4,7 +4,8 @@
 #include <string>
 
 /// A program that trains on nodes that join, or that an engine gives: `nodes_program refuse`, which
-/// prints what `init` refuses, or `nodes_program train STORAGE TOKEN_FILE LISTEN [ENGINE OPTIONS]`.
+/// prints what `init` refuses, or `nodes_program train STORAGE TOKEN_FILE LISTEN [ENGINE OPTIONS]`;
+/// `nodes_program show STORAGE [PORT]` trains on this machine alone and stays until its input ends.
 namespace {
 
 using headway::InitOptions;
@@ -27,6 +28,7 @@ void refuse() {
       {.engine = "slurmm"},
       {.engine = "slurm", .engine_options = {{"partitions", "x"}}},
       {.engine = "slurm", .engine_options = {{"nodes", 0}}},
+      {.dashboard = 80},
   };
   for (const InitOptions& options : wrong) {
     const auto started = headway::init(options);
@@ -37,12 +39,24 @@ void refuse() {
   std::cout << headway::init({}).error().message << std::endl;
 }
 
+/// Without a port nothing is said to `init`: the environment may ask for a dashboard.
+int show(const std::string& storage, const char* port) {
+  if (port != nullptr) headway::init({.dashboard = std::stoi(port)}).value();
+  const auto result = headway::Trainer(say_where, {.run = {.name = "run", .storage_path = storage}}).fit();
+  if (!result) std::cout << result.error().message << std::endl;
+  std::cout << "PAGE " << headway::dashboard_url() << std::endl;
+  std::string line;
+  std::getline(std::cin, line);
+  return result ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const headway::Main guard(argc, argv);
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "refuse") return refuse(), 0;
+  if (mode == "show" && argc > 2) return show(argv[2], argc > 3 ? argv[3] : nullptr);
   if (mode != "train" || argc < 5) return 2;
   InitOptions options{.num_cpus = 0, .listen = argv[4], .token_file = argv[3], .node_lease_s = 2};
   if (argc > 6) {

@@ -98,6 +98,7 @@ def test_what_init_refuses_is_named(tmp_path):
         'HEADWAY_PYTHON is "/none/python", which is no program',
         'HEADWAY_PYTHON is "/none/python"',
         'HEADWAY_PYTHON is "/none/python"',
+        "dashboard is '80'; allowed: 1 (any free port), 0 (none) or a port from 1024 to 65535",
         'joins at: ""',
         "headway::init() was called when Headway was started already; allowed: once, before the first run",
     ]

@@ -1,17 +1,20 @@
 """The dashboard of a driver, as a browser and a program see it."""
 
 import json
+import os
+import subprocess
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import headway
 import pytest
 from headway import train
 
 
-def ask(path, **headers):
+def ask(path, url=None, **headers):
     """Status, headers and text of an answer."""
-    address, _, token = headway.dashboard_url().partition("?token=")
+    address, _, token = (url or headway.dashboard_url()).partition("?token=")
     request = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}", **headers})
     try:
         with urllib.request.urlopen(request) as answer:
@@ -77,6 +80,34 @@ def test_the_environment_asks_for_one(monkeypatch, fit):
     monkeypatch.setenv("HEADWAY_DASHBOARD", "yes")
     with pytest.raises(ValueError, match="HEADWAY_DASHBOARD in the environment is 'yes'; allowed: 1"):
         headway.init()
+
+
+@pytest.mark.parametrize("asks", ["environment", "option"])
+def test_a_cpp_program_shows_its_runs(tmp_path, asks):
+    command = [Path(__file__).parents[2] / "build/tests/library_test_nodes", "show", tmp_path]
+    variable = "1"
+    if asks == "option":
+        command.append("1")
+        variable = "0"
+    environment = {**os.environ, "HEADWAY_DASHBOARD": variable}
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as program:
+        said = []
+        for line in program.stdout:
+            said.append(line)
+            if line.startswith("PAGE "):
+                break
+        url = said[-1].split()[1]
+        assert f"headway: dashboard: {url}\n" in said
+        assert "</html>" in ask("", url=url)[2]
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(url.partition("?")[0] + "api/state")
+        while not (runs := json.loads(ask("api/state", url=url)[2])["runs"]) or runs[-1]["state"] != "finished":
+            pass
+        assert (runs[-1]["name"], runs[-1]["reports"], runs[-1]["last"]) == ("run", 1, {"size": 1})
+        program.stdin.close()
+        assert program.wait() == 0
 
 
 @pytest.mark.parametrize("dashboard", [80, -1, 70000])
