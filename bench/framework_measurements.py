@@ -14,6 +14,11 @@ def quicker_than_ray(times: float):
     return lambda medians: medians["headway"] * times <= medians["ray"] < float("inf")
 
 
+def at_the_limit_of_imports(medians: Medians) -> bool:
+    """Whoever trains with a framework has imported it: no start is shorter than the import."""
+    return quicker_than_ray(6)(medians) or medians["headway"] <= 1.1 * medians["alone"]
+
+
 def as_quick_as_alone(medians: Medians) -> bool:
     return medians["headway"] <= 1.01 * min(medians["alone"], medians["torchrun"])
 
@@ -23,9 +28,18 @@ def starts() -> list[Measurement]:
     return [
         Measurement(
             f"start-{framework}",
-            {library: ["framework_start.py", library, framework] for library in ("headway", "ray")},
+            {
+                "headway": ["framework_start.py", "headway", framework],
+                "alone": ["import_framework.py", framework],
+                "ray": ["framework_start.py", "ray", framework],
+            },
             [
-                Line(f"{title}: process start → first step", "first_step_s", "≤ Ray / 6", quicker_than_ray(6)),
+                Line(
+                    f"{title}: process start → first step; alone: the import",
+                    "first_step_s",
+                    "≤ Ray / 6 or 1.1 × alone",
+                    at_the_limit_of_imports,
+                ),
                 Line(f"{title}: SIGKILL → last rank steps", "recovery_s", "≤ Ray / 30", quicker_than_ray(30)),
             ],
             repeats=3,

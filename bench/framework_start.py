@@ -57,6 +57,8 @@ class Steps:
 
 
 def main(library, framework):
+    # The library first, by the alphabet, as in the guides.
+    program.trainer_class(library, trainer_kind(framework))
     failures = program.train_module(library).FailureConfig(max_failures=1)
     where = program.folder()
     loop = loop_of(train_function(framework, library))

@@ -1,5 +1,6 @@
 """A program on a pseudo-terminal, and its screen as a person sees it."""
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -10,6 +11,27 @@ import termios
 
 import pyte
 from conftest import PACKAGES
+
+
+def shown_on_a_terminal(code, environment, *, with_errors=False):
+    """What Python code that succeeds writes to a terminal, whole."""
+    main, terminal = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": PACKAGES, **environment},
+        stdout=terminal,
+        stderr=terminal if with_errors else None,
+        timeout=60,
+        check=False,
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # The end of a terminal that nobody has open.
+        while part := os.read(main, 1 << 16):
+            shown += part
+    os.close(main)
+    assert done.returncode == 0, shown.decode()
+    return shown.decode()
 
 
 class Terminal:

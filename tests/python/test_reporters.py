@@ -2,16 +2,12 @@
 of itself.
 """
 
-import contextlib
 import os
-import pty
 import re
-import subprocess
-import sys
 
 import pytest
-from conftest import PACKAGES
 from headway import train, tune
+from terminal import shown_on_a_terminal
 
 
 def loop(config):
@@ -70,13 +66,7 @@ train.DataParallelTrainer(loop).fit()
 
 
 def test_a_narrow_terminal_gets_the_columns_that_fit(storage):
-    main, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "60", "TERM": "dumb"}
-    done = subprocess.run([sys.executable, "-c", NARROW], env=environment, stdout=terminal, timeout=60, check=False)
-    assert done.returncode == 0
-    shown = os.read(main, 1 << 16).decode()
-    os.close(terminal)
-    os.close(main)
+    shown = shown_on_a_terminal(NARROW, {"HEADWAY_STORAGE": storage, "COLUMNS": "60", "TERM": "dumb"})
     title = shown.splitlines()[0]
     assert "metric_0" in title
     assert "metric_7" not in title
@@ -99,18 +89,8 @@ train.DataParallelTrainer(loop, run_config=train.RunConfig(failure_config=train.
 
 
 def test_an_ordinary_terminal_fits_a_training_s_metrics_and_notices(storage):
-    main, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": storage, "COLUMNS": "80", "TERM": "dumb"}
-    done = subprocess.run(
-        [sys.executable, "-c", WIDE], env=environment, stdout=terminal, stderr=terminal, timeout=60, check=False
-    )
-    assert done.returncode == 0
-    os.close(terminal)
-    shown = ""
-    with contextlib.suppress(OSError):  # The end of a terminal that nobody has open.
-        while part := os.read(main, 1 << 16):
-            shown += part.decode()
-    os.close(main)
+    environment = {"HEADWAY_STORAGE": storage, "COLUMNS": "80", "TERM": "dumb"}
+    shown = shown_on_a_terminal(WIDE, environment, with_errors=True)
     lines = shown.splitlines()
     titles = next(index for index, line in enumerate(lines) if line.startswith("report"))
     assert lines[titles].split() == ["report", "epoch", "loss", "accuracy", "samples_per_s", "time_s", "checkpoint"]

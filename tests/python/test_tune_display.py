@@ -1,16 +1,11 @@
 """How an experiment is shown: its table, its moving line, progress reporters, notebooks."""
 
-import os
-import pty
-import subprocess
-import sys
-
 import pytest
-from conftest import PACKAGES
 from headway import train, tune
 from headway._callbacks.trial_table import TableStyle, table_of
 from headway.tune._experiment.display import ExperimentDisplay
 from headway.tune._experiment.records import Records, TrialRecord
+from terminal import shown_on_a_terminal
 
 
 def trials(count, **states):
@@ -147,12 +142,6 @@ tune.Tuner(trial, tune_config=tune.TuneConfig("loss", "min"), run_config=train.R
 
 
 def test_a_terminal_has_a_line_that_moves(tmp_path):
-    main, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": PACKAGES, "HEADWAY_STORAGE": str(tmp_path), "TERM": "xterm"}
-    done = subprocess.run([sys.executable, "-c", LIVE], env=environment, stdout=terminal, timeout=60, check=False)
-    assert done.returncode == 0
-    shown = os.read(main, 1 << 16).decode()
-    os.close(terminal)
-    os.close(main)
+    shown = shown_on_a_terminal(LIVE, {"HEADWAY_STORAGE": str(tmp_path), "TERM": "xterm"})
     assert "\r1 running, 0 of 1 ended | " in shown
     assert "\r\x1b[K" in shown
