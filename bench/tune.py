@@ -5,7 +5,7 @@ tune.py headway|ray slots TRIALS SECONDS SLOTS  trials that sleep: how long a sl
 tune.py headway|ray reports TRIALS REPORTS      results of all trials in a second, all loggers on
 tune.py headway|ray memory TRIALS               what the driver grows by, a trial that has ended
 tune.py headway|ray exploit TRIALS STEPS        PBT: from a trial's last report to its first step as
-                                                a copy of another one
+                                                a copy of another one; a checkpoint each second
 
 The same functions for both libraries.
 """
@@ -126,13 +126,14 @@ def exploit(library: str, trials: int, steps: int) -> None:
             with checkpoint.as_directory() as folder:
                 first = int(Path(folder, "step").read_text())
         for step in range(first + 1, steps + 1):
+            time.sleep(1)
             with tempfile.TemporaryDirectory() as folder:
                 Path(folder, "step").write_text(str(step))
                 metrics = {"loss": -config["rate"], "began": began, "at": time.time()}
                 tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(folder))
 
     scheduler = importlib.import_module(f"{library}.tune.schedulers").PopulationBasedTraining(
-        time_attr="training_iteration", perturbation_interval=5, hyperparam_mutations={"rate": tune.uniform(0, 1)}
+        time_attr="training_iteration", perturbation_interval=1, hyperparam_mutations={"rate": tune.uniform(0, 1)}
     )
     grid = tune.Tuner(
         trial,

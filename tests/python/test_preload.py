@@ -9,6 +9,7 @@ import numpy
 import numpy.linalg
 import pytest
 from headway._runtime.needed_modules import needed_modules
+from headway.tune._experiment.in_trial import ClassTrial, FunctionTrial
 
 pytestmark = pytest.mark.fork_only
 
@@ -180,6 +181,16 @@ def test_a_run_shares_a_factory_that_has_what_it_needs(monkeypatch):
     assert set(needed) < set(more)
     assert runtime.preload_modules([], uses_a_global) == more
     assert runtime.preload_modules(["json"], needs_pytest) == ["headway.train", "json", "?pytest"]
+
+
+@pytest.mark.parametrize("trial", [FunctionTrial(b""), ClassTrial(b"", 0, at_end=False, stop={})])
+def test_trials_start_in_the_factory_that_a_tuner_has_begun_for_their_function(trial, monkeypatch):
+    from headway._runtime import runtime
+
+    monkeypatch.setattr(runtime, "_preloads", {})
+    begun = runtime.preload_modules(["headway.tune"], uses_a_global)
+    assert "?numpy" in begun
+    assert runtime.preload_modules(["headway.tune"], trial) == begun
 
 
 IMPORTED = """

@@ -71,10 +71,10 @@ def test_functions_that_return_or_yield(fit, function, metrics):
 
 
 def test_asha_stops_the_worse_ones_at_once(fit):
-    grid = fit(reports_5, {"x": tune.grid_search([1, 2, 3])}, scheduler=ASHAScheduler(reduction_factor=2))
-    reports = [record.reports for record in grid._list]
-    assert reports[0] == 5
-    assert any("ASHA" in record.reason for record in grid._list if record.reports < 5)
+    scheduler = ASHAScheduler(reduction_factor=2)
+    grid = fit(reports_5, {"x": tune.grid_search([1, 2, 3])}, scheduler=scheduler, max_concurrent_trials=1)
+    assert [record.reports for record in grid._list] == [5, 1, 1]
+    assert all("ASHA" in record.reason for record in grid._list[1:])
     assert grid.num_terminated == 3
 
 

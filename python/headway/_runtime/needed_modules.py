@@ -17,8 +17,8 @@ from typing import Any
 
 from headway._runtime.framework_imports import framework_imports, instructions, may_set_variables
 
-# Headway's own, and what starts a thread when it is imported.
-_LEFT_OUT = frozenset({"headway", "ray", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
+# Headway's own, what every worker has imported, and what starts a thread when it is imported.
+_LEFT_OUT = frozenset({"headway", "ray", "cloudpickle", "pyarrow", "wandb", "mlflow", "comet_ml", "aim"})
 # What is imported, for seconds, when a module is used: DeepSpeed by Accelerate, wherever it is
 # installed.
 _LATER = {

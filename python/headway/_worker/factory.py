@@ -39,6 +39,10 @@ def main(argv: list[str]) -> None:
         if modules[:1] == [_TOLD_BY]:
             modules = _import_early(int(modules[1]), argv, control_fd)
         problems = [] if always_exec else _import_all(modules, argv, control_fd)
+    if not always_exec:
+        from headway._worker.main import user
+
+        user()
     # What is there now is there for good: the collector need not touch (and so copy) its pages in
     # every child.
     gc.freeze()

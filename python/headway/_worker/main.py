@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import base64
 import faulthandler
+import functools
 import getpass
 import io
 import json
@@ -137,10 +138,19 @@ def _use_for_temporary_files(directory: str) -> None:
         return
     # Downloads that processes share, and what torch has compiled, are for later runs too.
     of_machine = os.environ["HEADWAY_MACHINE_TMPDIR"] = os.environ.get("TMPDIR", "/tmp")
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(of_machine, f"torchinductor_{getpass.getuser()}"))
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(of_machine, f"torchinductor_{user()}"))
     os.environ["TMPDIR"] = directory
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]  # It is looked up once.
+
+
+@functools.cache
+def user() -> str:
+    """Whose process this is: a factory has looked it up for the workers that it forks."""
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):  # Nobody has named this user.
+        return str(os.getuid())
 
 
 def _check_runtime_env(paths: Iterable[str], hostname: str) -> None:

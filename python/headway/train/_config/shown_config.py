@@ -57,6 +57,8 @@ _NOT_PLAIN = object()
 
 
 def _as_it_is(value: Any) -> Any:
+    if value is None or type(value) in (bool, float):
+        return value
     try:
         if isinstance(value, (str, bytes)) and len(value) > _CHARACTERS_MAX:
             value = value[:_CHARACTERS_MAX]

@@ -336,7 +336,7 @@ class ExperimentLoop:
 
     def _take_end(self, event: Any) -> TrialRecord:
         record = self._records[event.trial_id]
-        record.state, record.reason = event.state, sys.intern(event.reason)
+        record.state, record.reason = sys.intern(event.state), sys.intern(event.reason)
         if record.last:
             record.last = Numbers(record.last)
         if event.state == "errored":

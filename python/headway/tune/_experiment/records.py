@@ -5,6 +5,7 @@ folder.
 from __future__ import annotations
 
 import array
+import contextlib
 import functools
 import os
 import sys
@@ -109,13 +110,14 @@ class Records:
         return locations.join(self.location, record.folder)
 
     def write_config(self, record: TrialRecord, config: dict[str, Any]) -> None:
-        """Keeps a configuration as it is. What cannot be pickled stays with this process."""
+        """Keeps a new trial's configuration as it is, before the journal has the trial: nobody
+        reads what is left of one that was not written whole.
+        """
         folder = os.path.join(self.path, record.folder)
-        os.makedirs(folder, exist_ok=True)
-        target = os.path.join(folder, PARAMS)
-        with open(f"{target}.tmp", "wb") as file:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+        with open(os.path.join(folder, PARAMS), "wb") as file:
             cloudpickle.dump(config, file)
-        os.replace(f"{target}.tmp", target)
 
     def write_next_config(self, record: TrialRecord, config: dict[str, Any]) -> None:
         """Keeps the configuration that a trial has from its next start on."""

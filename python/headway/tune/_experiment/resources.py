@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -130,7 +131,12 @@ def request_of(trainable: Any, config: dict[str, Any]) -> PlacementGroupFactory:
         resources = trainable.default_resource_request(config)
     if callable(resources):
         resources = resources(config)
-    return of({"CPU": 1} if resources is None else resources, "resources")
+    return _one_cpu() if resources is None else of(resources, "resources")
+
+
+@functools.cache
+def _one_cpu() -> PlacementGroupFactory:
+    return of({"CPU": 1}, "resources")
 
 
 def of(resources: Any, argument: str) -> PlacementGroupFactory:

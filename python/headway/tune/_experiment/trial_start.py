@@ -78,6 +78,7 @@ class TrialStart:
             verbose=0,
             failure_config=replace(run_config.failure_config, fail_fast=False),
         )
+        self._newest_scaling: tuple[PlacementGroupFactory, ScalingConfig, dict[str, Any]] | None = None
         self._loop: Any = None
         if not isinstance(trainable, DataParallelTrainer):
             self._loop = self._made_loop(run_config, scheduler.save_plan() if scheduler is not None else None)
@@ -145,12 +146,12 @@ class TrialStart:
             )
             trainer._trial_name = name
             return PreparedTrial(lambda: trainer, self._arguments(trainer, trial_id))
-        scaling = (changed or resources.request_of(self._trainable, config)).scaling()
+        scaling, scaling_for_core = self._scaling(changed or resources.request_of(self._trainable, config))
         loop = replace(self._loop, name=name)
         spec = {
             **self._template_spec,
             "run": {**self._template_spec["run"], "name": folder},
-            "scaling": scaling.for_core(),
+            "scaling": scaling_for_core,
             "trial_id": trial_id,
             "config": shown_config.as_json(config),
         }
@@ -160,6 +161,13 @@ class TrialStart:
             "task": pickling.dumps((loop, config), ("trainable", "config")),
         }
         return PreparedTrial(lambda: self._trainer(loop, config, scaling, folder), arguments)
+
+    def _scaling(self, request: PlacementGroupFactory) -> tuple[ScalingConfig, dict[str, Any]]:
+        """As a run has it, and as the core reads it: made once for trials that use the same."""
+        if self._newest_scaling is None or self._newest_scaling[0] != request:
+            scaling = request.scaling()
+            self._newest_scaling = request, scaling, scaling.for_core()
+        return self._newest_scaling[1:]
 
     def _trainer(
         self, loop: Any, config: dict[str, Any], scaling: ScalingConfig, folder: str = "trial"
