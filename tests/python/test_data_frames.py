@@ -12,8 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from headway import data
-from headway.train._training_function.data_config import check_datasets
-from headway.train._training_function.with_datasets import with_datasets
+from headway.train._training_function.trainer_datasets import check_datasets, with_datasets
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 

@@ -180,7 +180,8 @@ def test_a_run_shares_a_factory_that_has_what_it_needs(monkeypatch):
     assert set(more) - set(needed) == {"?pytest"}
     assert set(needed) < set(more)
     assert runtime.preload_modules([], uses_a_global) == more
-    assert runtime.preload_modules(["json"], needs_pytest) == ["headway.train", "json", "?pytest"]
+    assert runtime.preload_modules(["json"], needs_pytest, ["csv"]) == ["headway.train", "json", "?pytest", "?csv"]
+    assert runtime.preload_modules([], uses_a_global, ["csv"]) == more
 
 
 @pytest.mark.parametrize("trial", [FunctionTrial(b""), ClassTrial(b"", 0, at_end=False, stop={})])

@@ -212,9 +212,9 @@ def get_runtime() -> _core.Runtime:
         )
 
 
-def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
+def preload_modules(wanted: Sequence[str], function: object, wished: Sequence[str] = ()) -> list[str]:
     """What every worker uses: ``wanted``, what the user wants beside it, and what the training
-    function needs.
+    function needs. What is ``wished`` comes with the next factory, and is no reason for one.
 
     Each once, in order. A run shares the newest factory that has what it needs: another one would
     import all of it again. Where there is none, the next has what the others had, too.
@@ -229,7 +229,7 @@ def preload_modules(wanted: Sequence[str], function: object) -> list[str]:
     needed = [name for name in needed_modules(function) if name not in named]
     before = _preloads.get(named, [])
     if named not in _preloads or not set(needed) <= set(before):
-        _preloads[named] = list(dict.fromkeys([*before, *needed]))
+        _preloads[named] = list(dict.fromkeys([*before, *needed, *wished]))
     return [*named, *(OPTIONAL + name for name in _preloads[named])]
 
 

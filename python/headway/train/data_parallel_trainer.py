@@ -33,9 +33,8 @@ from headway.train._run.loop import RunLoop
 from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
 from headway.train._run.user_callback import TrainRunContext
-from headway.train._training_function.data_config import check_datasets
 from headway.train._training_function.signature import BuiltInLoop, check_loop_config, loop_arguments
-from headway.train._training_function.with_datasets import with_datasets
+from headway.train._training_function.trainer_datasets import check_datasets, modules_for, with_datasets
 from headway.train._validation.config import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
@@ -329,9 +328,8 @@ class DataParallelTrainer(BaseTrainer):
 
     def _spec(self) -> dict[str, Any]:
         trial_id = _core.new_trial_id()
-        name = self.run_config.name
-        if name is None:
-            name = _core.default_run_name(type(self).__name__, trial_id)
+        given = self.run_config.name
+        name = _core.default_run_name(type(self).__name__, trial_id) if given is None else given
         resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
@@ -341,7 +339,9 @@ class DataParallelTrainer(BaseTrainer):
             "trainer": type(self).__name__,
             "trial_id": trial_id,
             "local_ranks": 1,
-            "preload": preload_modules(self.backend_config.preload, self.train_loop_per_worker),
+            "preload": preload_modules(
+                self.backend_config.preload, self.train_loop_per_worker, modules_for(self.datasets)
+            ),
             "config": shown_config.as_json(self.train_loop_config),
             "sync": asdict(self.run_config.sync_config),
             "metadata": self.metadata,

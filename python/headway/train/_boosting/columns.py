@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_str, check_texts, refuse
-from headway.data import DataIterator, Dataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from headway.data import DataIterator
 
 _COLUMN = "None or a column's name"
 _CATEGORIES = "None, or a dict from columns of text to lists of their values"
@@ -71,6 +72,8 @@ def iterator_of(data: object) -> DataIterator:
     Raises:
         TypeError: it is neither.
     """
+    from headway.data import DataIterator, Dataset
+
     if isinstance(data, Dataset):
         return data.iterator()
     if not isinstance(data, DataIterator):
@@ -127,6 +130,8 @@ def values_of(shards: Sequence[DataIterator], names: Sequence[str]) -> dict[str,
 
 def _read_values(shards: Sequence[DataIterator], names: Sequence[str]) -> dict[str, list[str]]:
     import pyarrow.compute as pc
+
+    from headway.data import DataIterator, Dataset
 
     found: dict[str, set[str]] = {name: set() for name in names}
     for shard in shards:

@@ -6,16 +6,18 @@ import abc
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.arguments import check_int, check_str, refuse
-from headway.data import DataIterator
 from headway.train import RunConfig, get_checkpoint
 from headway.train._boosting.columns import is_text, values_of
 from headway.train._training_function.datasets import TRAIN_DATASET_KEY
 from headway.train._training_function.signature import BuiltInLoop
+
+if TYPE_CHECKING:
+    from headway.data import DataIterator
 
 _ROUNDS = 10  # As Ray has it.
 _OF_FORM = ("label_column", "params", "num_boost_round", "dmatrix_params")

@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from headway.data import DataIterator
 from headway.train._boosting.columns import Columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from headway.data import DataIterator
 
 # Of a piece that is read at once.
 _ROWS = 8192
@@ -30,6 +31,8 @@ def table_of(shard: DataIterator, columns: Columns, *, on_disk: bool) -> pa.Tabl
         ValueError: the rank gets no rows.
     """
     import pyarrow as pa
+
+    from headway.data import DataIterator
 
     first = DataIterator(shard._plan, shard._context, shard._share, shard._seed, shard._name)
     pieces = first.iter_batches(batch_size=_ROWS, batch_format="pyarrow")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_texts, refuse
-from headway.data import DataContext, DataIterator, Dataset, ExecutionOptions, ExecutionResources
-from headway.data._frames import is_of_ray
+
+if TYPE_CHECKING:  # Data sets are imported by the trainings that have some.
+    from headway.data import DataIterator, Dataset, ExecutionOptions
 
 _OPTIONS = "None, ExecutionOptions, or a dict of them by data set"
 
@@ -38,7 +39,7 @@ class DataConfig:
             self._to_split = check_texts("DataConfig.datasets_to_split", datasets_to_split, allowed)
         given = execution_options.values() if isinstance(execution_options, Mapping) else [execution_options]
         for each in given:
-            if each is not None and not isinstance(each, ExecutionOptions):
+            if each is not None and not _are_options(each):
                 refuse("DataConfig.execution_options", execution_options, _OPTIONS)
         self._execution_options = execution_options
         self._enable_shard_locality = check_bool("DataConfig.enable_shard_locality", enable_shard_locality)
@@ -46,6 +47,8 @@ class DataConfig:
     @staticmethod
     def default_ingest_options() -> ExecutionOptions:
         """The options that data sets of a training have, unless others are given."""
+        from headway.data import DataContext
+
         return DataContext.get_current().copy().execution_options
 
     def configure(
@@ -83,6 +86,8 @@ class DataConfig:
 
     def _prepared(self, name: str, dataset: Dataset, world_size: int) -> Dataset:
         """The data set with the options that it has in this training."""
+        from headway.data import ExecutionResources
+
         given = self._execution_options
         options = given.get(name) if isinstance(given, Mapping) else given
         made = dataset.copy()
@@ -102,23 +107,7 @@ class DataConfig:
                 )
 
 
-def check_datasets(datasets: Any, dataset_config: Any) -> tuple[dict[str, Any], DataConfig]:
-    """The data sets of a trainer, and how they are split.
+def _are_options(given: object) -> bool:
+    from headway.data import ExecutionOptions
 
-    Raises:
-        TypeError, ValueError: a bad argument.
-    """
-    if dataset_config is not None and not isinstance(dataset_config, DataConfig):
-        refuse("dataset_config", dataset_config, "a DataConfig or None")
-    config = dataset_config or DataConfig()
-    if datasets is None:
-        return {}, config
-    if not isinstance(datasets, Mapping):
-        refuse("datasets", datasets, "None or a dict from names to data sets")
-    for name, dataset in datasets.items():
-        if not isinstance(name, str):
-            refuse("a name in datasets", name, "text")
-        if not isinstance(dataset, Dataset) and not callable(dataset) and not is_of_ray(dataset):
-            refuse(f"datasets[{name!r}]", dataset, "a headway.data.Dataset, or a function that returns one")
-    config._check_names(list(datasets))
-    return dict(datasets), config
+    return isinstance(given, ExecutionOptions)

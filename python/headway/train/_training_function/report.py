@@ -15,7 +15,6 @@ from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, check_str, is_utf8, refuse
 from headway._values.metrics import to_json
 from headway._values.spans import span
-from headway.data._iterator import position_of
 from headway.train._validation import request
 from headway.train._validation.config import ValidationTaskConfig
 
@@ -161,6 +160,10 @@ def report(
 def _keep_positions() -> None:
     """Has the report's checkpoint keep where the data sets stand."""
     session = worker_session.current("report()")
+    if not session.shards:
+        return
+    from headway.data._iterator import position_of
+
     positions = position_of(session.shards)
     if positions is not None:
         session.core.set_data_cursors(positions)

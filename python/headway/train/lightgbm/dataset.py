@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_texts, refuse
-from headway.data import DataIterator, Dataset
 from headway.train._boosting.columns import chosen, features_of, iterator_of, role_of
 from headway.train._boosting.shares import table_of
 
 if TYPE_CHECKING:
     import lightgbm
+
+    from headway.data import DataIterator, Dataset
 
 #: Arguments that name a column beside the label.
 ROLES = ("weight", "init_score")

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_int, check_number, refuse
-from headway.data import DataIterator, Dataset
 from headway.train._boosting.columns import chosen, features_of, iterator_of, role_of
 from headway.train._boosting.shares import slices, table_of, threads
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import xgboost
+
+    from headway.data import DataIterator, Dataset
 
 #: Arguments that name a column beside the label.
 ROLES = ("weight", "base_margin", "label_lower_bound", "label_upper_bound")

@@ -1,4 +1,4 @@
-"""A training function with the data sets of its trainer."""
+"""What each rank gets of the data sets of its trainer."""
 
 from __future__ import annotations
 
@@ -74,10 +74,8 @@ class Shares:
         return cloudpickle.loads(message)[rank]
 
 
-def with_datasets(function: Callable[..., Any], datasets: dict[str, Any], config: DataConfig) -> Callable[..., Any]:
-    """A training function with its trainer's data sets, if it has any."""
-    if not datasets:
-        return function
+def with_shares(function: Callable[..., Any], datasets: dict[str, Any], config: DataConfig) -> Callable[..., Any]:
+    """A training function with its trainer's data sets."""
     made = {name: _made(name, each) for name, each in datasets.items()}
     return InContext(function, Shares(made, config, DataContext.get_current().copy()))
 
