@@ -424,6 +424,15 @@ def read_journal(run_directory: str) -> str:
     A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
     """
 
+class Package:
+    """Files that workers on other machines need, as an archive."""
+
+    def __init__(self, hash: str, bytes: bytes) -> None: ...
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the bytes, in hex."""
+
 class Run:
     """One training run, as the thread that called fit() sees it."""
 
@@ -706,7 +715,7 @@ class Experiment:
     def search_over(self) -> None:
         """No more for ever."""
 
-    def start_trial(self, trial_id: str, start: int, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, hooks: bool = False) -> None:
+    def start_trial(self, trial_id: str, start: int, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, factory_recipe: str = '', factory_packages: Sequence[Package] = [], hooks: bool = False) -> None:
         """
         The answer to TrialStartWanted, with the arguments of Runtime.start_run.
         """
@@ -749,9 +758,9 @@ class Runtime:
     def warm(self, preload: Sequence[str]) -> None:
         """Starts a worker factory for these modules in the background."""
 
-    def start_run(self, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, local_sessions: Sequence[int] = []) -> Run:
+    def start_run(self, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, factory_recipe: str = '', factory_packages: Sequence[Package] = [], local_sessions: Sequence[int] = []) -> Run:
         """
-        Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes.
+        Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, with `factory_packages`.
         """
 
     def start_experiment(self, spec_json: str) -> Experiment:
@@ -797,7 +806,7 @@ def default_run_name(trainer: str, trial_id: str) -> str:
 
 nodes_can_join: bool = True
 
-def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], labels: Mapping[str, str], grace_s: float) -> int:
+def run_agent(driver: str, token: str, guard_path: str, factory_command: Sequence[str], factory_env: Mapping[str, str], py_spy: str, num_cpus: float | None, num_gpus: float | None, resources: Mapping[str, float], labels: Mapping[str, str], grace_s: float, recipe_command: Sequence[str], packages_folder: str) -> int:
     """
     Offers this machine to a driver; returns the exit code when that has ended, and no worker is left.
     """

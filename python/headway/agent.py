@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from headway import _core
 from headway._runtime.factory_settings import factory_settings
+from headway._runtime.node_environment import recipe_command
+from headway._runtime.package_cache import packages_folder
 from headway._runtime.token import default_token_file, read_token
 from headway._values.arguments import check_labels, check_resources
 
@@ -75,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.resources,
             options.labels,
             options.grace_s,
+            recipe_command(),
+            str(packages_folder()),
         )
     except (OSError, ValueError) as error:
         print(f"headway-agent: {error}", file=sys.stderr)

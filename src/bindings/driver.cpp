@@ -53,9 +53,11 @@ std::unique_ptr<PyRuntime> make_runtime(std::string guard_path, std::vector<std:
 PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string& worker_setup_json,
                 const nb::bytes& task, const std::optional<nb::bytes>& trainer,
                 const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
-                std::map<std::string, std::string> factory_env, const std::vector<int>& local_sessions) {
-  driver::RunStart start = run_start(spec_json, worker_setup_json, task, trainer, std::move(factory_command),
-                                     std::move(factory_env), local_sessions);
+                std::map<std::string, std::string> factory_env, std::string factory_recipe,
+                std::vector<node::Package> factory_packages, const std::vector<int>& local_sessions) {
+  node::FactoryChoice factory{std::move(factory_command), std::move(factory_env), std::move(factory_recipe),
+                              std::move(factory_packages)};
+  driver::RunStart start = run_start(spec_json, worker_setup_json, task, trainer, std::move(factory), local_sessions);
   if (validation) start.validation = to_blob(*validation);
   auto run = without_gil([&] { return self.runtime->start_run(std::move(start)); });
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(run))};
@@ -139,8 +141,8 @@ void bind_run(nb::module_& module) {
 wire::Blob to_blob(const nb::bytes& bytes) { return std::make_shared<const std::string>(bytes.c_str(), bytes.size()); }
 
 driver::RunStart run_start(const std::string& spec_json, const std::string& worker_setup_json, const nb::bytes& task,
-                           const std::optional<nb::bytes>& trainer, std::vector<std::string> factory_command,
-                           std::map<std::string, std::string> factory_env, const std::vector<int>& local_sessions) {
+                           const std::optional<nb::bytes>& trainer, node::FactoryChoice factory,
+                           const std::vector<int>& local_sessions) {
   driver::RunStart start;
   for (const int fd : local_sessions) start.local_sessions.emplace_back(fd);
   start.spec = unwrap(from_json_text<RunSpec>(spec_json, "a run's configuration"));
@@ -148,14 +150,25 @@ driver::RunStart run_start(const std::string& spec_json, const std::string& work
   start.worker_setup["json"] = worker_setup_json;
   start.task = to_blob(task);
   if (trainer) start.trainer = to_blob(*trainer);
-  start.factory = {std::move(factory_command), std::move(factory_env)};
+  start.factory = std::move(factory);
   return start;
+}
+
+void bind_package(nb::module_& module) {
+  nb::class_<node::Package>(module, "Package", "Files that workers on other machines need, as an archive.")
+      // Keeps the GIL: it copies bytes of Python's.
+      .def(nb::new_(
+               [](std::string hash, const nb::bytes& bytes) { return node::Package{std::move(hash), to_blob(bytes)}; }),
+           nb::arg("hash"), nb::arg("bytes"))
+      // Keeps the GIL: a field.
+      .def_ro("hash", &node::Package::hash, "SHA-256 of the bytes, in hex.");
 }
 
 void bind_driver(nb::module_& module) {
   module.def("read_journal", &read_journal, nb::arg("run_directory"),
              "A run's journal (run.json) as JSON. FileNotFoundError when the folder holds no run; OSError for one that "
              "cannot be read.");
+  bind_package(module);
   bind_run(module);
   bind_experiment(module);
   nb::class_<PyRuntime>(module, "Runtime", "The driver's side of Headway in this process.")
@@ -181,11 +194,13 @@ void bind_driver(nb::module_& module) {
       .def("start_run", &start_run, nb::kw_only(), nb::arg("spec_json"), nb::arg("worker_setup_json"), nb::arg("task"),
            nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none(),
            nb::arg("factory_command") = std::vector<std::string>{},
-           nb::arg("factory_env") = std::map<std::string, std::string>{},
-           nb::arg("local_sessions") = std::vector<int>{},
+           nb::arg("factory_env") = std::map<std::string, std::string>{}, nb::arg("factory_recipe") = "",
+           nb::arg("factory_packages") = std::vector<node::Package>{}, nb::arg("local_sessions") = std::vector<int>{},
            "Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` "
            "is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, "
-           "which the run takes.")
+           "which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, "
+           "with "
+           "`factory_packages`.")
       .def("start_experiment", &start_experiment, nb::arg("spec_json"),
            "Starts an experiment, or takes up the one in its folder. FileExistsError when another driver has it.")
       .def(

@@ -21,9 +21,11 @@ std::vector<driver::ExperimentEvent> take_experiment_events(PyExperiment& self) 
 void start_trial(PyExperiment& self, const std::string& trial_id, int start, const std::string& spec_json,
                  const std::string& worker_setup_json, const nb::bytes& task, const std::optional<nb::bytes>& trainer,
                  const std::optional<nb::bytes>& validation, std::vector<std::string> factory_command,
-                 std::map<std::string, std::string> factory_env, bool hooks) {
-  driver::RunStart run =
-      run_start(spec_json, worker_setup_json, task, trainer, std::move(factory_command), std::move(factory_env), {});
+                 std::map<std::string, std::string> factory_env, std::string factory_recipe,
+                 std::vector<node::Package> factory_packages, bool hooks) {
+  node::FactoryChoice factory{std::move(factory_command), std::move(factory_env), std::move(factory_recipe),
+                              std::move(factory_packages)};
+  driver::RunStart run = run_start(spec_json, worker_setup_json, task, trainer, std::move(factory), {});
   if (validation) run.validation = to_blob(*validation);
   const auto begin = [&] { return self.experiment->start_trial(trial_id, start, std::move(run), hooks); };
   Result<void> begun;
@@ -137,7 +139,8 @@ void bind_experiment(nb::module_& module) {
       .def("start_trial", &start_trial, nb::arg("trial_id"), nb::arg("start"), nb::kw_only(), nb::arg("spec_json"),
            nb::arg("worker_setup_json"), nb::arg("task"), nb::arg("trainer") = nb::none(),
            nb::arg("validation") = nb::none(), nb::arg("factory_command") = std::vector<std::string>{},
-           nb::arg("factory_env") = std::map<std::string, std::string>{}, nb::arg("hooks") = false,
+           nb::arg("factory_env") = std::map<std::string, std::string>{}, nb::arg("factory_recipe") = "",
+           nb::arg("factory_packages") = std::vector<node::Package>{}, nb::arg("hooks") = false,
            "The answer to TrialStartWanted, with the arguments of Runtime.start_run.")
       .def(
           "refuse_trial",

@@ -68,8 +68,10 @@ wire::Blob to_blob(const nanobind::bytes& bytes);
 /// What starts a run, from the arguments of Runtime.start_run.
 driver::RunStart run_start(const std::string& spec_json, const std::string& worker_setup_json,
                            const nanobind::bytes& task, const std::optional<nanobind::bytes>& trainer,
-                           std::vector<std::string> factory_command, std::map<std::string, std::string> factory_env,
-                           const std::vector<int>& local_sessions);
+                           node::FactoryChoice factory, const std::vector<int>& local_sessions);
+
+/// Package.
+void bind_package(nanobind::module_& module);
 
 /// EarlyFactory.
 void bind_early_factory(nanobind::module_& module);

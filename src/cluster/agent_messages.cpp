@@ -34,6 +34,16 @@ Result<void> check_message(const Join& message) {
 
 Result<void> check_message(const Welcome& message) { return check_number("its lease", message.lease_s, 1, 3600); }
 
+/// They become names of files.
+Result<void> check_message(const StartWorker& message) {
+  constexpr std::size_t hash_size = 64;
+  for (const node::Package& package : message.launch.factory.packages) {
+    if (package.hash.size() != hash_size || package.hash.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return Error{ErrorKind::corrupted, "a worker's package has no SHA-256 for its name"};
+  }
+  return {};
+}
+
 Result<void> check_message(const Preempting& message) {
   constexpr double week_s = 7 * 24 * 3600;
   return check_number("its notice period", message.grace_s, 0, week_s);

@@ -95,6 +95,14 @@ struct GrantLease {
 };
 BOOST_DESCRIBE_STRUCT(GrantLease, (), (number))
 
+/// What NeedPackage asked for is in the raw part; without one the driver has it no more.
+struct PackageBytes {
+  static constexpr std::string_view is = "PackageBytes";
+  static constexpr wire::FrameBounds bounds{1 << 20, 4ull << 30, 0};
+  std::string hash;
+};
+BOOST_DESCRIBE_STRUCT(PackageBytes, (), (hash))
+
 /// The driver needs it no more: it ends its workers and itself.
 struct Dismiss {
   static constexpr std::string_view is = "Dismiss";
@@ -102,7 +110,7 @@ struct Dismiss {
 BOOST_DESCRIBE_STRUCT(Dismiss, (), ())
 
 using ToAgent = std::variant<Welcome, Refused, WarmFactory, StartWorker, TellWorker, SignalWorker, PauseOutput,
-                             ResumeOutput, ExamineWorker, GrantLease, Dismiss>;
+                             ResumeOutput, ExamineWorker, GrantLease, PackageBytes, Dismiss>;
 
 struct WorkerTold {
   static constexpr std::string_view is = "WorkerTold";
@@ -154,6 +162,13 @@ struct AskLease {
 };
 BOOST_DESCRIBE_STRUCT(AskLease, (), (number))
 
+/// A worker that is to be started needs it → PackageBytes.
+struct NeedPackage {
+  static constexpr std::string_view is = "NeedPackage";
+  std::string hash;
+};
+BOOST_DESCRIBE_STRUCT(NeedPackage, (), (hash))
+
 /// The machine will be taken away: nothing more should be started there.
 struct Preempting {
   static constexpr std::string_view is = "Preempting";
@@ -167,13 +182,14 @@ struct Leaving {
 };
 BOOST_DESCRIBE_STRUCT(Leaving, (), ())
 
-using FromAgent =
-    std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, AskLease, Preempting, Leaving>;
+using FromAgent = std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, AskLease,
+                               NeedPackage, Preempting, Leaving>;
 
-/// Whether the numbers of a message make sense: each comes from another machine. Errors:
-/// `corrupted`, with the number.
+/// Whether the numbers and names of a message make sense: each comes from another machine. Errors:
+/// `corrupted`, with what does not.
 Result<void> check_message(const Join& message);
 Result<void> check_message(const Welcome& message);
+Result<void> check_message(const StartWorker& message);
 Result<void> check_message(const Preempting& message);
 template <class M>
 Result<void> check_message(const M&) {

@@ -1,5 +1,6 @@
 #include "cluster/agent_process.hpp"
 
+#include "core/json.hpp"
 #include "core/may_block.hpp"
 #include "core/time.hpp"
 
@@ -52,7 +53,9 @@ AgentProcess::AgentProcess(asio::io_context& loop, AgentProcessConfig config, Wo
       world_(std::move(world)),
       renewal_(loop_),
       expiry_(loop_),
-      departure_(loop_) {}
+      departure_(loop_),
+      packages_(loop_, config_.recipes.packages_folder,
+                [this](const std::string& hash) { channel_->send(wire::to_frame(NeedPackage{hash})); }) {}
 
 AgentProcess::~AgentProcess() {
   if (channel_) channel_->hand_over(nullptr, nullptr);
@@ -207,11 +210,55 @@ void AgentProcess::on(const WarmFactory& message, const wire::Blob&) { (void)age
 
 void AgentProcess::on(const StartWorker& message, const wire::Blob& blob) {
   Result<wire::Frame> first = inner_frame(message.json_size, blob);
-  const auto started = first ? agent_->start_worker(message.launch, std::move(*first)) : Result<void>(first.error());
-  if (!started) worker_exited(message.launch.worker_id, {false, 127, started.error().message}, "");
+  if (!first) return worker_exited(message.launch.worker_id, {false, 127, first.error().message}, "");
+  if (message.launch.factory.recipe.empty()) {
+    start(message.launch, std::move(*first));
+  } else {
+    start_by_recipe(message.launch, std::move(*first));
+  }
 }
 
+void AgentProcess::start(const node::WorkerLaunch& launch, wire::Frame first) {
+  const auto started = agent_->start_worker(launch, std::move(first));
+  if (!started) worker_exited(launch.worker_id, {false, 127, started.error().message}, "");
+}
+
+/// As soon as the packages are here that its environment is made of.
+void AgentProcess::start_by_recipe(node::WorkerLaunch launch, wire::Frame first) {
+  const std::int64_t id = launch.worker_id;
+  std::vector<std::string> hashes;
+  for (const node::Package& package : launch.factory.packages) hashes.push_back(package.hash);
+  held_[id];
+  launch.factory.command = config_.recipes.command;
+  launch.factory.command.push_back(std::exchange(launch.factory.recipe, ""));
+  packages_.need(id, hashes,
+                 [this, launch = std::make_shared<node::WorkerLaunch>(std::move(launch)),
+                  first = std::make_shared<wire::Frame>(std::move(first))](
+                     const Result<std::map<std::string, std::string>>& paths) {
+                   if (end_) return;
+                   const auto orders = held_.extract(launch->worker_id);
+                   if (!paths) {
+                     worker_exited(launch->worker_id, {false, 127, paths.error().message}, "");
+                     return;
+                   }
+                   launch->new_factory_env[RecipeConfig::arrived_variable] = json_text(to_json(*paths));
+                   start(*launch, std::move(*first));
+                   for (const auto& order : orders.mapped()) order();
+                 });
+}
+
+/// Whether the worker waits for packages; then `order` is carried out behind its start.
+bool AgentProcess::wait_for_start(std::int64_t worker_id, std::function<void()> order) {
+  const auto held = held_.find(worker_id);
+  if (held == held_.end()) return false;
+  held->second.push_back(std::move(order));
+  return true;
+}
+
+void AgentProcess::on(const PackageBytes& message, const wire::Blob& blob) { packages_.arrived(message.hash, blob); }
+
 void AgentProcess::on(const TellWorker& message, const wire::Blob& blob) {
+  if (wait_for_start(message.worker_id, [this, message, blob] { on(message, blob); })) return;
   Result<wire::Frame> inner = inner_frame(message.json_size, blob);
   if (inner) {
     agent_->send(message.worker_id, std::move(*inner));
@@ -220,7 +267,11 @@ void AgentProcess::on(const TellWorker& message, const wire::Blob& blob) {
   }
 }
 
-void AgentProcess::on(const SignalWorker& message, const wire::Blob&) {
+void AgentProcess::on(const SignalWorker& message, const wire::Blob& blob) {
+  if (message.signal == SIGKILL && held_.erase(message.worker_id) > 0) {
+    return worker_exited(message.worker_id, {true, SIGKILL, "it had not been started yet"}, "");
+  }
+  if (wait_for_start(message.worker_id, [this, message, blob] { on(message, blob); })) return;
   agent_->signal_worker(message.worker_id, message.signal);
 }
 
@@ -231,7 +282,8 @@ void AgentProcess::on(const ResumeOutput&, const wire::Blob&) {
   agent_->resume_output();
 }
 
-void AgentProcess::on(const ExamineWorker& message, const wire::Blob&) {
+void AgentProcess::on(const ExamineWorker& message, const wire::Blob& blob) {
+  if (wait_for_start(message.worker_id, [this, message, blob] { on(message, blob); })) return;
   agent_->examine(message.worker_id,
                   [this, here = std::weak_ptr(alive_), number = message.number](const ProcessSeen& seen) {
                     if (!here.lock()) return;
@@ -250,6 +302,7 @@ Result<void> AgentProcess::worker_message(std::int64_t worker_id, wire::Frame fr
 }
 
 void AgentProcess::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  packages_.gone(worker_id);
   channel_->send(wire::to_frame(WorkerGone{worker_id, status}, std::make_shared<const std::string>(log_tail)));
 }
 

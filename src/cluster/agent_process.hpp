@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cluster/agent_messages.hpp"
+#include "cluster/package_desk.hpp"
 #include "cluster/secure_channel.hpp"
 #include "node/agent.hpp"
 
@@ -13,12 +14,24 @@
 
 namespace headway::cluster {
 
+/// How this machine makes the environments that drivers describe by a recipe.
+struct RecipeConfig {
+  /// Makes the environment and becomes its factory: the recipe follows, then what any factory is
+  /// given. Empty: a program whose drivers have none.
+  std::vector<std::string> command;
+  std::string packages_folder;  ///< Where it unpacks packages, each in a folder of its hash.
+
+  /// Names to the command, as JSON, what has come but is not unpacked there: paths by hashes.
+  static constexpr const char* arrived_variable = "HEADWAY_NODE_PACKAGES";
+};
+
 struct AgentProcessConfig {
   Endpoint driver;
   std::string token;
   node::FactoryConfig factory;
   node::NodeResources node;  ///< Its id is the driver's to give.
   double grace_s = 30;       ///< What SIGTERM leaves the ranks until the machine is taken away.
+  RecipeConfig recipes = {};
 };
 
 /// The process that offers this machine to a driver elsewhere: an Agent that takes its orders over
@@ -68,8 +81,12 @@ class AgentProcess : public node::AgentSink {
   void on(const ResumeOutput& message, const wire::Blob& blob);
   void on(const ExamineWorker& message, const wire::Blob& blob);
   void on(const GrantLease& message, const wire::Blob& blob);
+  void on(const PackageBytes& message, const wire::Blob& blob);
   void on(const Dismiss& message, const wire::Blob& blob);
 
+  void start(const node::WorkerLaunch& launch, wire::Frame first);
+  void start_by_recipe(node::WorkerLaunch launch, wire::Frame first);
+  bool wait_for_start(std::int64_t worker_id, std::function<void()> order);
   void ask_lease();
   void watch_lease();
   void lease_is_over();
@@ -101,6 +118,9 @@ class AgentProcess : public node::AgentSink {
   bool paused_ = false;
   bool leaving_ = false;
   std::optional<End> end_;
+  PackageDesk packages_;
+  /// By the workers that wait for packages, the orders that follow their start.
+  std::map<std::int64_t, std::vector<std::function<void()>>> held_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< For the timers.
 };
 

@@ -91,7 +91,7 @@ Result<void> RemoteAgent::warm(const std::vector<std::string>& preload) {
 }
 
 Result<void> RemoteAgent::start_worker(const node::WorkerLaunch& launch, wire::Frame first) {
-  workers_[launch.worker_id] = {open_log(launch.worker_id, launch.log_path)};
+  workers_[launch.worker_id] = {open_log(launch.worker_id, launch.log_path), "", launch.factory.packages};
   StartWorker message{launch, 0};
   // Here both of its outputs are one, in order.
   message.launch.log_path.clear();
@@ -186,6 +186,17 @@ void RemoteAgent::on(const AskLease& message, const wire::Blob&) {
   granted_ = Clock::now();
   channel_->send_ahead(wire::to_frame(GrantLease{message.number}));
   wait_for_sign_of_life();
+}
+
+/// A worker that waits for it is still known here: the agent reports its end behind this.
+void RemoteAgent::on(const NeedPackage& message, const wire::Blob&) {
+  wire::Blob bytes;
+  for (const auto& [id, worker] : workers_) {
+    for (const node::Package& package : worker.packages) {
+      if (package.hash == message.hash) bytes = package.bytes;
+    }
+  }
+  channel_->send(wire::to_frame(PackageBytes{message.hash}, bytes));
 }
 
 void RemoteAgent::on(const Preempting& message, const wire::Blob&) {

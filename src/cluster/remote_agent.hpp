@@ -46,6 +46,7 @@ class RemoteAgent : public node::NodeAgent {
   struct Worker {
     std::shared_ptr<node::LogFile> log;  ///< Null: it has none.
     std::string session_error = {};      ///< Why it was ended.
+    std::vector<node::Package> packages = {};
   };
 
   Result<void> on_frame(const wire::Frame& frame);
@@ -56,6 +57,7 @@ class RemoteAgent : public node::NodeAgent {
   void on(const WorkerExamined& message, const wire::Blob& blob);
   void on(const Noticed& message, const wire::Blob& blob);
   void on(const AskLease& message, const wire::Blob& blob);
+  void on(const NeedPackage& message, const wire::Blob& blob);
   void on(const Preempting& message, const wire::Blob& blob);
   void on(const Leaving& message, const wire::Blob& blob);
   std::shared_ptr<node::LogFile> open_log(std::int64_t worker_id, const std::string& path);

@@ -107,6 +107,7 @@ Result<WorkerSource*> Agent::factory_for(const WorkerLaunch& launch) {
     own_environments_.insert(key);
     if (!launch.factory.command.empty()) config.command = launch.factory.command;
     for (const auto& [name, value] : launch.factory.env) config.env[name] = value;
+    for (const auto& [name, value] : launch.new_factory_env) config.env[name] = value;
   }
   if (host_ != nullptr) {
     auto hosted = std::make_unique<HostedFactory>(*host_, launch.preload, handlers_for(key));

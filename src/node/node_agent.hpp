@@ -19,15 +19,26 @@ namespace headway::node {
 
 struct ForkedFactory;
 
+/// Files that a factory of another machine needs, as one archive.
+struct Package {
+  std::string hash;            ///< SHA-256 of the bytes, in hex.
+  wire::Blob bytes = nullptr;  ///< With the driver alone, which sends them on request.
+};
+BOOST_DESCRIBE_STRUCT(Package, (), (hash))
+
 /// Which factory starts a worker, beside the modules that it has imported: the node's own, or one
 /// of a per-run environment.
 struct FactoryChoice {
   std::vector<std::string> command = {};        ///< What starts it; empty: the node's own command.
   std::map<std::string, std::string> env = {};  ///< Its variables beside the node's.
+  /// On another machine, in the command's place: what its agent's command for environments is
+  /// given. Empty: the command is used there, too.
+  std::string recipe = {};
+  std::vector<Package> packages = {};  ///< What the recipe needs.
 
   bool is_nodes_own() const { return command.empty() && env.empty(); }
 };
-BOOST_DESCRIBE_STRUCT(FactoryChoice, (), (command, env))
+BOOST_DESCRIBE_STRUCT(FactoryChoice, (), (command, env, recipe, packages))
 
 /// A worker to be started on a node.
 struct WorkerLaunch {
@@ -41,6 +52,9 @@ struct WorkerLaunch {
   /// Workers with the same one share a directory for temporary files, which is removed after the
   /// last of them. Empty: there is none.
   std::string scratch = {};
+  /// Further variables of a factory, if one is started for this worker. They do not say which
+  /// factory it is, and stay in this process.
+  std::map<std::string, std::string> new_factory_env = {};
 };
 BOOST_DESCRIBE_STRUCT(WorkerLaunch, (), (worker_id, preload, env, log_path, error_log_path, factory, scratch))
 

@@ -1,9 +1,13 @@
 #include "cluster/agent_process.hpp"
 
+#include "cluster/bounded_loop.hpp"
 #include "cluster/fake_channel.hpp"
+#include "node/scratch.hpp"
 #include "wire/session_messages.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 /// The process that offers a machine to a driver: what it does in which order, whatever the driver
 /// says.
@@ -19,6 +23,7 @@ class FakeAgent : public node::NodeAgent {
   Result<void> start_worker(const node::WorkerLaunch& launch, wire::Frame first) override {
     notes_.push_back("start " + std::to_string(launch.worker_id));
     if (!wire::from_frame<wire::ToWorker>(first)) notes_.emplace_back("with nonsense");
+    started = launch;
     return {};
   }
   void send(std::int64_t worker_id, wire::Frame) override { notes_.push_back("tell " + std::to_string(worker_id)); }
@@ -34,6 +39,7 @@ class FakeAgent : public node::NodeAgent {
     if (!slow_to_close) finish();
   }
 
+  node::WorkerLaunch started;  ///< The last one.
   bool slow_to_close = false;
   std::function<void()> finish;  ///< Of closing.
   Examined examined;
@@ -43,12 +49,13 @@ class FakeAgent : public node::NodeAgent {
   std::vector<std::string>& notes_;
 };
 
-struct Host {
+struct Host : BoundedLoop {
   Host() {
     AgentProcessConfig config;
     config.driver = {"driver.example", 4000};
     config.token = fake_token;
     config.node.hostname = "host-b";
+    config.recipes = {{"make"}, scratch.path("packages")};
     AgentProcess::World world;
     world.make_agent = [this](node::AgentSink& given) {
       sink = &given;
@@ -69,7 +76,16 @@ struct Host {
   }
   bool ended_as(AgentProcess::End how) const { return host->ended() == how; }
 
-  boost::asio::io_context loop{1};
+  void order_by_recipe(std::int64_t id) {
+    StartWorker order;
+    order.launch.worker_id = id;
+    order.launch.factory.recipe = "the recipe";
+    order.launch.factory.packages = {{package}};
+    channel->hear_frame(enclose(order, wire::to_frame(wire::Train{})));
+  }
+
+  const std::string package = std::string(64, 'a');
+  node::Scratch scratch;
   std::shared_ptr<FakeChannel> channel = std::make_shared<FakeChannel>();
   node::LeaseTime now = std::chrono::seconds(1000);
   std::vector<std::string> notes;
@@ -132,6 +148,82 @@ BOOST_AUTO_TEST_CASE(workers_are_started_told_and_signaled_in_the_drivers_order)
   sink->worker_exited(3, {false, 0, ""}, "");
   BOOST_TEST((channel->next<FromAgent, WorkerTold>().worker_id) == 3);
   BOOST_TEST((channel->next<FromAgent, WorkerGone>().worker_id) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(workers_wait_for_a_package_that_is_asked_for_once) {
+  welcome();
+  order_by_recipe(3);
+  order_by_recipe(4);
+  channel->hear_frame(enclose(TellWorker{3, 0}, wire::to_frame(wire::EndSession{})));
+  run_until([&] { return !channel->sent.empty(); });
+  BOOST_TEST((channel->next<FromAgent, NeedPackage>().hash) == package);
+  channel->hear(SignalWorker{4, 15});
+  BOOST_TEST(notes.empty());
+  channel->hear(PackageBytes{package}, std::make_shared<const std::string>("the bytes"));
+  run_until([&] { return notes.size() == 4; });
+  BOOST_TEST(notes == (Notes{"start 3", "tell 3", "start 4", "signal 4 15"}));
+  BOOST_TEST(channel->sent.empty());
+  BOOST_TEST(agent->started.factory.command == (std::vector<std::string>{"make", "the recipe"}));
+  const Json told = *parse_json(agent->started.new_factory_env.at(RecipeConfig::arrived_variable), "paths");
+  const std::string path(told.as_object().at(package).as_string());
+  BOOST_TEST(node::read_file(path) == "the bytes");
+  // It has no name, and goes with the last worker that needed it.
+  BOOST_TEST(std::filesystem::is_empty(scratch.path("packages")));
+  sink->worker_exited(3, {false, 0, ""}, "");
+  BOOST_TEST(node::read_file(path) == "the bytes");
+  sink->worker_exited(4, {false, 0, ""}, "");
+  BOOST_TEST(!std::filesystem::exists(path));
+}
+
+BOOST_AUTO_TEST_CASE(a_package_that_is_unpacked_there_is_not_asked_for) {
+  welcome();
+  std::filesystem::create_directories(scratch.path("packages") + "/" + package);
+  order_by_recipe(3);
+  run_until([&] { return !notes.empty(); });
+  BOOST_TEST(notes == Notes{"start 3"});
+  BOOST_TEST(channel->sent.empty());
+  BOOST_TEST(agent->started.new_factory_env.at(RecipeConfig::arrived_variable) == "{}");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_while_it_waits_for_a_package_was_never_started) {
+  welcome();
+  order_by_recipe(3);
+  run_until([&] { return !channel->sent.empty(); });
+  channel->next<FromAgent, NeedPackage>();
+  channel->hear(SignalWorker{3, SIGKILL});
+  BOOST_TEST((channel->next<FromAgent, WorkerGone>().status.code) == SIGKILL);
+  channel->hear(PackageBytes{package}, std::make_shared<const std::string>("the bytes"));
+  std::filesystem::create_directories(scratch.path("packages") + "/" + package);
+  order_by_recipe(4);
+  run_until([&] { return !notes.empty(); });
+  BOOST_TEST(notes == Notes{"start 4"});
+}
+
+BOOST_AUTO_TEST_CASE(a_package_that_nobody_has_or_that_cannot_be_stored_ends_its_workers_with_words) {
+  welcome();
+  order_by_recipe(3);
+  run_until([&] { return !channel->sent.empty(); });
+  channel->next<FromAgent, NeedPackage>();
+  channel->hear(PackageBytes{package});
+  BOOST_TEST((channel->next<FromAgent, WorkerGone>().status.detail.find("the driver does not have it any more")) !=
+             std::string::npos);
+  std::ofstream(scratch.path("packages")) << "no folder";
+  order_by_recipe(4);
+  run_until([&] { return !channel->sent.empty(); });
+  channel->next<FromAgent, NeedPackage>();
+  channel->hear(PackageBytes{package}, std::make_shared<const std::string>("the bytes"));
+  run_until([&] { return !channel->sent.empty(); });
+  BOOST_TEST((channel->next<FromAgent, WorkerGone>().status.detail.find("cannot be stored in ")) != std::string::npos);
+  BOOST_TEST(notes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_package_whose_name_is_no_hash_ends_the_connection) {
+  welcome();
+  StartWorker order;
+  order.launch.factory.recipe = "the recipe";
+  order.launch.factory.packages = {{"../../home"}};
+  channel->hear_frame(enclose(order, wire::to_frame(wire::Train{})));
+  BOOST_TEST(ended_as(AgentProcess::End::lost));
 }
 
 BOOST_AUTO_TEST_CASE(a_message_to_a_worker_that_is_not_there_whole_kills_the_worker) {

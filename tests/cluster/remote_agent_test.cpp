@@ -81,6 +81,27 @@ BOOST_AUTO_TEST_CASE(a_worker_whose_message_cannot_be_read_is_killed_and_heard_n
   BOOST_TEST(lost.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_package_is_sent_while_a_worker_there_needs_it) {
+  const std::string hash(64, 'a');
+  node::WorkerLaunch launch;
+  launch.worker_id = 7;
+  launch.factory.recipe = "{}";
+  launch.factory.packages = {{hash, std::make_shared<const std::string>("the bytes")}};
+  BOOST_REQUIRE(agent->start_worker(launch, wire::to_frame(wire::Train{})));
+  const auto start = channel->next<ToAgent, StartWorker>();
+  BOOST_TEST(start.launch.factory.packages.front().hash == hash);
+  BOOST_TEST(!start.launch.factory.packages.front().bytes);
+  channel->hear(NeedPackage{hash});
+  BOOST_REQUIRE(!channel->sent.empty());
+  BOOST_TEST(*channel->sent.front().blob == "the bytes");
+  BOOST_TEST((channel->next<ToAgent, PackageBytes>().hash) == hash);
+  channel->hear(WorkerGone{7, {true, SIGKILL, ""}});
+  channel->hear(NeedPackage{hash});
+  BOOST_REQUIRE(!channel->sent.empty());
+  BOOST_TEST(!channel->sent.front().blob);
+  BOOST_TEST(lost.empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_message_without_the_bytes_that_it_claims_ends_its_worker_alone) {
   start(7);
   channel->hear(WorkerTold{7, 1'000'000}, std::make_shared<const std::string>("short"));

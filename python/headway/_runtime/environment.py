@@ -7,18 +7,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
+from headway import _core
 from headway import _session as worker_session
+from headway._runtime.packages import package_of
 from headway._runtime.pip_environment import PipEnvironment, PipRequest, pip_environment
 from headway._runtime.pip_request import check_pip
 from headway._values.arguments import check_str, check_texts, is_utf8, refuse
 
 _KEYS = ("env_vars", "pip", "py_modules", "working_dir")
-# What is not to be copied of working_dir: nothing ever is.
+# What other machines do not get of working_dir and py_modules.
 _EXCLUDES = "excludes"
 
 
@@ -30,15 +32,19 @@ class RuntimeEnv:
         env_vars: Environment variables, set before workers' interpreters start.
         working_dir: An absolute directory: on the import path, and where ranks work with
             ``HEADWAY_CHDIR_TO_TRIAL_DIR=0``; None: the driver's.
-        py_modules: Absolute directories that come first on the import path.
+        py_modules: Absolute paths of packages, of directories, of modules' files and of wheels:
+            what has to be imported from comes first on the import path.
         pip: What is installed into a separate environment; None: nothing.
+        excludes: Patterns of what other machines do not get of the directories.
     """
 
     env_vars: dict[str, str] = field(default_factory=dict)
     working_dir: str | None = None
     py_modules: tuple[str, ...] = ()
     pip: PipRequest | None = None
+    excludes: tuple[str, ...] = ()
     _installed: PipEnvironment | None = field(default=None, compare=False)
+    _carried: frozenset[str] | None = field(default=None, compare=False)
 
     def prepare(self) -> RuntimeEnv:
         """The same with its packages installed.
@@ -47,6 +53,18 @@ class RuntimeEnv:
             RuntimeError: pip could not install them.
         """
         return replace(self, _installed=pip_environment(self.pip) if self.pip else None)
+
+    def for_nodes(self, carried: Iterable[str]) -> RuntimeEnv:
+        """The same for a driver that other machines may join.
+
+        Args:
+            carried: Paths that somebody else brings there.
+        """
+        return replace(self, _carried=frozenset(carried))
+
+    def paths(self) -> list[str]:
+        """All that has to be where ranks are."""
+        return [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
 
     def start_arguments(self, surroundings: dict[str, Any]) -> dict[str, Any]:
         """What ``Runtime.start_run`` takes about the environment of a run's workers.
@@ -61,7 +79,36 @@ class RuntimeEnv:
             interpreter = self._installed.interpreter if self._installed is not None else sys.executable
             arguments["factory_command"] = factory_command(interpreter, told["sys_path"], sys.argv)
             arguments["factory_env"] = self.env_vars
+        if self._carried is not None:
+            recipe, packages = self._recipe(told["sys_path"], self._carried)
+            if packages or self._installed is not None:
+                arguments["factory_recipe"] = json.dumps(recipe)
+                arguments["factory_packages"] = packages
         return arguments
+
+    def _recipe(self, path: list[str], carried: frozenset[str]) -> tuple[dict[str, Any], list[_core.Package]]:
+        """What another machine makes this environment by (``node_environment.py``), and of what."""
+        wanted = [("py_modules", importable(each), each) for each in self.py_modules]
+        if self.working_dir is not None:
+            wanted.append(("working_dir", self.working_dir, self.working_dir))
+        wanted += [("pip", each, each) for each in (self.pip.local_paths() if self.pip else ())]
+        places, packages = [], {}
+        for key, place, given in wanted:
+            if given in carried:
+                continue
+            excludes = () if key == "pip" else self.excludes
+            package = package_of(f"runtime_env['{key}']", given, excludes, by_name=place != given)
+            packages[package.hash] = package
+            is_file = place == given and not os.path.isdir(given)
+            places.append([key, place, package.hash, os.path.basename(given) if is_file else ""])
+        recipe = {
+            "places": places,
+            "pip": asdict(self.pip) if self.pip is not None else None,
+            "environment": self._installed.folder if self._installed is not None else "",
+            "sys_path": path,
+            "argv": sys.argv,
+        }
+        return recipe, list(packages.values())
 
     def has_own_factory(self) -> bool:
         """Whether workers come from another factory than those without a ``runtime_env``.
@@ -81,7 +128,7 @@ class RuntimeEnv:
             path.insert(next(installed, len(path)), self._installed.site_packages)
         # Where an interpreter has them: behind what lies beside the script.
         path[1:1] = [os.path.abspath(entry) for entry in self.env_vars.get("PYTHONPATH", "").split(os.pathsep) if entry]
-        own = [*self.py_modules, *([self.working_dir] if self.working_dir else [])]
+        own = list(dict.fromkeys(importable(each) for each in self.paths()))
         variables = {**surroundings["env"], **self.env_vars}
         if self._installed is not None:
             # As when it is activated: the programs that its packages bring, and its Python, are
@@ -106,6 +153,7 @@ class RuntimeEnv:
             "pip": self.pip.as_given() if self.pip is not None else None,
             "py_modules": list(self.py_modules),
             "working_dir": self.working_dir,
+            _EXCLUDES: list(self.excludes),
         }
         return {name: value for name, value in found.items() if value}
 
@@ -118,6 +166,7 @@ class RuntimeEnv:
             other.working_dir or self.working_dir,
             other.py_modules or self.py_modules,
             other.pip or self.pip,
+            other.excludes or self.excludes,
         )
 
 
@@ -153,14 +202,24 @@ def check_runtime_env(argument: str, value: object) -> RuntimeEnv:
         if key not in (*_KEYS, _EXCLUDES):
             raise ValueError(f"{argument} has {key!r}; allowed: {', '.join(_KEYS)}")
     working_dir = value.get("working_dir")
-    if value.get(_EXCLUDES) is not None:
-        check_texts(f"{argument}['{_EXCLUDES}']", value[_EXCLUDES], "a list of patterns")
     return RuntimeEnv(
         _variables(f"{argument}['env_vars']", value.get("env_vars")),
         None if working_dir is None else _directory(f"{argument}['working_dir']", working_dir),
         _modules(f"{argument}['py_modules']", value.get("py_modules")),
         check_pip(f"{argument}['pip']", value.get("pip")),
+        _patterns(f"{argument}['{_EXCLUDES}']", value.get(_EXCLUDES)),
     )
+
+
+def _patterns(argument: str, patterns: object) -> tuple[str, ...]:
+    if patterns is None:
+        return ()
+    allowed = "a list of patterns, such as ['*.ckpt', 'data/']"
+    texts = check_texts(argument, patterns, allowed)
+    for index, each in enumerate(texts):
+        if not each.strip("/") or each.startswith("!"):
+            raise ValueError(f"{argument}[{index}] is {each!r}; allowed: {allowed}, none of which begins with '!'")
+    return tuple(texts)
 
 
 def _variables(argument: str, variables: object) -> dict[str, str]:
@@ -196,9 +255,6 @@ def _directory(argument: str, path: object) -> str:
 
 
 def _modules(argument: str, modules: object) -> tuple[str, ...]:
-    """A package's own directory is given as such in Ray: what is put on the path is the one that
-    holds it.
-    """
     if modules is None:
         return ()
     if isinstance(modules, (str, bytes)) or not isinstance(modules, Sequence):
@@ -207,7 +263,7 @@ def _modules(argument: str, modules: object) -> tuple[str, ...]:
 
 
 def _importable(argument: str, module: object) -> str:
-    """What has to be on the import path for a module, given as an object or as a path."""
+    """The absolute path of a module that is given as an object or as a path."""
     given = module
     if isinstance(module, ModuleType):
         packages = list(getattr(module, "__path__", ()))
@@ -218,10 +274,16 @@ def _importable(argument: str, module: object) -> str:
     if isinstance(path, str) and path.endswith(".whl"):
         return _file(argument, path, "a wheel's file")
     if isinstance(path, str) and path.endswith(".py"):
-        return os.path.dirname(_file(argument, path, "a module's file"))
-    directory = _directory(argument, path)
-    is_package = os.path.exists(os.path.join(directory, "__init__.py"))
-    return os.path.dirname(directory) if is_package else directory
+        return _file(argument, path, "a module's file")
+    return _directory(argument, path)
+
+
+def importable(path: str) -> str:
+    """What has to be on the import path for a path of ``py_modules``: for a package or a module of
+    one file that is the directory that holds it.
+    """
+    is_package = os.path.exists(os.path.join(path, "__init__.py"))
+    return os.path.dirname(path) if is_package or path.endswith(".py") else path
 
 
 def _file(argument: str, path: str, allowed: str) -> str:

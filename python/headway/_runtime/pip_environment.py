@@ -41,6 +41,12 @@ class PipRequest:
     version: str = ""
     check: bool = False
 
+    def local_paths(self) -> list[str]:
+        """Files and directories of this machine that it names: wheels, projects, constraints."""
+        lines = (*self.packages, *self.options)
+        words = (word for line in lines for word in re.split("[ =]", line) if os.sep in word)
+        return list(dict.fromkeys(word for word in words if os.path.exists(word)))
+
     def as_given(self) -> list[str] | dict[str, Any]:
         """As a user may give it: a list, where there are packages alone."""
         packages = list(self.packages)
@@ -84,7 +90,7 @@ def pip_environment(request: PipRequest) -> PipEnvironment:
     Raises:
         RuntimeError: pip could not install them; with pip's last words.
     """
-    folder = _cache() / "environments" / _fingerprint(request)
+    folder = cache_directory() / "environments" / _fingerprint(request)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _locked(folder.with_suffix(".lock")):
         if not (folder / _WHOLE).exists():
@@ -99,7 +105,8 @@ def _at(folder: Path) -> PipEnvironment:
     return PipEnvironment(str(folder), where)
 
 
-def _cache() -> Path:
+def cache_directory() -> Path:
+    """Where this machine keeps what later runs use again."""
     given = os.environ.get("HEADWAY_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
     return Path(given or os.path.join(base, "headway")).expanduser().absolute()

@@ -113,9 +113,11 @@ def init(
     check_bool("ignore_reinit_error", ignore_reinit_error)
     port = own_dashboard.wanted_port(dashboard)
     joining = check_joining(listen, token_file, node_lease_s, engine)
+    carried: list[str] = []
     if engine is not None and engine.carries_environment:
         engine.options["runtime_env"] = environment.as_dict()
         environment = replace(environment, pip=None)
+        carried = environment.paths()
     if engine is not None and not engine.offers_this_machine:
         num_cpus, num_gpus = num_cpus or 0.0, num_gpus or 0.0
     with _lock:
@@ -128,7 +130,7 @@ def init(
         environment.prepare()
         if modules is None:
             early_factory.drop()
-        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining, port)
+        _start(num_cpus, num_gpus, amounts, modules, named, environment, joining, port, carried)
 
 
 _INIT_NAMES = tuple(name for name in inspect.signature(init).parameters if name != "engine_options")
@@ -249,6 +251,8 @@ def worker_environment(runtime_env: Mapping[str, Any] | None, preload: list[str]
         )
     runtime = get_runtime()
     environment = _environment.with_more(given).prepare()
+    if join_address() is not None:
+        environment = environment.for_nodes(_carried)
     early_factory.hand_over(runtime, None if environment.has_own_factory() else preload)
     return environment
 
@@ -259,6 +263,8 @@ _user_preload: tuple[str, ...] | None = ()
 _preloads: dict[tuple[str, ...], list[str]] = {}
 _join_address: str | None = None
 _environment = RuntimeEnv()
+# What of it the engine brings to its nodes by itself.
+_carried: Sequence[str] = ()
 
 
 def current_runtime() -> _core.Runtime | None:
@@ -287,8 +293,9 @@ def _start(
     environment: RuntimeEnv,
     joining: Joining | None = None,
     dashboard_port: int | None = None,
+    carried: Sequence[str] = (),
 ) -> _core.Runtime:
-    global _runtime, _pid, _user_preload, _join_address, _environment
+    global _runtime, _pid, _user_preload, _join_address, _environment, _carried
     listen: str | None = None
     token, node_lease_s = "", 10.0
     if joining is not None:
@@ -318,5 +325,5 @@ def _start(
     _pid = os.getpid()
     _user_preload = preload
     _preloads.clear()
-    _environment = environment
+    _environment, _carried = environment, carried
     return _runtime

@@ -24,6 +24,7 @@ from headway import _core
 from headway import _session as worker_session
 from headway._storage import locations
 from headway._values import log, preload
+from headway._values.moved_paths import PLACES_VARIABLE, TROUBLE_VARIABLE, moved_path, moved_paths, moved_variable
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
 from headway._worker.roles import ROLES, Role
@@ -81,6 +82,10 @@ def _settle_in(session: _core.Session) -> Role:
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     scratch = os.environ.get("HEADWAY_SCRATCH_DIR")
     brought = [entry for entry in os.environ.get("HEADWAY_NODE_PATH", "").split(os.pathsep) if entry]
+    trouble = os.environ.get(TROUBLE_VARIABLE)
+    if trouble:  # Said before anything is imported, as below.
+        raise SystemExit(trouble)
+    _move(setup, json.loads(os.environ.get(PLACES_VARIABLE, "{}")))
     directory = os.environ.get("HEADWAY_NODE_DIRECTORY", setup["cwd"])
     for name in set(os.environ) - set(setup["env"]):
         del os.environ[name]
@@ -120,6 +125,18 @@ def _settle_in(session: _core.Session) -> Role:
     role.begin()
     _reach_storage(context, setup)
     return role
+
+
+def _move(setup: dict[str, Any], places: dict[str, list[str]]) -> None:
+    """The driver's directories are here where its packages were unpacked."""
+    if not places:
+        return
+    for name in ("sys_path", "must_be_there"):
+        setup[name] = moved_paths(setup.get(name, ()), places)
+    for name in ("PATH", "PYTHONPATH", "VIRTUAL_ENV"):
+        if name in setup["env"]:
+            setup["env"][name] = moved_variable(setup["env"][name], places)
+    setup["cwd"] = moved_path(setup["cwd"], places)[0]
 
 
 def _refuse_breakpoint(*args: object, **kwargs: object) -> None:
