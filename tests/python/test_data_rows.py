@@ -156,6 +156,36 @@ def test_vectors_and_lists_become_arrays():
     assert [each.tolist() for each in uneven["x"]] == [[1], [1, 2]]
 
 
+def test_lists_of_one_length_are_views_and_others_are_what_arrow_makes_of_them():
+    values = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
+    kinds = {
+        "fixed": pa.list_(pa.float32(), 2),
+        "list": pa.list_(pa.int16()),
+        "large": pa.large_list(pa.float64()),
+        "times": pa.list_(pa.timestamp("ms")),
+        "flags": pa.list_(pa.bool_(), 2),
+    }
+    columns = {name: pa.array(values, kind) for name, kind in kinds.items() if name != "flags"}
+    columns["flags"] = pa.array([[True, False]] * 5, kinds["flags"])
+    columns["holes"] = pa.array([[1, None], *values[1:]], pa.list_(pa.int32(), 2))
+    columns["none"] = pa.array([None, *values[1:]], pa.list_(pa.int32()))
+    table = pa.table(columns)
+    for batch, begin in zip(data.from_arrow(table).iter_batches(batch_size=2), (0, 2, 4), strict=True):
+        for name, column in columns.items():
+            wanted = column.to_pylist()[begin : begin + 2]
+            if name in ("holes", "none"):
+                shown = [each if each is None else [None if x != x else x for x in each] for each in batch[name]]
+                assert shown == wanted
+                continue
+            assert batch[name].shape == (len(wanted), 2)
+            assert batch[name].tolist() == np.array(wanted, batch[name].dtype).tolist()
+            assert batch[name].flags.writeable
+        # They are where the engine has written them: nothing was copied.
+        assert batch["fixed"].dtype == np.float32
+        assert batch["list"].dtype == np.int16
+        assert not any(batch[name].base.flags.owndata for name in ("fixed", "list", "large", "times"))
+
+
 def test_missing_values_are_nan_in_arrays_and_none_in_rows():
     rows = data.from_items([{"x": 1}, {"x": None}])
     assert rows.take_all() == [{"x": 1}, {"x": None}]

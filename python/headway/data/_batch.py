@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
+from headway.data._list_views import ListView, list_view
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +37,13 @@ class Layout:
     """
 
     def __init__(self, core: Any):
+        _views_are_kept()
         self.columns: list[dict[str, Any]] = json.loads(core.layout)["columns"]
         self.names: list[str] = [column["name"] for column in self.columns]
         self._schema_bytes: bytes = core.schema
         self._schema: pa.Schema | None = None
         self._tensors: dict[int, str | None] = {}
+        self._lists: dict[int, ListView | None] = {}
         self.places: list[tuple[int, int]] = []
         node = buffer = 0
         for index, column in enumerate(self.columns):
@@ -69,6 +72,12 @@ class Layout:
         if index not in self._tensors:
             self._tensors[index] = _variable_tensors(self.schema.field(index).type)
         return self._tensors[index]
+
+    def lists(self, index: int) -> ListView | None:
+        """How numpy views a column of lists of numbers; None for others."""
+        if index not in self._lists:
+            self._lists[index] = list_view(self.schema.field(index).type, _PLAIN)
+        return self._lists[index]
 
     def _size(self, index: int, column: dict[str, Any]) -> tuple[int, int]:
         """How many nodes and buffers a column has."""
@@ -145,11 +154,14 @@ class Batch:
         return np.frombuffer(self._core, dtype, count, offset).reshape(shape)
 
     def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
-        """A view of tensors whose shapes may differ as one array; None where they do, or one is
-        null, and for other columns.
+        """A view of lists, or of tensors whose shapes may differ, as one array; None where they
+        do, or one is null, and for other columns.
         """
         import numpy as np
 
+        lists = self._layout.lists(index)
+        if lists is not None:
+            return lists.of(self._core, self.rows, nodes, buffers, self._layout.places[index])
         dtype = self._layout.variable_tensors(index)
         if dtype is None or not self.rows:
             return None
@@ -230,15 +242,13 @@ def _variable_tensors(kind: Any) -> str | None:
 
 
 @functools.cache
-def _arrow_keeps_batches() -> None:
-    """Arrow's buffers that a script still has when the interpreter ends are never given back."""
+def _views_are_kept() -> None:
+    """Views that a script still has when the interpreter ends are never given back."""
     atexit.register(_core.say_nothing_of_leaks)
 
 
 def _record_batch(core: Any, schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
-
-    _arrow_keeps_batches()
 
     whole = pa.py_buffer(memoryview(core))
     nodes = iter(core.nodes)
