@@ -116,8 +116,8 @@ CPP: dict[str, Room] = {
     ),
     "sim": _room(
         "sim/",
-        "the simulator: the real `control/` and `data/` in a simulated world, with faults, by seed",
-        "headway core control data",
+        "the simulator: the real `control/`, `data/` and `engine/` in a simulated world, with faults, by seed",
+        "headway core control data engine node",
     ),
 }
 
