@@ -673,6 +673,9 @@ class ExperimentEnded:
     @property
     def reason(self) -> str: ...
 
+    @property
+    def all_ended(self) -> int | None: ...
+
     def __repr__(self) -> str: ...
 
 def read_experiment(path: str) -> str:
@@ -684,6 +687,8 @@ def each_trial(path: str, take: Callable) -> None:
     """
     Calls `take` for each trial of an experiment's journal: trial_id, folder, state, reason, numbers, reports, replaced. FileNotFoundError when there is none.
     """
+
+trials_ready: int = 4
 
 class Experiment:
     """One experiment, as the thread that serves it sees it."""
@@ -763,9 +768,9 @@ class Runtime:
         Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, with `factory_packages`.
         """
 
-    def start_experiment(self, spec_json: str) -> Experiment:
+    def start_experiment(self, spec_json: str, trials_location: str = '') -> Experiment:
         """
-        Starts an experiment, or takes up the one in its folder. FileExistsError when another driver has it.
+        Starts an experiment, or takes up the one in its folder. Its trials are there, unless they are at a location. FileExistsError when another driver has it.
         """
 
     def total_resources(self) -> dict[str, float]: ...

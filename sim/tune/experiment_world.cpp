@@ -259,7 +259,13 @@ void ExperimentWorld::check_no_place_is_idle() const {
   int starting = 0;
   int running = 0;
   int waiting = 0;
-  for (const auto& trial : controller_.trials()) {
+  int makes_way = 0;  // Trials of PBT that need nothing but a place.
+  const JsonObject& scheduler = spec_.scheduler;
+  const bool takes_turns = scheduler.at("kind").as_string() == "pbt" && !scheduler.at("synch").as_bool();
+  for (std::size_t i = 0; i < controller_.trials().size(); ++i) {
+    const auto& trial = controller_.trials()[i];
+    const bool is_copied = copies_.contains(static_cast<std::int64_t>(i));
+    makes_way += takes_turns && trial.state == TrialState::paused && !is_copied ? 1 : 0;
     starting += trial.state == TrialState::starting ? 1 : 0;
     running += trial.state == TrialState::running ? 1 : 0;
     waiting += trial.state == TrialState::waiting && !trial.left ? 1 : 0;
@@ -270,6 +276,8 @@ void ExperimentWorld::check_no_place_is_idle() const {
   const bool has_place = !spec_.max_concurrent || inside < *spec_.max_concurrent;
   require(waiting == 0 || starting >= controller_.ahead() || !has_place, no_idle_place,
           std::to_string(waiting) + " trials wait");
+  require(makes_way == 0 || !controller_.search_over() || starting >= controller_.ahead() || !has_place, no_idle_place,
+          std::to_string(makes_way) + " trials have made way for others");
   require(held == 0 || !has_place, no_idle_place, std::to_string(held) + " trials are held");
 }
 

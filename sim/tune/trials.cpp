@@ -179,6 +179,8 @@ void ExperimentWorld::carry_out(const TellEnd& command) {
   require(!command.reason.empty(), "what ends has a reason", "trial " + std::to_string(command.trial) + " has none");
   require(!trial.alive, one_life, "it is said to have ended, and lives");
   if (command.state == "paused" || command.state == "unfinished") return;
+  require(command.reason.find("makes way for") == std::string::npos, "who makes way for others continues",
+          "trial " + std::to_string(command.trial) + " is ended");
   front(0ms, [this, number = command.trial] {
     searched_.erase(number);
     has_nothing_ = false;

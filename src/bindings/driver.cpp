@@ -201,8 +201,9 @@ void bind_driver(nb::module_& module) {
            "which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, "
            "with "
            "`factory_packages`.")
-      .def("start_experiment", &start_experiment, nb::arg("spec_json"),
-           "Starts an experiment, or takes up the one in its folder. FileExistsError when another driver has it.")
+      .def("start_experiment", &start_experiment, nb::arg("spec_json"), nb::arg("trials_location") = "",
+           "Starts an experiment, or takes up the one in its folder. Its trials are there, unless they are at a "
+           "location. FileExistsError when another driver has it.")
       .def(
           "total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); },
           nb::call_guard<nb::gil_scoped_release>())

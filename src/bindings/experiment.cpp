@@ -104,8 +104,9 @@ void bind_experiment_journal(nb::module_& module) {
 
 }  // namespace
 
-PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json) {
+PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json, const std::string& trials_location) {
   control::tune::ExperimentSpec spec = unwrap(control::tune::experiment_of(spec_json));
+  spec.trials_location = trials_location;
   auto experiment = without_gil([&] { return self.runtime->start_experiment(std::move(spec)); });
   return {OfThisProcess(self.runtime.shared()), OfThisProcess(std::move(experiment))};
 }
@@ -114,6 +115,7 @@ void bind_experiment(nb::module_& module) {
   using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
   bind_experiment_events(module);
   bind_experiment_journal(module);
+  module.attr("trials_ready") = control::tune::trials_ready;
   nb::class_<PyExperiment>(module, "Experiment", "One experiment, as the thread that serves it sees it.")
       // Keeps the GIL: a field.
       .def_prop_ro(

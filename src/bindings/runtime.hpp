@@ -76,7 +76,7 @@ void bind_package(nanobind::module_& module);
 /// EarlyFactory.
 void bind_early_factory(nanobind::module_& module);
 
-PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json);
+PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json, const std::string& trials_location);
 
 /// Experiment, its events, and what reads one.
 void bind_experiment(nanobind::module_& module);

@@ -32,8 +32,7 @@ Result<tune::ExperimentSpec> spec_of(const ExperimentRequest& request, const std
   spec.scheduler = parse_json(request.scheduler_json, "the scheduler").value().as_object();
   if (!request.stop.empty()) spec.stop = request.stop;
   spec.max_concurrent = request.max_concurrent;
-  constexpr int ready = 4;
-  spec.prepares = ready;
+  spec.prepares = tune::trials_ready;
   spec.time_budget_s = request.time_budget_s;
   spec.fail_fast = request.fail_fast;
   spec.seed = request.seed;

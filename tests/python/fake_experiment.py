@@ -60,7 +60,7 @@ class FakeExperiment:
 
     def finish(self, state, reason):
         self.ended = True
-        self.events.append(event("ExperimentEnded", state=state, reason=reason))
+        self.events.append(event("ExperimentEnded", state=state, reason=reason, all_ended=None))
 
     def suggest(self, trial_id, config_json, folder, replaces=None, tag=None):
         self.known[trial_id] = folder

@@ -121,7 +121,7 @@ def test_the_summary_of_thousands_of_trials_is_a_few_lines(tmp_path, capfd):
         display.started()
         display.left()
         display.ended(record)
-    display.finish("finished", "")
+    display.finish("finished", "", None)
     lines = capfd.readouterr().out.splitlines()
     assert len(lines) < 130
     assert lines[-2] == "... and 2980 more trials (2980 TERMINATED)"

@@ -26,7 +26,7 @@ def tuner(tmp_path, monkeypatch):
         raise FileNotFoundError(path)
 
     def run(trainable, space=None, kind=FakeExperiment, run_config=None, **config):
-        def start(spec_json):
+        def start(spec_json, trials_location):
             made.append(kind(spec_json))
             return made[-1]
 

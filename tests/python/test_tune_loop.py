@@ -46,7 +46,7 @@ def fit(tmp_path, monkeypatch):
     def run(trainable, space=None, rule=None, slots=2, run_config=None, **config):
         made = []
 
-        def start(spec_json):
+        def start(spec_json, trials_location):
             made.append(FakeExperiment(spec_json, slots, rule))
             return made[-1]
 

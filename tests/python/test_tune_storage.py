@@ -7,6 +7,7 @@ import pytest
 from headway import train, tune
 from headway._storage import locations
 from headway.tune._experiment.folder import ExperimentFolder
+from headway.tune.schedulers import PopulationBasedTraining
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,41 @@ def test_a_folder_that_was_copied_out_of_s3_is_restored_there(s3, credentials, t
 def test_a_storage_that_cannot_be_written_is_said_before_trials_start(s3, credentials):
     with pytest.raises(OSError, match="no-such-bucket"):
         tuner_of(name="sweep", storage_path=s3.url("no-such-bucket")).fit()
+
+
+def climb(config):
+    checkpoint = tune.get_checkpoint()
+    state = checkpoint.to_dict() if checkpoint else {"step": 0, "value": 0.0}
+    for step in range(state["step"] + 1, 5):
+        state = {"step": step, "value": state["value"] + config["rate"]}
+        tune.report({**state, "rate": config["rate"]}, checkpoint=train.Checkpoint.from_dict(state))
+
+
+def test_a_trial_in_s3_goes_on_from_the_checkpoint_of_a_better_one(s3, credentials):
+    """The donor keeps its newest checkpoint alone, and the one that was copied until then."""
+    scheduler = PopulationBasedTraining(
+        "training_iteration", perturbation_interval=2, quantile_fraction=0.5, hyperparam_mutations={"rate": [10]}
+    )
+    tuner = tune.Tuner(
+        climb,
+        param_space={"rate": tune.grid_search([1, 100])},
+        tune_config=tune.TuneConfig("value", "max", scheduler=scheduler, max_concurrent_trials=1),
+        run_config=train.RunConfig(
+            name="population",
+            storage_path=s3.url("runs"),
+            checkpoint_config=train.CheckpointConfig(num_to_keep=1),
+            verbose=0,
+        ),
+    )
+    grid = tuner.fit()
+    assert not grid.errors
+    lines = grid[0].metrics_dataframe
+    assert lines["step"].tolist() == [1, 2, 3, 4, 3, 4]
+    assert lines["value"].tolist() == [1, 2, 3, 4, 210, 220], "it continued from the other trial's value"
+    there = s3.objects("runs/population")
+    manifests = [name for name in there if name.endswith("/.headway.json")]
+    assert len(manifests) <= 3, "one of each trial, and a donor's last one"
+    assert "pbt_global.txt" in there
 
 
 def test_what_a_killed_driver_had_not_copied_is_still_there(s3, credentials):

@@ -4,6 +4,7 @@
 #include "core/time.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -101,6 +102,8 @@ struct SetTimer {
 struct FinishExperiment {
   std::string state;  ///< "finished" or "stopped".
   std::string reason;
+  /// How many trials there are, if it has finished because the search is over and all have ended.
+  std::optional<std::int64_t> all_ended = {};
 };
 
 using TuneCommand =

@@ -19,13 +19,11 @@ std::string short_number(double number) { return formatted("%.4g", number); }
 
 std::string ordinal(double number) {
   const std::string text = formatted("%.3g", number);
-  if (text.find('.') != std::string::npos) return text + "th";
-  const int whole = static_cast<int>(std::lround(number));
-  if (whole % 100 >= 11 && whole % 100 <= 13) return text + "th";
-  switch (whole % 10) {
-    case 1: return text + "st";
-    case 2: return text + "nd";
-    case 3: return text + "rd";
+  const bool is_teen = text.size() > 1 && text[text.size() - 2] == '1';
+  switch (is_teen ? '0' : text.back()) {
+    case '1': return text + "st";
+    case '2': return text + "nd";
+    case '3': return text + "rd";
     default: return text + "th";
   }
 }

@@ -20,9 +20,12 @@ struct RestoreSpec {
 };
 BOOST_DESCRIBE_STRUCT(RestoreSpec, (), (unfinished, errored))
 
+/// ExperimentSpec::prepares of a search that does not learn from results.
+inline constexpr int trials_ready = 4;
+
 /// All that an experiment is, beside its search space and what a trial does.
 struct ExperimentSpec {
-  std::string path;  ///< Its folder. Its trials' folders are in it.
+  std::string path;  ///< Its folder.
   std::optional<std::string> metric = {};
   std::optional<std::string> mode = {};
   JsonObject scheduler = {{"kind", "fifo"}};               ///< See Scheduler::make.
@@ -43,6 +46,9 @@ struct ExperimentSpec {
   std::vector<std::string> needs = {};
   std::uint64_t seed = 0;
   RestoreSpec restore = {};
+  /// Where its trials' folders are; empty: in its folder. No member that is described: the journal
+  /// must not have the secrets of a URL.
+  std::string trials_location = {};
 };
 BOOST_DESCRIBE_STRUCT(ExperimentSpec, (),
                       (path, metric, mode, scheduler, stop, max_concurrent, prepares, time_budget_s, fail_fast, asks,

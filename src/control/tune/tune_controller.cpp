@@ -381,9 +381,12 @@ void TuneController::finish_when_done() {
   if (!waiting_.empty()) return fill();
   if (!search_over_ && !search_waits_) return ask_for_more();
   finished_ = true;
-  const std::string words = search_over_ ? "all of " + trials_text(trials_.size()) + " have ended"
-                                         : "no trial is left, and the search has no suggestion";
-  commands_.emplace_back(FinishExperiment{"finished", words});
+  if (search_over_) {
+    commands_.emplace_back(
+        FinishExperiment{"finished", "all of " + trials_text(trials_.size()) + " have ended", std::ssize(trials_)});
+  } else {
+    commands_.emplace_back(FinishExperiment{"finished", "no trial is left, and the search has no suggestion"});
+  }
 }
 
 }  // namespace headway::control::tune

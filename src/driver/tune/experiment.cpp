@@ -1,6 +1,7 @@
 #include "driver/tune/experiment.hpp"
 
 #include "core/fault_point.hpp"
+#include "core/location.hpp"
 #include "driver/found_run.hpp"
 #include "driver/runtime.hpp"
 #include "driver/unix_time.hpp"
@@ -31,12 +32,12 @@ Result<void> check_folder(const std::string& folder) {
 /// The ends of runs that a driver had recorded before it died, and not told the experiment. While a
 /// trial is running, its run's journal is of its last start; one that was stopped was so by a
 /// decision, which the experiment's journal has.
-std::vector<tune::FoundEnd> found_ends(const std::string& directory, const tune::TuneController& controller) {
+std::vector<tune::FoundEnd> found_ends(const std::string& location, const tune::TuneController& controller) {
   std::vector<tune::FoundEnd> ends;
   for (std::size_t i = 0; i < controller.trials().size(); ++i) {
     const tune::Trial& trial = controller.trials()[i];
     if (trial.state != tune::TrialState::running) continue;
-    const Result<control::Journal> journal = read_journal(storage::join(directory, trial.folder));
+    const Result<control::Journal> journal = read_journal(join_location(location, trial.folder));
     if (!journal || journal->stop_reason) continue;
     const bool errored = journal->state == "errored";
     if (!errored && !control::is_complete(*journal)) continue;
@@ -44,6 +45,10 @@ std::vector<tune::FoundEnd> found_ends(const std::string& directory, const tune:
                     errored ? control::unfinished_reason(*journal) : ""});
   }
   return ends;
+}
+
+const std::string& trials_of(const tune::ExperimentSpec& spec) {
+  return spec.trials_location.empty() ? spec.path : spec.trials_location;
 }
 
 /// Whoever reads the journal later must find what it says of these.
@@ -84,7 +89,7 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
       spec_(std::move(spec)),
       controller_(std::move(found.controller)),
       timer_(loop_),
-      found_ends_(found_ends(spec_.path, controller_)),
+      found_ends_(found_ends(trials_of(spec_), controller_)),
       base_(found.at),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       disk_(asio::make_strand(runtime.storage_threads().get_executor())),
@@ -93,6 +98,10 @@ Experiment::Experiment(Runtime& runtime, tune::ExperimentSpec spec, FoundExperim
   for (const tune::Trial& trial : controller_.trials()) {
     numbers_.emplace(trial.trial_id, static_cast<std::int64_t>(numbers_.size()));
   }
+}
+
+std::string Experiment::location_of(const tune::Trial& trial) const {
+  return join_location(trials_of(spec_), trial.folder);
 }
 
 std::vector<ExperimentEvent> Experiment::take_events() {

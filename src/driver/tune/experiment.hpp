@@ -43,6 +43,8 @@ class Experiment : public std::enable_shared_from_this<Experiment> {
   // Any thread:
 
   const std::string& path() const { return spec_.path; }
+  /// Where the trial's folder is.
+  std::string location_of(const control::tune::Trial& trial) const;
   int event_fd() const { return front_->event_fd(); }
   /// What happened since the last call. The last event is ExperimentEnded.
   std::vector<ExperimentEvent> take_events();

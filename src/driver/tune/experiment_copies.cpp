@@ -1,3 +1,4 @@
+#include "core/location.hpp"
 #include "driver/runtime.hpp"
 #include "driver/tune/experiment.hpp"
 #include "driver/tune/trial_clone.hpp"
@@ -57,15 +58,15 @@ void Experiment::carry_out(const tune::AskTrial& command) {
 void Experiment::carry_out(const tune::CloneCheckpoint& command) {
   const tune::Trial& trial = controller_.trials().at(static_cast<std::size_t>(command.trial));
   const tune::Trial& donor = controller_.trials().at(static_cast<std::size_t>(command.donor));
-  const TrialClone order{storage::join(path(), trial.folder), trial.reports, storage::join(path(), donor.folder),
-                         command.checkpoint, command.number};
+  const TrialClone order{location_of(trial), trial.reports, location_of(donor), command.checkpoint, command.number};
   asio::post(
       runtime_->storage_threads(), [self = shared_from_this(), order, trial = command.trial, id = trial.trial_id] {
         const Result<std::string> cloned = clone_trial(order);
         self->later([=](Experiment& here) {
           if (!cloned) {
             here.front_->push(RunWarning{"trial " + id + " continues as it was, because " + order.checkpoint + " in " +
-                                         order.donor_directory + " could not be copied: " + cloned.error().message});
+                                         shown_location(order.donor_directory) +
+                                         " could not be copied: " + cloned.error().message});
           }
           here.handle(tune::CheckpointCloned{trial, order.number, cloned ? std::optional(*cloned) : std::nullopt});
         });

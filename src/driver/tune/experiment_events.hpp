@@ -117,8 +117,9 @@ BOOST_DESCRIBE_STRUCT(TrialEnded, (), (trial_id, state, reason, outcome, last_re
 struct ExperimentEnded {
   std::string state;  ///< "finished", "stopped", or "failed": its journal cannot be written.
   std::string reason;
+  std::optional<std::int64_t> all_ended = {};  ///< As FinishExperiment says.
 };
-BOOST_DESCRIBE_STRUCT(ExperimentEnded, (), (state, reason))
+BOOST_DESCRIBE_STRUCT(ExperimentEnded, (), (state, reason, all_ended))
 
 using ExperimentEvent = std::variant<SuggestionsWanted, TrialStartWanted, ConfigAsked, TrialStarted, TrialReported,
                                      VerdictAsked, TrialChoiceAsked, TrialHook, TrialCall, TrialAttemptFailed,

@@ -159,7 +159,7 @@ void Experiment::finish(const tune::FinishExperiment& command) {
   asio::post(storage_, [self = shared_from_this(), command] {
     self->journal_.reset();
     self->lock_.reset();
-    self->front_->push(ExperimentEnded{command.state, command.reason});
+    self->front_->push(ExperimentEnded{command.state, command.reason, command.all_ended});
   });
 }
 

@@ -1,6 +1,7 @@
 #include "driver/tune/trial_clone.hpp"
 
 #include "control/checkpoint_book.hpp"
+#include "core/location.hpp"
 #include "driver/found_run.hpp"
 #include "driver/unix_time.hpp"
 #include "storage/checkpoint/checkpoint_clone.hpp"
@@ -17,7 +18,7 @@ namespace {
 /// The donor's manifest as one of the trial's: behind all that the trial has.
 Manifest to_own(Manifest manifest, const TrialClone& order, const control::Journal& journal,
                 const std::vector<Manifest>& own) {
-  ClonedFrom from{storage::last_part(order.donor_directory), order.checkpoint, order.number};
+  ClonedFrom from{name_of(order.donor_directory), order.checkpoint, order.number};
   if (manifest.report) {
     from.iteration = manifest.report->iteration;
     from.time_total_s = manifest.report->time_total_s;
@@ -43,6 +44,15 @@ Manifest to_own(Manifest manifest, const TrialClone& order, const control::Journ
   return manifest;
 }
 
+/// Those that a new checkpoint must not have. On remote storage a checkpoint that was begun and not
+/// committed was swept by the run's last driver, or is by its next.
+Result<std::vector<std::string>> names_in(const std::string& directory, const std::vector<Manifest>& own) {
+  if (!is_remote(directory)) return storage::read_directory(directory);
+  std::vector<std::string> names;
+  for (const Manifest& manifest : own) names.push_back(manifest.checkpoint);
+  return names;
+}
+
 }  // namespace
 
 Result<std::string> clone_trial(const TrialClone& order) {
@@ -53,15 +63,15 @@ Result<std::string> clone_trial(const TrialClone& order) {
   }
   const Result<control::Journal> journal = read_journal(order.directory);
   if (!journal) return journal.error();
-  const Result<std::vector<std::string>> names = storage::read_directory(order.directory);
+  const Result<std::vector<std::string>> names = names_in(order.directory, *own);
   if (!names) return names.error();
-  const std::string source = storage::join(order.donor_directory, order.checkpoint);
+  const std::string source = join_location(order.donor_directory, order.checkpoint);
   Result<Manifest> manifest = storage::read_manifest(source);
   if (!manifest) return manifest.error();
   control::CheckpointBook book{CheckpointConfig{}};
   (void)book.take_up({}, {}, journal->names_given, *names);
   const std::string name = book.next_name();
-  Result<void> cloned = storage::clone_checkpoint(source, storage::join(order.directory, name),
+  Result<void> cloned = storage::clone_checkpoint(source, join_location(order.directory, name),
                                                   to_own(std::move(*manifest), order, *journal, *own));
   if (!cloned) return cloned.error();
   return name;

@@ -10,7 +10,7 @@ namespace headway::driver {
 
 /// A trial that is to continue from another one's checkpoint.
 struct TrialClone {
-  std::string directory;        ///< The trial's folder; it has no driver.
+  std::string directory;        ///< The trial's folder, on any storage; it has no driver.
   std::int64_t reports = 0;     ///< Those of the trial that are known.
   std::string donor_directory;  ///< The other trial's folder.
   std::string checkpoint;       ///< The other trial's, by name.

@@ -1,5 +1,7 @@
 #include "storage/checkpoint/checkpoint_clone.hpp"
 
+#include "core/location.hpp"
+#include "storage/checkpoint/checkpoint_copy.hpp"
 #include "storage/disk/directory.hpp"
 #include "storage/storage.hpp"
 
@@ -79,6 +81,10 @@ Result<void> clone_begun(const std::string& source, const std::string& target, M
 }  // namespace
 
 Result<void> clone_checkpoint(const std::string& source, const std::string& target, Manifest manifest) {
+  if (is_remote(source) || is_remote(target)) {
+    const Result<Manifest> copied = copy_checkpoint(source, target, {}, &manifest);
+    return copied ? Result<void>() : copied.error();
+  }
   if (const Result<Manifest> there = read_manifest(source); !there) return there.error();
   if (Result<void> begun = begin_checkpoint(target); !begun) return begun;
   Result<void> cloned = clone_begun(source, target, std::move(manifest));

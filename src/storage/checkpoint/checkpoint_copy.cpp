@@ -40,7 +40,7 @@ void keep_ranks(std::vector<FileRecord>& copied, const Manifest& manifest) {
 
 /// From a local directory with the checkpoint's files to the target, where it has been begun.
 Result<Manifest> copy_from(const std::string& source, const std::string& local, const std::string& target,
-                           Manifest manifest, ProgressMeter& meter) {
+                           Manifest manifest, const Manifest* as, ProgressMeter& meter) {
   const Result<std::vector<std::string>> names = names_to_copy(local, manifest);
   if (!names) return names.error();
   Result<std::vector<FileRecord>> copied = upload(local, target, *names, 0, Transfer::copy, meter.on_bytes());
@@ -54,6 +54,7 @@ Result<Manifest> copy_from(const std::string& source, const std::string& local, 
   if (const std::vector<Damage> damaged = compare(source, manifest, *copied); !damaged.empty())
     return damage_error(source, damaged.front());
   keep_ranks(*copied, manifest);
+  if (as != nullptr) manifest = *as;
   manifest.files = std::move(*copied);
   manifest.checkpoint = name_of(target);
   if (Result<void> done = commit(target, manifest); !done) return done.error();
@@ -63,7 +64,7 @@ Result<Manifest> copy_from(const std::string& source, const std::string& local, 
 
 /// A remote source's files come to this machine first: they are compared before any of them goes
 /// on.
-Result<Manifest> copy_begun(const std::string& source, const std::string& target, Manifest manifest,
+Result<Manifest> copy_begun(const std::string& source, const std::string& target, Manifest manifest, const Manifest* as,
                             const OnProgress& told) {
   std::uint64_t bytes = 0;
   for (const FileRecord& file : manifest.files) bytes += file.size;
@@ -71,14 +72,14 @@ Result<Manifest> copy_begun(const std::string& source, const std::string& target
   ProgressMeter meter(manifest.files.size(), bytes, told, staged ? 2 : 1);
   if (!staged) {
     const Result<std::string> local = local_path(source);
-    return local ? copy_from(source, *local, target, std::move(manifest), meter) : local.error();
+    return local ? copy_from(source, *local, target, std::move(manifest), as, meter) : local.error();
   }
   const Result<std::string> base = downloads_directory();
   if (!base) return base.error();
   const Result<SharedDownload> shared = SharedDownload::get(
       *base, source, [&](const std::string& directory) { return fetch(source, directory, meter.on_bytes()); });
   if (!shared) return shared.error();
-  return copy_from(source, shared->directory(), target, std::move(manifest), meter);
+  return copy_from(source, shared->directory(), target, std::move(manifest), as, meter);
 }
 
 /// Files that a checkpoint's manifest does not know would look like its own. Errors:
@@ -99,7 +100,8 @@ Result<void> check_outside_of_checkpoints(const std::string& target) {
 
 }  // namespace
 
-Result<Manifest> copy_checkpoint(const std::string& source, const std::string& target, const OnProgress& told) {
+Result<Manifest> copy_checkpoint(const std::string& source, const std::string& target, const OnProgress& told,
+                                 const Manifest* as) {
   Result<Manifest> manifest = read_manifest_or_offer(source);
   if (!manifest) return manifest;
   if (Result<void> outside = check_outside_of_checkpoints(target); !outside) return outside.error();
@@ -109,7 +111,7 @@ Result<Manifest> copy_checkpoint(const std::string& source, const std::string& t
     if (Result<void> made = make_directories(parent_of(*path)); !made) return made.error();
   }
   if (Result<void> begun = begin_checkpoint(target); !begun) return begun.error();
-  Result<Manifest> copied = copy_begun(source, target, std::move(*manifest), told);
+  Result<Manifest> copied = copy_begun(source, target, std::move(*manifest), as, told);
   if (!copied) (void)discard_unfinished(target);
   return copied;
 }

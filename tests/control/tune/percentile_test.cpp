@@ -50,6 +50,7 @@ BOOST_AUTO_TEST_CASE(medians_are_numpys) {
 BOOST_AUTO_TEST_CASE(numbers_in_words) {
   BOOST_TEST(ordinal(75) == "75th");
   BOOST_TEST(ordinal(200.0 / 3) == "66.7th");
+  BOOST_TEST(ordinal(100.0 / 3) == "33.3rd");
   BOOST_TEST(ordinal(11) == "11th");
   BOOST_TEST(ordinal(91) == "91st");
   BOOST_TEST(ordinal(2) == "2nd");

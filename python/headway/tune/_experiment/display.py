@@ -100,13 +100,18 @@ class ExperimentDisplay:
         if self._changed <= _LINES_MAX:
             self._print(f"trial {trial_id} goes on as a copy of {donor_id}: {words}")
 
-    def finish(self, state: str, reason: str) -> None:
-        """The experiment has ended."""
+    def finish(self, state: str, reason: str, all_ended: int | None) -> None:
+        """The experiment has ended.
+
+        Args:
+            state: ``"finished"``, ``"stopped"`` or ``"failed"``.
+            reason: Why, in words.
+            all_ended: How many trials there are, if the reason is that all have ended.
+        """
         self._moving.end()
         self._moving = MovingLine(None)
-        # Mostly the reason is that all of them have ended: once is enough.
-        is_said = reason.startswith(f"all of {self._ended} trial")
-        totals = self._failed_and_best() if is_said else f"; {self._totals()}"
+        # What the reason says already is not said again.
+        totals = self._failed_and_best() if all_ended == self._ended else f"; {self._totals()}"
         words = f": {reason}" if reason else ""
         if self._page is not None:
             self._page.show(self._table())

@@ -345,7 +345,7 @@ class ExperimentLoop:
 
     def _finish(self, event: Any) -> None:
         self.end = event
-        self._display.finish(event.state, event.reason)
+        self._display.finish(event.state, event.reason, event.all_ended)
         if event.state == "failed":
             where = locations.shown(self._records.location)
             raise TuneError(

@@ -12,6 +12,7 @@ from typing import Any
 
 import cloudpickle
 
+from headway import _core
 from headway._values.log import notice, warn
 from headway.tune._experiment.records import Records
 from headway.tune._experiment.space_filling import filled
@@ -27,7 +28,7 @@ _SAVING_PAUSE_S = 0.1
 
 # Trials that are ready before there is a place for them. A searcher that learns suggests them
 # without the results of those that run.
-_DRAWN_AHEAD, _SUGGESTED_AHEAD = 4, 2
+_SUGGESTED_AHEAD = 2
 
 # Marks, in its folder's name, a trial that the search has not suggested: its configuration was
 # tried before.
@@ -85,7 +86,7 @@ class SearchState:
                 of all before it.
         """
         if self._is_basic:
-            return _DRAWN_AHEAD
+            return _core.trials_ready
         return _SUGGESTED_AHEAD if at_once is None else min(_SUGGESTED_AHEAD, at_once - 1)
 
     @property

@@ -207,11 +207,12 @@ class Tuner:
             )
         scheduler = self._tune_config.scheduler
         if scheduler is not None:
-            self._check_scheduler(scheduler, search.total, folder.location)
+            self._check_scheduler(scheduler, search.total)
         start = TrialStart(self._trainable, self._run_config, folder.location, self._from_checkpoint, scheduler)
         self._restart(search, records)
         self._check_first(start)
-        experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)))
+        elsewhere = folder.location if locations.is_remote(folder.location) else ""
+        experiment = get_runtime().start_experiment(json.dumps(self._spec(path, search)), elsewhere)
         try:
             saved_tuner.write(path, name_of(self._trainable), sorted(map(str, self._space)), self._first, parts)
             folder.start()
@@ -259,14 +260,9 @@ class Tuner:
         again = [each for each in records if each.state in self._restarts and not each.replaced]
         search.restarts = [(each.trial_id, records.config(each)) for each in again]
 
-    def _check_scheduler(self, scheduler: TrialScheduler, total: int | None, location: str) -> None:
+    def _check_scheduler(self, scheduler: TrialScheduler, total: int | None) -> None:
         """Refuses what does not go with a scheduler."""
         scheduler.check_search(self._tune_config.search_alg, total)
-        if scheduler.has_copies and locations.is_remote(location):
-            raise ValueError(
-                f"RunConfig.storage_path is {locations.shown(location)} with {type(scheduler).__name__}, whose trials "
-                "get checkpoints of others; allowed: a local or mounted folder"
-            )
         if decides(scheduler):
             scheduler.set_search_properties(self._tune_config.metric, self._tune_config.mode)
 

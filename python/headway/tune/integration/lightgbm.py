@@ -28,7 +28,7 @@ class TuneReportCheckpointCallback(ReportCallback):
         >>> def trial(config):
         ...     import lightgbm
         ...     callbacks = [TuneReportCheckpointCallback({"loss": "test-binary_logloss"})]
-        ...     lightgbm.train(config, rows, evals=[(rows, "test")], callbacks=callbacks)
+        ...     lightgbm.train(config, rows, valid_sets=[rows], valid_names=["test"], callbacks=callbacks)
         >>> tuner = tune.Tuner(trial, param_space={"num_leaves": tune.randint(4, 32)})
     """
 
