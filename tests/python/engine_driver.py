@@ -4,6 +4,10 @@ gives the nodes.
 
 import os
 import signal
+import textwrap
+from pathlib import Path
+
+import pytest
 
 # A driver's beginning; `start(**more)` is each engine's.
 HELPERS = """
@@ -102,6 +106,21 @@ class EngineDriver:
     def bridges(self):
         """The processes of bridges."""
         return [pid for pid, line in self.script.processes().items() if "_engines.__main__" in line]
+
+
+def check_that_the_demo_learns_digits_on_three_nodes(driver, more=""):
+    """With one changed line beside the number of workers; what was printed."""
+    pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    demo = (Path(__file__).parents[2] / "examples" / "digits.py").read_text()
+    for line, changed in (("WORKERS = 2\n", "WORKERS = 3\n"), ("headway.init(", f"start({more}")):
+        assert line in demo
+        demo = demo.replace(line, changed)
+    driver.start(textwrap.indent(demo, "    "))
+    output = driver.finish()
+    assert "From the kill until both workers had made a step again" in output
+    driver.end()
+    return output
 
 
 def check_that_a_killed_driver_leaves_nothing(driver, number):

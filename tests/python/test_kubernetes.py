@@ -2,11 +2,13 @@
 
 import os
 import signal
-import textwrap
-from pathlib import Path
 
 import pytest
-from engine_driver import WAITING, check_that_trials_run_on_all_nodes_at_once
+from engine_driver import (
+    WAITING,
+    check_that_the_demo_learns_digits_on_three_nodes,
+    check_that_trials_run_on_all_nodes_at_once,
+)
 from kubernetes_cluster import NAMESPACE
 
 import cluster
@@ -115,14 +117,4 @@ def test_trials_of_a_tuner_run_in_all_pods_at_once(pods):
 
 
 def test_the_demo_learns_digits_with_a_rank_in_each_pod_and_recovers(pods):
-    pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
-    demo = (Path(__file__).parents[2] / "examples" / "digits.py").read_text()
-    for line, changed in (("WORKERS = 2\n", "WORKERS = 3\n"), ("headway.init(preload", "start(preload")):
-        assert line in demo
-        demo = demo.replace(line, changed)
-    pods.start(textwrap.indent(demo, "    "))
-    output = pods.finish()
-    assert "3 workers on CPUs of 3 nodes" in output
-    assert "From the kill until both workers had made a step again" in output
-    pods.end()
+    assert "3 workers on CPUs of 3 nodes" in check_that_the_demo_learns_digits_on_three_nodes(pods)

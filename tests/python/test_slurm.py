@@ -1,6 +1,7 @@
 """Nodes from a real Slurm: slurmctld and three slurmd, in a network namespace."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -8,7 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine_driver import STEPS, WAITING, check_that_trials_run_on_all_nodes_at_once
+from engine_driver import (
+    STEPS,
+    WAITING,
+    check_that_the_demo_learns_digits_on_three_nodes,
+    check_that_trials_run_on_all_nodes_at_once,
+)
 from slurm_driver import hold_nodes
 
 import cluster
@@ -162,6 +168,12 @@ def test_an_elastic_group_grows_onto_nodes_that_slurm_grants_later(driver):
 
 def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
     check_that_trials_run_on_all_nodes_at_once(driver, "cpus_per_node=1")
+
+
+def test_the_demo_learns_digits_with_a_rank_on_each_node_and_recovers(driver):
+    output = check_that_the_demo_learns_digits_on_three_nodes(driver, "cpus_per_node=1, ")
+    for number in (1, 2, 3):
+        assert re.search(rf"node-{number} \(\S+\) has joined with {{CPU: 1", output), output
 
 
 def test_a_cpp_program_trains_on_slurms_nodes_as_its_own_agent(driver):
