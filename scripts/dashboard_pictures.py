@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/browser"))
 import sites  # noqa: E402
 
 WIDTH = 1120
+PHONE_WIDTH = 400
 HEIGHT_MAX = 900
 COLOURS_MAX = 128
 # Where each picture is taken; what must be there before; whether in dark colours.
@@ -33,12 +34,15 @@ PICTURES = {
     "metrics-dark": ("#/run/digits/metrics?with=vision-large&smooth=0.5", ".u-over", True),
     "steps": ("#/run/vision-large/steps", ".sums", False),
     "checkpoints": ("#/run/digits/checkpoints", "table", False),
+    "data": ("#/run/tables/data", "table", False),
     "logs": ("#/run/digits/logs", "pre.log", False),
     "stacks": ("#/run/language-model/stacks", "details.stack", False),
     "best": ("#/experiment/sweep", ".u-over", False),
     "trials": ("#/experiment/sweep/trials", "tr[data-key=row]", False),
     "parallel": ("#/experiment/sweep/parallel", "tr[data-key=row]", False),
     "curves": ("#/experiment/sweep/curves", "figure canvas", False),
+    "places": ("#/experiment/sweep/places", "figure canvas", False),
+    "importances": ("#/experiment/sweep/importances", "table", False),
     "lineage": ("#/experiment/population/lineage", "figure canvas", False),
 }
 
@@ -55,15 +59,31 @@ def main() -> None:
             with sync_playwright() as playwright:
                 chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
                 for name, (address, awaited, dark) in PICTURES.items():
-                    take(chromium, site, ROOT / f"docs/dashboard-{name}.png", address, awaited, dark)
+                    take(chromium, site, name, address, awaited, dark=dark)
+                take(chromium, site, "phone", "#/run/bad-batch", ".failure details[data-key] pre", width=PHONE_WIDTH)
+                live = sites.Live(Path(scratch))
+                try:
+                    take(chromium, live, "nodes", "#/nodes", "td .gauge")
+                finally:
+                    live.close()
                 chromium.close()
         finally:
             site.close()
 
 
-def take(chromium: Browser, site: sites.Site, file: Path, address: str, awaited: str, dark: bool) -> None:
+def take(
+    chromium: Browser,
+    site: sites.Site,
+    name: str,
+    address: str,
+    awaited: str,
+    *,
+    dark: bool = False,
+    width: int = WIDTH,
+) -> None:
+    file = ROOT / f"docs/dashboard-{name}.png"
     context = chromium.new_context(
-        viewport={"width": WIDTH, "height": HEIGHT_MAX}, color_scheme="dark" if dark else "light"
+        viewport={"width": width, "height": HEIGHT_MAX}, color_scheme="dark" if dark else "light"
     )
     page = context.new_page()
     page.goto(site.link)
@@ -73,7 +93,7 @@ def take(chromium: Browser, site: sites.Site, file: Path, address: str, awaited:
     page.wait_for_load_state("load")
     drawn(page)
     height = min(HEIGHT_MAX, page.evaluate("document.querySelector('main').getBoundingClientRect().bottom"))
-    page.screenshot(path=str(file), clip={"x": 0, "y": 0, "width": WIDTH, "height": height - 32})
+    page.screenshot(path=str(file), clip={"x": 0, "y": 0, "width": width, "height": height - 32})
     context.close()
     shrink(file)
 

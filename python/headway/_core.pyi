@@ -1049,6 +1049,11 @@ def examine(checkpoint: str, told: Callable | None = None) -> str:
     Reads a checkpoint whole and compares it with its manifest: JSON. told(bytes, bytes_total, files, files_total) is called meanwhile, on any thread.
     """
 
+def note_verified(run_directory: str, found: str) -> None:
+    """
+    Leaves what `examine` has said of checkpoints, a JSON list, in their run's folder for the dashboard. FileNotFoundError where no run is.
+    """
+
 def newest_good(run_directory: str) -> str | None:
     """
     The name of a run's newest checkpoint that is whole, found by reading; None when there is none.

@@ -5,6 +5,7 @@
 #include "storage/checkpoint/shared_download.hpp"
 #include "storage/checkpoint/survey.hpp"
 #include "storage/checkpoint/verification.hpp"
+#include "storage/checkpoint/verified_notes.hpp"
 #include "storage/remote/remote.hpp"
 
 #include <nanobind/stl/function.h>
@@ -58,6 +59,11 @@ std::string examine(const std::string& checkpoint, const Told& told) {
   const auto found = without_gil([&] { return storage::examine(checkpoint, teller.function()); });
   teller.finish();
   return to_json_text(found);
+}
+
+void note_verified(const std::string& run_directory, const std::string& found) {
+  const auto list = unwrap(from_json_text<std::vector<storage::Verification>>(found, "found"));
+  without_gil([&] { return storage::note_verified(run_directory, list); });
 }
 
 std::optional<std::string> newest_good(const std::string& run_directory) {
@@ -128,6 +134,9 @@ void bind_checkpoint(nb::module_& module) {
   module.def("examine", &examine, nb::arg("checkpoint"), nb::arg("told") = nb::none(),
              "Reads a checkpoint whole and compares it with its manifest: JSON. "
              "told(bytes, bytes_total, files, files_total) is called meanwhile, on any thread.");
+  module.def("note_verified", &note_verified, nb::arg("run_directory"), nb::arg("found"),
+             "Leaves what `examine` has said of checkpoints, a JSON list, in their run's folder for the dashboard. "
+             "FileNotFoundError where no run is.");
   module.def("newest_good", &newest_good, nb::arg("run_directory"),
              "The name of a run's newest checkpoint that is whole, found by reading; None when there is none.");
   module.def("copy_checkpoint", &copy_checkpoint, nb::arg("source"), nb::arg("target"), nb::arg("told") = nb::none(),

@@ -82,7 +82,11 @@ DatasetTimes DataWatch::all_of(const Dataset& dataset) {
     all.ranks.elapsed_s += progress.waits.elapsed_s;
     if (most == nullptr || progress.waits.waiting_s > most->waits.waiting_s) most = &progress;
   }
-  if (most != nullptr) data::add_stages(all.stages, most->flow.stages);
+  if (most == nullptr) return all;
+  data::add_stages(all.stages, most->flow.stages);
+  all.budget_bytes = most->flow.budget_bytes;
+  all.held_bytes = most->flow.held_bytes;
+  all.held_bytes_max = std::max(all.held_bytes_max.value_or(0), most->flow.held_bytes_max);
   return all;
 }
 

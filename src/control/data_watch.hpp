@@ -16,8 +16,13 @@ namespace headway::control {
 struct DatasetTimes {
   RankCounters ranks;                 ///< Of all ranks and attempts together.
   std::vector<StageCounters> stages;  ///< Those that feed the rank that waited most.
+  /// The memory of their data process, what all of its flows hold of it by the newest report, and
+  /// the most that they have held.
+  std::optional<std::int64_t> budget_bytes;
+  std::optional<std::int64_t> held_bytes;
+  std::optional<std::int64_t> held_bytes_max;
 };
-BOOST_DESCRIBE_STRUCT(DatasetTimes, (), (ranks, stages))
+BOOST_DESCRIBE_STRUCT(DatasetTimes, (), (ranks, stages, budget_bytes, held_bytes, held_bytes_max))
 
 /// How long ranks waited for their data sets, as data_waits.json has it.
 struct DataTimes {

@@ -33,11 +33,9 @@ std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& recor
 
 std::vector<Cause> causes_of(const control::RunView& view, const RunRecord& record, const VerdictContext& context) {
   std::vector<Cause> causes = hangs_of(view, record);
-  if (const StepMap map = step_map(record, 1); map.straggler && map.straggler->behind_s >= noticed_s) {
-    std::string words = map.straggler->words;
-    const std::size_t verb = words.find(" takes ");
-    if (control::is_over(view.state) && verb != std::string::npos) words.replace(verb, 7, " took ");
-    causes.push_back({"slow: " + words, "steps"});
+  const StepMap map = step_map(record, 1, control::is_over(view.state));
+  if (map.straggler && map.straggler->behind_s >= noticed_s) {
+    causes.push_back({"slow: " + map.straggler->words, "steps"});
   }
   if (context.data && context.data->verdict.is_data_bound) causes.push_back({context.data->verdict.words, "data"});
   return causes;

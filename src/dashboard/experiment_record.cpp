@@ -20,6 +20,7 @@ constexpr std::size_t checksum_width = 9;
 constexpr std::size_t curve_max = 4096;
 constexpr std::size_t checkpoints_max = 8;
 constexpr std::size_t takeovers_max = 1000;
+constexpr std::size_t spells_max = 64;
 
 /// Whether the scheduler lets trials take over.
 bool copies_trials(const tune::ExperimentSpec& spec) {
@@ -49,6 +50,8 @@ void ExperimentRecord::add(std::string_view line) {
   const Result<tune::LoggedEvent> logged = tune::from_line(line.substr(checksum_width));
   if (!logged) return;
   if (const auto* began = std::get_if<tune::DriverBegan>(&logged->event)) {
+    // The trials of the driver before ended with it; its last event is the last that is known.
+    for (TrialRecord& record : records_) end_spell(record);
     base_ = logged->at;
     base_unix_s_ = began->unix_s;
     if (!started_unix_s_) started_unix_s_ = began->unix_s;
@@ -66,13 +69,7 @@ void ExperimentRecord::add(std::string_view line) {
     const auto number = static_cast<std::size_t>(trial);
     return trial >= 0 && number < records_.size() ? &records_[number] : nullptr;
   };
-  if (const auto* ready = std::get_if<tune::TrialReady>(&logged->event)) {
-    TrialRecord* record = record_of(ready->trial);
-    if (record != nullptr && !record->started_unix_s) record->started_unix_s = last_unix_s_;
-  }
-  if (const auto* gone = std::get_if<tune::TrialGone>(&logged->event)) {
-    if (TrialRecord* record = record_of(gone->trial)) record->ended_unix_s = last_unix_s_;
-  }
+  note_spell(logged->event);
   if (const auto* reported = std::get_if<tune::TrialReported>(&logged->event)) {
     TrialRecord* record = record_of(reported->trial);
     const auto& metric = controller_.spec().metric;
@@ -85,6 +82,24 @@ void ExperimentRecord::add(std::string_view line) {
     }
     record->curve.emplace_back(reported->number, value->second);
   }
+}
+
+void ExperimentRecord::end_spell(TrialRecord& record) const {
+  if (!record.spells.empty() && !record.spells.back().end_unix_s) record.spells.back().end_unix_s = last_unix_s_;
+}
+
+void ExperimentRecord::note_spell(const tune::TuneEvent& event) {
+  const auto* ready = std::get_if<tune::TrialReady>(&event);
+  const auto* gone = std::get_if<tune::TrialGone>(&event);
+  const std::int64_t number = ready != nullptr ? ready->trial : gone != nullptr ? gone->trial : -1;
+  if (number < 0 || static_cast<std::size_t>(number) >= records_.size()) return;
+  TrialRecord& record = records_[static_cast<std::size_t>(number)];
+  end_spell(record);
+  if (gone != nullptr) record.ended_unix_s = last_unix_s_;
+  if (ready == nullptr) return;
+  if (!record.started_unix_s) record.started_unix_s = last_unix_s_;
+  if (record.spells.size() == spells_max) record.spells.erase(record.spells.begin());
+  record.spells.push_back({last_unix_s_, {}});
 }
 
 double ExperimentRecord::iteration_of(std::int64_t trial) const {

@@ -18,11 +18,18 @@
 
 namespace headway::dashboard {
 
+/// A time during which a trial's processes were ready.
+struct Spell {
+  double start_unix_s = 0;
+  std::optional<double> end_unix_s;
+};
+
 /// What an experiment's journal tells of a trial, beside `control::tune::Trial`.
 struct TrialRecord {
   JsonObject config;  ///< Without nesting; secrets masked.
   std::optional<double> started_unix_s;
   std::optional<double> ended_unix_s;
+  std::vector<Spell> spells;  ///< In order: the newest ones.
   /// The experiment's metric by the number of the report.
   std::vector<std::pair<std::int64_t, double>> curve;
   /// Where trials take over: its newest checkpoints, and the iteration of each.
@@ -104,6 +111,8 @@ class ExperimentRecord {
     std::optional<std::string> config;  ///< The new one.
   };
 
+  void end_spell(TrialRecord& record) const;
+  void note_spell(const control::tune::TuneEvent& event);
   void note_copies(const control::tune::TuneCommands& commands);
   void note_end_of_copy(const control::tune::TuneEvent& event);
   double iteration_of(std::int64_t trial) const;

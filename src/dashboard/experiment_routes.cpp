@@ -1,7 +1,9 @@
 #include "dashboard/experiment_routes.hpp"
 
 #include "core/location.hpp"
+#include "dashboard/importances.hpp"
 #include "dashboard/json_answer.hpp"
+#include "dashboard/trial_places.hpp"
 #include "dashboard/trial_query.hpp"
 
 #include <algorithm>
@@ -334,6 +336,11 @@ Answer answer_lineage(const ExperimentRecord& record) {
   return json_answer(JsonObject{{"trials", std::move(trials)}, {"steps", std::move(steps)}});
 }
 
+Answer answer_places(const ExperimentRecord& record, const Target& target) {
+  const Result<double> most = target.number("max", lines_default, 1, lines_max);
+  return most ? json_answer(to_json(trial_places(record, static_cast<std::size_t>(*most)))) : answer_of(most.error());
+}
+
 }  // namespace
 
 Answer answer_experiment(const SeenExperiment& seen, const std::vector<std::string>& rest, const Target& target) {
@@ -345,6 +352,8 @@ Answer answer_experiment(const SeenExperiment& seen, const std::vector<std::stri
       if (rest[0] == "curves") return answer_curves(record, target);
       if (rest[0] == "best") return answer_best(record);
       if (rest[0] == "lineage") return answer_lineage(record);
+      if (rest[0] == "importances") return json_answer(to_json(importances_of(record)));
+      if (rest[0] == "places") return answer_places(record, target);
     }
     return answer_of(nothing_here());
   });

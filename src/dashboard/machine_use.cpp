@@ -23,6 +23,8 @@ const Use& MachineUse::look() {
   looked_at_ = now;
   read_cpus(text_in("/proc/stat"));
   read_memory(text_in("/proc/meminfo"));
+  use_.gpus = gpus_.look(now);
+  use_.why_no_gpus = gpus_.why_none();
   return use_;
 }
 

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t stacks_max = 64;
 constexpr std::size_t warnings_max = 200;
+constexpr std::size_t validations_max = 1000;
 constexpr std::size_t samples_max = 4096;
 
 /// Keeps the newest ones.
@@ -68,6 +69,14 @@ void RunRecord::hear(double, const driver::CheckpointGone& event) {
   if (found == newest_.end()) return;
   checkpoints_[found->second].kept = false;
   checkpoints_[found->second].why_deleted = event.reason;
+}
+
+void RunRecord::hear(double at, const driver::CheckpointValidated& event) {
+  ValidationRecord validation{event.name, at, event.metrics, event.error, event.seconds};
+  const auto found = newest_.find(event.name);
+  if (found != newest_.end()) checkpoints_[found->second].validation = validation;
+  validations_.push_back(std::move(validation));
+  bound(validations_, validations_max);
 }
 
 void RunRecord::hear(double at, const driver::StacksSeen& event) {

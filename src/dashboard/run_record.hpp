@@ -1,6 +1,7 @@
 #pragma once
 
 #include "driver/run_history.hpp"
+#include "storage/checkpoint/verified_notes.hpp"
 
 #include <cstdint>
 #include <map>
@@ -22,6 +23,16 @@ struct AttemptRecord {
 };
 BOOST_DESCRIBE_STRUCT(AttemptRecord, (), (number, start_s, end_s, end_words, workers, hosts, resumed_from))
 
+/// The outcome of a validation.
+struct ValidationRecord {
+  std::string checkpoint;
+  double at_unix_s = 0;
+  JsonObject metrics;
+  std::optional<std::string> error;
+  std::optional<double> seconds;
+};
+BOOST_DESCRIBE_STRUCT(ValidationRecord, (), (checkpoint, at_unix_s, metrics, error, seconds))
+
 struct CheckpointRecord {
   std::string name;
   std::int64_t report = 0;  ///< The report's number, from 1.
@@ -31,12 +42,13 @@ struct CheckpointRecord {
   std::optional<double> seconds;  ///< From the report to its being durable.
   bool kept = true;
   std::optional<std::string> why_deleted;
-  std::optional<bool> verified;  ///< Nobody has read it again, as a rule.
+  std::optional<storage::VerifiedNote> verified;  ///< Unset: nobody has had it read.
+  std::optional<ValidationRecord> validation;     ///< The last one that came to its end.
   JsonObject metrics;
 };
 BOOST_DESCRIBE_STRUCT(CheckpointRecord, (),
                       (name, report, committed_unix_s, size_bytes, files, seconds, kept, why_deleted, verified,
-                       metrics))
+                       validation, metrics))
 
 struct StackRecord {
   int rank = 0;
@@ -73,6 +85,8 @@ class RunRecord {
   const std::vector<AttemptRecord>& attempts() const { return attempts_; }
   /// In order of commit.
   const std::vector<CheckpointRecord>& checkpoints() const { return checkpoints_; }
+  /// In order of their ends: the newest ones.
+  const std::vector<ValidationRecord>& validations() const { return validations_; }
   /// The newest ones, the oldest first.
   const std::vector<StackRecord>& stacks() const { return stacks_; }
   const std::vector<StepSample>& steps() const { return steps_; }
@@ -84,6 +98,7 @@ class RunRecord {
   void hear(double at, const driver::AttemptEnded& event);
   void hear(double at, const driver::CheckpointStored& event);
   void hear(double at, const driver::CheckpointGone& event);
+  void hear(double at, const driver::CheckpointValidated& event);
   void hear(double at, const driver::StacksSeen& event);
   void hear(double at, const driver::StepsTaken& event);
   void hear(double at, const driver::DataWaited& event);
@@ -93,6 +108,7 @@ class RunRecord {
   std::vector<AttemptRecord> attempts_;
   std::vector<CheckpointRecord> checkpoints_;
   std::map<std::string, std::size_t> newest_;  ///< By name: which of `checkpoints_`.
+  std::vector<ValidationRecord> validations_;
   std::vector<StackRecord> stacks_;
   std::vector<StepSample> steps_;
   std::vector<DataSample> data_;

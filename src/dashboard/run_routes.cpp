@@ -35,7 +35,7 @@ JsonArray ingest_of(const control::DataTimes& times) {
       row["blocked_s"] = stage.waiting_output_s;
       row["memory_wait_s"] = stage.waiting_memory_s;
       row["memory_bytes"] = stage.held_bytes;
-      row["budget_bytes"] = nullptr;
+      row["budget_bytes"] = to_json(dataset.budget_bytes);
       row["workers"] = stage.workers;
       stages.push_back(std::move(row));
     }
@@ -43,8 +43,22 @@ JsonArray ingest_of(const control::DataTimes& times) {
   return stages;
 }
 
+/// The memory of the data processes, by data set.
+JsonArray budgets_of(const control::DataTimes& times) {
+  JsonArray budgets;
+  for (const auto& [name, dataset] : times.datasets) {
+    if (!dataset.budget_bytes) continue;
+    budgets.push_back(JsonObject{{"dataset", name},
+                                 {"budget_bytes", *dataset.budget_bytes},
+                                 {"held_bytes", to_json(dataset.held_bytes)},
+                                 {"held_bytes_max", to_json(dataset.held_bytes_max)}});
+  }
+  return budgets;
+}
+
 /// All that were stored, and those of whose storing nothing is known, as an older version's.
-JsonArray checkpoints_of(const RunRecord& record, const control::RunView& view) {
+JsonArray checkpoints_of(const RunRecord& record, const control::RunView& view,
+                         const storage::VerifiedNotes& verified) {
   std::map<std::string, const control::KeptCheckpoint*> kept;
   if (view.checkpoints) {
     for (const control::KeptCheckpoint& checkpoint : *view.checkpoints) kept[checkpoint.name] = &checkpoint;
@@ -52,6 +66,10 @@ JsonArray checkpoints_of(const RunRecord& record, const control::RunView& view) 
   JsonArray list;
   const auto add = [&](CheckpointRecord checkpoint, const control::KeptCheckpoint* known) {
     if (known != nullptr) checkpoint.metrics = known->metrics;
+    const auto read = verified.find(checkpoint.name);
+    if (read != verified.end() && read->second.at_unix_s >= checkpoint.committed_unix_s.value_or(0)) {
+      checkpoint.verified = read->second;
+    }
     list.push_back(to_json(checkpoint));
   };
   for (const CheckpointRecord& checkpoint : record.checkpoints()) {
@@ -99,11 +117,14 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
   object["last_error"] = last_error_of(view);
   object["config"] = config_in(run.files);
   object["data"] = context.data ? to_json(context.data->verdict) : Json(nullptr);
+  object["budgets"] = context.data ? budgets_of(*context.data) : JsonArray();
   object["ingest"] = context.data ? ingest_of(*context.data) : JsonArray();
+  // Where the checkpoints are: what waits for its upload has none of it.
+  const storage::VerifiedNotes verified = storage::verified_in(run.location);
   object["logs"] = is_remote(run.files) ? JsonArray() : to_json(log_files(run.files));
   shelf.of(run.files)->with([&](const RunRecord& record, const Series&) {
     object["attempts"] = to_json(record.attempts());
-    object["checkpoints"] = checkpoints_of(record, view);
+    object["checkpoints"] = checkpoints_of(record, view, verified);
     object["stacks"] = to_json(record.stacks());
     object["warnings"] = to_json(record.warnings());
     object["causes"] = to_json(causes_of(view, record, context));
@@ -117,7 +138,7 @@ Answer answer_steps(const SeenRun& run, RunShelf& shelf, const Target& target) {
   const Result<double> points = target.number("points", cells_default, 1, cells_max);
   if (!points) return answer_of(points.error());
   return shelf.of(run.files)->with([&](const RunRecord& record, const Series&) {
-    return json_answer(to_json(step_map(record, static_cast<std::size_t>(*points))));
+    return json_answer(to_json(step_map(record, static_cast<std::size_t>(*points), control::is_over(run.view->state))));
   });
 }
 
@@ -139,6 +160,14 @@ Answer answer_logs(const SeenRun& run, const Target& target) {
   return piece ? json_answer(to_json(*piece)) : answer_of(piece.error());
 }
 
+std::string words_of(const JsonObject& metrics) {
+  std::string words;
+  for (const auto& [name, value] : metrics) {
+    words += (words.empty() ? "" : ", ") + std::string(name) + "=" + json_text(value);
+  }
+  return words;
+}
+
 JsonArray marks_of(const RunRecord& record, const Series& series, Axis axis) {
   JsonArray marks;
   const auto add = [&](double at, const char* kind, const std::string& words) {
@@ -157,6 +186,12 @@ JsonArray marks_of(const RunRecord& record, const Series& series, Axis axis) {
   }
   for (const CheckpointRecord& checkpoint : record.checkpoints()) {
     if (checkpoint.committed_unix_s) add(*checkpoint.committed_unix_s, "checkpoint", checkpoint.name);
+  }
+  for (const ValidationRecord& validation : record.validations()) {
+    const std::string words = validation.error
+                                  ? "validation of " + validation.checkpoint + " failed: " + *validation.error
+                                  : validation.checkpoint + " is validated: " + words_of(validation.metrics);
+    add(validation.at_unix_s, "validation", words);
   }
   return marks;
 }

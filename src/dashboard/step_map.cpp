@@ -139,7 +139,8 @@ std::string seconds_words(double seconds) {
 
 }  // namespace
 
-std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const std::vector<std::string>& hosts) {
+std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const std::vector<std::string>& hosts,
+                                      bool over) {
   constexpr double clearly = 1.25;
   constexpr std::int64_t steps_min = 10;
   std::vector<std::pair<double, int>> own;
@@ -155,12 +156,12 @@ std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const
   const auto place = static_cast<std::size_t>(number);
   const std::string host = place < hosts.size() && !hosts[place].empty() ? " on " + hosts[place] : "";
   return Straggler{number,
-                   "rank " + std::to_string(number) + host + " takes " + seconds_words(slowest) +
+                   "rank " + std::to_string(number) + host + (over ? " took " : " takes ") + seconds_words(slowest) +
                        " for its own part of a step, the others " + seconds_words(median),
                    slowest - median};
 }
 
-StepMap step_map(const RunRecord& record, std::size_t points) {
+StepMap step_map(const RunRecord& record, std::size_t points, bool over) {
   StepMap map;
   const std::vector<Interval> intervals = intervals_of(record);
   if (intervals.empty()) return map;
@@ -180,7 +181,7 @@ StepMap step_map(const RunRecord& record, std::size_t points) {
     map.split.push_back(split_of(record, interval));
   }
   merge(map.split, points);
-  map.straggler = straggler_of(*intervals.back().after, map.hosts);
+  map.straggler = straggler_of(*intervals.back().after, map.hosts, over);
   return map;
 }
 

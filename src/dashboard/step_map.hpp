@@ -43,10 +43,11 @@ struct StepMap {
 };
 BOOST_DESCRIBE_STRUCT(StepMap, (), (ranks, hosts, from_s, to_s, cells, split, straggler))
 
-StepMap step_map(const RunRecord& record, std::size_t points);
+/// `over`: it speaks of a run that has ended.
+StepMap step_map(const RunRecord& record, std::size_t points, bool over = false);
 
 /// Among ranks whose own part of a step is known: who takes clearly longer than the others.
 std::optional<Straggler> straggler_of(const std::vector<driver::RankSteps>& ranks,
-                                      const std::vector<std::string>& hosts);
+                                      const std::vector<std::string>& hosts, bool over = false);
 
 }  // namespace headway::dashboard

@@ -48,6 +48,34 @@ void Historian::hear(const control::CheckpointCommitted& event) {
   add(CheckpointStored{begun.name, begun.report, begun.bytes, begun.files, to_seconds(now_ - begun.at)});
 }
 
+void Historian::hear(const control::ValidationStarted& event) {
+  const auto found = validating_.find(event.number);
+  if (found != validating_.end()) found->second.since = now_;
+}
+
+void Historian::hear(const control::ValidationFinished& event) { end_validation(event.number, event.metrics, {}); }
+
+void Historian::hear(const control::ValidationFailed& event) { end_validation(event.number, {}, to_text(event.error)); }
+
+/// Without an outcome before: the process died, or was ended.
+void Historian::hear(const control::ValidationExited& event) {
+  end_validation(event.number, {}, "its process " + to_text(event.status));
+}
+
+void Historian::end_validation(std::int64_t number, JsonObject metrics, std::optional<std::string> error) {
+  const auto found = validating_.find(number);
+  if (found == validating_.end()) return;
+  const Validating validating = std::move(found->second);
+  validating_.erase(found);
+  CheckpointValidated validated{validating.checkpoint, std::move(metrics), std::move(error), {}};
+  if (validating.since) validated.seconds = to_seconds(now_ - *validating.since);
+  add(std::move(validated));
+}
+
+void Historian::note(const control::StartValidation& command) {
+  validating_.insert_or_assign(command.number, Validating{command.checkpoint});
+}
+
 void Historian::note(const control::StartWorkers& command) {
   in_reports_.assign(command.plans.size(), {});
   begun_.clear();

@@ -34,9 +34,19 @@ class Historian {
     std::int64_t files = 0;
   };
 
+  /// A validation's process.
+  struct Validating {
+    std::string checkpoint;
+    std::optional<Time> since = {};  ///< Its function was called.
+  };
+
   void hear(const control::RankReported& event);
   void hear(const control::RanksExamined& event);
   void hear(const control::CheckpointCommitted& event);
+  void hear(const control::ValidationStarted& event);
+  void hear(const control::ValidationFinished& event);
+  void hear(const control::ValidationFailed& event);
+  void hear(const control::ValidationExited& event);
   template <class Event>
   void hear(const Event&) {}
 
@@ -44,6 +54,7 @@ class Historian {
   void note(const control::BeginCheckpoint& command);
   void note(const control::UploadFiles& command);
   void note(const control::CommitCheckpoint& command);
+  void note(const control::StartValidation& command);
   void note(const control::DeleteCheckpoint& command);
   void note(const control::AnswerReport& command);
   void note(const control::KeepStepTimes& command);
@@ -54,6 +65,7 @@ class Historian {
   template <class Command>
   void note(const Command&) {}
 
+  void end_validation(std::int64_t number, JsonObject metrics, std::optional<std::string> error);
   void begin_checkpoint(std::int64_t index, const std::string& name);
   void add(HistoryEvent event);
   InReports& of_rank(int rank);
@@ -63,6 +75,7 @@ class Historian {
   std::string lines_;
   std::vector<InReports> in_reports_;    ///< By rank.
   std::map<std::int64_t, Begun> begun_;  ///< Checkpoints that are not committed, by index.
+  std::map<std::int64_t, Validating> validating_;
   std::optional<Time> steps_written_;
 };
 

@@ -18,6 +18,9 @@ void cut(std::string& text) {
 
 void shorten(AttemptEnded& event) { cut(event.words); }
 void shorten(Warned& event) { cut(event.text); }
+void shorten(CheckpointValidated& event) {
+  if (event.error) cut(*event.error);
+}
 void shorten(StacksSeen& event) {
   if (event.ranks.size() > stacks_max) event.ranks.resize(stacks_max);
   for (RankStack& stack : event.ranks) cut(stack.text);

@@ -50,6 +50,16 @@ struct CheckpointGone {
 };
 BOOST_DESCRIBE_STRUCT(CheckpointGone, (), (name, reason))
 
+/// A validation has come to its end.
+struct CheckpointValidated {
+  static constexpr const char* is = "checkpoint_validated";
+  std::string name;
+  JsonObject metrics;
+  std::optional<std::string> error;  ///< Why there are no metrics.
+  std::optional<double> seconds;     ///< Since its function was called.
+};
+BOOST_DESCRIBE_STRUCT(CheckpointValidated, (), (name, metrics, error, seconds))
+
 /// Of a rank that others wait for.
 struct RankStack {
   int rank = 0;
@@ -108,8 +118,8 @@ struct RunEnded {
 };
 BOOST_DESCRIBE_STRUCT(RunEnded, (), (state))
 
-using HistoryEvent = std::variant<AttemptBegan, AttemptEnded, CheckpointStored, CheckpointGone, StacksSeen, StepsTaken,
-                                  DataWaited, Warned, RunEnded>;
+using HistoryEvent = std::variant<AttemptBegan, AttemptEnded, CheckpointStored, CheckpointGone, CheckpointValidated,
+                                  StacksSeen, StepsTaken, DataWaited, Warned, RunEnded>;
 
 inline constexpr const char* history_file = "history.jsonl";
 

@@ -80,7 +80,9 @@ Result<std::shared_ptr<BridgeProcess>> BridgeProcess::start(asio::io_context& lo
   if (!pid) return pid.error();
   wire::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
   if (!process.is_open()) {
-    const Error failure = no_descriptors();
+    const Error failure = errno == ENOSYS ? Error{ErrorKind::unavailable,
+                                                  "an engine needs pidfd_open of Linux 5.3 or newer, which is not here"}
+                                          : no_descriptors();
     ::kill(*pid, SIGKILL);
     ::waitpid(*pid, nullptr, 0);
     return failure;

@@ -39,9 +39,16 @@ void reap(pid_t child) {
   constexpr int wait_ms = 500;
   const wire::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   pollfd end{process.get(), POLLIN, 0};
-  const bool ended = process.is_open() && ::poll(&end, 1, wait_ms) > 0;
-  // Its descriptor is readable a moment before it can be reaped.
-  ::waitpid(child, nullptr, ended ? 0 : WNOHANG);
+  if (process.is_open()) {
+    // Its descriptor is readable a moment before it can be reaped.
+    ::waitpid(child, nullptr, ::poll(&end, 1, wait_ms) > 0 ? 0 : WNOHANG);
+    return;
+  }
+  // A kernel before 5.3.
+  constexpr int look_ms = 5;
+  for (int waited_ms = 0; ::waitpid(child, nullptr, WNOHANG) == 0 && waited_ms < wait_ms; waited_ms += look_ms) {
+    ::poll(nullptr, 0, look_ms);
+  }
 }
 
 }  // namespace

@@ -16,11 +16,23 @@ namespace headway::node {
 
 /// A look for the end of a guard.
 struct GuardEnd {
-  explicit GuardEnd(boost::asio::io_context& loop) : process(loop), limit(loop) {}
+  explicit GuardEnd(boost::asio::io_context& loop) : process(loop), next_look(loop) {}
 
   boost::asio::posix::stream_descriptor process;  ///< Readable once it has ended.
-  boost::asio::steady_timer limit;
+  boost::asio::steady_timer next_look;
 };
+
+namespace {
+
+/// How a process of ours has ended. It stays, to be reaped by whoever waits for it.
+std::optional<ExitStatus> end_of(pid_t pid, int how_long) {
+  siginfo_t info{};
+  const int found = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT | how_long);
+  if (found != 0 || info.si_pid == 0) return std::nullopt;
+  return ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""};
+}
+
+}  // namespace
 
 Result<void> Factory::start(const FactoryConfig& config, const std::vector<std::string>& preload) {
   limits_ = config.limits;
@@ -113,27 +125,33 @@ void Factory::on_lost(const std::optional<Error>& error) {
 /// How a guard that was never ready has ended says why. Its descriptors are closed a moment before
 /// its end. Workers that are ordered meanwhile are reported with the others.
 void Factory::await_end_of_guard() {
-  constexpr auto limit = std::chrono::seconds(10);
+  constexpr std::chrono::milliseconds limit = std::chrono::seconds(10);
   guard_end_ = std::make_shared<GuardEnd>(loop_);
-  const auto look_by = [this](int how_long) {
-    return [this, how_long, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
-      if (failure || weak.expired()) return;
-      siginfo_t info{};
-      // It stays, to be reaped by whoever waits for the guard.
-      const bool ended =
-          waitid(P_PID, static_cast<id_t>(guard_pid_), &info, WEXITED | WNOWAIT | how_long) == 0 && info.si_pid != 0;
-      guard_end_.reset();
-      report_lost(status_of_unready(ended ? std::optional(ExitStatus{info.si_code != CLD_EXITED, info.si_status, ""})
-                                          : std::nullopt));
-    };
-  };
-  guard_end_->limit.expires_after(limit);
-  guard_end_->limit.async_wait(look_by(WNOHANG));
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, guard_pid_, 0));
-  if (fd < 0) return;
+  // A kernel before 5.3 has no descriptor of a process: it is looked at now and then.
+  if (fd < 0) return look_for_end_of_guard(std::chrono::milliseconds(20), limit);
+  look_for_end_of_guard(limit, limit);
   guard_end_->process.assign(fd);
-  // Its descriptor is readable a moment before it can be waited for: no WNOHANG.
-  guard_end_->process.async_wait(boost::asio::posix::stream_descriptor::wait_read, look_by(0));
+  guard_end_->process.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                                 [this, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
+                                   if (failure || weak.expired()) return;
+                                   guard_end_.reset();
+                                   // It is readable a moment before the guard can be waited for.
+                                   report_lost(status_of_unready(end_of(guard_pid_, 0)));
+                                 });
+}
+
+/// After each `step`, for as long as `left`.
+void Factory::look_for_end_of_guard(std::chrono::milliseconds step, std::chrono::milliseconds left) {
+  guard_end_->next_look.expires_after(step);
+  guard_end_->next_look.async_wait(
+      [this, step, left, weak = std::weak_ptr(guard_end_)](const boost::system::error_code& failure) {
+        if (failure || weak.expired()) return;
+        const std::optional<ExitStatus> status = end_of(guard_pid_, WNOHANG);
+        if (!status && left > step) return look_for_end_of_guard(step, left - step);
+        guard_end_.reset();
+        report_lost(status_of_unready(status));
+      });
 }
 
 /// What is reported of the workers of a factory that has ended before it was ready.

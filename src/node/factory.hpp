@@ -45,6 +45,7 @@ class Factory : public WorkerSource {
   Result<void> on_frame(const wire::Frame& frame);
   void on_lost(const std::optional<Error>& error);
   void await_end_of_guard();
+  void look_for_end_of_guard(std::chrono::milliseconds step, std::chrono::milliseconds left);
   ExitStatus status_of_unready(const std::optional<ExitStatus>& end_of_guard) const;
   void report_lost(const ExitStatus& status);
 

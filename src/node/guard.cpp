@@ -52,6 +52,9 @@ bool reap(pid_t command, int& command_status) {
   return ended;
 }
 
+/// Between two looks at a process of which the kernel has no descriptor.
+constexpr int look_ms = 20;
+
 enum class AgentIs { alive, leaving, gone };
 
 /// Takes the times that are in the pipe; the last one is the end of the lease.
@@ -120,14 +123,17 @@ pid_t Guard::fork_command() {
 void Guard::remove_what_the_agent_left() const {
   // It may have closed the pipe before its locks, which tell that a directory is in use: its end
   // closes all.
+  constexpr int end_max_ms = 5000;
   const int process = getppid() == agent_ ? static_cast<int>(syscall(SYS_pidfd_open, agent_, 0)) : -1;
   if (process >= 0) {
-    constexpr int end_max_ms = 5000;
     pollfd end = {process, POLLIN, 0};
     while (poll(&end, 1, end_max_ms) < 0 && errno == EINTR) {
     }
     close(process);
   }
+  // Without a descriptor for it (a kernel before 5.3) the end of the agent gives another parent.
+  for (int waited_ms = 0; getppid() == agent_ && waited_ms < end_max_ms; waited_ms += look_ms)
+    poll(nullptr, 0, look_ms);
   leave_staging(staging_place());
 }
 
@@ -144,7 +150,11 @@ int Guard::watch(pid_t command) {
   // the signal of the command's end.
   const int command_fd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
   pollfd watch[3] = {{life_fd_, POLLIN, 0}, {signal_fd_, POLLIN, 0}, {command_fd, POLLIN, 0}};
-  while (poll(watch, 3, left_ms(lease_end_ns)) >= 0 || errno == EINTR) {
+  const auto next_look_ms = [&] {
+    const int left = left_ms(lease_end_ns);
+    return command_fd >= 0 || (left >= 0 && left < look_ms) ? left : look_ms;
+  };
+  while (poll(watch, 3, next_look_ms()) >= 0 || errno == EINTR) {
     if (watch[0].revents != 0) agent = read_lease(life_fd_, lease_end_ns);
     if (agent != AgentIs::alive) break;
     if (left_ms(lease_end_ns) == 0) break;

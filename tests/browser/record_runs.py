@@ -1,7 +1,7 @@
 """Makes the runs that the page is tested and pictured with: record_runs.py FOLDER
 
-One that finished after a restart, one that failed, one that hung, a slow one, one with hostile
-names, and an experiment. All are real; the slow one is made longer than it was.
+One that finished after a restart, one that failed, one that hung, a slow one, one that reads a data
+set, one with hostile names, and experiments. All are real; the slow one is made longer than it was.
 """
 
 import json
@@ -10,11 +10,13 @@ import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import headway
+import headway.data
 from headway import train, tune
 from headway.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
@@ -45,7 +47,21 @@ def trains(config):
         values = metrics_at(step, config["steps"])
         print(f"step {step}: loss {values['loss']:.4f}")
         with_checkpoint = step % 20 == 19
-        train.report(values, train.Checkpoint.from_dict({"step": step}) if with_checkpoint else None)
+        if with_checkpoint:
+            validation = config.get("validates", False) and step % 80 == 79
+            train.report(values, train.Checkpoint.from_dict({"step": step}), validation=validation)
+        else:
+            train.report(values)
+
+
+def validate(checkpoint):
+    return {"validation_accuracy": metrics_at(checkpoint.to_dict()["step"], 240)["accuracy"] - 0.02}
+
+
+def reads(config):
+    for epoch in range(2):
+        rows = sum(len(batch["x"]) for batch in train.get_dataset_shard("train").iter_batches(batch_size=1000))
+        train.report({"epoch": epoch, "rows": rows})
 
 
 def fails(config):
@@ -72,12 +88,14 @@ def is_hostile(config):
         train.report({HOSTILE: 1.0 / (step + 1)})
 
 
-def fit(folder, name, loop, config=None, workers=2, **options):
+def fit(folder, name, loop, config=None, workers=2, validation=None, datasets=None, **options):
     trainer = train.DataParallelTrainer(
         loop,
         train_loop_config=config or {"name": name},
         scaling_config=train.ScalingConfig(num_workers=workers),
         run_config=train.RunConfig(name=name, storage_path=str(folder), **options),
+        validation_config=validation,
+        datasets=datasets,
     )
     try:
         trainer.fit()
@@ -173,12 +191,16 @@ def population(folder, name):
 def main(folder):
     began = time.monotonic()
     headway.init(num_cpus=8)
-    config = {"steps": 240, "dies_at": 130, "lr": 3e-4, "batch_size": 64}
+    config = {"steps": 240, "dies_at": 130, "lr": 3e-4, "batch_size": 64, "validates": True}
     once, three = train.FailureConfig(max_failures=1), train.CheckpointConfig(num_to_keep=3)
-    fit(folder, "digits", trains, config, failure_config=once, checkpoint_config=three)
+    validation = train.ValidationConfig(validate)
+    fit(folder, "digits", trains, config, validation=validation, failure_config=once, checkpoint_config=three)
+    subprocess.run([sys.executable, "-m", "headway", "checkpoint", "verify", str(folder / "digits")], check=True)
     fit(folder, "bad-batch", fails)
     fit(folder, "language-model", hangs, failure_config=train.FailureConfig(hang_warn_s=0.5, hang_fail_s=2))
     slow(folder, "vision-large")
+    rows = headway.data.range(200_000).map_batches(lambda batch: {"x": batch["id"] * 2.0})
+    fit(folder, "tables", reads, datasets={"train": rows})
     fit(folder, HOSTILE, is_hostile, workers=1)
     experiment(folder, "sweep")
     population(folder, "population")

@@ -11,9 +11,13 @@ HERE = Path(__file__).parent
 class Site:
     """A process that serves the page, and prints its address as the last word of a line."""
 
-    def __init__(self, *command):
+    def __init__(self, *command, **environment):
         self.process = subprocess.Popen(
-            [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, *command],
+            env=os.environ | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         line = self.process.stdout.readline()
         assert "?token=" in line, line
@@ -39,10 +43,10 @@ def of_folder(folder):
 class Live(Site):
     """A driver whose run of two ranks reports once for each line that the test gives to rank 1."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **environment):
         pipe = folder / "lines"
         os.mkfifo(pipe)
-        super().__init__(str(HERE / "live_run.py"), str(folder), str(pipe))
+        super().__init__(str(HERE / "live_run.py"), str(folder), str(pipe), **environment)
         self.lines = pipe.open("w")
 
     def report(self, line):

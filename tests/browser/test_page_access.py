@@ -22,13 +22,17 @@ VIEWS = {
     "hostile logs": f"#/run/{HOSTILE_RUN}/logs",
     "steps": "#/run/vision-large/steps",
     "checkpoints": "#/run/digits/checkpoints",
-    "data": "#/run/digits/data",
+    "data": "#/run/tables/data",
+    "no data": "#/run/digits/data",
     "logs": "#/run/digits/logs",
     "stacks": "#/run/language-model/stacks",
     "best": "#/experiment/sweep",
     "trials": "#/experiment/sweep/trials",
     "parallel": "#/experiment/sweep/parallel",
     "curves": "#/experiment/sweep/curves",
+    "places": "#/experiment/sweep/places",
+    "importances": "#/experiment/sweep/importances",
+    "lineage": "#/experiment/population/lineage",
 }
 
 

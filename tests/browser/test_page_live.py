@@ -1,5 +1,6 @@
 """A run at work under the page, and a driver that dies under it."""
 
+import os
 import re
 
 import pytest
@@ -41,6 +42,30 @@ def test_the_numbers_follow_a_run(live, run):
     expect(loss.locator(".readout")).to_contain_text("0.5")
     live.report("third")
     expect(loss.locator(".readout")).to_contain_text("0.333")
+
+
+def test_nodes_have_their_gpus_as_nvidia_smi_tells(window, tmp_path):
+    # There is no GPU here: this program says what that of NVIDIA says of two.
+    stand_in = tmp_path / "nvidia-smi"
+    lines = "0, NVIDIA H100 80GB HBM3, 37, 40960, 81559\n1, NVIDIA H100 80GB HBM3, 0, 4, 81559"
+    stand_in.write_text(f"#!/bin/sh\nexec yes '{lines}'\n")
+    stand_in.chmod(0o755)
+    live = sites.Live(tmp_path, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    try:
+        page = window.open(live, "#/nodes")
+        gpus = page.locator(".gpu")
+        expect(gpus).to_have_count(2, timeout=15000)
+        expect(gpus.first).to_contain_text("0 NVIDIA H100 80GB HBM3")
+        expect(gpus.first).to_contain_text("37 %")
+        expect(gpus.first).to_contain_text("42.9 GB of 85.5 GB")
+        page.close()
+    finally:
+        live.close()
+
+
+def test_a_node_without_gpus_says_so(live, window):
+    page = window.open(live, "#/nodes")
+    expect(page.get_by_text("No GPU is shown: nvidia-smi is not on the PATH.")).to_be_visible()
 
 
 def test_the_rank_that_the_others_wait_for_comes_first(live, run):

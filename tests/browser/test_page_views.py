@@ -1,7 +1,12 @@
 """Every view, of runs that finished, failed, hung and were slow, and of an experiment."""
 
 import re
+import shutil
+import subprocess
+import sys
 
+import pytest
+import sites
 from playwright.sync_api import expect
 
 VERDICT = ".verdict .words"
@@ -91,6 +96,28 @@ def test_checkpoints_say_whether_they_are_kept_and_why_not(window, site):
     expect(rows.nth(1)).to_contain_text("kept")
     expect(rows.nth(12)).to_contain_text("deleted: ")
     expect(page.get_by_text("12 checkpoints, 3 kept")).to_be_visible()
+    # `headway checkpoint verify` has read those that are kept.
+    expect(rows.nth(1)).to_contain_text("verified")
+    expect(rows.nth(1)).to_contain_text(re.compile(r"validated: validation_accuracy 0\.9\d+"))
+    expect(rows.nth(2)).not_to_contain_text("validated")
+    expect(rows.nth(12)).not_to_contain_text("verified")
+
+
+def test_a_damaged_checkpoint_is_marked(window, recorded, tmp_path):
+    shutil.copytree(recorded / "digits", tmp_path / "digits")
+    newest = sorted((tmp_path / "digits").glob("checkpoint_*"))[-1]
+    file = next(file for file in newest.iterdir() if not file.name.startswith("."))
+    file.write_bytes(b"x" + file.read_bytes()[1:])
+    verified = subprocess.run([sys.executable, "-m", "headway", "checkpoint", "verify", str(tmp_path / "digits")])
+    assert verified.returncode == 1
+    site = sites.of_folder(tmp_path)
+    try:
+        page = window.open(site, "#/run/digits/checkpoints")
+        row = page.get_by_role("table", name="Checkpoints").get_by_role("row").nth(1)
+        expect(row).to_contain_text(re.compile(r"damaged: .* is damaged: expected checksum"))
+        page.close()
+    finally:
+        site.close()
 
 
 def with_more(page, path, more):
@@ -118,6 +145,9 @@ def test_stages_of_data_show_their_memory_against_the_budget(window, site):
     page.goto(f"{site.url}#/run/digits/data")
     expect(page.get_by_role("row", name="map decode")).to_contain_text("3.9 GB of 4 GB")
     expect(page.locator(".notice")).to_contain_text("Waiting for data 31 % of the time")
+    page.goto(f"{site.url}#/run/tables/data")
+    expect(page.get_by_text(re.compile(r"Memory for train: .* of \d[.\d]* [GM]B, at most \d.* so far"))).to_be_visible()
+    expect(page.get_by_role("row", name="map_batches")).to_contain_text(re.compile(r" of \d[.\d]* [GM]B"))
 
 
 def test_charts_of_all_metrics_with_smoothing_axes_and_another_run(window, site):
@@ -126,6 +156,7 @@ def test_charts_of_all_metrics_with_smoothing_axes_and_another_run(window, site)
     canvas_is_drawn(page, "figure.chart canvas")
     expect(loss).to_have_attribute("aria-label", re.compile("1 restart"))
     expect(loss).to_have_attribute("aria-label", re.compile("12 checkpoint"))
+    expect(loss).to_have_attribute("aria-label", re.compile("3 validation"))
     page.get_by_text("Compare with …").click()
     page.get_by_label("vision-large").check()
     expect(loss.locator(".readout")).to_contain_text("vision-large")
@@ -246,6 +277,30 @@ def test_lineage_shows_who_continued_from_whom(window, site):
     expect(takeovers.nth(1)).to_contain_text(re.compile(r"rate [12] → (8|9|10|20)"))
     expect(takeovers.nth(1)).to_contain_text(re.compile(r" at (3|6|9)"))
     expect(takeovers.nth(1)).not_to_contain_text("model")
+
+
+def test_the_time_line_of_trials_has_a_bar_for_each(window, site):
+    page = window.open(site, "#/experiment/sweep/places")
+    canvas_is_drawn(page, "figure canvas")
+    expect(page.get_by_text(re.compile(r"[1-4] places?, with a trial for \d[.\d]* % of the time"))).to_be_visible()
+    page.get_by_label(re.compile("Arrow keys read trials")).focus()
+    read = set()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+        read.add(page.locator(".readout").inner_text())
+    assert len(read) == 40
+
+
+def test_parameters_have_an_importance(window, site):
+    page = window.open(site, "#/experiment/sweep/importances")
+    rows = page.get_by_role("table", name="Importances").get_by_role("row")
+    expect(rows).to_have_count(6)
+    shares = [float(text.split()[0]) for text in rows.locator("td").all_inner_texts()]
+    assert sum(shares) == pytest.approx(100, abs=1)
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] == 0  # The seed is the same in all trials.
+    few = window.open(site, "#/experiment/population/importances")
+    expect(few.get_by_text("10 trials with a value are needed, there are 4.")).to_be_visible()
 
 
 def test_a_run_that_is_not_there_is_said(window, site):

@@ -9,6 +9,9 @@ DataProgress progress(const std::string& dataset, double waiting_s, double elaps
   DataProgress made;
   made.dataset = dataset;
   made.waits = {waiting_s, elapsed_s};
+  made.flow.budget_bytes = 100;
+  made.flow.held_bytes = static_cast<std::int64_t>(waiting_s);
+  made.flow.held_bytes_max = 10 * made.flow.held_bytes;
   made.flow.stages = {{"read", 1, 1, 0, 9}, {"map(slow)", 1, 9, 1, 0}, {"deal", 1, 0, 10, 0}};
   return made;
 }
@@ -27,6 +30,10 @@ BOOST_AUTO_TEST_CASE(the_verdict_is_about_the_data_set_that_ranks_waited_for_the
   BOOST_REQUIRE(times.has_value());
   BOOST_TEST(times->dataset.value() == "train");
   BOOST_TEST(times->datasets.at("validation").ranks.waiting_s == 1);
+  const DatasetTimes& train = times->datasets.at("train");
+  BOOST_TEST(train.budget_bytes.value() == 100);
+  BOOST_TEST(train.held_bytes.value() == 6);  // Of the rank that waited most.
+  BOOST_TEST(train.held_bytes_max.value() == 60);
   BOOST_TEST(!watch.take_times(Time{60s}, true));  // Nothing is new.
 }
 

@@ -55,6 +55,18 @@ BOOST_AUTO_TEST_CASE(checkpoints_are_kept_until_they_are_deleted_for_a_reason) {
   BOOST_TEST(checkpoints[1].seconds.value() == 0.25);
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoint_has_its_last_validation) {
+  tell(10, driver::CheckpointStored{"checkpoint_000000", 0, 1000, 2, 0.5});
+  tell(20, driver::CheckpointValidated{"checkpoint_000000", {}, "ValueError: no data", {}});
+  tell(30, driver::CheckpointValidated{"checkpoint_000000", {{"accuracy", 0.5}}, {}, 4.0});
+  const auto& validation = record.checkpoints()[0].validation;
+  BOOST_REQUIRE(validation.has_value());
+  BOOST_TEST(validation->metrics.at("accuracy").as_double() == 0.5);
+  BOOST_TEST(validation->seconds.value() == 4);
+  BOOST_REQUIRE(record.validations().size() == 2U);
+  BOOST_TEST(record.validations()[0].error.value() == "ValueError: no data");
+}
+
 BOOST_AUTO_TEST_CASE(what_no_version_knows_is_left_out) {
   BOOST_TEST(!driver::parse_history_line("").has_value());
   BOOST_TEST(!driver::parse_history_line("{\"at\":1,\"is\":\"of_the_future\",\"event\":{}}").has_value());
@@ -89,6 +101,7 @@ BOOST_AUTO_TEST_CASE(the_rank_that_holds_the_others_back_is_named) {
   BOOST_REQUIRE(straggler.has_value());
   BOOST_TEST(straggler->rank == 2);
   BOOST_TEST(straggler->words == "rank 2 on c takes 1.00 s for its own part of a step, the others 0.5 s");
+  BOOST_TEST(straggler_of(ranks, {}, true)->words == "rank 2 took 1.00 s for its own part of a step, the others 0.5 s");
   std::vector<RankSteps> few = ranks;
   for (RankSteps& rank : few) rank.count = 4;
   BOOST_TEST(!straggler_of(few, {}).has_value());

@@ -75,6 +75,30 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_is_there_once_it_is_durable) {
   BOOST_TEST(hear(control::CheckpointCommitted{4, Error{ErrorKind::unavailable, "full"}}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_validation_has_an_outcome) {
+  const auto begin = [&](std::int64_t number, const std::string& checkpoint) {
+    BOOST_TEST(hear(control::StartAsked{}, {control::StartValidation{number, checkpoint, {}, {}}}).empty());
+    now += 1s;
+    BOOST_TEST(hear(control::ValidationStarted{number}).empty());
+    now += 2s;
+  };
+  begin(1, "checkpoint_000004");
+  const auto good = only<CheckpointValidated>(hear(control::ValidationFinished{1, {{"accuracy", 0.5}}}));
+  BOOST_TEST(good.name == "checkpoint_000004");
+  BOOST_TEST(good.metrics.at("accuracy").as_double() == 0.5);
+  BOOST_TEST(!good.error.has_value());
+  BOOST_TEST(good.seconds.value() == 2);
+  BOOST_TEST(hear(control::ValidationExited{1, {}, ""}).empty());
+  begin(2, "checkpoint_000005");
+  RankError raised;
+  raised.type = "ValueError";
+  raised.message = "no data";
+  BOOST_TEST(only<CheckpointValidated>(hear(control::ValidationFailed{2, raised})).error.value() == to_text(raised));
+  begin(3, "checkpoint_000006");
+  const auto died = only<CheckpointValidated>(hear(control::ValidationExited{3, ExitStatus{true, 9, ""}, ""}));
+  BOOST_TEST(died.error.value().find("SIGKILL") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(time_in_reports_is_told_with_the_steps) {
   hear(control::StartAsked{}, {start(1)});
   hear(control::RankReported{1, 0, 0, {}, {}});

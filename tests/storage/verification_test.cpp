@@ -2,6 +2,7 @@
 #include "storage/checkpoint/checkpoint_copy.hpp"
 #include "storage/checkpoint/fetch.hpp"
 #include "storage/checkpoint/survey.hpp"
+#include "storage/checkpoint/verified_notes.hpp"
 #include "storage/scratch.hpp"
 
 #include <map>
@@ -41,6 +42,24 @@ struct Run : Scratch {
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(verification_suite, Run)
+
+BOOST_AUTO_TEST_CASE(what_was_read_is_noted_beside_the_run) {
+  save_each(2);
+  const Verification good = must(examine(at("c0")));
+  // It has no run.json.
+  BOOST_TEST((note_verified(run, {good}).error().kind == ErrorKind::not_found));
+  BOOST_TEST(verified_in(run).empty());
+  must(replace_file(at("run.json"), "{}"));
+  must(note_verified(run, {good}));
+  flip("c1/a.pt", 1000);
+  must(note_verified(run, {must(examine(at("c1")))}));
+  const VerifiedNotes notes = verified_in(run);
+  BOOST_REQUIRE(notes.size() == 2U);
+  BOOST_TEST(notes.at("c0").damage.empty());
+  BOOST_TEST(notes.at("c0").files == 2U);
+  BOOST_TEST(notes.at("c0").at_unix_s > 1.6e9);
+  BOOST_TEST(notes.at("c1").damage.find("c1/a.pt is damaged") != std::string::npos);
+}
 
 BOOST_AUTO_TEST_CASE(a_good_checkpoint_is_read_whole_and_its_progress_told) {
   save_each(1);

@@ -151,6 +151,7 @@ def _verify(options: argparse.Namespace) -> bool:
     location, is_run = found["location"], found["kind"] == "run"
     places = [locations.join(location, each["checkpoint"]) for each in found["checkpoints"]] if is_run else [location]
     outcomes = [_verify_one(place, quiet=options.json) for place in places]
+    _note(location if is_run else locations.parent(location), outcomes)
     unreadable = found["unreadable"] if is_run else []
     good = not unreadable and all(not each["damaged"] for each in outcomes)
     newest = None
@@ -171,6 +172,13 @@ def _verify(options: argparse.Namespace) -> bool:
     if not good:
         print(f"the newest good checkpoint is {locations.shown(newest)}" if newest else "no good checkpoint is left")
     return good
+
+
+def _note(run: str, outcomes: list[dict[str, Any]]) -> None:
+    """For the dashboard. Where nothing may be written, or no run is, nothing is noted."""
+    if outcomes:
+        with contextlib.suppress(OSError):
+            _core.note_verified(run, json.dumps(outcomes))
 
 
 def _newest_beside(checkpoint: str) -> str | None:

@@ -12,6 +12,7 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 _TAIL_LINES = 20
@@ -27,7 +28,7 @@ class Launcher:
         self._tail: collections.deque[str] = collections.deque(maxlen=_TAIL_LINES)
         self._code: int | None = None
         self._ended = threading.Event()
-        threading.Thread(target=_end_with, args=(os.pidfd_open(os.getppid()),), daemon=True).start()
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
     def start(self, plan: dict[str, Any]) -> None:
         """Starts the agent.
@@ -114,7 +115,11 @@ class Launcher:
 
 def _end_with(raylet: int) -> None:
     """Ray lets an actor live for some time when its raylet was killed."""
-    select.select([raylet], [], [])
+    try:
+        select.select([os.pidfd_open(raylet)], [], [])
+    except (AttributeError, OSError):  # A kernel before 5.3, or a Python that was built on one.
+        while os.getppid() == raylet:
+            time.sleep(1)
     os._exit(1)
 
 

@@ -21,8 +21,10 @@ export class NodesView {
         ...resources(nodes).map((name) => ({ title: name, cell: (of) => meter(name, of) })),
         { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share, percent(of.use?.cpu_share)) },
         { title: "Memory in use", cell: (of) => used(of.use?.memory_bytes, of.use?.memory_total_bytes ?? of.node?.total?.memory) },
+        nodes.some(hasGpus) && { title: "GPUs at work", wide: true, cell: (of) => gpus(of) },
         { title: "Labels", cell: (of) => Object.entries(of.node?.labels ?? {}).map(([name, label]) => h("span", { class: "tag" }, `${name}=${label}`)) },
-      ] }));
+      ].filter(Boolean) }),
+      !nodes.some(hasGpus) && nodes.some((of) => of.use?.why_no_gpus) && h("p", { class: "quiet" }, `No GPU is shown: ${nodes.find((of) => of.use?.why_no_gpus).use.why_no_gpus}.`));
   }
 
   close() {}
@@ -33,6 +35,16 @@ function resources(nodes) {
   const names = new Set(nodes.flatMap((of) => Object.keys(of.node?.total ?? {})));
   const first = ["CPU", "GPU"].filter((name) => names.has(name));
   return [...first, ...[...names].filter((name) => !first.includes(name) && name !== "memory").sort()];
+}
+
+function hasGpus(of) {
+  return of.node?.total?.GPU > 0 || of.use?.gpus?.length > 0;
+}
+
+function gpus(of) {
+  if (!of.use?.gpus?.length) return hasGpus(of) ? h("span", { class: "quiet" }, of.use?.why_no_gpus || "not known") : null;
+  return of.use.gpus.map((gpu) => h("div", { class: "gpu" }, h("span", { class: "quiet" }, `${gpu.index} ${gpu.name} `),
+    gauge(gpu.share, percent(gpu.share)), " ", used(gpu.memory_bytes, gpu.memory_total_bytes)));
 }
 
 function meter(name, of) {

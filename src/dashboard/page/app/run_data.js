@@ -11,18 +11,30 @@ export class RunData {
   }
 
   update(run) {
-    patch(this.element, run.data?.words && h("p", { class: run.data.is_data_bound ? "notice wait" : "quiet" }, sentence(run.data.words)), table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: "The run reads no data set of Headway's.", columns: [
-      { title: "Stage", wide: true, cell: (of) => [of.dataset && h("span", { class: "quiet" }, `${of.dataset} `), of.name] },
-      { title: "Rows", number: true, cell: (of) => number(of.rows) },
-      { title: "Bytes", number: true, cell: (of) => bytes(of.bytes) },
-      { title: "Rows/s", number: true, cell: (of) => (of.seconds ? number(of.rows / of.seconds, 3) : null) },
-      { title: "At work", number: true, cell: (of) => duration(of.seconds) },
-      { title: "Waited for input", number: true, cell: (of) => duration(of.waited_s) },
-      { title: "For output", number: true, cell: (of) => duration(of.blocked_s) },
-      { title: "For memory", number: true, cell: (of) => duration(of.memory_wait_s) },
-      { title: "Memory", cell: (of) => (of.budget_bytes ? gauge(of.memory_bytes / of.budget_bytes, `${bytes(of.memory_bytes)} of ${bytes(of.budget_bytes)}`, { tight: true }) : of.memory_bytes ? bytes(of.memory_bytes) : null) },
-    ] }));
+    patch(this.element,
+      run.data?.words && h("p", { class: run.data.is_data_bound ? "notice wait" : "quiet" }, sentence(run.data.words)),
+      (run.budgets ?? []).map(budget),
+      table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: "The run reads no data set of Headway's.", columns: [
+        { title: "Stage", wide: true, cell: (of) => [of.dataset && h("span", { class: "quiet" }, `${of.dataset} `), of.name] },
+        { title: "Rows", number: true, cell: (of) => number(of.rows) },
+        { title: "Bytes", number: true, cell: (of) => bytes(of.bytes) },
+        { title: "Rows/s", number: true, cell: (of) => (of.seconds ? number(of.rows / of.seconds, 3) : null) },
+        { title: "At work", number: true, cell: (of) => duration(of.seconds) },
+        { title: "Waited for input", number: true, cell: (of) => duration(of.waited_s) },
+        { title: "For output", number: true, cell: (of) => duration(of.blocked_s) },
+        { title: "For memory", number: true, cell: (of) => duration(of.memory_wait_s) },
+        { title: "Memory", cell: (of) => share(of.memory_bytes, of.budget_bytes) },
+      ] }));
   }
 
   close() {}
+}
+
+/** Of a data process, by all that it feeds. */
+function budget(of) {
+  return h("p", { class: "budget" }, `Memory for ${of.dataset}: `, share(of.held_bytes, of.budget_bytes), `, at most ${bytes(of.held_bytes_max)} so far`);
+}
+
+function share(held, budget) {
+  return budget ? gauge((held ?? 0) / budget, `${bytes(held ?? 0)} of ${bytes(budget)}`, { tight: true }) : held ? bytes(held) : null;
 }

@@ -3,11 +3,11 @@
 import { h, patch } from "./element.js";
 import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
-import { ends } from "./run_view.js";
 import { table } from "./table.js";
 import { reason, timeLine } from "./time_line.js";
 
 const warnings_max = 20;
+const ends = ["finished", "failed", "aborted"];
 
 export class RunOverview {
   constructor(id) {
