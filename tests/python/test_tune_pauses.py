@@ -61,5 +61,5 @@ def test_hyperband_halves_its_brackets(fit, kind, steps):
 def test_one_trial_is_one_trial(capsys):
     display = ExperimentDisplay(1, None, None, Records("t"), reports=False)
     display.ended(TrialRecord("t", "t", "terminated"))
-    display.finish("finished", "")
+    display.finish("finished", "", None)
     assert "experiment finished; 1 trial has ended\n" in capsys.readouterr().out
