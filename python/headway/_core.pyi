@@ -712,7 +712,7 @@ class Experiment:
         """
 
     def suggest(self, trial_id: str, config_json: str, folder: str, replaces: str | None = None, tag: str | None = None) -> None:
-        """A new trial; it may try an earlier driver's once more."""
+        """A new trial, or an earlier driver's again."""
 
     def no_suggestion(self) -> None:
         """None for now: asked again after the next report or end of a trial."""
@@ -765,7 +765,7 @@ class Runtime:
 
     def start_run(self, *, spec_json: str, worker_setup_json: str, task: bytes, trainer: bytes | None = None, validation: bytes | None = None, factory_command: Sequence[str] = [], factory_env: Mapping[str, str] = {}, factory_recipe: str = '', factory_packages: Sequence[Package] = [], local_sessions: Sequence[int] = []) -> Run:
         """
-        Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, with `factory_packages`.
+        Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, which the run takes. Agents of other machines make the environment by `factory_recipe`, with `factory_packages`.
         """
 
     def start_experiment(self, spec_json: str, trials_location: str = '') -> Experiment:

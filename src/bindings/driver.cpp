@@ -198,8 +198,7 @@ void bind_driver(nb::module_& module) {
            nb::arg("factory_packages") = std::vector<node::Package>{}, nb::arg("local_sessions") = std::vector<int>{},
            "Starts a run. `worker_setup_json` goes to its workers as is. `trainer` is kept for a restore, `validation` "
            "is the pickled validation function. Local mode: `local_sessions` are the ranks' sessions as descriptors, "
-           "which the run takes. `factory_recipe` goes to agents of other machines, which make the environment by it, "
-           "with "
+           "which the run takes. Agents of other machines make the environment by `factory_recipe`, with "
            "`factory_packages`.")
       .def("start_experiment", &start_experiment, nb::arg("spec_json"), nb::arg("trials_location") = "",
            "Starts an experiment, or takes up the one in its folder. Its trials are there, unless they are at a "

@@ -131,8 +131,7 @@ void bind_experiment(nb::module_& module) {
           nb::arg("each"), WithoutGil(),
           "Whether each report comes; else the newest of a trial's that wait, when something else wakes.")
       .def("suggest", &suggest, nb::arg("trial_id"), nb::arg("config_json"), nb::arg("folder"),
-           nb::arg("replaces") = nb::none(), nb::arg("tag") = nb::none(),
-           "A new trial; it may try an earlier driver's once more.")
+           nb::arg("replaces") = nb::none(), nb::arg("tag") = nb::none(), "A new trial, or an earlier driver's again.")
       .def(
           "no_suggestion", [](PyExperiment& self) { self.experiment->no_suggestion(); }, WithoutGil(),
           "None for now: asked again after the next report or end of a trial.")
