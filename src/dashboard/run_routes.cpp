@@ -119,8 +119,9 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
   object["data"] = context.data ? to_json(context.data->verdict) : Json(nullptr);
   object["budgets"] = context.data ? budgets_of(*context.data) : JsonArray();
   object["ingest"] = context.data ? ingest_of(*context.data) : JsonArray();
-  // Where the checkpoints are: what waits for its upload has none of it.
-  const storage::VerifiedNotes verified = storage::verified_in(run.location);
+  // They are in the folder, not on its local side. While a run is at work nobody waits for remote
+  // storage here.
+  const storage::VerifiedNotes verified = storage::verified_in(is_remote(run.location) ? run.files : run.location);
   object["logs"] = is_remote(run.files) ? JsonArray() : to_json(log_files(run.files));
   shelf.of(run.files)->with([&](const RunRecord& record, const Series&) {
     object["attempts"] = to_json(record.attempts());
