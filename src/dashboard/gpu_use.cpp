@@ -7,10 +7,8 @@
 #include <array>
 #include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
+#include <ranges>
 #include <unistd.h>
 #include <utility>
 
@@ -28,28 +26,16 @@ std::optional<double> number_in(std::string_view text) {
   return number;
 }
 
-bool is_on_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string folder(rest.substr(0, rest.find(':')));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<GpuUse> parse_gpu_line(std::string_view line) {
   // A name may have commas: the numbers stand around it.
   std::array<std::string_view, 3> numbers;
   std::string_view rest = line;
-  for (auto cell = numbers.rbegin(); cell != numbers.rend(); ++cell) {
+  for (std::string_view& cell : std::views::reverse(numbers)) {
     const std::size_t comma = rest.rfind(',');
     if (comma == std::string_view::npos) return std::nullopt;
-    *cell = trimmed(rest.substr(comma + 1));
+    cell = trimmed(rest.substr(comma + 1));
     rest = rest.substr(0, comma);
   }
   const std::size_t comma = rest.find(',');
@@ -83,7 +69,7 @@ const std::vector<GpuUse>& GpuWatch::look(std::chrono::steady_clock::time_point 
 }
 
 void GpuWatch::start() {
-  if (!is_on_path(program_)) {
+  if (node::program_on_path(program_).empty()) {
     why_none_ = program_ + " is not on the PATH";
     return;
   }
@@ -142,9 +128,7 @@ void GpuWatch::end(std::string why) {
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
   // Where a device driver holds it, it is left to the system.
-  constexpr int looks = 20;
-  constexpr int between_ms = 5;
-  for (int look = 0; look < looks && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++look) ::poll(nullptr, 0, between_ms);
+  node::reap_within(pid_, std::chrono::milliseconds(100));
   pid_ = -1;
 }
 

@@ -9,10 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
-#include <poll.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace headway::feed {
@@ -33,23 +30,6 @@ Result<wire::Fd> lock_in(const std::string& folder) {
 /// enough. The user's variable wins.
 constexpr const char* freed_memory_kept = "MIMALLOC_PURGE_DELAY";
 constexpr const char* freed_memory_kept_ms = "1000";
-
-/// It ends at once, unless it has other clients: then it is left alone.
-void reap(pid_t child) {
-  constexpr int wait_ms = 500;
-  const wire::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  pollfd end{process.get(), POLLIN, 0};
-  if (process.is_open()) {
-    // Its descriptor is readable a moment before it can be reaped.
-    ::waitpid(child, nullptr, ::poll(&end, 1, wait_ms) > 0 ? 0 : WNOHANG);
-    return;
-  }
-  // A kernel before 5.3.
-  constexpr int look_ms = 5;
-  for (int waited_ms = 0; ::waitpid(child, nullptr, WNOHANG) == 0 && waited_ms < wait_ms; waited_ms += look_ms) {
-    ::poll(nullptr, 0, look_ms);
-  }
-}
 
 }  // namespace
 
@@ -102,7 +82,8 @@ void DataProcess::close() {
   if (!life_.is_open()) return;
   wire::keep_in_children(life_.get());
   life_.close();
-  if (child_ != 0) reap(child_);
+  // It ends at once, unless it has other clients: then it is left alone.
+  if (child_ != 0) node::reap_within(child_, std::chrono::milliseconds(500));
 }
 
 }  // namespace headway::feed

@@ -1,27 +1,14 @@
 #include "library/python_interpreter.hpp"
 
+#include "node/process.hpp"
+
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <unistd.h>
 
 namespace headway::library {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// The first program of this name in PATH; empty: none.
-std::string found_in_path(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string found = (fs::path(folder) / name).string();
-    if (!folder.empty() && access(found.c_str(), X_OK) == 0) return found;
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<std::string> python_interpreter(const std::string& package_folder) {
   const fs::path package = package_folder;
@@ -39,7 +26,7 @@ Result<std::string> python_interpreter(const std::string& package_folder) {
   const fs::path version = package.parent_path().parent_path();
   const fs::path own = version.parent_path().parent_path() / "bin" / version.filename();
   if (!version.filename().string().starts_with("python")) return std::string();
-  return fs::exists(own, failure) ? own.string() : found_in_path(version.filename().string());
+  return fs::exists(own, failure) ? own.string() : node::program_on_path(version.filename().string());
 }
 
 }  // namespace headway::library

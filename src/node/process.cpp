@@ -1,5 +1,7 @@
 #include "node/process.hpp"
 
+#include "wire/fd.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -8,8 +10,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <poll.h>
 #include <spawn.h>
+#include <sstream>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -82,6 +88,33 @@ Result<pid_t> launch_process(const ProcessLaunch& launch) {
     return Error{ErrorKind::unavailable, "cannot start " + command.front() + ": " + std::strerror(failure)};
   }
   return pid;
+}
+
+std::string program_on_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string found = folder + "/" + name;
+    if (!folder.empty() && access(found.c_str(), X_OK) == 0) return found;
+  }
+  return {};
+}
+
+void reap_within(pid_t child, std::chrono::milliseconds limit) {
+  const wire::Fd process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  if (process.is_open()) {
+    pollfd end{process.get(), POLLIN, 0};
+    // Its descriptor is readable a moment before it can be reaped.
+    const int how_long = poll(&end, 1, static_cast<int>(limit.count())) > 0 ? 0 : WNOHANG;
+    waitpid(child, nullptr, how_long);
+    return;
+  }
+  // A kernel before 5.3.
+  constexpr auto between = std::chrono::milliseconds(5);
+  for (auto waited = between.zero(); waitpid(child, nullptr, WNOHANG) == 0 && waited < limit; waited += between) {
+    poll(nullptr, 0, static_cast<int>(between.count()));
+  }
 }
 
 void die_with(pid_t parent) {

@@ -2,6 +2,7 @@
 
 #include <headway/result.hpp>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ struct ProcessLaunch {
 /// Starts it in a new process session, with signals reset. Safe in a process with threads.
 /// Errors: `unavailable`, naming the program and the system's reason.
 Result<pid_t> launch_process(const ProcessLaunch& launch);
+
+/// The first program of this name in PATH, or the path that the name is; empty: there is none.
+std::string program_on_path(const std::string& name);
+
+/// Reaps a child that is about to end, if it ends within the limit. Waits meanwhile.
+void reap_within(pid_t child, std::chrono::milliseconds limit);
 
 /// From now on this process is killed when `parent` ends; at once when it has ended already.
 void die_with(pid_t parent);

@@ -1,10 +1,10 @@
 #include "dashboard/gpu_use.hpp"
 
+#include "storage/scratch.hpp"
+
 #include <boost/test/unit_test.hpp>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 /// What nvidia-smi tells: here it is a script that prints what that program prints.
 namespace headway::dashboard {
@@ -14,21 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 struct StandIn {
-  StandIn() {
-    std::string name = (std::filesystem::temp_directory_path() / "headway_gpu_XXXXXX").string();
-    BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  ~StandIn() { std::filesystem::remove_all(folder); }
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
-
   /// A program with this body.
   std::string program(const std::string& body) const {
-    const std::filesystem::path path = folder / "nvidia-smi";
-    std::ofstream(path) << "#!/bin/sh\n" << body;
+    const std::string path = scratch.write("nvidia-smi", "#!/bin/sh\n" + body);
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path.string();
+    return path;
   }
   /// Looks until something is known.
   static void look(GpuWatch& watch) {
@@ -36,7 +26,7 @@ struct StandIn {
     }
   }
 
-  std::filesystem::path folder;
+  storage::Scratch scratch;
   static constexpr std::chrono::steady_clock::time_point start{};
 };
 
