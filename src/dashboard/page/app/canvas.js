@@ -19,6 +19,14 @@ export class Canvas {
     if (this.element.getAttribute("aria-label") !== words) this.element.setAttribute("aria-label", words);
   }
 
+  /** Pointer and keys read values: by `point(event)`, `key(event)`, and `leave()` of the view. */
+  readBy({ point, key, leave }) {
+    this.element.tabIndex = 0;
+    this.element.addEventListener("pointermove", point);
+    this.element.addEventListener("pointerleave", leave);
+    this.element.addEventListener("keydown", key);
+  }
+
   redraw() {
     if (this.pending) return;
     this.pending = true;

@@ -15,10 +15,7 @@ export class ExperimentCurves {
     this.experiment = experiment;
     this.near = null;
     this.canvas = new Canvas({ height: 360, label: "Curves of trials", draw: (...all) => this.draw(...all) });
-    this.canvas.element.tabIndex = 0;
-    this.canvas.element.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.element.addEventListener("pointerleave", () => this.choose(null));
-    this.canvas.element.addEventListener("keydown", (event) => this.key(event));
+    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.choose(null) });
     this.readout = h("output", { class: "readout" });
     this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, experiment.metric ?? "Curves of trials"), this.readout), this.canvas.element);
     this.element = h("div", null);

@@ -16,13 +16,9 @@ export class HeatMap {
     this.canvas = new Canvas({ height: 120, label: "Step times of ranks", draw: (...all) => this.draw(...all) });
     this.readout = h("output", { class: "readout" });
     this.legend = h("span", { class: "legend" });
-    const { element } = this.canvas;
-    element.tabIndex = 0;
-    element.addEventListener("pointermove", (event) => this.point(event));
-    element.addEventListener("pointerleave", () => this.read(null));
-    element.addEventListener("keydown", (event) => this.key(event));
+    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.read(null) });
     this.element = h("figure", { class: "chart" },
-      h("figcaption", null, h("span", { class: "title" }, "Step time of each rank"), this.legend, this.readout), element);
+      h("figcaption", null, h("span", { class: "title" }, "Step time of each rank"), this.legend, this.readout), this.canvas.element);
   }
 
   /** {ranks, hosts, from_s, to_s, cells, straggler}, as the server's route `steps` has it. */

@@ -13,12 +13,8 @@ export class TrialPlaces {
   constructor(path) {
     this.canvas = new Canvas({ height: 120, label: "Trials over time", draw: (...all) => this.draw(...all) });
     this.readout = h("output", { class: "readout" });
-    const { element } = this.canvas;
-    element.tabIndex = 0;
-    element.addEventListener("pointermove", (event) => this.point(event));
-    element.addEventListener("pointerleave", () => this.read(null));
-    element.addEventListener("keydown", (event) => this.key(event));
-    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, "Trials over time"), this.readout), element);
+    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.read(null) });
+    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, "Trials over time"), this.readout), this.canvas.element);
     this.element = h("div", null);
     this.at = null; // Which spell is read.
     this.query = new Query(`${path}/places`, () => this.render(), { pause_ms: 2500 });
