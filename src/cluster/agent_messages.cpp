@@ -23,12 +23,12 @@ Result<void> check_number(const std::string& name, double value, double least, d
 
 Result<void> check_message(const Join& message) {
   constexpr double amount_max = 1e15;  // Bytes of memory are counted too.
-  constexpr double gpus_max = 1024;
+  constexpr int gpus_max = 1024;
   for (const auto& [name, amount] : message.resources) {
     if (auto sound = check_number("its resource " + name, amount, 0, name == "GPU" ? gpus_max : amount_max); !sound)
       return sound;
   }
-  if (message.gpu_ids.size() > gpus_max) return Error{ErrorKind::corrupted, "it has too many GPUs"};
+  if (std::ssize(message.gpu_ids) > gpus_max) return Error{ErrorKind::corrupted, "it has too many GPUs"};
   return {};
 }
 

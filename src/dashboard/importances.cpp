@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -86,8 +87,8 @@ Placed place_values(const std::vector<const Json*>& values) {
     placed.cells = static_cast<int>(cells.size());
     return placed;
   }
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
   for (const Json* value : values) {
     if (value == nullptr) continue;
     low = std::min(low, value->to_number<double>());

@@ -5,7 +5,7 @@
 namespace headway::driver {
 namespace {
 
-constexpr std::size_t text_max = 16 * 1024;
+constexpr std::size_t text_max = 16384;
 constexpr std::size_t stacks_max = 16;
 
 void cut(std::string& text) {
