@@ -90,6 +90,16 @@ void execute(PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb
   self.run->execute(call_id, std::move(ranks), std::move(blob));
 }
 
+void bind_package(nb::module_& module) {
+  nb::class_<node::Package>(module, "Package", "Files that workers on other machines need, as an archive.")
+      // Keeps the GIL: it copies bytes of Python's.
+      .def(nb::new_(
+               [](std::string hash, const nb::bytes& bytes) { return node::Package{std::move(hash), to_blob(bytes)}; }),
+           nb::arg("hash"), nb::arg("bytes"))
+      // Keeps the GIL: a field.
+      .def_ro("hash", &node::Package::hash, "SHA-256 of the bytes, in hex.");
+}
+
 void bind_run(nb::module_& module) {
   using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<PyRun>(module, "Run", "One training run, as the thread that called fit() sees it.")
@@ -152,16 +162,6 @@ driver::RunStart run_start(const std::string& spec_json, const std::string& work
   if (trainer) start.trainer = to_blob(*trainer);
   start.factory = std::move(factory);
   return start;
-}
-
-void bind_package(nb::module_& module) {
-  nb::class_<node::Package>(module, "Package", "Files that workers on other machines need, as an archive.")
-      // Keeps the GIL: it copies bytes of Python's.
-      .def(nb::new_(
-               [](std::string hash, const nb::bytes& bytes) { return node::Package{std::move(hash), to_blob(bytes)}; }),
-           nb::arg("hash"), nb::arg("bytes"))
-      // Keeps the GIL: a field.
-      .def_ro("hash", &node::Package::hash, "SHA-256 of the bytes, in hex.");
 }
 
 void bind_driver(nb::module_& module) {

@@ -70,9 +70,6 @@ driver::RunStart run_start(const std::string& spec_json, const std::string& work
                            const nanobind::bytes& task, const std::optional<nanobind::bytes>& trainer,
                            node::FactoryChoice factory, const std::vector<int>& local_sessions);
 
-/// Package.
-void bind_package(nanobind::module_& module);
-
 /// EarlyFactory.
 void bind_early_factory(nanobind::module_& module);
 

@@ -9,8 +9,22 @@ from pathlib import Path
 
 import pytest
 
+# Until it ends, whatever is killed on the way.
+FIT = """
+    def fit(loop, workers, **scaling):
+        return train.DataParallelTrainer(
+            loop,
+            scaling_config=train.ScalingConfig(num_workers=workers, **scaling),
+            run_config=train.RunConfig(
+                name="run", storage_path=FOLDER + "/storage", failure_config=train.FailureConfig(max_failures=3)
+            ),
+        ).fit()
+"""
+
 # A driver's beginning; `start(**more)` is each engine's.
-HELPERS = """
+HELPERS = (
+    FIT
+    + """
     def wait_for(path):
         while not os.path.exists(FOLDER + "/" + path):
             threading.Event().wait(0.02)
@@ -23,16 +37,8 @@ HELPERS = """
         with open(os.path.join(directory, "step"), "w") as file:
             file.write(str(step))
         train.report({"step": step}, checkpoint=train.Checkpoint.from_directory(directory))
-
-    def fit(loop, workers, **scaling):
-        return train.DataParallelTrainer(
-            loop,
-            scaling_config=train.ScalingConfig(num_workers=workers, **scaling),
-            run_config=train.RunConfig(
-                name="run", storage_path=FOLDER + "/storage", failure_config=train.FailureConfig(max_failures=3)
-            ),
-        ).fit()
 """
+)
 
 # Rank 0's steps; a second attempt says so and ends when it may.
 STEPS = """

@@ -8,12 +8,14 @@ import sys
 import headway
 import processes
 import pytest
+from engine_driver import FIT
 
 import cluster
 
 pytestmark = cluster.needs_tls
 
-DRIVER = """
+DRIVER = (
+    """
     import os, signal, threading, time
     import headway
     from headway import train
@@ -39,16 +41,9 @@ DRIVER = """
 
     def bridge():
         return int([line for line in notes() if line.startswith("open")][-1].split()[1])
-
-    def fit(loop, workers, **scaling):
-        return train.DataParallelTrainer(
-            loop,
-            scaling_config=train.ScalingConfig(num_workers=workers, **scaling),
-            run_config=train.RunConfig(
-                name="run", storage_path=FOLDER + "/storage", failure_config=train.FailureConfig(max_failures=3)
-            ),
-        ).fit()
 """
+    + FIT
+)
 
 
 class Engine:

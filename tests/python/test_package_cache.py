@@ -7,7 +7,12 @@ import os
 import pytest
 from headway._runtime import package_cache
 from headway._runtime.package_cache import unpacked
-from headway._runtime.packages import archive_of
+from headway._runtime.packages import _entries, _packed
+
+
+def archive_of(path, excludes=()):
+    """The bytes of a package."""
+    return _packed(list(_entries(path, excludes, False)))
 
 
 @pytest.fixture

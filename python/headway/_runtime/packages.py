@@ -131,11 +131,6 @@ def _entry(name: str, path: str) -> _Entry:
     return _Entry(name, path, False, found.st_size, mode, found.st_mtime_ns)
 
 
-def archive_of(path: str, excludes: Sequence[str] = ()) -> bytes:
-    """A package's bytes."""
-    return _packed(list(_entries(path, excludes, False)))
-
-
 def _packed(entries: Sequence[_Entry]) -> bytes:
     """The same bytes for the same content: no times, no owners."""
     bytes_of = io.BytesIO()
