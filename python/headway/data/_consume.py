@@ -310,16 +310,14 @@ class Consume(ToTensorflow, DatasetPart):
     def _table(self) -> pa.Table:
         import pyarrow as pa
 
-        # Copies: shared memory has few slots.
-        sink = pa.BufferOutputStream()
-        writer: Any = None
+        # Copies: shared memory has few slots. Each has its own buffer; one that grows is copied again and again.
+        copies = []
         for batch in self._batches():
-            writer = writer or pa.ipc.new_stream(sink, batch.to_arrow().schema)
-            writer.write_batch(batch.to_arrow())
-        if writer is None:
+            rows = batch.to_arrow()
+            copies.append(pa.ipc.read_record_batch(rows.serialize(), rows.schema))
+        if not copies:
             return _client.schema(self._plan, self.context).empty_table()
-        writer.close()
-        return pa.ipc.open_stream(sink.getvalue()).read_all()
+        return pa.Table.from_batches(copies)
 
     def _batches(self, what: str = "") -> Iterator[Batch]:
         """The data in pieces as they are; ``what`` is done with them."""
