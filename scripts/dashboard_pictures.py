@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from headway.train import Result
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -61,6 +62,7 @@ def main() -> None:
                 for name, (address, awaited, dark) in PICTURES.items():
                     take(chromium, site, name, address, awaited, dark=dark)
                 take(chromium, site, "phone", "#/run/bad-batch", ".failure details[data-key] pre", width=PHONE_WIDTH)
+                take_notebook(chromium, results / "digits", Path(scratch) / "notebook.html")
                 live = sites.Live(Path(scratch))
                 try:
                     take(chromium, live, "nodes", "#/nodes", "td .gauge")
@@ -96,6 +98,22 @@ def take(
     page.screenshot(path=str(file), clip={"x": 0, "y": 0, "width": width, "height": height - 32})
     context.close()
     shrink(file)
+
+
+def take_notebook(chromium: Browser, run: Path, file: Path) -> None:
+    """A result as it stands below a cell."""
+    shown = Result.from_path(run)._repr_html_()
+    shown = shown.replace(str(run.parent), "/home/me/headway_results")
+    file.write_text(f'<!doctype html><meta charset="utf-8"><body style="font: 14px sans-serif">{shown}</body>')
+    context = chromium.new_context(viewport={"width": WIDTH, "height": HEIGHT_MAX})
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.frame_locator("iframe").locator(".u-over").nth(3).wait_for()
+    drawn(page)
+    picture = ROOT / "docs/dashboard-notebook.png"
+    page.screenshot(path=str(picture), full_page=True)
+    context.close()
+    shrink(picture)
 
 
 def drawn(page: Page) -> None:

@@ -1183,6 +1183,14 @@ def run_summary(location: str) -> str:
     A run of a folder with what it does, in words, as JSON. FileNotFoundError when the folder holds no run; OSError for one that cannot be read.
     """
 
+def inline_charts(location: str, charts_max: int, points: int) -> str:
+    """
+    The charts of a folder's run or experiment, as JSON. FileNotFoundError when it holds neither; OSError for one that cannot be read.
+    """
+
+def inline_page(charts: str) -> str:
+    """A page of HTML that draws such charts and asks nobody for anything."""
+
 class Dashboard:
     """A page that shows runs in a browser, and its server."""
 

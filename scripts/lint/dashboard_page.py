@@ -18,6 +18,7 @@ import size
 import sources
 
 FOLDER = Path("src/dashboard/page")
+INLINE_PAGE, INLINE_MODULE = Path("src/dashboard/inline_page.cpp"), "inline.js"
 SUFFIXES = {".js", ".css", ".html"}
 VENDOR = "vendor"
 OWN_BYTES_MAX = 150_000
@@ -75,8 +76,23 @@ def check_all(root: Path, files: list[Path]) -> Iterator[str]:
         yield f"{FOLDER}: the page's own files have {total} bytes, {OWN_BYTES_MAX} are allowed"
     used = {match for file in own for match in re.findall(r"[\w.]+\.(?:js|css)", (root / file).read_text())}
     for file in own:
-        if file.suffix != ".html" and file.name not in used:
+        if file.suffix != ".html" and file.name not in {*used, INLINE_MODULE}:
             yield f"{file}: nothing of the page uses it"
+
+
+def check_inline(root: Path) -> Iterator[str]:
+    """The page without a server carries its first module and all that are imported from there."""
+    found: set[str] = set()
+    to_read = [INLINE_MODULE]
+    while to_read:
+        name = to_read.pop()
+        found.add(name)
+        imports = IMPORT.findall((root / FOLDER / "app" / name).read_text())
+        to_read += [path[2:] for _, path in imports if path[2:] not in found]
+    carried = re.search(r"constexpr std::array modules = {([^}]*)}", (root / INLINE_PAGE).read_text())
+    named = set(re.findall(r'"(\w+)"', carried[1])) if carried else set()
+    for name in sorted({name.removesuffix(".js") for name in found} ^ named):
+        yield f"{INLINE_PAGE}: modules and what {INLINE_MODULE} imports differ by {name}"
 
 
 def main() -> int:
@@ -84,7 +100,7 @@ def main() -> int:
     root = Path(__file__).resolve().parents[2]
     files = sources.tracked_files(root, SUFFIXES, [str(FOLDER)])
     status = sources.report("dashboard_page", check, root, files)
-    for message in check_all(root, files):
+    for message in [*check_all(root, files), *check_inline(root)]:
         print(message)
         status = 1
     return status

@@ -162,7 +162,11 @@ PYTHON: dict[str, Room] = {
         "callbacks, loggers, stoppers, progress reporters, trials: below training and tuning",
         "_checkpoint _values",
     ),
-    "_plots": _room("python/headway/_plots/", "pictures of runs and experiments, as SVG and PNG"),
+    "_plots": _room(
+        "python/headway/_plots/",
+        "pictures of runs and experiments, as SVG and PNG; the dashboard's charts in notebooks",
+        "_core",
+    ),
     "_trackers": _room(
         "python/headway/_trackers/",
         "experiment trackers: loggers that run in the driver, and what sets a tracker up in a rank",

@@ -1,4 +1,5 @@
 #include "dashboard/dashboard.hpp"
+#include "dashboard/inline_page.hpp"
 
 #include "bindings/module.hpp"
 #include "bindings/runtime.hpp"
@@ -59,6 +60,18 @@ void bind_dashboard(nb::module_& module) {
   module.def("run_summary", &run_summary, nb::arg("location"),
              "A run of a folder with what it does, in words, as JSON. FileNotFoundError when the folder holds no run; "
              "OSError for one that cannot be read.");
+  module.def(
+      "inline_charts",
+      [](const std::string& location, std::size_t charts_max, std::size_t points) {
+        return without_gil([&] { return dashboard::inline_charts(location, charts_max, points); });
+      },
+      nb::arg("location"), nb::arg("charts_max"), nb::arg("points"),
+      "The charts of a folder's run or experiment, as JSON. FileNotFoundError when it holds neither; OSError for one "
+      "that cannot be read.");
+  // Keeps the GIL: it joins texts.
+  module.def(
+      "inline_page", [](const std::string& charts) { return dashboard::inline_page(charts); }, nb::arg("charts"),
+      "A page of HTML that draws such charts and asks nobody for anything.");
   nb::class_<PyDashboard>(module, "Dashboard", "A page that shows runs in a browser, and its server.")
       .def(nb::new_(&show_driver), nb::arg("runtime"), nb::arg("host") = "127.0.0.1", nb::arg("port") = 0,
            nb::arg("names") = std::vector<std::string>{})

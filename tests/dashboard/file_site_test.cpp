@@ -1,5 +1,6 @@
 #include "dashboard/file_site.hpp"
 
+#include "dashboard/inline_page.hpp"
 #include "dashboard/log_view.hpp"
 #include "driver/run_history.hpp"
 #include "driver/tune/experiment_journal.hpp"
@@ -251,6 +252,37 @@ BOOST_AUTO_TEST_CASE(a_trial_that_took_over_from_another_says_from_which_and_wha
              R"({"x":4E0,"trial":"b","from_trial":"a","from_x":2E0,"changed":[{"name":"lr","before":3,"after":2}]})");
   const Json row = ask(*site, "/api/experiments/search/trials?filter=trial_b").at("rows").at(0);
   BOOST_TEST(row.at("config").at("lr").as_int64() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_without_a_server_has_the_charts_in_it) {
+  add_run("digits", "finished");
+  write(folder("digits") + "/result.json", "\n{\"training_iteration\":4,\"</script><b>\":7,\"loss\":1}\n");
+  const auto charts = inline_charts(folder("digits"), 1, 100);
+  BOOST_REQUIRE(charts.has_value());
+  const Json one = parse_json(*charts, "charts").value();
+  BOOST_TEST(one.at("left_out").as_int64() == 1);
+  BOOST_TEST(one.at("charts").at(0).at("title").as_string() == "loss");
+  BOOST_TEST(json_text(one.at("charts").at(0).at("lines").at(0).at("last")) == "[3E0,2E0,1E0,1E0]");
+  BOOST_TEST(one.at("charts").at(0).at("marks").as_array().size() == 4U);
+  const std::string page = inline_page(inline_charts(folder("digits"), 8, 100).value());
+  // A metric's name ends no script, and nothing is asked for.
+  BOOST_TEST(page.find("</script><b>") == std::string::npos);
+  BOOST_TEST(page.find("\\u003c/script>\\u003cb>") != std::string::npos);
+  for (const char* asking : {"src=", "href=", "http://", "from \\\"./", "@import"}) {
+    BOOST_TEST(page.find(asking) == std::string::npos, asking);
+  }
+  BOOST_TEST((inline_charts(root, 8, 100).error().kind == ErrorKind::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(a_page_without_a_server_shows_an_experiments_best) {
+  add_experiment("search");
+  const Json charts = parse_json(inline_charts(folder("search"), 8, 100).value(), "charts").value().at("charts");
+  BOOST_TEST(charts.as_array().size() == 1U);  // Trials of one report have no curve.
+  BOOST_TEST(json_text(charts.at(0).at("lines").at(0).at("last")) == "[3E0,2E0]");
+  add_population("population");
+  const Json curves = parse_json(inline_charts(folder("population"), 8, 100).value(), "charts").value().at("charts");
+  BOOST_TEST(curves.at(1).at("title").as_string() == "score of the trials");
+  BOOST_TEST(curves.at(1).at("lines").at(0).at("name").as_string() == "trial_b");
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_without_runs_is_named) {

@@ -52,3 +52,13 @@ def test_a_file_that_nothing_uses_is_found(tmp_path: Path) -> None:
 
 def test_the_page_of_this_tree_is_clean() -> None:
     assert page.main() == 0
+
+
+def test_what_the_page_without_a_server_lacks_is_found(tmp_path: Path) -> None:
+    assert found(tmp_path, "app/inline.js", 'import { there } from "./b.js";\nthere();\n') != []
+    assert found(tmp_path, "app/b.js", 'import { c } from "./c.js";\nc();\n') != []
+    assert found(tmp_path, "app/c.js", "export const c = 1;\n") == []
+    (tmp_path / page.INLINE_PAGE).write_text('constexpr std::array modules = {"inline", "b", "d"};\n')
+    missing, unneeded = page.check_inline(tmp_path)
+    assert missing.endswith("differ by c")
+    assert unneeded.endswith("differ by d")

@@ -62,6 +62,9 @@ def test_a_result_is_shown_in_a_line_and_in_a_notebook_as_a_table(fit, storage):
     page = result._repr_html_()
     assert "<tr><th>eval/accuracy</th><td>1</td></tr>" in page
     assert f"<tr><th>folder</th><td>{storage}/shown</td></tr>" in page
+    assert '<iframe srcdoc="&lt;!doctype html&gt;' in page
+    assert 'title="Charts of loss, eval/accuracy, m0, m1, m2, m3, m4"' in page
+    assert "<iframe" not in train.Result(metrics=None, checkpoint=None, error=None, path="/none")._repr_html_()
     assert result.uri == f"{storage}/shown"
     assert repr(train.Result.from_path(result.uri)) == repr(result)
 

@@ -65,6 +65,10 @@ def test_a_picture_of_an_experiment(grid, tmp_path):
     assert {"trial", "iteration", "x", "loss"} <= set(texts)
     # Three frames; the best so far, two axes and two configurations, two trials and the best one.
     assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 3 + 1 + 4 + 3
+    shown = grid._repr_html_()
+    assert "<tr><th>trials</th>" in shown
+    assert "<tr><th>best trial</th>" in shown
+    assert shown.count("<iframe srcdoc=") == 1
     assert grid.plot()._repr_svg_() == tmp_path.joinpath("sweep.svg").read_text(), "as a notebook shows it"
     with pytest.raises(ValueError, match=r"path is '.*\.gif'; allowed: a file that ends with \.svg or \.png"):
         grid.plot(tmp_path / "sweep.gif")

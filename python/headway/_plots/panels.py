@@ -13,6 +13,8 @@ from headway._plots.canvas import Canvas, Point, Svg, canvas_for
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 280, 70, 20, 34, 40
 _GREY, _BEST, _AXIS = "#b9c4cc", "#00796b", "#455a64"
+#: As the dashboard's.
+_LINES = ("#1f5fbf", "#d07a15", "#2a8f82", "#8a5cc2", "#b83b5e", "#5f7f1f", "#7a5236", "#8b929c")
 #: More curves than this hide each other: the best are drawn.
 CURVES_MAX = 100
 
@@ -121,6 +123,11 @@ def of_run(reports: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list
     return panels
 
 
+def of_charts(charts: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """The charts of the dashboard, as ``_core.inline_charts`` gives them."""
+    return [_chart_panel(chart) for chart in charts]
+
+
 class Picture:
     """What ``plot()`` without a path returns: a notebook shows it below the cell.
 
@@ -149,15 +156,19 @@ def write(path: str | os.PathLike[str] | None, panels: Sequence[Panel]) -> str |
         ValueError: another kind of file.
         ImportError: PNG needs Pillow.
     """
-    size = _WIDTH, _HEIGHT * len(panels)
     if path is None:
-        drawn = Svg(*size)
-        _draw(drawn, panels)
-        return Picture(drawn.svg())
-    canvas = canvas_for(path, *size)
+        return Picture(svg(panels))
+    canvas = canvas_for(path, _WIDTH, _HEIGHT * len(panels))
     _draw(canvas, panels)
     canvas.save(os.fspath(path))
     return os.fspath(path)
+
+
+def svg(panels: Sequence[Panel]) -> str:
+    """Panels one below the other, as SVG's text."""
+    drawn = Svg(_WIDTH, _HEIGHT * len(panels))
+    _draw(drawn, panels)
+    return drawn.svg()
 
 
 def _draw(canvas: Canvas, panels: Sequence[Panel]) -> None:
@@ -179,6 +190,36 @@ def _run_panel(points: Sequence[Point], metric: str) -> Panel:
     return draw
 
 
+def _chart_panel(chart: Mapping[str, Any]) -> Panel:
+    """Lines over one another, each in a colour, with its ends of each part where it has them."""
+    lines = [
+        [
+            [(x, y) for x, y in zip(line["x"], line[key], strict=True) if y is not None]
+            for key in ("last", "min", "max")
+            if key in line
+        ]
+        for line in chart["lines"]
+    ]
+    frame = _Frame([point for line in lines for points in line for point in points], chart["title"], chart["x"])
+    failures = [mark["x"] for mark in chart["marks"] if mark["kind"] == "failure"]
+
+    def draw(canvas: Canvas) -> None:
+        frame.draw(canvas)
+        for place in failures:
+            frame.mark(canvas, place)
+        for number, (line, of) in enumerate(zip(lines, chart["lines"], strict=True)):
+            colour = _LINES[number % len(_LINES)]
+            for points in line[1:]:
+                canvas.line([frame.at(point) for point in points], colour, 1, 0.3)
+            if of["style"] != "dots":
+                canvas.line([frame.at(point) for point in line[0]], colour, 2)
+            if of["style"] == "dots" or len(line[0]) == 1:
+                for point in line[0]:
+                    canvas.circle(frame.at(point), 3, colour)
+
+    return draw
+
+
 class _Frame:
     """Axes, and where points are between them."""
 
@@ -193,6 +234,11 @@ class _Frame:
         up = (point[1] - self._up[0]) / (self._up[1] - self._up[0])
         width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
         return _LEFT + across * width, _HEIGHT - _BOTTOM - up * height
+
+    def mark(self, canvas: Canvas, x: float) -> None:
+        """A line over the whole height, where the run failed."""
+        left = self.at((x, self._up[0]))[0]
+        canvas.line([(left, _TOP), (left, _HEIGHT - _BOTTOM)], "#bd2f27", 1)
 
     def draw(self, canvas: Canvas) -> None:
         """Title, axes and their ends."""

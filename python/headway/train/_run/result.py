@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._checkpoint.checkpoint import Checkpoint
-from headway._plots import panels
+from headway._plots import inline, panels
 from headway._storage import locations, run_files
 from headway._values.arguments import check_str
 from headway._values.metrics import AUTOMATIC, RESERVED, ReportedMetrics
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False)
 class Result:
-    """The outcome of a run. It is shown in a line, and in a notebook as a table.
+    """The outcome of a run. It is shown in a line, and in a notebook as a table above the charts of
+    the dashboard.
 
     Attributes:
         metrics: What the last report gave, with or without a checkpoint; None without a report. The
@@ -152,7 +153,7 @@ class Result:
         return f"Result({', '.join([*result_text.outcome(self), locations.shown(self._location)])})"
 
     def _repr_html_(self) -> str:
-        return result_text.html(self, locations.shown(self._location))
+        return result_text.html(self, locations.shown(self._location)) + inline.html(self._location)
 
     @property
     def metrics_dataframe(self) -> pandas.DataFrame | None:

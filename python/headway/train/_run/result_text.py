@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 _METRICS_MAX = 4
@@ -35,13 +35,17 @@ def outcome(result: Shown) -> list[str]:
 
 def html(result: Shown, folder: str) -> str:
     """A table with a row for each thing."""
-    import html  # Here: notebooks alone need it.
-
     rows = [(name, _value(value)) for name, value in _flat(result.metrics or {})]
     rows.append(("checkpoint", _checkpoints(result)))
     if result.error is not None:
         rows.append(("error", _error(result.error)))
-    rows.append(("folder", folder))
+    return table([*rows, ("folder", folder)])
+
+
+def table(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names with their values, in HTML."""
+    import html  # Here: notebooks alone need it.
+
     cells = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{''.join(cells)}</table>"
 
@@ -57,6 +61,11 @@ def _checkpoints(result: Shown) -> str:
 def _error(error: Exception) -> str:
     first = (str(error).splitlines() or [type(error).__name__])[0]
     return first if len(first) <= _TEXT_MAX else first[: _TEXT_MAX - 3] + "..."
+
+
+def in_words(config: dict[str, Any]) -> str:
+    """A configuration or metrics in a line."""
+    return ", ".join(f"{name}={_value(value)}" for name, value in _flat(config))
 
 
 def _flat(metrics: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from headway._plots import panels
+from headway._plots import inline, panels
 from headway._plots.canvas import canvas_for
 from headway._storage import locations, run_files
 from headway._values.arguments import check_str
 from headway.train import Result
+from headway.train._run import result_text
 from headway.tune._experiment.records import Records, TrialRecord, numbers_of
 from headway.tune.search.errors import TuneError
 from headway.tune.search.searcher import refuse_mode
@@ -25,6 +26,7 @@ _SCOPES = ("last", "all", "avg", "last-5-avg", "last-10-avg")
 
 class ResultGrid:
     """The results of an experiment, one for each trial, in the order in which they were suggested.
+    A notebook shows the best trial above the charts of the dashboard.
 
     Example:
         >>> from headway import train, tune
@@ -57,6 +59,17 @@ class ResultGrid:
     def __repr__(self) -> str:
         failed = f", {self.num_errors} failed" if self.num_errors else ""
         return f"ResultGrid({len(self)} trials{failed}, {self.experiment_path})"
+
+    def _repr_html_(self) -> str:
+        failed = f", {self.num_errors} failed" if self.num_errors else ""
+        rows = [("trials", f"{len(self)}{failed}")]
+        best = self.best_record(self._metric, self._mode) if self._metric and self._mode else None
+        if best is not None and self._metric:
+            value = self._last_value(best, self._metric)
+            rows.append(("best trial", f"{best.trial_id}: {result_text.in_words({self._metric: value})}"))
+            rows.append(("its configuration", result_text.in_words(self._records.config(best))))
+        rows.append(("folder", locations.shown(self._records.location)))
+        return result_text.table(rows) + inline.html(self._records.path)
 
     @property
     def experiment_path(self) -> str:
