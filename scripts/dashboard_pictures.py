@@ -105,7 +105,7 @@ def take_notebook(chromium: Browser, run: Path, file: Path) -> None:
     shown = Result.from_path(run)._repr_html_()
     shown = shown.replace(str(run.parent), "/home/me/headway_results")
     file.write_text(f'<!doctype html><meta charset="utf-8"><body style="font: 14px sans-serif">{shown}</body>')
-    context = chromium.new_context(viewport={"width": WIDTH, "height": HEIGHT_MAX})
+    context = chromium.new_context(viewport={"width": WIDTH, "height": HEIGHT_MAX // 2})
     page = context.new_page()
     page.goto(file.as_uri())
     page.frame_locator("iframe").locator(".u-over").nth(3).wait_for()

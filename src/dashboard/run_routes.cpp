@@ -169,11 +169,13 @@ std::string words_of(const JsonObject& metrics) {
   return words;
 }
 
+/// Where something happened. Over steps that is the report with it, as far as the reports' lines
+/// tell: the clock of a line is coarse, and many reports may have one second.
 JsonArray marks_of(const RunRecord& record, const Series& series, Axis axis) {
   JsonArray marks;
-  const auto add = [&](double at, const char* kind, const std::string& words) {
+  const auto add = [&](std::optional<double> step, double at, const char* kind, const std::string& words) {
     std::optional<double> x = at;
-    if (axis == Axis::step) x = series.step_at(at);
+    if (axis == Axis::step) x = step ? step : series.step_at(at);
     if (!x) return;
     JsonObject mark;
     mark["x"] = *x;
@@ -182,17 +184,23 @@ JsonArray marks_of(const RunRecord& record, const Series& series, Axis axis) {
     marks.push_back(std::move(mark));
   };
   for (const AttemptRecord& attempt : record.attempts()) {
-    if (attempt.number > 1) add(attempt.start_s, "restart", "attempt " + std::to_string(attempt.number) + " begins");
-    if (attempt.end_s && attempt.end_words != "finished") add(*attempt.end_s, "failure", attempt.end_words);
+    if (attempt.number > 1) {
+      add(series.last_step_of(attempt.number - 1), attempt.start_s, "restart",
+          "attempt " + std::to_string(attempt.number) + " begins");
+    }
+    if (attempt.end_s && attempt.end_words != "finished") {
+      add(series.last_step_of(attempt.number), *attempt.end_s, "failure", attempt.end_words);
+    }
   }
   for (const CheckpointRecord& checkpoint : record.checkpoints()) {
-    if (checkpoint.committed_unix_s) add(*checkpoint.committed_unix_s, "checkpoint", checkpoint.name);
+    if (!checkpoint.committed_unix_s) continue;
+    add(series.step_of_checkpoint(checkpoint.name), *checkpoint.committed_unix_s, "checkpoint", checkpoint.name);
   }
   for (const ValidationRecord& validation : record.validations()) {
     const std::string words = validation.error
                                   ? "validation of " + validation.checkpoint + " failed: " + *validation.error
                                   : validation.checkpoint + " is validated: " + words_of(validation.metrics);
-    add(validation.at_unix_s, "validation", words);
+    add(series.step_of_checkpoint(validation.checkpoint), validation.at_unix_s, "validation", words);
   }
   return marks;
 }

@@ -70,6 +70,12 @@ void Series::add(const JsonObject& line) {
   double step = number_of(line, "training_iteration");
   if (std::isnan(step)) step = static_cast<double>(reports_);
   last_time_ = std::max(last_time_, time_of_line(line));
+  if (const Json* attempt = line.if_contains("attempt"); attempt != nullptr && attempt->is_int64()) {
+    last_steps_[attempt->get_int64()] = step;
+  }
+  if (const Json* name = line.if_contains("checkpoint_dir_name"); name != nullptr && name->is_string()) {
+    checkpoint_steps_[std::string(name->get_string())] = step;
+  }
   for (const auto& [name, value] : driver::flat_metrics(line)) {
     if (!value->is_number()) continue;
     const bool own = is_automatic_metric(name);
@@ -153,6 +159,17 @@ std::optional<Buckets> Series::buckets(const std::string& metric, Axis axis, std
     buckets.last.push_back(last);
   }
   return buckets;
+}
+
+std::optional<double> Series::last_step_of(std::int64_t attempt) const {
+  if (last_steps_.empty()) return std::nullopt;
+  const auto after = last_steps_.upper_bound(attempt);
+  return after == last_steps_.begin() ? 0 : std::prev(after)->second;
+}
+
+std::optional<double> Series::step_of_checkpoint(const std::string& name) const {
+  const auto found = checkpoint_steps_.find(name);
+  return found == checkpoint_steps_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<double> Series::step_at(double unix_s) const {

@@ -42,6 +42,11 @@ class Series {
                                  std::optional<double> to, std::size_t points) const;
   /// The number of the last report at a moment.
   std::optional<double> step_at(double unix_s) const;
+  /// The last report of an attempt, or of those before it when it has none. Unset: no line says
+  /// which attempt it is of.
+  std::optional<double> last_step_of(std::int64_t attempt) const;
+  /// The report that came with a checkpoint.
+  std::optional<double> step_of_checkpoint(const std::string& name) const;
   std::size_t reports() const { return reports_; }
 
  private:
@@ -60,6 +65,8 @@ class Series {
   std::map<std::string, Column> columns_;
   std::vector<std::string> order_;
   std::size_t reports_ = 0;
+  std::map<std::int64_t, double> last_steps_;  ///< By attempt.
+  std::map<std::string, double> checkpoint_steps_;
   // The clock of lines has whole seconds; that of the run is finer, and begins anew with a driver.
   std::optional<double> base_unix_s_;
   double base_total_s_ = 0;

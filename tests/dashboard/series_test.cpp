@@ -56,6 +56,25 @@ BOOST_AUTO_TEST_CASE(a_spike_among_many_points_is_seen) {
   BOOST_TEST(near->last == (std::vector<double>{1, 1, 1000, 1, 1}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(what_happened_between_reports_of_one_second_stands_at_its_report) {
+  Series series;
+  BOOST_TEST(!series.last_step_of(1).has_value());
+  for (const auto& [step, attempt] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 2}, {2, 2}, {3, 4}}) {
+    JsonObject report = line(step, 1);
+    report["time_total_s"] = 0.001 * static_cast<double>(step);
+    report["timestamp"] = 1000;
+    report["attempt"] = attempt;
+    if (step == 2) report["checkpoint_dir_name"] = "checkpoint_000000";
+    series.add(report);
+  }
+  BOOST_TEST(series.last_step_of(1).value() == 0);
+  BOOST_TEST(series.last_step_of(2).value() == 2);
+  BOOST_TEST(series.last_step_of(3).value() == 2);
+  BOOST_TEST(series.last_step_of(4).value() == 3);
+  BOOST_TEST(series.step_of_checkpoint("checkpoint_000000").value() == 2);
+  BOOST_TEST(!series.step_of_checkpoint("checkpoint_000001").has_value());
+}
+
 BOOST_AUTO_TEST_CASE(thinning_keeps_extremes) {
   Series series(1000);
   constexpr std::int64_t count = 4010;

@@ -10,8 +10,8 @@ from headway import _core
 from headway._plots import panels
 
 _CHARTS_MAX, _POINTS = 8, 400
-#: Of a row of charts, and of what stands below them; two charts are side by side where there is room.
-_ROW_PX, _BELOW_PX, _ROWS_MAX = 310, 40, 3
+#: Of a row of charts (two side by side where there is room), and of what stands below them.
+_ROW_PX, _BELOW_PX, _ROWS_MAX = 300, 50, 3
 
 
 def html(location: str) -> str:

@@ -2,12 +2,12 @@
 
 import { colour } from "./theme.js";
 
-/** Kinds with their colour and sign; failures are drawn over the whole height. */
+/** Kinds with their colour and sign, in rows, as a restart follows a failure; failures are drawn over the whole height. */
 export const kinds = {
-  failure: { colour: "--bad", sign: "▲", through: true },
-  restart: { colour: "--wait", sign: "◆", through: true },
-  checkpoint: { colour: "--quiet", sign: "▾", through: false },
-  validation: { colour: "--accent", sign: "○", through: false },
+  failure: { colour: "--bad", sign: "▲", row: 0, through: true },
+  restart: { colour: "--wait", sign: "◆", row: 1, through: true },
+  checkpoint: { colour: "--quiet", sign: "▾", row: 0, through: false },
+  validation: { colour: "--accent", sign: "○", row: 1, through: false },
 };
 
 export function drawMarks(plot, marks) {
@@ -33,7 +33,7 @@ export function drawMarks(plot, marks) {
       context.lineTo(left, bbox.top + bbox.height);
       context.stroke();
     }
-    context.fillText(kind.sign, left, bbox.top + 8 * sharpness);
+    context.fillText(kind.sign, left, bbox.top + (8 + 11 * kind.row) * sharpness);
   }
   context.restore();
 }
