@@ -1145,6 +1145,13 @@ class DataStream:
 def say_nothing_of_leaks() -> None:
     """At the interpreter's end objects that live are no leaks."""
 
+class DataPlace:
+    """Where a stream is after a batch, which it does not keep."""
+
+    @property
+    def cursor(self) -> str:
+        """As JSON."""
+
 class DataBatch:
     """
     Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.
@@ -1156,6 +1163,10 @@ class DataBatch:
     @property
     def layout(self) -> str:
         """The columns, as JSON."""
+
+    @property
+    def layout_id(self) -> int:
+        """The same for all batches of a stream that have one layout."""
 
     @property
     def schema(self) -> bytes:
@@ -1170,8 +1181,8 @@ class DataBatch:
         """(offset, size) of each buffer; offset 0: there is none."""
 
     @property
-    def cursor(self) -> str:
-        """The position after this batch, as JSON."""
+    def place(self) -> DataPlace:
+        """Where the stream is after this batch."""
 
 def dashboard_port(argument: str, text: str) -> int | None:
     """

@@ -212,6 +212,9 @@ void bind_batch(nb::module_& module) {
   module.def(
       "say_nothing_of_leaks", [] { nb::set_leak_warnings(false); },
       "At the interpreter's end objects that live are no leaks.");
+  // Keeps the GIL: fields.
+  nb::class_<feed::Place>(module, "DataPlace", "Where a stream is after a batch, which it does not keep.")
+      .def_prop_ro("cursor", &feed::Place::cursor, "As JSON.");
   nb::class_<PyBatch>(module, "DataBatch", nb::type_slots(batch_slots),
                       "Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.")
       // Keeps the GIL: fields.
@@ -221,6 +224,10 @@ void bind_batch(nb::module_& module) {
           "layout", [](const PyBatch& self) { return to_json_text(self.batch->layout()->layout); },
           "The columns, as JSON.")
       // Keeps the GIL: fields.
+      .def_prop_ro(
+          "layout_id", [](const PyBatch& self) { return self.batch->layout()->layout.id; },
+          "The same for all batches of a stream that have one layout.")
+      // Keeps the GIL: fields.
       .def_prop_ro("schema", &schema_of, "The schema, as Arrow's IPC serializes it.")
       // Keeps the GIL: fields.
       .def_prop_ro("nodes", &nodes_of, "(length, null count) of each array, depth first.")
@@ -228,8 +235,7 @@ void bind_batch(nb::module_& module) {
       .def_prop_ro("buffers", &buffers_of, "(offset, size) of each buffer; offset 0: there is none.")
       // Keeps the GIL: fields.
       .def_prop_ro(
-          "cursor", [](const PyBatch& self) { return self.batch->cursor(); },
-          "The position after this batch, as JSON.");
+          "place", [](const PyBatch& self) { return self.batch->place(); }, "Where the stream is after this batch.");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "wire/fork_guard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -68,19 +69,19 @@ void Connection::shut() {
 
 /// Signals are blocked from the check to the wait: one that came in between would be missed.
 Result<Connection::Waited> Connection::wait(const Interrupted& interrupted, const Limit& until) const {
-  pollfd look{socket_.get(), POLLIN, 0};
+  std::array<pollfd, 2> looks{pollfd{socket_.get(), POLLIN, 0}, pollfd{until.doorbell, POLLIN, 0}};
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   while (true) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool ends = interrupted && interrupted();
-    const timespec left = time_until(until.value_or(std::chrono::steady_clock::now()));
-    const int found = ends ? 0 : ::ppoll(&look, 1, until ? &left : nullptr, &before);
+    const timespec left = time_until(until.time.value_or(std::chrono::steady_clock::now()));
+    const int found = ends ? 0 : ::ppoll(looks.data(), looks.size(), until.time ? &left : nullptr, &before);
     const int reason = errno;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (ends) return Waited::interrupted;
-    if (found > 0) return Waited::ready;
+    if (found > 0) return looks[0].revents != 0 ? Waited::ready : Waited::too_long;
     if (found == 0) return Waited::too_long;
     if (reason != EINTR)
       return Error{ErrorKind::unavailable, "cannot wait for the data process: " + wire::reason_of(reason)};
@@ -88,20 +89,24 @@ Result<Connection::Waited> Connection::wait(const Interrupted& interrupted, cons
 }
 
 Result<wire::Frame> Connection::receive(const Interrupted& interrupted) {
-  Result<std::optional<wire::Frame>> frame = take_frame(interrupted, std::nullopt);
+  Result<std::optional<wire::Frame>> frame = take_frame(interrupted, {});
   if (!frame) return frame.error();
   return std::move(**frame);
 }
 
 Result<std::optional<wire::Frame>> Connection::receive_until(const Interrupted& interrupted,
-                                                             std::chrono::steady_clock::time_point until) {
-  return take_frame(interrupted, until);
+                                                             std::chrono::steady_clock::time_point until,
+                                                             int doorbell) {
+  return take_frame(interrupted, {until, doorbell});
+}
+
+Result<void> Connection::check_owner() const {
+  if (getpid() == owner_) return {};
+  return Error{ErrorKind::invalid_argument, "a data stream cannot be read in a process that was forked from its own"};
 }
 
 Result<std::optional<wire::Frame>> Connection::take_frame(const Interrupted& interrupted, const Limit& until) {
-  if (getpid() != owner_) {
-    return Error{ErrorKind::invalid_argument, "a data stream cannot be read in a process that was forked from its own"};
-  }
+  if (Result<void> checked = check_owner(); !checked) return checked.error();
   while (true) {
     const ssize_t count = wire::receive_with_fds(socket_.get(), reader_.space(), reader_.fds(), MSG_DONTWAIT);
     if (count > 0) {

@@ -37,9 +37,12 @@ class Connection {
   /// Waits for the next message. One thread at a time. Errors: `aborted`; `unknown_outcome`, when
   /// the data process has ended.
   Result<wire::Frame> receive(const Interrupted& interrupted);
-  /// The same until a time; nothing when none has come by then.
+  /// The same until a time, or until `doorbell` is readable, if there is one; nothing when no
+  /// message has come by then.
   Result<std::optional<wire::Frame>> receive_until(const Interrupted& interrupted,
-                                                   std::chrono::steady_clock::time_point until);
+                                                   std::chrono::steady_clock::time_point until, int doorbell = -1);
+  /// Errors: `invalid_argument`, in a child that was forked from the process which opened it.
+  Result<void> check_owner() const;
 
   /// Any thread: a wait ends, and nothing more is sent.
   void shut();
@@ -47,7 +50,10 @@ class Connection {
  private:
   explicit Connection(wire::Fd socket);
   enum class Waited { ready, interrupted, too_long };
-  using Limit = std::optional<std::chrono::steady_clock::time_point>;
+  struct Limit {
+    std::optional<std::chrono::steady_clock::time_point> time;
+    int doorbell = -1;
+  };
   Result<Waited> wait(const Interrupted& interrupted, const Limit& until) const;
   Result<std::optional<wire::Frame>> take_frame(const Interrupted& interrupted, const Limit& until);
 

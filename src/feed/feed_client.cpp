@@ -22,15 +22,16 @@ Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const
 
 Batch::~Batch() { stream_->release(place_.slot); }
 
-std::string Batch::cursor() const {
-  Json cursor = stream_->cursor();
-  if (!cursor.is_object()) cursor.emplace_object();
+Place Batch::place() const { return {stream_->cursor(), place_}; }
+
+std::string Place::cursor() const {
+  Json cursor = *cursor_;
   JsonObject& fields = cursor.get_object();
-  fields["epoch"] = place_.epoch;
-  fields["window"] = place_.window;
-  fields["row"] = place_.row;
-  fields["rows_before"] = place_.rows_before;
-  fields["batches"] = place_.batches;
+  fields["epoch"] = batch_.epoch;
+  fields["window"] = batch_.window;
+  fields["row"] = batch_.row;
+  fields["rows_before"] = batch_.rows_before;
+  fields["batches"] = batch_.batches;
   return json_text(cursor);
 }
 
@@ -50,11 +51,9 @@ void Stream::close() { connection_->shut(); }
 Result<void> Stream::take(wire::Frame& frame) {
   Result<FromServer> message = wire::from_frame<FromServer>(frame);
   if (!message) return message.error();
-  if (auto* const batches = std::get_if<Batches>(&*message)) {
-    waiting_.assign(batches->batches.rbegin(), batches->batches.rend());
-  } else if (auto* const opened = std::get_if<Opened>(&*message)) {
-    if (!frame.fds.empty()) memory_->use(std::move(frame.fds.front()));
-    memory_->set_cursor(std::move(opened->cursor));
+  if (auto* const opened = std::get_if<Opened>(&*message)) {
+    if (frame.fds.size() != 2) return Error{ErrorKind::corrupted, "the data process sent no memory for batches"};
+    return memory_->use(std::move(*opened), std::move(frame.fds.front()), std::move(frame.fds.back()));
   } else if (auto* const layout = std::get_if<Layout>(&*message)) {
     layout_ = std::make_shared<const KnownLayout>(KnownLayout{std::move(*layout), frame.blob});
   } else if (auto* const end = std::get_if<End>(&*message)) {
@@ -76,7 +75,6 @@ Result<std::shared_ptr<Batch>> Stream::make(const BatchInSlot& place) {
   if (!memory) return memory.error();
   Result<SlotView> tables = read_tables(*memory);
   if (!tables) return tables.error();
-  if (!layout_) return Error{ErrorKind::corrupted, "the data process sent a batch before its layout"};
   return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), layout_);
 }
 
@@ -100,10 +98,17 @@ void Stream::look() {
   if (!std::exchange(asked_, true)) (void)connection_->send(wire::to_frame(Look{}));
 }
 
-/// More and more seldom: what is asked for last is to be about all of the epoch.
+/// More and more seldom: what is asked for last is to be about all of the epoch. Messages that have
+/// come are read here too, because a client for which batches are always there waits for none.
 void Stream::look_now_and_then() {
   if (ended_ || error_ || last_ < look_at_) return;
   if (look_at_ != Clock::time_point{}) {
+    while (!ended_ && !error_) {
+      Result<std::optional<wire::Frame>> frame = connection_->receive_until(nullptr, last_);
+      if (frame && !*frame) break;
+      if (const Result<void> taken = frame ? take(**frame) : Result<void>(frame.error()); !taken)
+        error_ = taken.error();
+    }
     look();
     look_each_ = std::min<Clock::duration>(2 * look_each_, looks_most);
   }
@@ -111,8 +116,15 @@ void Stream::look_now_and_then() {
 }
 
 Result<std::optional<wire::Frame>> Stream::receive(const Interrupted& interrupted, Clock::time_point& ask) {
-  Result<std::optional<wire::Frame>> frame = connection_->receive_until(interrupted, ask);
-  if (frame && !*frame) {
+  TakingEnd* const rings = layout_ ? memory_->rings() : nullptr;
+  if (rings != nullptr && !rings->begin_wait()) {
+    rings->end_wait();
+    return std::optional<wire::Frame>();
+  }
+  Result<std::optional<wire::Frame>> frame =
+      connection_->receive_until(interrupted, ask, rings != nullptr ? rings->doorbell() : -1);
+  if (rings != nullptr) rings->end_wait();
+  if (frame && !*frame && Clock::now() >= ask) {
     look();
     ask = Clock::now() + looks_while_waiting;
   }
@@ -120,29 +132,33 @@ Result<std::optional<wire::Frame>> Stream::receive(const Interrupted& interrupte
 }
 
 Outcome<std::shared_ptr<Batch>> Stream::wait_for_next(const Interrupted& interrupted, const Progressing& progressing) {
+  if (const Result<void> checked = connection_->check_owner(); !checked) return {checked.error(), nullptr};
   Clock::time_point ask = Clock::now() + looks_first;
-  while (waiting_.empty() && !ended_ && !error_) {
+  std::optional<BatchInSlot> place = take_batch();
+  // What was dealt before the end, or before a failure, comes before it.
+  for (; !place && !ended_ && !error_; place = take_batch()) {
     Result<std::optional<wire::Frame>> frame = receive(interrupted, ask);
     // An interrupted wait may be resumed.
     if (!frame && frame.error().kind == ErrorKind::aborted) return {frame.error(), nullptr};
     if (frame && !*frame) continue;
     const Result<void> taken = frame ? take(**frame) : Result<void>(frame.error());
     if (!taken) error_ = taken.error();
-    if (!progressing || !waiting_.empty() || ended_ || error_) continue;
+    if (!progressing || ended_ || error_) continue;
     progressing(counters_);
     // Before another batch comes, which would be lost.
     if (interrupted && interrupted()) return {Error{ErrorKind::aborted, "interrupted"}, nullptr};
   }
-  if (error_) return {*error_, failure_};
-  if (waiting_.empty()) return {std::shared_ptr<Batch>(), nullptr};
-  Result<std::shared_ptr<Batch>> batch = make(waiting_.back());
-  waiting_.pop_back();
-  if (!batch) {
-    error_ = batch.error();
-  } else {
-    (void)connection_->send(wire::to_frame(Took{1}));
-  }
+  if (!place && error_) return {*error_, failure_};
+  if (!place) return {std::shared_ptr<Batch>(), nullptr};
+  Result<std::shared_ptr<Batch>> batch = make(*place);
+  if (!batch) error_ = batch.error();
   return {std::move(batch), nullptr};
+}
+
+/// The layout was sent before the first batch was dealt, and may come after it.
+std::optional<BatchInSlot> Stream::take_batch() {
+  TakingEnd* const rings = layout_ ? memory_->rings() : nullptr;
+  return rings != nullptr ? rings->take() : std::nullopt;
 }
 
 Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,

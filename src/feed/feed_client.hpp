@@ -2,6 +2,7 @@
 
 #include "feed/connection.hpp"
 #include "feed/feed_messages.hpp"
+#include "feed/handover.hpp"
 #include "feed/slot.hpp"
 
 #include <headway/result.hpp>
@@ -41,6 +42,18 @@ class StreamMemory;
 /// Called while a wait lasts, now and then, with how far the data process is.
 using Progressing = std::function<void(const FlowCounters&)>;
 
+/// Where a stream is after a batch. It does not keep the batch.
+class Place {
+ public:
+  Place(std::shared_ptr<const Json> cursor, const BatchInSlot& batch) : cursor_(std::move(cursor)), batch_(batch) {}
+  /// As JSON.
+  std::string cursor() const;
+
+ private:
+  std::shared_ptr<const Json> cursor_;  ///< At the stream's start.
+  BatchInSlot batch_;
+};
+
 /// Rows in memory that the data process shares with this one. Writable, and nobody else's. When
 /// the last owner lets it go, the data process may use the memory again.
 class Batch {
@@ -61,8 +74,7 @@ class Batch {
   const std::vector<SlotNode>& nodes() const { return tables_.nodes; }
   const std::vector<SlotBuffer>& buffers() const { return tables_.buffers; }
   const std::shared_ptr<const KnownLayout>& layout() const { return layout_; }
-  /// The position after this batch, as JSON.
-  std::string cursor() const;
+  Place place() const;
 
  private:
   std::shared_ptr<StreamMemory> stream_;
@@ -102,16 +114,17 @@ class Stream {
   Result<void> take(wire::Frame& frame);
   Result<std::shared_ptr<Batch>> make(const BatchInSlot& place);
   Outcome<std::shared_ptr<Batch>> wait_for_next(const Interrupted& interrupted, const Progressing& progressing);
-  /// The next message; nothing when the data process was asked for its progress meanwhile.
+  /// The next message; nothing when a batch was dealt instead, or the data process was asked for
+  /// its progress meanwhile.
   Result<std::optional<wire::Frame>> receive(const Interrupted& interrupted,
                                              std::chrono::steady_clock::time_point& ask);
+  std::optional<BatchInSlot> take_batch();
   void look();
   void look_now_and_then();
 
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<StreamMemory> memory_;
   std::shared_ptr<const KnownLayout> layout_;
-  std::vector<BatchInSlot> waiting_;  ///< The next one last.
   bool ended_ = false;
   End end_;
   std::optional<Error> error_;

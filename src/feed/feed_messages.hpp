@@ -17,7 +17,7 @@
 /// is the end of its connection.
 namespace headway::feed {
 
-inline constexpr int protocol_version = 1;
+inline constexpr int protocol_version = 2;
 
 /// The first message of every connection. What the first client of a data process gives holds for
 /// all.
@@ -90,14 +90,7 @@ struct Run {
 };
 BOOST_DESCRIBE_STRUCT(Run, (), (plan, blob_sizes, errored_max))
 
-/// The client has begun to use so many more batches; the server may send as many.
-struct Took {
-  static constexpr std::string_view is = "Took";
-  std::int64_t batches = 0;
-};
-BOOST_DESCRIBE_STRUCT(Took, (), (batches))
-
-/// The last view of these slots has died; the server may use them again.
+/// Slots have come back: those that `TakingEnd` has noted, and these, for which it had no room.
 struct Release {
   static constexpr std::string_view is = "Release";
   std::vector<std::int64_t> slots;
@@ -110,15 +103,17 @@ struct Look {
 };
 BOOST_DESCRIBE_STRUCT(Look, (), ())
 
-using ToServer = std::variant<Hello, Open, Ask, Run, Took, Release, Look>;
+using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look>;
 
-/// The stream has begun. Descriptor: the memory that its slots lie in.
+/// The stream has begun. Descriptors: the memory that its rings and slots lie in, and what is rung
+/// when a batch was dealt for which the client waits.
 struct Opened {
   static constexpr std::string_view is = "Opened";
-  static constexpr wire::FrameBounds bounds{16 << 20, 0, 1};
-  Json cursor;  ///< At the stream's start; a batch has the numbers of it that change.
+  static constexpr wire::FrameBounds bounds{16 << 20, 0, 2};
+  Json cursor;                   ///< At the stream's start. Some numbers change with each batch.
+  std::uint64_t rings_size = 0;  ///< Bytes of the rings, with which the memory begins.
 };
-BOOST_DESCRIBE_STRUCT(Opened, (), (cursor))
+BOOST_DESCRIBE_STRUCT(Opened, (), (cursor, rings_size))
 
 struct LayoutColumn {
   std::string name;
@@ -136,26 +131,6 @@ struct Layout {
   std::vector<LayoutColumn> columns;
 };
 BOOST_DESCRIBE_STRUCT(Layout, (), (id, columns))
-
-/// A batch in the stream's memory, with the cursor after it.
-struct BatchInSlot {
-  std::int64_t slot = 0;
-  std::uint64_t offset = 0;  ///< Of the slot within the memory.
-  std::uint64_t size = 0;    ///< Of the slot.
-  std::int64_t rows = 0;
-  std::int64_t epoch = 0;
-  std::int64_t window = 0;
-  std::int64_t row = 0;
-  std::int64_t rows_before = 0;
-  std::int64_t batches = 0;
-};
-BOOST_DESCRIBE_STRUCT(BatchInSlot, (), (slot, offset, size, rows, epoch, window, row, rows_before, batches))
-
-struct Batches {
-  static constexpr std::string_view is = "Batches";
-  std::vector<BatchInSlot> batches;
-};
-BOOST_DESCRIBE_STRUCT(Batches, (), (batches))
 
 /// All rows of the epoch were sent.
 struct End {
@@ -195,6 +170,6 @@ struct Failed {
 };
 BOOST_DESCRIBE_STRUCT(Failed, (), (kind, message, traceback, where))
 
-using FromServer = std::variant<Opened, Layout, Batches, End, Answer, Progress, Failed>;
+using FromServer = std::variant<Opened, Layout, End, Answer, Progress, Failed>;
 
 }  // namespace headway::feed

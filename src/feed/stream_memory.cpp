@@ -3,16 +3,25 @@
 #include <cerrno>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace headway::feed {
+
+StreamMemory::StreamMemory(std::shared_ptr<Connection> connection)
+    : connection_(std::move(connection)), owner_(getpid()), cursor_(std::make_shared<const Json>(JsonObject())) {}
 
 StreamMemory::~StreamMemory() {
   for (const auto& [id, mapped] : slots_) ::munmap(mapped.memory.data(), mapped.memory.size());
 }
 
-void StreamMemory::use(wire::Fd memory) {
+Result<void> StreamMemory::use(Opened opened, wire::Fd memory, wire::Fd doorbell) {
+  Result<TakingEnd> rings = TakingEnd::map(memory, opened.rings_size, std::move(doorbell));
+  if (!rings) return rings.error();
   const std::lock_guard lock(mutex_);
   memory_ = std::move(memory);
+  rings_.emplace(std::move(*rings));
+  if (opened.cursor.is_object()) cursor_ = std::make_shared<const Json>(std::move(opened.cursor));
+  return {};
 }
 
 /// A slot's number stands for one place for ever, so what was mapped once stays mapped. A place
@@ -40,8 +49,17 @@ Result<std::span<std::byte>> StreamMemory::slot(const BatchInSlot& place) {
 }
 
 void StreamMemory::release(std::int64_t slot) {
+  // A forked child has copies of batches, which it may let go.
+  if (getpid() != owner_) return;
+  Release release;
+  {
+    const std::lock_guard lock(returning_);
+    const TakingEnd::Returned returned = rings_->give_back(slot);
+    if (returned == TakingEnd::Returned::quietly) return;
+    if (returned == TakingEnd::Returned::by_message) release.slots.push_back(slot);
+  }
   // A data process that has ended needs nothing back.
-  (void)connection_->send(wire::to_frame(Release{{slot}}));
+  (void)connection_->send(wire::to_frame(release));
 }
 
 }  // namespace headway::feed

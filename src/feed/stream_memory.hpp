@@ -1,6 +1,7 @@
 #pragma once
 
 #include "feed/connection.hpp"
+#include "feed/handover.hpp"
 
 #include <headway/result.hpp>
 
@@ -8,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <sys/types.h>
 
 namespace headway::feed {
 
@@ -16,14 +19,16 @@ namespace headway::feed {
 /// unmapped when the stream and all of them are gone. Any thread may call it.
 class StreamMemory {
  public:
-  explicit StreamMemory(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  explicit StreamMemory(std::shared_ptr<Connection> connection);
   ~StreamMemory();
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
 
-  void use(wire::Fd memory);
-  void set_cursor(Json cursor) { cursor_ = std::move(cursor); }
-  const Json& cursor() const { return cursor_; }
+  /// What `opened` tells of, with its two descriptors. Errors: `corrupted`, `unavailable`.
+  Result<void> use(Opened opened, wire::Fd memory, wire::Fd doorbell);
+  const std::shared_ptr<const Json>& cursor() const { return cursor_; }
+  /// The client's end of the rings; null until they are there. Batches are taken by one thread.
+  TakingEnd* rings() { return rings_ ? &*rings_ : nullptr; }
 
   /// The slot's bytes. Errors: `corrupted`, when the memory does not have them; `unavailable`.
   Result<std::span<std::byte>> slot(const BatchInSlot& place);
@@ -38,9 +43,12 @@ class StreamMemory {
   };
 
   std::shared_ptr<Connection> connection_;
+  const pid_t owner_;
   std::mutex mutex_;
   wire::Fd memory_;
-  Json cursor_;
+  std::optional<TakingEnd> rings_;
+  std::mutex returning_;
+  std::shared_ptr<const Json> cursor_;
   std::map<std::int64_t, Mapped> slots_;
 };
 

@@ -166,11 +166,8 @@ arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) 
 
 arrow::Status Flow::open_outlets(const data::Cursor& cursor) {
   for (const Member& member : members_) {
-    wire::Frame frame = wire::to_frame(feed::Opened{to_json(cursor)});
-    Result<wire::Fd> memory = member.outlet->memory().share();
-    if (!memory) return status_of(memory.error());
-    frame.fds.push_back(std::move(*memory));
-    member.outlet->send(std::move(frame));
+    const Result<void> opened = member.outlet->open(to_json(cursor));
+    if (!opened) return status_of(opened.error());
   }
   return arrow::Status::OK();
 }

@@ -4,26 +4,50 @@
 #include <utility>
 
 namespace headway::flow {
+namespace {
 
-Outlet::Outlet(std::unique_ptr<SlotMemory> memory, int prefetch, std::function<void()> notify)
-    : memory_(std::move(memory)),
-      prefetch_(prefetch),
-      notify_(std::move(notify)),
-      may_send_(std::max(prefetch, 0) + 1) {}
+/// Of small batches so many bytes are made ahead, where the prefetch alone would be less.
+constexpr std::uint64_t ahead_bytes = 256 << 10;
+constexpr std::uint64_t places_min = 64;
+constexpr std::uint64_t places_max = 1 << 16;
+
+Error unknown_slot() { return {ErrorKind::corrupted, "a client gave back a slot that it did not have"}; }
+
+}  // namespace
+
+Result<std::shared_ptr<Outlet>> Outlet::make(Budget& budget, int prefetch, std::function<void()> notify) {
+  const auto wanted = static_cast<std::uint64_t>(std::max(prefetch, 0)) + 1;
+  const std::uint64_t head_size = feed::DealingEnd::bytes_for(std::clamp(wanted, places_min, places_max));
+  Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make(budget, head_size);
+  if (!memory) return memory.error();
+  Result<feed::DealingEnd> rings = feed::DealingEnd::make((*memory)->head());
+  if (!rings) return rings.error();
+  return std::shared_ptr<Outlet>(new Outlet(std::move(*memory), std::move(*rings), prefetch, std::move(notify)));
+}
+
+Outlet::Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int prefetch, std::function<void()> notify)
+    : memory_(std::move(memory)), rings_(std::move(rings)), prefetch_(prefetch), notify_(std::move(notify)) {}
+
+std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
+  const auto wanted = static_cast<std::uint64_t>(std::max(prefetch_, 0)) + 1;
+  const std::uint64_t small = std::min(places_min, ahead_bytes / std::max<std::uint64_t>(batch_size, 1));
+  return std::min(std::max(wanted, small), rings_.places());
+}
 
 Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
                           const std::function<void(bool waits)>& on_wait) {
-  {
-    std::unique_lock lock(mutex_);
-    const auto may_go = [this] { return closed_ || may_send_ > 0; };
-    if (!may_go()) {
-      on_wait(true);
-      changed_.wait(lock, may_go);
-      on_wait(false);
-    }
-    if (closed_) return false;
-    --may_send_;
+  const std::uint64_t most = ahead_max(batch.size());
+  if (!closed_ && rings_.ahead() >= most) {
+    // Where several may wait, the client has half of them before it wakes this thread.
+    const std::uint64_t left = std::max(static_cast<std::uint64_t>(std::max(prefetch_, 0)), most / 2);
+    on_wait(true);
+    rings_.wait_until_ahead(std::min(left, most - 1), [this] { return closed(); });
+    on_wait(false);
   }
+  if (closed_) return false;
+  if (rings_.ahead() >= rings_.places())
+    return Error{ErrorKind::corrupted, "a client took batches that it did not get"};
+  if (const Result<void> collected = collect(); !collected) return collected.error();
   const Result<Slot> slot = memory_->take(batch.size());
   if (!slot) return slot.error();
   batch.write(slot->memory, 0);
@@ -31,21 +55,26 @@ Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
   place.offset = slot->offset;
   place.size = slot->size;
   place.rows = batch.rows();
-  bool notify = false;
-  {
-    const std::lock_guard lock(mutex_);
-    batches_.batches.push_back(place);
-    notify = !std::exchange(notified_, true);
-  }
-  if (notify) notify_();
+  rings_.deal(place);
   return true;
+}
+
+Result<void> Outlet::open(Json cursor) {
+  Result<wire::Fd> memory = memory_->share();
+  if (!memory) return memory.error();
+  Result<wire::Fd> doorbell = rings_.share_doorbell();
+  if (!doorbell) return doorbell.error();
+  wire::Frame frame = wire::to_frame(feed::Opened{std::move(cursor), memory_->head().size()});
+  frame.fds.push_back(std::move(*memory));
+  frame.fds.push_back(std::move(*doorbell));
+  send(std::move(frame));
+  return {};
 }
 
 void Outlet::send(wire::Frame frame) {
   bool notify = false;
   {
     const std::lock_guard lock(mutex_);
-    queue_batches();
     frames_.push_back(std::move(frame));
     notify = !std::exchange(notified_, true);
   }
@@ -57,24 +86,20 @@ void Outlet::finish(wire::Frame frame) {
     const std::lock_guard lock(mutex_);
     finished_ = true;
   }
+  rings_.finish();
+  (void)collect();
   memory_->drop_free_ones();
   send(std::move(frame));
 }
 
-void Outlet::queue_batches() {
-  if (batches_.batches.empty()) return;
-  frames_.push_back(wire::to_frame(std::exchange(batches_, {})));
-}
-
-void Outlet::took(std::int64_t batches) {
-  {
-    const std::lock_guard lock(mutex_);
-    may_send_ += batches;
-  }
-  changed_.notify_all();
+Result<void> Outlet::collect() {
+  const std::lock_guard lock(collecting_);
+  return rings_.collect(
+      [this](std::int64_t slot) { return memory_->give_back(slot) ? Result<void>() : Result<void>(unknown_slot()); });
 }
 
 bool Outlet::release(const std::vector<std::int64_t>& slots) {
+  if (!collect()) return false;
   if (!std::ranges::all_of(slots, [this](std::int64_t slot) { return memory_->give_back(slot); })) return false;
   const std::lock_guard lock(mutex_);
   if (finished_) memory_->drop_free_ones();
@@ -82,22 +107,13 @@ bool Outlet::release(const std::vector<std::int64_t>& slots) {
 }
 
 void Outlet::close() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool Outlet::closed() const {
-  const std::lock_guard lock(mutex_);
-  return closed_;
+  closed_ = true;
+  rings_.ring();
 }
 
 std::vector<wire::Frame> Outlet::take_messages() {
   const std::lock_guard lock(mutex_);
   notified_ = false;
-  queue_batches();
   return std::exchange(frames_, {});
 }
 

@@ -55,15 +55,15 @@ void Session::start() {
 }
 
 Result<ReservedOutlet> reserve_outlet(boost::asio::io_context& loop, Budget& budget, int prefetch) {
-  Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make(budget);
-  if (!memory) return memory.error();
   auto owner = std::make_shared<std::weak_ptr<Session>>();
   auto notify = [owner, &loop] {
     boost::asio::post(loop, [owner] {
       if (const auto session = owner->lock()) session->flush();
     });
   };
-  return ReservedOutlet{std::make_shared<Outlet>(std::move(*memory), prefetch, std::move(notify)), owner};
+  Result<std::shared_ptr<Outlet>> outlet = Outlet::make(budget, prefetch, std::move(notify));
+  if (!outlet) return outlet.error();
+  return ReservedOutlet{std::move(*outlet), owner};
 }
 
 void Session::adopt(const ReservedOutlet& reserved) {
@@ -87,10 +87,6 @@ Result<void> Session::on_frame(wire::Frame frame) {
     return {};
   }
   if (!greeted_) return Error{ErrorKind::corrupted, "a client did not begin with Hello"};
-  if (const auto* took = std::get_if<feed::Took>(&*message)) {
-    if (outlet_ && took->batches > 0) outlet_->took(took->batches);
-    return {};
-  }
   if (const auto* release = std::get_if<feed::Release>(&*message)) {
     if (outlet_ && !outlet_->release(release->slots)) {
       return Error{ErrorKind::corrupted, "a client gave back a slot that it did not have"};

@@ -17,15 +17,25 @@ std::uint64_t with_reserve(std::uint64_t size) { return (size + size / 8 + page 
 
 }  // namespace
 
-Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget) {
+Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget, std::uint64_t head_size) {
   wire::Fd memory(memfd_create("headway-batches", MFD_CLOEXEC));
   if (!memory.is_open()) {
     return Error{ErrorKind::unavailable, "cannot make memory for batches: " + wire::reason_of(errno)};
   }
-  return std::unique_ptr<SlotMemory>(new SlotMemory(std::move(memory), budget));
+  std::unique_ptr<SlotMemory> made(new SlotMemory(std::move(memory), budget));
+  made->end_ = (head_size + page - 1) / page * page;
+  void* const head = ftruncate(made->memory_.get(), static_cast<off_t>(made->end_)) != 0
+                         ? MAP_FAILED
+                         : mmap(nullptr, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, made->memory_.get(), 0);
+  if (head == MAP_FAILED) {
+    return Error{ErrorKind::unavailable, "cannot map memory for batches: " + wire::reason_of(errno)};
+  }
+  made->head_ = {static_cast<std::byte*>(head), head_size};
+  return made;
 }
 
 SlotMemory::~SlotMemory() {
+  if (!head_.empty()) munmap(head_.data(), head_.size());
   for (const auto& [id, known] : slots_) munmap(known.slot.memory.data(), known.slot.size);
 }
 

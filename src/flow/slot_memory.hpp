@@ -28,8 +28,9 @@ struct Slot {
 /// thread may call it.
 class SlotMemory {
  public:
-  /// Slots are counted in `budget`, which outlives this. Errors: `unavailable`.
-  static Result<std::unique_ptr<SlotMemory>> make(Budget& budget);
+  /// The memory begins with `head_size` bytes that are no slot's. Slots are counted in `budget`,
+  /// which outlives this. Errors: `unavailable`.
+  static Result<std::unique_ptr<SlotMemory>> make(Budget& budget, std::uint64_t head_size);
   ~SlotMemory();
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
@@ -43,6 +44,9 @@ class SlotMemory {
 
   /// A descriptor for the client.
   Result<wire::Fd> share() const;
+
+  /// What the memory begins with.
+  std::span<std::byte> head() const { return head_; }
 
   /// Bytes of all slots, in use or not.
   std::uint64_t bytes() const;
@@ -61,6 +65,7 @@ class SlotMemory {
   mutable std::mutex mutex_;
   const wire::Fd memory_;
   Budget& budget_;
+  std::span<std::byte> head_;
   std::uint64_t end_ = 0;  ///< Of the file. What is punched out of it is never used again.
   std::uint64_t bytes_ = 0;
   std::int64_t last_id_ = 0;

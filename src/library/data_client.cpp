@@ -35,7 +35,8 @@ class OpenedStream : public DataStream {
       return std::optional<Taken>();
     }
     if (waits_ != nullptr) waits_->end(*stream_);
-    return std::optional<Taken>(Taken{as_columns(*taken.value), (*taken.value)->cursor()});
+    return std::optional<Taken>(
+        Taken{as_columns(*taken.value), [place = (*taken.value)->place()] { return place.cursor(); }});
   }
 
  private:

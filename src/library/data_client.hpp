@@ -4,6 +4,7 @@
 #include <headway/result.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ class DataStream {
  public:
   struct Taken {
     data::Batch batch;
-    std::string cursor_json;  ///< The position after it.
+    std::function<std::string()> cursor_json;  ///< The position after it.
   };
 
   virtual ~DataStream() = default;

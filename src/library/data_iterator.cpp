@@ -64,7 +64,7 @@ Json consumption_of(const IteratorState& state, const BatchOptions& options) {
           {"lanes", state.lanes},
           {"equal", !state.group.empty()},
           {"prefetch", options.prefetch_batches},
-          {"cursor", state.cursor},
+          {"cursor", state.cursor()},
           {"iterator", stream_name(state)},
           {"more", state.ended}};
 }
@@ -88,7 +88,7 @@ class EpochRun {
   EpochRun(std::shared_ptr<IteratorState> state, const BatchOptions& options) : state_(std::move(state)) {
     if (state_->moving != 0) {  // The loop before was left in the middle.
       ++state_->epoch;
-      state_->cursor = Json();
+      state_->place = nullptr;
       state_->moving = 0;
     }
     epoch_ = state_->epoch;
@@ -142,13 +142,13 @@ class EpochRun {
     batch_ = std::move(taken->batch);
     library::call_batch_functions(state_->dataset.functions(), *batch_);
     check_rows(*batch_);
-    if (state_->moving == loop_) state_->cursor = Json::parse(taken->cursor_json).value();
+    if (state_->moving == loop_) state_->place = std::move(taken->cursor_json);
   }
 
   void end() {
     if (state_->moving != loop_) return;
     state_->epoch = epoch_ + 1;
-    state_->cursor = Json();
+    state_->place = nullptr;
     state_->moving = 0;
   }
 
@@ -184,7 +184,7 @@ Epochs::Iterator Epochs::begin() const {
 Epochs DataIterator::batches(const BatchOptions& options) const { return {state_, options}; }
 
 Json DataIterator::state() const {
-  Json state = {{"version", state_version}, {"epoch", state_->epoch}, {"cursor", state_->cursor}};
+  Json state = {{"version", state_version}, {"epoch", state_->epoch}, {"cursor", state_->cursor()}};
   if (state_->lanes > 1) state["lanes"] = state_->lanes;
   return state;
 }
@@ -197,7 +197,8 @@ void DataIterator::load_state(const Json& state) {
         {ErrorKind::invalid_argument, "state is " + state.dump() + "; allowed: what DataIterator::state() gave"});
   }
   state_->epoch = state.at("epoch").as_int();
-  state_->cursor = state.at("cursor");
+  state_->place = nullptr;
+  if (!state.at("cursor").is_null()) state_->place = [cursor = state.at("cursor").dump()] { return cursor; };
   // Whatever machines there are now: what a step trains is the same.
   state_->lanes = static_cast<int>(state.value_or("lanes", std::int64_t{1}));
   state_->moving = 0;

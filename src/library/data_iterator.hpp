@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,11 @@ struct IteratorState {
   int clients_here = 0;
   int lanes = 1;  ///< Into which an epoch is cut; each machine reads its own.
   std::optional<std::uint64_t> seed = std::nullopt;
-  /// An epoch, and a cursor in it; null at its begin.
+  /// An epoch, and a place in it, whose cursor is made when it is asked for; none at its begin.
   std::int64_t epoch = 0;
-  Json cursor = {};
+  std::function<std::string()> place = nullptr;
+
+  Json cursor() const { return place ? Json::parse(place()).value() : Json(); }
   /// The loop that moves this position; 0: none. One that was left for another moves it no more.
   std::int64_t moving = 0;
   std::int64_t loops = 0;

@@ -46,7 +46,7 @@ void give_shards(const std::string& datasets_json, const std::string& positions_
 std::optional<std::string> shard_positions() {
   Json positions = Json::object();
   for (const auto& [name, state] : shards()) {
-    if (state->epoch == 0 && state->cursor.is_null()) continue;
+    if (state->epoch == 0 && !state->place) continue;
     positions[name] = data::DataIterator(state).state();
   }
   if (positions.size() == 0) return std::nullopt;

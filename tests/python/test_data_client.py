@@ -167,7 +167,7 @@ def test_a_stream_resumes_at_the_next_row_with_another_world_size(client, shuffl
     stream = open_stream(client, plan, batch_size=1000, seed=5)
     taken = [stream.next() for _ in range(217)]
     begun = [value for batch in taken for value in numbers(batch).tolist()]
-    cursor = json.loads(taken[-1].cursor)
+    cursor = json.loads(taken[-1].place.cursor)
     assert cursor["rows_before"] == 217_000
     stream.close()
     rest = all_numbers(open_stream(client, plan, batch_size=333, cursor=cursor))
@@ -176,7 +176,7 @@ def test_a_stream_resumes_at_the_next_row_with_another_world_size(client, shuffl
 
 def test_a_cursor_of_another_plan_is_refused(client):
     stream = open_stream(client, [node("range", rows=50)], batch_size=10)
-    cursor = json.loads(stream.next().cursor)
+    cursor = json.loads(stream.next().place.cursor)
     with pytest.raises(ValueError, match="rows was 50, is 60"):
         open_stream(client, [node("range", rows=60)], batch_size=10, cursor=cursor).next()
 

@@ -64,7 +64,7 @@ def test_a_table_has_a_line_a_stage_with_its_rows_and_time():
 
 
 def test_a_slow_consumer_is_what_stages_wait_for():
-    iterator = data.range(40).iterator()
+    iterator = data.range_tensor(40, shape=(4096,)).iterator()  # Of small batches several wait.
     for _ in iterator.iter_batches(batch_size=10, prefetch_batches=0):
         threading.Event().wait(0.05)  # A step of the training.
     stages = table(iterator.stats())

@@ -90,14 +90,14 @@ class Layouts:
     """The layouts of a stream's batches, each parsed once."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Layout] = {}
+        self._known: dict[int, Layout] = {}
 
     def of(self, core: Any) -> Layout:
         """A batch's layout."""
-        text = core.layout
-        if text not in self._known:
-            self._known[text] = Layout(core)
-        return self._known[text]
+        number = core.layout_id
+        if number not in self._known:
+            self._known[number] = Layout(core)
+        return self._known[number]
 
 
 class Batch:
@@ -116,9 +116,9 @@ class Batch:
         self._arrow: pa.RecordBatch | None = None
 
     @property
-    def cursor(self) -> str:
-        """The position after this batch, as JSON."""
-        return self._core.cursor
+    def place(self) -> _core.DataPlace:
+        """Where the stream is after this batch."""
+        return self._core.place
 
     @property
     def names(self) -> list[str]:

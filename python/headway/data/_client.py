@@ -301,7 +301,6 @@ def _hello(context: DataContext) -> dict[str, Any]:
     from headway._worker.functions import host
 
     return {
-        "protocol": 1,
         "budget": context.execution_options.budget(),
         "threads": 0,
         "function_host": host.command(),

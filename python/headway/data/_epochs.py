@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
     from headway.data._waits import RankWaits
 
 _numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """Where an iteration begins that resumes, in the place of a batch's.
+
+    Attributes:
+        cursor: As JSON.
+    """
+
+    cursor: str
 
 
 def lanes_for(machines: int) -> int:

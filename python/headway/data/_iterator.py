@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from headway import _core
 from headway._values.arguments import check_bool, check_int, refuse
 from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
@@ -86,9 +87,9 @@ class DataIterator(ToTensorflow):
         self._share = _share or Share()
         self._seed = _seed
         self._name = _name
-        #: Where the iteration is: an epoch, and a cursor in it; None at its begin.
+        #: Where the iteration is: an epoch, and a place in it; None at its begin.
         self._epoch = 0
-        self._cursor: str | None = None
+        self._place: _core.DataPlace | _epochs.Resumed | None = None
         #: The iteration that moves this position. One that was left for another moves it no more.
         self._moving: object = None
         self._stats: Any = None
@@ -108,7 +109,7 @@ class DataIterator(ToTensorflow):
         """Batches of rows; only the last one may be shorter.
 
         Args:
-            prefetch_batches: Batches that are made ahead.
+            prefetch_batches: Batches that are made ahead; of small ones more, up to 256 KiB.
             batch_size: Rows of a batch; None: pieces as they are, and 4096 rows for each of those
                 who share.
             batch_format: ``"default"`` and ``"numpy"``: a dict of arrays; ``"pandas"``;
@@ -299,8 +300,7 @@ class DataIterator(ToTensorflow):
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration is, after the rows that were consumed so far."""
-        cursor = None if self._cursor is None else json.loads(self._cursor)
-        state = {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": cursor}
+        state = {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": self._cursor()}
         return {**state, "lanes": self._share.lanes} if self._share.lanes > 1 else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -315,7 +315,10 @@ class DataIterator(ToTensorflow):
         cursor = state_dict["cursor"]
         # Whatever machines there are now: what a step trains is the same.
         self._share = dataclasses.replace(self._share, lanes=state_dict.get("lanes", 1))
-        self._cursor, self._moving = None if cursor is None else json.dumps(cursor), None
+        self._place, self._moving = None if cursor is None else _epochs.Resumed(json.dumps(cursor)), None
+
+    def _cursor(self) -> Any:
+        return self._place and json.loads(self._place.cursor)
 
     def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:
         return (convert(batch) for batch in self._epoch_of(consumption))
@@ -323,13 +326,13 @@ class DataIterator(ToTensorflow):
     def _epoch_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
         """The batches of the next epoch, or of the rest of one that is resumed."""
         if self._moving is not None:  # The one before was left in the middle.
-            self._epoch, self._cursor = self._epoch + 1, None
+            self._epoch, self._place = self._epoch + 1, None
         moving = self._moving = object()
         epoch = self._epoch
         if self._share.group and consumption["batch_size"] is None:
             consumption = {**consumption, "batch_size": _ROWS_OF_PIECE}
         asked = {**consumption, **dataclasses.asdict(self._share), "epoch": epoch}
-        asked["cursor"] = None if self._cursor is None else json.loads(self._cursor)
+        asked["cursor"] = self._cursor()
         if asked["seed"] is None:
             asked["seed"] = self._seed
         self._waits = self._waits or _waits.of_rank(self._name)
@@ -338,7 +341,7 @@ class DataIterator(ToTensorflow):
             for batch in stream:
                 self._epochs.begun()
                 if self._moving is moving:
-                    self._cursor = batch.cursor
+                    self._place = batch.place
                 yield batch
         finally:
             try:
@@ -350,7 +353,7 @@ class DataIterator(ToTensorflow):
             finally:
                 self._epochs.leave(stream)
                 if self._moving is moving:
-                    self._epoch, self._cursor, self._moving = epoch + 1, None, None
+                    self._epoch, self._place, self._moving = epoch + 1, None, None
 
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""
@@ -384,5 +387,5 @@ def checked_consumption(
 
 def position_of(iterators: dict[str, DataIterator]) -> str | None:
     """Where iterators are, as a checkpoint keeps it; None where nothing was consumed."""
-    begun = {name: each.state_dict() for name, each in iterators.items() if each._epoch or each._cursor}
+    begun = {name: each.state_dict() for name, each in iterators.items() if each._epoch or each._place}
     return json.dumps(begun) if begun else None
