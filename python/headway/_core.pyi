@@ -35,6 +35,11 @@ def works_in_trial_dir() -> bool:
     Whether the environment has ranks work in the run's directory. Raises ValueError, naming the variable.
     """
 
+def tells_of_a_task(variable: str) -> bool:
+    """
+    Whether a variable of the environment tells a process which task of Slurm's it is: not for ranks.
+    """
+
 def check_run_config(json: str) -> None:
     """Raises ValueError for a bad RunConfig."""
 

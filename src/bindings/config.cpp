@@ -40,6 +40,9 @@ void bind_config(nb::module_& module) {
   module.def(
       "works_in_trial_dir", [] { return unwrap(works_in_trial_dir()); },
       "Whether the environment has ranks work in the run's directory. Raises ValueError, naming the variable.");
+  module.def(
+      "tells_of_a_task", [](const std::string& variable) { return tells_of_a_task(variable); }, nb::arg("variable"),
+      "Whether a variable of the environment tells a process which task of Slurm's it is: not for ranks.");
   module.def("check_run_config", &check<RunPlace>, nb::arg("json"), "Raises ValueError for a bad RunConfig.");
 }
 

@@ -119,6 +119,8 @@ void RemoteAgent::examine(std::int64_t worker_id, Examined done) {
   channel_->send(wire::to_frame(ExamineWorker{worker_id, number}));
 }
 
+void RemoteAgent::dismiss() { channel_->send(wire::to_frame(Dismiss{})); }
+
 Result<void> RemoteAgent::on_frame(const wire::Frame& frame) {
   Result<FromAgent> message = wire::from_frame<FromAgent>(frame);
   if (!message) return message.error();

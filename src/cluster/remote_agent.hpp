@@ -39,6 +39,8 @@ class RemoteAgent : public node::NodeAgent {
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
+  /// Handlers hear of its end: it leaves.
+  void dismiss() override;
   /// Waits for the log files. The destructor dismisses the agent.
   void close(std::function<void()> closed) override;
 

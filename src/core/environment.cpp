@@ -5,6 +5,8 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -32,6 +34,19 @@ Result<std::optional<double>> seconds_of_environment(const char* variable, std::
   return Error{ErrorKind::invalid_argument,
                std::string(variable) + " is " + json_text(Json(boost::json::string(text))) +
                    " in the environment; allowed: 0 (" + zero + "), or seconds up to 1000000000"};
+}
+
+bool tells_of_a_task(std::string_view variable) {
+  constexpr std::array names{"SLURM_PROCID",    "SLURM_LOCALID",      "SLURM_NODEID",
+                             "SLURM_NPROCS",    "SLURM_GTIDS",        "SLURM_MPI_TYPE",
+                             "SLURMD_NODENAME", "SLURM_DISTRIBUTION", "SLURM_CPU_FREQ_REQ"};
+  constexpr std::array beginnings{"SLURM_NTASKS",   "SLURM_STEP",     "SLURM_TASK", "SLURM_SRUN_",
+                                  "SLURM_CPU_BIND", "SLURM_MEM_BIND", "SLURM_PMI",  "SLURM_TOPOLOGY_ADDR",
+                                  "SLURM_LAUNCH_",  "PMI_",           "PMIX_"};
+  if (variable.starts_with("PMIX_MCA_")) return false;  // A user's own settings.
+  return std::find(names.begin(), names.end(), variable) != names.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const char* beginning) { return variable.starts_with(beginning); });
 }
 
 Result<double> notice_period_s() {

@@ -3,6 +3,7 @@
 #include <headway/result.hpp>
 
 #include <optional>
+#include <string_view>
 
 /// Defaults that the environment of the driver may set, for every front end. The names of the time
 /// limits:
@@ -26,5 +27,11 @@ Result<double> notice_period_s();
 /// HEADWAY_CHDIR_TO_TRIAL_DIR=0, or RAY_CHDIR_TO_TRIAL_DIR=0 where that is not set. Errors:
 /// `invalid_argument`, naming the variable, for anything but 0, 1 and blank.
 Result<bool> works_in_trial_dir();
+
+/// Whether a variable tells a process which task of a job it is: what Slurm and PMI set for what
+/// `srun` starts, and what names the node where it was started. A driver that is such a task, or
+/// runs in a job's script, has them. Its ranks do not get them, because frameworks (Lightning,
+/// Accelerate, JAX, MPI) would take a rank for that task. What tells of the job stays.
+bool tells_of_a_task(std::string_view variable);
 
 }  // namespace headway

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,19 +36,27 @@ class Nodes {
   void send(std::int64_t worker_id, wire::Frame frame);
   void signal_worker(std::int64_t worker_id, int signal);
   void resume_output();
+  /// Its agent ends, and is lost by that.
+  void dismiss(const std::string& node_id);
   /// `done` is never called before this returns.
   void examine(std::int64_t worker_id, node::NodeAgent::Examined done);
   /// Of all agents.
   std::vector<pid_t> guards() const;
 
   /// It has exited.
-  void forget(std::int64_t worker_id) { places_.erase(worker_id); }
+  void forget(std::int64_t worker_id);
 
  private:
+  struct Node {
+    std::unique_ptr<node::NodeAgent> agent;
+    std::set<std::int64_t> workers;
+  };
+
+  void place(std::int64_t worker_id, const std::string& node_id);
   node::NodeAgent* agent_of(std::int64_t worker_id) const;
 
   boost::asio::io_context& loop_;
-  std::map<std::string, std::unique_ptr<node::NodeAgent>> agents_;
+  std::map<std::string, Node> nodes_;
   std::map<std::int64_t, std::string> places_;
 };
 

@@ -85,6 +85,8 @@ class Engine {
   virtual std::vector<node::NodeResources> nodes() const = 0;
   /// Called whenever holders may be able to have more than before.
   virtual void on_change(std::function<void()> changed) = 0;
+  /// Called with each node that is given back to who has brought it: its agent is to be dismissed.
+  virtual void on_give_back(std::function<void(const std::string& node_id)>) {}
   /// From now on nodes can join there. Called at most once.
   virtual void open(const JoinAddress&) {}
   /// The runtime ends: no answer is given after this. Called once, before the loop stops.

@@ -45,7 +45,9 @@ void add_to(Resources& sum, const Resources& more) {
 }  // namespace
 
 void NodePool::add(node::NodeResources node) {
-  nodes_.push_back({node::ResourceLedger(std::move(node)), false});
+  const std::int64_t number = ++joined_;
+  numbers_[node.node_id] = number;
+  nodes_.try_emplace(number, Node{node::ResourceLedger(std::move(node)), false});
   nodes_changed();
   changed();
 }
@@ -53,12 +55,15 @@ void NodePool::add(node::NodeResources node) {
 /// Who waited for what was there now waits for nodes to join, and keeps nobody else from what is
 /// left.
 void NodePool::remove(const std::string& node_id) {
-  std::erase_if(nodes_, [&](const Node& node) { return node.ledger.node().node_id == node_id; });
+  const auto number = numbers_.extract(node_id);
+  if (number.empty()) return;
+  nodes_.erase(number.mapped());
   nodes_changed();
 }
 
 void NodePool::drain(const std::string& node_id) {
-  for (Node& node : nodes_) node.draining |= node.ledger.node().node_id == node_id;
+  const auto number = numbers_.find(node_id);
+  if (number == numbers_.end() || std::exchange(nodes_.at(number->second).draining, true)) return;
   nodes_changed();
 }
 
@@ -75,9 +80,11 @@ std::string NodePool::there_is() const {
   if (nodes_.empty()) return "no node";
   constexpr std::size_t shown_max = 8;
   std::string text;
-  for (std::size_t i = 0; i < nodes_.size() && i < shown_max; ++i) {
-    const node::NodeResources& node = nodes_[i].ledger.node();
-    text += (i == 0 ? "" : ", ") + resources_text(node.total) + " on " + node.hostname;
+  std::size_t shown = 0;
+  for (const auto& [number, each] : nodes_) {
+    if (shown == shown_max) break;
+    const node::NodeResources& node = each.ledger.node();
+    text += (shown++ == 0 ? "" : ", ") + resources_text(node.total) + " on " + node.hostname;
     const Labels labels = without_own_labels(node.labels);
     if (!labels.empty()) text += " with the labels " + labels_text(labels);
   }
@@ -92,13 +99,14 @@ std::optional<Plan> NodePool::look(const Views& views, const Wanted& wanted) con
 
 NodePool::Views NodePool::views_now() const {
   Views views;
-  for (const Node& node : nodes_) views.push_back({&node.ledger, &node.ledger.free(), node.draining});
+  for (const auto& [number, node] : nodes_) views.push_back({&node.ledger, &node.ledger.free(), node.draining});
   return views;
 }
 
 NodePool::Views NodePool::views_if_all_released() const {
   Views views;
-  for (const Node& node : nodes_) views.push_back({&node.ledger, &node.ledger.free_if_all_released(), node.draining});
+  for (const auto& [number, node] : nodes_)
+    views.push_back({&node.ledger, &node.ledger.free_if_all_released(), node.draining});
   return views;
 }
 
@@ -148,7 +156,7 @@ bool NodePool::give_back(std::int64_t holder) {
   std::erase_if(answers_, [&](const Answer& answer) { return answer.holder == holder; });
   small_.erase(holder);
   bool any = false;
-  for (Node& node : nodes_) any |= node.ledger.release(holder);
+  for (auto& [number, node] : nodes_) any |= node.ledger.release(holder);
   return any;
 }
 
@@ -158,8 +166,8 @@ int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
   std::deque<node::Share> shares;
   Views beside_holder;
   const auto has_place_beside = [&](const Request& request) {
-    for (std::size_t i = beside_holder.size(); i < nodes_.size(); ++i) {
-      const Node& node = nodes_[i];
+    if (!beside_holder.empty()) return look(beside_holder, request.wanted).has_value();
+    for (const auto& [number, node] : nodes_) {
       shares.push_back(node.ledger.free_if_others_released(holder));
       beside_holder.push_back({&node.ledger, &shares.back(), node.draining});
     }
@@ -170,9 +178,9 @@ int NodePool::possible(std::int64_t holder, const Wanted& wanted) const {
   };
   if (std::any_of(queue_.begin(), queue_.end(), goes_before)) return 0;
   Views views = views_now();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    auto free = nodes_[i].ledger.free_if_released(holder);
-    if (free) views[i].free = &shares.emplace_back(std::move(*free));
+  for (PlanNode& view : views) {
+    auto free = view.ledger->free_if_released(holder);
+    if (free) view.free = &shares.emplace_back(std::move(*free));
   }
   const auto planned = look(views, wanted);
   return planned ? planned->workers : 0;
@@ -182,19 +190,21 @@ std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) 
   const auto planned = look(views_now(), wanted);
   if (!planned) return std::nullopt;
   if (planned->beside_node >= 0) {
-    nodes_[static_cast<std::size_t>(planned->beside_node)].ledger.claim(holder, 1, {wanted.beside, 0});
+    std::next(nodes_.begin(), planned->beside_node)->second.ledger.claim(holder, 1, {wanted.beside, 0});
   }
   Grant grant;
   double cpus = 0;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (planned->counts[i] == 0) continue;
-    auto slots = nodes_[i].ledger.claim(holder, planned->counts[i], wanted.claim);
+  auto count = planned->counts.begin();
+  for (auto& [number, node] : nodes_) {
+    const int workers = *count++;
+    if (workers == 0) continue;
+    auto slots = node.ledger.claim(holder, workers, wanted.claim);
     if (!slots) {
       // Cannot be: there was capacity.
       give_back(holder);
       return std::nullopt;
     }
-    const Resources& total = nodes_[i].ledger.node().total;
+    const Resources& total = node.ledger.node().total;
     if (const auto here = total.find("CPU"); here != total.end()) cpus += here->second;
     std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
   }
@@ -274,7 +284,7 @@ void NodePool::give_answers() {
 
 EngineView NodePool::view() const {
   EngineView view;
-  for (const Node& node : nodes_) {
+  for (const auto& [number, node] : nodes_) {
     view.nodes.push_back({node.ledger.node(), node.ledger.available(), node.draining});
   }
   view.waiting_count = static_cast<std::int64_t>(queue_.size());
@@ -306,7 +316,7 @@ std::vector<std::string> NodePool::idle_nodes() const {
     if (possible(holder, small.wanted) > small.workers) growing.push_back(&small.wanted.claim);
   }
   std::vector<std::string> idle;
-  for (const Node& node : nodes_) {
+  for (const auto& [number, node] : nodes_) {
     if (node.draining || !node.ledger.is_idle()) continue;
     const auto is_of_use = [&](const Request& request) {
       const node::Share& free = node.ledger.free();
@@ -324,19 +334,19 @@ std::vector<std::string> NodePool::idle_nodes() const {
 
 Resources NodePool::total() const {
   Resources sum;
-  for (const Node& node : nodes_) add_to(sum, node.ledger.node().total);
+  for (const auto& [number, node] : nodes_) add_to(sum, node.ledger.node().total);
   return sum;
 }
 
 std::vector<node::NodeResources> NodePool::nodes() const {
   std::vector<node::NodeResources> nodes;
-  for (const Node& node : nodes_) nodes.push_back(node.ledger.node());
+  for (const auto& [number, node] : nodes_) nodes.push_back(node.ledger.node());
   return nodes;
 }
 
 Resources NodePool::available() const {
   Resources sum;
-  for (const Node& node : nodes_) add_to(sum, node.ledger.available());
+  for (const auto& [number, node] : nodes_) add_to(sum, node.ledger.available());
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <unordered_map>
 
 namespace headway::engine {
 
@@ -17,7 +18,8 @@ namespace headway::engine {
 /// small ones behind it. Who has to wait for nodes to join keeps nobody waiting for whom there is
 /// capacity.
 ///
-/// What a call costs grows with the nodes. It does not grow with the number of workers that a
+/// What a call costs grows with the nodes, except that one that leaves or is drained costs no more
+/// among many. It does not grow with the number of workers that a
 /// request asks for, and requests that wait are looked at again only when there is something new
 /// for them (see `plans_made`).
 class NodePool : public Engine {
@@ -90,7 +92,9 @@ class NodePool : public Engine {
   std::string there_is() const;
 
   bool may_grow_ = false;
-  std::deque<Node> nodes_;  ///< In the order of their joining.
+  std::map<std::int64_t, Node> nodes_;  ///< By number: in the order of their joining.
+  std::unordered_map<std::string, std::int64_t> numbers_;
+  std::int64_t joined_ = 0;
   std::list<Request> queue_;
   std::map<std::int64_t, Small> small_;
   int untold_ = 0;  ///< Requests in the queue to which nobody has said why they wait.

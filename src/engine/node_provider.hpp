@@ -49,8 +49,9 @@ class NodeProvider {
   /// Nodes can join at `site.join`. Called once, before all else.
   virtual void open(Site site) = 0;
   virtual void want(const Demand& demand) = 0;
-  /// Nobody has anything on this node, and nothing is given there any more: the provider ends it.
-  /// Its connection ends by that.
+  /// Nobody has anything on this node, and nothing is given there any more. Its agent is dismissed
+  /// by the driver, and ends at once; the provider takes back what the agent ran in, and ends an
+  /// agent that has not ended after some seconds.
   virtual void give_back(const std::string& node_id) = 0;
   /// A node has joined. True when this provider has brought it.
   virtual bool joined(const node::NodeResources& node) = 0;

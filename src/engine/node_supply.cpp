@@ -1,6 +1,8 @@
 #include "engine/node_supply.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace headway::engine {
 
@@ -16,9 +18,10 @@ NodeSupply::Orders NodeSupply::look(Time now, Demand demand, const std::vector<s
       orders.want = std::move(demand);
     }
   }
+  const std::unordered_set<std::string_view> is_idle(idle.begin(), idle.end());
   for (auto& [node_id, own] : own_) {
     if (own.given_back) continue;
-    if (std::find(idle.begin(), idle.end(), node_id) == idle.end()) {
+    if (!is_idle.contains(node_id)) {
       own.idle_since.reset();
       continue;
     }

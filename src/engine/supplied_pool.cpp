@@ -83,6 +83,7 @@ void SuppliedPool::look() {
   for (const std::string& node_id : orders.give_back) {
     drain(node_id);
     provider_->give_back(node_id);
+    if (given_back_) given_back_(node_id);
   }
   timer_.cancel();
   if (!orders.next) return;

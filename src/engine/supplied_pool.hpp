@@ -26,6 +26,9 @@ class SuppliedPool : public NodePool {
   Result<void> check_possible(const Wanted& wanted) const override;
   void add(node::NodeResources node) override;
   void remove(const std::string& node_id) override;
+  void on_give_back(std::function<void(const std::string&)> given_back) override {
+    given_back_ = std::move(given_back);
+  }
   void open(const JoinAddress& join) override;
   void close() override;
   void wait_for_end() override { provider_.reset(); }
@@ -38,6 +41,7 @@ class SuppliedPool : public NodePool {
   boost::asio::io_context& loop_;
   std::unique_ptr<NodeProvider> provider_;
   std::function<void(const std::string&)> warn_;
+  std::function<void(const std::string&)> given_back_;
   NodeSupply supply_;
   boost::asio::steady_timer timer_;
   bool is_open_ = false;

@@ -1,5 +1,6 @@
 #include "library/worker_setup.hpp"
 
+#include "core/environment.hpp"
 #include "library/worker_bridge.hpp"
 #include "node/node_agent.hpp"
 #include "worker/working_directory.hpp"
@@ -51,7 +52,9 @@ JsonObject worker_setup() {
   JsonArray environment;
   const std::vector<std::string> own = own_variables();
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::find(own.begin(), own.end(), name_of(*entry)) == own.end()) environment.emplace_back(to_text(*entry));
+    const std::string name = name_of(*entry);
+    if (tells_of_a_task(name) || std::find(own.begin(), own.end(), name) != own.end()) continue;
+    environment.emplace_back(to_text(*entry));
   }
   std::error_code failure;
   const std::string directory = std::filesystem::current_path(failure).string();

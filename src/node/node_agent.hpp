@@ -127,6 +127,9 @@ class NodeAgent {
   /// elsewhere holds a lease.
   virtual void hold_until(LeaseTime) {}
 
+  /// Nobody uses its node any more: an agent of another machine ends by itself.
+  virtual void dismiss() {}
+
   /// Ends everything that the agent has started. `closed` is called on the loop once nothing is
   /// left; then the agent may go. Until then it may give notices, and nothing else.
   virtual void close(std::function<void()> closed);

@@ -28,7 +28,9 @@ class JoinedAgent {
           hear(frame);
           return Result<void>();
         },
-        [this](const std::optional<Error>&) { notes_->push_back("disconnected"); });
+        [this](const std::optional<Error>&) {
+          if (!leaves_) notes_->push_back("disconnected");
+        });
     channel_->send(wire::to_frame(cluster::Join{HEADWAY_VERSION,
                                                 cluster::proof_of(token, "agent", channel_->binding()),
                                                 "host-b",
@@ -51,6 +53,11 @@ class JoinedAgent {
     } else if (const auto* told = std::get_if<cluster::TellWorker>(&*message)) {
       const auto inner = cluster::inner_frame(told->json_size, frame.blob);
       hear_for_worker(told->worker_id, *wire::from_frame<wire::ToWorker>(*inner));
+    } else if (std::holds_alternative<cluster::Dismiss>(*message)) {
+      notes_->push_back("dismissed");
+      leaves_ = true;
+      channel_->send(wire::to_frame(cluster::Leaving{}));
+      channel_->finish();
     }
   }
 
@@ -69,6 +76,7 @@ class JoinedAgent {
 
   std::shared_ptr<cluster::SecureChannel> channel_;
   Notes* notes_;
+  bool leaves_ = false;
 };
 
 /// Brings one node as soon as something waits for one.
@@ -94,10 +102,8 @@ class OneNode : public engine::NodeProvider {
                        agent_.emplace(std::move(*channel), *notes_);
                      });
   }
-  void give_back(const std::string& node_id) override {
-    notes_->push_back("given back: " + node_id);
-    agent_.reset();
-  }
+  /// Its agent ends by itself.
+  void give_back(const std::string& node_id) override { notes_->push_back("given back: " + node_id); }
   bool joined(const node::NodeResources& node) override { return node.labels.contains("brought"); }
   void left(const std::string& node_id) override { notes_->push_back("left: " + node_id); }
   void close() override {
@@ -167,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_waits_gets_a_node_trains_there_and_the_node_is_g
     runtime.shutdown();
   }
   BOOST_TEST(notes == (Notes{"wanted: {CPU: 1, far: 1}", "nothing is wanted", "worker started", "trained",
-                             "given back: node-1", "left: node-1", "closed"}),
+                             "given back: node-1", "dismissed", "left: node-1", "closed"}),
              boost::test_tools::per_element());
 }
 

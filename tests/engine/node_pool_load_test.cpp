@@ -38,6 +38,25 @@ constexpr int waiting = 2000;
 
 BOOST_AUTO_TEST_SUITE(node_pool_load_suite)
 
+BOOST_FIXTURE_TEST_CASE(thirty_thousand_nodes_are_drained_and_leave_in_any_order_without_a_look_for_places, Crowd) {
+  constexpr int nodes = 30'000;
+  constexpr int stride = 7919;  // A prime: each is reached once.
+  const auto name = [](int number) { return "node-" + std::to_string(number); };
+  for (int i = 0; i < nodes; ++i) pool.add(node_with(name(i), {{"CPU", 1}}));
+  for (int i = 0; i < nodes - 1; ++i) {
+    const std::string node_id = name(static_cast<int>((static_cast<std::int64_t>(i) * stride) % nodes));
+    pool.drain(node_id);
+    pool.remove(node_id);
+  }
+  const std::string last = name(static_cast<int>((static_cast<std::int64_t>(nodes - 1) * stride) % nodes));
+  BOOST_REQUIRE(pool.nodes().size() == 1U);
+  BOOST_TEST(pool.nodes().front().node_id == last);
+  BOOST_TEST(pool.plans_made() == 0);
+  pool.remove("node-that-nobody-knows");
+  ask(1, workers_of(1, 1, {{"CPU", 1}}));
+  BOOST_TEST(granted == std::vector<std::int64_t>{1});
+}
+
 BOOST_FIXTURE_TEST_CASE(a_group_of_one_to_a_million_is_one_look_for_places, Crowd) {
   pool.add(node_with("a", {{"CPU", 4}}));
   pool.add(node_with("b", {{"CPU", 4}}));

@@ -53,6 +53,8 @@ GresTypes=gpu
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=first Nodes=n1 MaxTime=INFINITE State=UP
+PartitionName=others Nodes={others} MaxTime=INFINITE State=UP
 """
 
 
@@ -84,7 +86,10 @@ class SlurmCluster(EngineCluster):
             f"Gres=gpu:2 State=UNKNOWN"
             for number, name in enumerate(self.nodes, 1)
         ]
-        self._write("slurm.conf", CONF.format(host=host, folder=self.folder, nodes="\n".join(lines)))
+        self._write(
+            "slurm.conf",
+            CONF.format(host=host, folder=self.folder, nodes="\n".join(lines), others=",".join(self.nodes[1:])),
+        )
         self._write("gres.conf", f"NodeName=n[1-{len(self.nodes)}] Name=gpu File={self.folder}/gpu[0-1]\n")
         with open(f"{self.folder}/munge.key", "wb") as file:
             file.write(os.urandom(128))

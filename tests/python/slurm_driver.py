@@ -9,7 +9,7 @@ from engine_driver import HELPERS, EngineDriver
 
 DRIVER = (
     """
-    import json, os, signal, sys, tempfile, threading, time
+    import json, os, re, signal, sys, tempfile, threading, time
     import headway
     from headway import train
 

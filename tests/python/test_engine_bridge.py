@@ -195,6 +195,12 @@ def test_the_bridge_ends_when_its_input_does_and_answers_pings():
         ({"address": "slurm", "sbatch_args": ["--nodes=2"]}, ValueError, "sbatch_args has '--nodes=2'"),
         ({"address": "slurm", "sbatch_args": "--qos=x"}, TypeError, "sbatch_args is '--qos=x' (str)"),
         ({"address": "slurm", "notice_s": 5}, ValueError, "notice_s is 5"),
+        ({"address": "slurm", "accelerator_type": ""}, ValueError, "accelerator_type is ''"),
+        ({"address": "slurm", "pools": []}, TypeError, "pools is [] (list)"),
+        ({"address": "slurm", "pools": {"G": {}}}, ValueError, "pools has 'G'"),
+        ({"address": "slurm", "pools": {"g": {"gpu_per_node": 1}}}, TypeError, "did you mean 'gpus_per_node'?"),
+        ({"address": "slurm", "pools": {"g": {"time": 0}}}, ValueError, "pools['g'].time is 0"),
+        ({"address": "slurm", "pools": {"g": {"nodes": 0}}}, ValueError, "pools['g'].nodes is 0"),
         ({"address": "slurm", "idle_s": -1}, ValueError, "idle_s is -1"),
     ],
 )

@@ -1,7 +1,7 @@
 """How many nodes a demand needs, and what Slurm's commands say."""
 
 import pytest
-from headway._engines.demand import Shape, matches, needed
+from headway._engines.demand import Shape, matches, needed, shares
 from headway._engines.slurm_allocation import counts
 from headway._engines.slurm_commands import reason
 from headway._engines.slurm_options import check_slurm
@@ -51,8 +51,8 @@ NODE = Shape({"CPU": 4.0, "GPU": 2.0}, labels={"zone": "a"})
     ],
 )
 def test_a_demand_needs_so_many_nodes(parts, nodes):
-    need = needed(parts, NODE)
-    assert (need.nodes, need.cannot) == (nodes, None)
+    assert needed(parts, NODE) == nodes
+    assert shares(parts, [NODE]).cannot is None
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_a_demand_needs_so_many_nodes(parts, nodes):
     ],
 )
 def test_what_no_node_could_serve_is_named_and_asks_for_none(wanted, words):
-    need = needed([wanted, part(1)], NODE)
-    assert (need.nodes, need.cannot) == (1, words)
+    assert needed([wanted, part(1)], NODE) == 1
+    assert shares([wanted, part(1)], [NODE]).cannot == words
 
 
 def test_a_node_of_unknown_size_gets_one_worker():
-    assert needed([part(3)], Shape({}, frozenset({"CPU"}))).nodes == 3
+    assert needed([part(3)], Shape({}, frozenset({"CPU"}))) == 3
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,26 @@ def test_the_reason_is_the_last_line_without_the_command():
     ],
 )
 def test_what_arguments_of_sbatch_ask_for_is_known(arguments, gpus, cpus):
-    checked = check_slurm("slurm", {"sbatch_args": arguments})
-    assert (checked["gpus"], checked["cpus"]) == (gpus, cpus)
+    pool = check_slurm("slurm", {"sbatch_args": arguments})["pools"][""]
+    assert (pool["gpus"], pool["cpus"]) == (gpus, cpus)
+
+
+def test_a_pool_of_slurms_has_what_is_given_for_all_unless_it_says_otherwise():
+    pools = check_slurm(
+        "slurm",
+        {
+            "time": 30,
+            "setup": "module load all",
+            "pools": {
+                "cpu": {"partition": "small", "cpus_per_node": 4},
+                "gpu": {"gpus_per_node": 2, "accelerator_type": "A100", "setup": "module load cuda", "nodes": 2},
+            },
+        },
+    )["pools"]
+    assert list(pools) == ["cpu", "gpu"]
+    assert [each["time"] for each in pools.values()] == ["30", "30"]
+    assert [each["setup"] for each in pools.values()] == ["module load all", "module load cuda"]
+    assert pools["cpu"]["partition"] == "small"
+    assert pools["gpu"]["partition"] is None
+    assert pools["gpu"]["resources_per_node"] == {"accelerator_type:A100": 1.0}
+    assert pools["gpu"]["nodes"] == [2, 2]

@@ -184,3 +184,4 @@ def test_the_nodes_are_this_machine():
     (node,) = headway.nodes()
     assert node["Alive"]
     assert node["Resources"] == headway.cluster_resources()
+    assert node["Labels"] == {}

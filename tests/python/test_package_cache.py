@@ -3,9 +3,11 @@
 import fcntl
 import hashlib
 import os
+import signal
+import tarfile
 
 import pytest
-from headway._runtime import package_cache
+from headway._runtime import package_cache, packages
 from headway._runtime.package_cache import unpacked
 from headway._runtime.packages import _entries, _packed
 
@@ -105,6 +107,49 @@ def test_what_a_killed_process_has_left_goes(cache, sent):
     in_a_process(*sent("whole", 10))
     assert not left.exists()
     assert not left.with_suffix(".lock").exists()
+
+
+def test_a_process_that_is_killed_over_it_leaves_nothing_that_is_taken_for_whole(cache, sent):
+    hash_of, arrived = sent("large", 1000)
+    reached, says = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        extract = tarfile.TarFile.extractall
+
+        def extract_and_stand_still(*arguments):
+            extract(*arguments)
+            os.write(says, b"x")
+            signal.pause()
+
+        tarfile.TarFile.extractall = extract_and_stand_still
+        unpacked(hash_of, arrived)
+    assert os.read(reached, 1) == b"x"
+    assert [each.suffix for each in cache.iterdir() if each.is_dir()] == [".part"]
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    with pytest.raises(FileNotFoundError):  # It has to come again.
+        unpacked(hash_of, None)
+    place = unpacked(hash_of, arrived)
+    assert os.path.getsize(os.path.join(place, "data")) == 1000
+    assert [each.name for each in cache.iterdir() if each.is_dir()] == [hash_of]
+
+
+def test_the_driver_keeps_packages_up_to_a_number_of_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(packages, "_kept", {})
+    monkeypatch.setattr(packages, "_KEPT_BYTES_MAX", 5000)
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data").write_bytes(os.urandom(2000))
+    first = packages.package_of("runtime_env", str(tmp_path / "a"))
+    assert packages.package_of("runtime_env", str(tmp_path / "a")) is first
+    packages.package_of("runtime_env", str(tmp_path / "b"))
+    packages.package_of("runtime_env", str(tmp_path / "a"))
+    packages.package_of("runtime_env", str(tmp_path / "c"))
+    assert [os.path.basename(path) for path, *_ in packages._kept] == ["a", "c"]
+    # The one in use stays, however large it is.
+    (tmp_path / "b" / "more").write_bytes(os.urandom(6000))
+    packages.package_of("runtime_env", str(tmp_path / "b"))
+    assert [os.path.basename(path) for path, *_ in packages._kept] == ["b"]
 
 
 def test_what_is_not_what_was_sent_is_refused_and_leaves_nothing(cache, sent):

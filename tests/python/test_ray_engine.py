@@ -174,6 +174,21 @@ def test_a_driver_that_is_killed_leaves_nothing_behind(lab, script):
     assert lab.left() == {}
 
 
+@pytest.mark.parametrize("what", ["raylet", "head"])
+def test_a_run_goes_on_and_ends_while_a_part_of_ray_stands_still(lab, script, what):
+    end = begin_steps(lab, script)
+    said = script.wait_for("SAVED")
+    stopped = lab.ask("head") if what == "head" else [lab.nodes[0]["raylet"]]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        said = finish_steps(script, end, said)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert "Restarting" not in said
+
+
 def test_a_bridge_that_is_killed_is_started_again_and_gets_other_agents(lab, script):
     end = begin_steps(lab, script)
     said = script.wait_for("BEGIN 3 0", 3)

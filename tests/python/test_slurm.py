@@ -104,8 +104,9 @@ INSIDE = """
     start()
 
     def loop():
-        slurm = [name for name in os.environ if name.startswith("SLURM_")]
-        print("NODE", train.get_context().get_node_rank(), len(slurm), flush=True)
+        print("NODE", train.get_context().get_node_rank(), flush=True)
+        told = [name for name in os.environ if re.match("SLURM.*(PROCID|LOCALID|NODEID|NTASKS|STEP|NODENAME)", name)]
+        print("TASK", told, "JOB", os.environ["SLURM_JOB_ID"], os.environ["SLURM_JOB_NAME"], flush=True)
         if not os.path.exists(FOLDER + "/lost") and train.get_context().get_world_rank() == 1:
             mark("lost")
             os.kill(int(os.environ["HEADWAY_AGENT_PID"]), signal.SIGKILL)
@@ -120,9 +121,20 @@ def test_a_script_in_a_job_uses_that_job_and_replaces_an_agent_that_dies(driver)
     """``sbatch script.sh``, whose script starts the driver."""
     driver.write(INSIDE)
     output = driver.folder / "output"
-    options = ["-N3", "--gres=gpu:1", "--exclusive", f"--output={output}", "--parsable", "--wait"]
-    driver.cluster.run("sbatch", *options, "--wrap", f"exec {driver.command}", limit_s=110)
+    options = [
+        "-N3",
+        "--ntasks-per-node=1",
+        "--gres=gpu:1",
+        "--exclusive",
+        "--job-name=nightly",
+        "--parsable",
+        "--wait",
+    ]
+    options += ["--wait", f"--output={output}"]
+    job = driver.cluster.run("sbatch", *options, "--wrap", f"exec {driver.command}", limit_s=110).strip()
     text = output.read_text()
+    # A rank is no task of Slurm's, and knows which job it is in.
+    assert text.count(f"TASK [] JOB {job} nightly") >= 3, text
     assert "TOTAL 6.0 3.0" in text, text
     assert "(rank 2) NODE 2" in text
     driver.end()
@@ -140,6 +152,36 @@ def test_a_driver_is_submitted_as_a_job_and_uses_its_nodes(driver):
     assert "is submitted" in driver.cluster.run(*command)
     driver.cluster.wait(lambda: not driver.cluster.jobs(), "emptiness")
     assert "TOTAL 4.0" in output.read_text(), output.read_text()
+    driver.end()
+
+
+def test_workers_of_a_group_run_in_jobs_of_several_partitions(driver):
+    driver.start("""
+    start(
+        nodes=(0, 2),
+        node_labels={"site": "here"},
+        pools={
+            "gpu": {"partition": "first", "gpus_per_node": 2, "cpus_per_node": 2, "accelerator_type": "A100",
+                    "node_labels": {"kind": "gpu"}},
+            "cpu": {"partition": "others", "cpus_per_node": 1, "node_labels": {"kind": "cpu"}},
+        },
+    )
+
+    def loop():
+        print("RANK", train.get_context().get_world_rank(), os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
+
+    fit(loop, 3, label_selector=[{"kind": "gpu"}, {"kind": "cpu"}, {"kind": "cpu"}])
+    print("KINDS", sorted(node["Labels"].get("kind", "") for node in headway.nodes()), flush=True)
+    fit(loop, 1, use_gpu=True, accelerator_type="A100")
+    print("TRAINED", flush=True)
+    wait_for("over")
+    """)
+    assert "KINDS ['', 'cpu', 'cpu', 'gpu']" in driver.script.wait_for("TRAINED")
+    shown = driver.cluster.run("squeue", "-h", "--array", "-o", "%P %C %j").splitlines()
+    jobs = sorted((line.split()[:2], line.rpartition("-")[2]) for line in shown)
+    assert jobs == [(["first", "2"], "gpu"), (["others", "1"], "cpu"), (["others", "1"], "cpu")]
+    (driver.folder / "over").touch()
+    driver.finish()
     driver.end()
 
 

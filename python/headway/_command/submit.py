@@ -45,20 +45,20 @@ def _submit(options: argparse.Namespace) -> bool:
     names = ("nodes", "partition", "account", "qos", "time", "cpus_per_node", "gpus_per_node")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     try:
-        checked = check_slurm("slurm", {**given, "sbatch_args": options.sbatch_arg, "notice_s": _NOTICE_S})
+        node = check_slurm("slurm", {**given, "sbatch_args": options.sbatch_arg, "notice_s": _NOTICE_S})["node"]
     except TypeError as error:
         raise ValueError(str(error)) from None
     output = os.path.abspath(options.output or "headway-%j.log")
     arguments = [f"--nodes={options.nodes}", "--ntasks-per-node=1", f"--job-name={options.name}"]
     arguments += [f"--output={output}", f"--signal=B:TERM@{_NOTICE_S}", f"--chdir={os.getcwd()}"]
-    arguments += [f"--{name}={checked[name]}" for name in ("partition", "account", "qos", "time") if checked[name]]
-    cpus, gpus = checked["cpus_per_node"], checked["gpus_per_node"]
+    arguments += [f"--{name}={node[name]}" for name in ("partition", "account", "qos", "time") if node[name]]
+    cpus, gpus = node["cpus_per_node"], node["gpus_per_node"]
     arguments += [f"--cpus-per-task={cpus}" if cpus else "--exclusive", *([f"--gres=gpu:{gpus}"] if gpus else [])]
     # The job's shell is replaced by the driver, which so hears Slurm's signals.
     notice = f"export HEADWAY_NOTICE_PERIOD_S=${{HEADWAY_NOTICE_PERIOD_S:-{_NOTICE_S * 5 // 6}}}"
     script = f"#!/bin/sh\n{notice}\nexec {shlex.join(command)}\n"
     try:
-        job = Slurm(threading.Event()).submit([*arguments, *checked["sbatch_args"]], script)
+        job = Slurm(threading.Event()).submit([*arguments, *node["sbatch_args"]], script)
     except SlurmError as error:
         raise ValueError(f"Slurm refuses the job: {error}") from None
     print(f"job {job} is submitted (scancel {job} ends it); its output: {output.replace('%j', job)}")

@@ -23,6 +23,11 @@ class Shape:
     unknown: frozenset[str] = frozenset()
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    def text(self) -> str:
+        """``"{CPU: 8, GPU: 1} and labels {'zone': 'a'}"``."""
+        text = ", ".join(f"{name}: {amount:g}" for name, amount in self.resources.items() if amount)
+        return f"{{{text}}}" + (f" and labels {dict(self.labels)}" if self.labels else "")
+
     def workers(self, each: Mapping[str, float], beside: Mapping[str, float]) -> int:
         """How many workers fit on one node, beside something else."""
         fits = math.inf
@@ -35,19 +40,6 @@ class Shape:
             free = self.resources.get(name, 0.0) - beside.get(name, 0.0)
             fits = min(fits, math.floor(free / amount + 1e-9))
         return max(0, int(min(fits, 1_000_000)))
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a demand needs.
-
-    Attributes:
-        nodes: So many, at most.
-        cannot: The first of its parts, in words, that no number of nodes could serve.
-    """
-
-    nodes: int
-    cannot: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,16 +90,9 @@ def _serves(shape: Shape, part: Mapping[str, Any]) -> bool:
     return _nodes_of(part, shape) is not None
 
 
-def needed(parts: Sequence[Mapping[str, Any]], shape: Shape) -> Need:
-    """The nodes for all that waits."""
-    nodes, cannot = 0, None
-    for part in parts:
-        count = _nodes_of(part, shape)
-        if count is None:
-            cannot = cannot or _words(part, shape)
-        else:
-            nodes += count
-    return Need(nodes, cannot)
+def needed(parts: Sequence[Mapping[str, Any]], shape: Shape) -> int:
+    """The nodes for all that waits; what they can't serve needs none."""
+    return sum(_nodes_of(part, shape) or 0 for part in parts)
 
 
 def _nodes_of(part: Mapping[str, Any], shape: Shape) -> int | None:
@@ -130,26 +115,14 @@ def _nodes_of(part: Mapping[str, Any], shape: Shape) -> int | None:
 
 
 def words_of(part: Mapping[str, Any]) -> str:
-    """What a part asks for, with the selector that all its workers share."""
-    text = _amounts(part)
-    return text + (f" on nodes with {dict(part['selectors'][0])}" if part["selectors"] else "")
-
-
-def _words(part: Mapping[str, Any], shape: Shape) -> str:
-    text = _amounts(part)
-    for selector in part["selectors"]:
-        if not matches(shape.labels, selector):
-            return text + f" on nodes with {dict(selector)}"
-    return text
-
-
-def _amounts(part: Mapping[str, Any]) -> str:
+    """What a part asks for, with the selectors of its workers."""
     amounts = ", ".join(f"{name}: {amount:g}" for name, amount in part["each"].items())
     workers = part["workers_min"]
     text = f"{workers} worker{'' if workers == 1 else 's'} with {{{amounts}}} each"
     if part["placement"] == "STRICT_PACK":
         text += " on one node"
-    return text
+    selectors = {repr(dict(each)): None for each in part["selectors"]}
+    return text + (f" on nodes with {' and '.join(selectors)}" if selectors else "")
 
 
 def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:

@@ -74,15 +74,15 @@ class Pool:
         if could_use != self._could_use:
             self._base = up
         self._parts, self._could_use = parts, could_use
-        nodes = needed(parts, self.shape).nodes
+        nodes = needed(parts, self.shape)
         return f"{nodes} nodes are wanted, and nodes=({self.least}, {self.most})" if nodes > self.most else None
 
     def target(self) -> int:
         """How many pods there should be; fewer than there are: those that wait are withdrawn."""
         if not self._parts and not self._could_use:
             return self.least_now
-        more = needed(self._could_use, self.shape).nodes
-        return min(max(needed(self._parts, self.shape).nodes, self._base + more if more else 0), self.most)
+        more = needed(self._could_use, self.shape)
+        return min(max(needed(self._parts, self.shape), self._base + more if more else 0), self.most)
 
 
 class KubernetesEngine(Engine):
@@ -123,7 +123,7 @@ class KubernetesEngine(Engine):
         shapes = [pool.shape for pool in self._pools]
         shared, more = shares(parts, shapes), shares(could_use, shapes)
         if shared.cannot:
-            has = "; ".join(f"{pool.name} has {_amounts(pool.shape)}" for pool in self._pools)
+            has = "; ".join(f"{pool.name} has {pool.shape.text()}" for pool in self._pools)
             self._site.warn(f"no pod serves {shared.cannot}: a pod of {has}")
         for pool, own, further in zip(self._pools, shared.of, more.of, strict=True):
             if parts:
@@ -251,8 +251,3 @@ class KubernetesEngine(Engine):
             except KubernetesError as error:
                 each.again_at = time.monotonic() + _AGAIN_S
                 self._site.warn(f"Kubernetes does not delete a pod: {error}")
-
-
-def _amounts(shape: Shape) -> str:
-    text = ", ".join(f"{name}: {amount:g}" for name, amount in shape.resources.items() if amount)
-    return f"{{{text}}}" + (f" and labels {dict(shape.labels)}" if shape.labels else "")

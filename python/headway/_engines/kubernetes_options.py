@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from headway._engines.pool_options import check_pools
 from headway._engines.slurm_options import check_nodes
 from headway._values.arguments import check_int, check_labels, check_number, check_resources, check_str, refuse
-from headway._values.named_arguments import unknown_argument
 
 #: What each pool of pods may have differently, with their meaning in docs/kubernetes.md.
 POOL_NAMES = (
@@ -40,7 +40,6 @@ KUBERNETES_NAMES = (
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _HOST = re.compile(r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?|[0-9a-fA-F:]+")
 _AMOUNT = re.compile(r"\d+(\.\d+)?([KMGTPE]i?|[km])?")
-_POOLS_MAX = 20
 
 
 def check_kubernetes(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,32 +65,11 @@ def check_kubernetes(address: str, options: Mapping[str, Any]) -> dict[str, Any]
         "kubeconfig": _text("kubeconfig", options, "None or the path of a kubeconfig"),
         "namespace": _matching("namespace", options, _NAME, "None or the name of a namespace"),
         "python": _text("python", options, "the image's Python that has Headway") or "python",
-        "pools": _pools(options),
+        "pools": check_pools(options, POOL_NAMES, _pool, "agents"),
     }
     if importlib.util.find_spec("kubernetes") is None:
         raise ModuleNotFoundError("Kubernetes' client is not installed, by which pods are made: pip install kubernetes")
     return checked
-
-
-def _pools(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    allowed = 'None or a dict from names to dicts, such as {"gpu": {"gpus_per_node": 8}}'
-    common = {name: options[name] for name in POOL_NAMES if name in options}
-    given = options.get("pools")
-    if given is None:
-        return {"agents": _pool("", common)}
-    if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
-        refuse("pools", given, allowed)
-    if not 1 <= len(given) <= _POOLS_MAX:
-        raise ValueError(f"pools has {len(given)} pools; allowed: 1 to {_POOLS_MAX}")
-    pools = {}
-    for name, own in given.items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > 20:
-            raise ValueError(f"pools has {name!r}; allowed: names of at most 20 lowercase letters, digits and hyphens")
-        for option in own:
-            if option not in POOL_NAMES:
-                raise TypeError(unknown_argument(f"pools[{name!r}]", str(option), list(POOL_NAMES)))
-        pools[name] = _pool(f"pools[{name!r}].", {**common, **own})
-    return pools
 
 
 def _pool(where: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,8 +83,9 @@ class OwnAllocation:
         self._pause_s.pop(node, None)
 
     def give_back(self, allocation: str) -> None:
+        """The driver has dismissed the agent."""
         if (step := self._steps.get(allocation)) is not None:
-            self._end(step)
+            step.ends_at = time.monotonic() + _END_S
 
     def left(self, allocation: str) -> None:
         """An agent whose driver has lost it is of no use."""

@@ -79,12 +79,10 @@ class Slurm:
         output = self.run(["squeue", f"--user={os.getuid()}", f"--name={name}", "--array", "-h", "-o", "%i|%T|%r"])
         return [Job(*line.split("|", 2)) for line in output.splitlines() if line.count("|") >= 2]
 
-    def cancel(self, jobs: Sequence[str], signal: str | None = None) -> None:
-        """Ends jobs, or sends a signal to all that runs in them."""
-        if not jobs:
-            return
-        how = [f"--signal={signal}", "--full"] if signal else []
-        self.run(["scancel", "--quiet", *how, *jobs], ends=True)
+    def cancel(self, jobs: Sequence[str]) -> None:
+        """Ends jobs."""
+        if jobs:
+            self.run(["scancel", "--quiet", *jobs], ends=True)
 
     def cpus_of_nodes(self, partition: str | None) -> int | None:
         """The least CPUs that a node has; None: unknown."""

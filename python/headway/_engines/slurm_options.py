@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from headway._engines.pool_options import check_pools
 from headway._values.arguments import (
     check_bool,
     check_int,
@@ -21,8 +22,8 @@ from headway._values.arguments import (
     refuse,
 )
 
-#: With their meaning in docs/clusters.md.
-SLURM_NAMES = (
+#: What each pool of nodes may have differently, with their meaning in docs/clusters.md.
+POOL_NAMES = (
     "partition",
     "account",
     "qos",
@@ -30,10 +31,15 @@ SLURM_NAMES = (
     "nodes",
     "cpus_per_node",
     "gpus_per_node",
+    "accelerator_type",
     "resources_per_node",
     "node_labels",
     "sbatch_args",
     "setup",
+)
+SLURM_NAMES = (
+    *POOL_NAMES,
+    "pools",
     "python",
     "notice_s",
     "new_jobs",
@@ -62,34 +68,49 @@ _OWN_SHORT = {"-N", "-n", "-J", "-o", "-e", "-W", "-a", "-d"}
 
 
 def check_slurm(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Checked and completed options, with what a node gets as ``cpus`` and ``gpus``.
+    """Checked and completed options: those of each pool by its name (``""``: the only one), with
+    what a node gets as ``cpus`` and ``gpus``; beside them ``node``: what
+    a node is where the driver runs within a job.
 
     Args:
         address: ``"slurm"``.
         options: By the names above; what is missing has its default.
     """
     del address
-    sbatch_args = _sbatch_args(options.get("sbatch_args") or [])
-    cpus = _count("cpus_per_node", options.get("cpus_per_node"), 1)
-    gpus = _count("gpus_per_node", options.get("gpus_per_node"), 0)
     return {
-        "partition": _word("partition", options.get("partition")),
-        "account": _word("account", options.get("account")),
-        "qos": _word("qos", options.get("qos")),
-        "time": _time(options.get("time")),
-        "nodes": check_nodes(options.get("nodes", (0, 16))),
-        "cpus_per_node": cpus,
-        "gpus_per_node": gpus,
-        "cpus": _asked(_CPUS, sbatch_args) if cpus is None else cpus,
-        "gpus": _asked(_GPUS, sbatch_args) if gpus is None else gpus,
-        "resources_per_node": check_resources("resources_per_node", options.get("resources_per_node") or {}),
-        "node_labels": check_labels("node_labels", options.get("node_labels") or {}),
-        "sbatch_args": sbatch_args,
-        "setup": check_str("setup", options.get("setup") or "", "lines of a shell script, such as 'module load cuda'"),
+        "pools": check_pools(options, POOL_NAMES, _pool, ""),
+        "node": _pool("", {name: options[name] for name in POOL_NAMES if name in options}),
         "python": check_str("python", options.get("python") or sys.executable, "None or the path of a Python"),
         "notice_s": _notice_s(options.get("notice_s", 60)),
         "new_jobs": check_bool("new_jobs", options.get("new_jobs", False)),
         "directory": os.getcwd(),
+    }
+
+
+def _pool(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    sbatch_args = _sbatch_args(f"{where}sbatch_args", given.get("sbatch_args") or [])
+    cpus = _count(f"{where}cpus_per_node", given.get("cpus_per_node"), 1)
+    gpus = _count(f"{where}gpus_per_node", given.get("gpus_per_node"), 0)
+    resources = check_resources(f"{where}resources_per_node", given.get("resources_per_node") or {})
+    kind = given.get("accelerator_type")
+    if kind is not None:
+        kind = check_str(f"{where}accelerator_type", kind, 'None or a type of GPUs, such as "A100"')
+        if not kind or kind != kind.strip() or not kind.isprintable():
+            raise ValueError(f'{where}accelerator_type is {kind!r}; allowed: None or a type of GPUs, such as "A100"')
+        resources[f"accelerator_type:{kind}"] = 1.0
+    setup = check_str(f"{where}setup", given.get("setup") or "", "lines of a shell script, such as 'module load cuda'")
+    return {
+        **{name: _word(f"{where}{name}", given.get(name)) for name in ("partition", "account", "qos")},
+        "time": _time(f"{where}time", given.get("time")),
+        "nodes": check_nodes(given.get("nodes", (0, 16)), f"{where}nodes"),
+        "cpus_per_node": cpus,
+        "gpus_per_node": gpus,
+        "cpus": _asked(_CPUS, sbatch_args) if cpus is None else cpus,
+        "gpus": _asked(_GPUS, sbatch_args) if gpus is None else gpus,
+        "resources_per_node": resources,
+        "node_labels": check_labels(f"{where}node_labels", given.get("node_labels") or {}),
+        "sbatch_args": sbatch_args,
+        "setup": setup,
     }
 
 
@@ -102,7 +123,7 @@ def _word(argument: str, value: object) -> str | None:
     return text
 
 
-def _time(value: object) -> str | None:
+def _time(argument: str, value: object) -> str | None:
     """As sbatch has it."""
     allowed = 'None (the partition\'s), minutes, "hours:minutes:seconds", "days-hours" or a timedelta'
     if value is None:
@@ -111,11 +132,11 @@ def _time(value: object) -> str | None:
         value = math.ceil(value.total_seconds() / 60)
     if isinstance(value, str):
         if not _TIMES.fullmatch(value):
-            raise ValueError(f"time is {value!r}; allowed: {allowed}")
+            raise ValueError(f"{argument} is {value!r}; allowed: {allowed}")
         return value
-    minutes = check_int("time", value, allowed)
+    minutes = check_int(argument, value, allowed)
     if minutes < 1:
-        raise ValueError(f"time is {minutes}; allowed: {allowed}")
+        raise ValueError(f"{argument} is {minutes}; allowed: {allowed}")
     return str(minutes)
 
 
@@ -144,14 +165,14 @@ def _count(argument: str, value: object, least: int) -> int | None:
     return count
 
 
-def _sbatch_args(value: object) -> list[str]:
-    arguments = check_texts("sbatch_args", value, 'a list of arguments of sbatch, such as ["--constraint=a100"]')
+def _sbatch_args(where: str, value: object) -> list[str]:
+    arguments = check_texts(where, value, 'a list of arguments of sbatch, such as ["--constraint=a100"]')
     if arguments and not arguments[0].startswith("-"):
-        raise ValueError(f"sbatch_args has {arguments[0]!r} first; allowed: arguments that begin with a hyphen")
+        raise ValueError(f"{where} has {arguments[0]!r} first; allowed: arguments that begin with a hyphen")
     for argument in arguments:
         name = argument.partition("=")[0]
         if name.removeprefix("--") in _OWN or argument[:2] in _OWN_SHORT:
-            raise ValueError(f"sbatch_args has {argument!r}; allowed: others, as Headway sets --{', --'.join(_OWN)}")
+            raise ValueError(f"{where} has {argument!r}; allowed: others, as Headway sets --{', --'.join(_OWN)}")
     return arguments
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from headway._engines.slurm_commands import Job, Slurm, SlurmError
 _LOOK_FIRST_S, _LOOK_MAX_S, _LOOK_IDLE_S = 0.5, 10.0, 60.0
 # Between two tries to submit, after one has failed or its job has ended without joining.
 _PAUSE_FIRST_S, _PAUSE_MAX_S = 1.0, 60.0
-# So long after its agent got SIGINT, a job that is still there is cancelled.
+# So long after its agent was dismissed, a job that is still there is cancelled.
 _END_S = 3.0
 # The reasons of the first seconds say nothing.
 _NO_REASON = ("None", "", "(null)")
@@ -53,17 +54,19 @@ class Pilot:
 
 
 class Pilots:
-    """See :class:`~headway._engines.protocol.Engine`."""
+    """Those of one pool: all alike. See :class:`~headway._engines.protocol.Engine`."""
 
-    def __init__(self, site: Site, slurm: Slurm, script: str) -> None:
+    def __init__(self, site: Site, slurm: Slurm, script: str, pool: str, options: Mapping[str, Any]) -> None:
         self._site = site
         self._slurm = slurm
         self._script = script
-        self._name = f"headway-{site.provider}"
-        self._logs = os.path.join(os.path.dirname(site.token_file), "slurm", site.provider)
-        self._most = site.options["nodes"][1]
+        self._options = options
+        self.pool = pool
+        self._name = f"headway-{site.provider}" + (f"-{pool}" if pool else "")
+        self._logs = os.path.join(os.path.dirname(site.token_file), "slurm", self._name.removeprefix("headway-"))
+        self._most = options["nodes"][1]
         self._pilots: dict[str, Pilot] = {}
-        self._least = site.options["nodes"][0]  # Until something is wanted.
+        self._least = options["nodes"][0]  # Until something is wanted.
         self._parts: list[dict[str, Any]] = []
         self._could_use: list[dict[str, Any]] = []
         self._base = 0
@@ -78,8 +81,9 @@ class Pilots:
         self._look()
         self._settle()
 
-    def want(self, parts: list[dict[str, Any]], could_use: list[dict[str, Any]]) -> None:
-        if parts:
+    def want(self, parts: list[dict[str, Any]], could_use: list[dict[str, Any]], *, begins: bool) -> None:
+        """The pool's part of the demand; ``begins``: something is wanted, of whichever pool."""
+        if begins:
             self._least = 0
         if could_use != self._could_use:
             self._base = sum(pilot.is_up for pilot in self._pilots.values())
@@ -87,14 +91,28 @@ class Pilots:
         self._look_soon()
         self._settle()
 
+    @property
+    def shape(self) -> Shape:
+        """What a node has. Slurm is asked once."""
+        if self._shape is None:
+            self._shape = self._find_shape()
+        return self._shape
+
+    def has(self, allocation: str) -> bool:
+        """Whether a job is one of these."""
+        return allocation in self._pilots
+
     def joined(self, allocation: str) -> None:
         pilot = self._pilots.setdefault(allocation, Pilot(allocation))
         pilot.is_up = pilot.was_up = True
         self._pause_s = 0.0
 
     def give_back(self, allocation: str) -> None:
+        """The driver has dismissed the agent, and the job ends with it: it is cancelled when it has
+        not ended by then.
+        """
         if (pilot := self._pilots.get(allocation)) is not None:
-            self._end([pilot])
+            pilot.ends_at = time.monotonic() + _END_S
 
     def left(self, allocation: str) -> None:
         """A job whose agent is gone, or stands still, is of no use."""
@@ -103,8 +121,9 @@ class Pilots:
             return
         pilot.is_up = False
         self._look()
-        if pilot.id in self._pilots and pilot.seen is not None and pilot.seen.state != "PENDING":
+        if pilot.counts and pilot.id in self._pilots and pilot.seen is not None and pilot.seen.state != "PENDING":
             pilot.ends_at = time.monotonic()
+        self._look_soon()
         self._settle()
 
     def tick(self) -> None:
@@ -141,20 +160,17 @@ class Pilots:
     def _target(self) -> int:
         if not self._parts and not self._could_use:
             return self._least
-        shape = self._shape = self._shape or self._find_shape()
-        need = needed(self._parts, shape)
-        if need.cannot:
-            has = ", ".join(f"{name}: {amount:g}" for name, amount in shape.resources.items())
-            self._site.warn(f"no node of Slurm's serves {need.cannot}: a node has {{{has}}}")
-        more = needed(self._could_use, shape).nodes
-        if need.nodes > self._most:
+        nodes = needed(self._parts, self.shape)
+        more = needed(self._could_use, self.shape)
+        if nodes > self._most:
             self._site.warn(
-                f"{need.nodes} nodes are wanted, and nodes=({self._site.options['nodes'][0]}, {self._most})"
+                f"{nodes} nodes{f' of {self.pool}' if self.pool else ''} are wanted, and "
+                f"nodes=({self._options['nodes'][0]}, {self._most})"
             )
-        return min(max(need.nodes, self._base + more if more else 0), self._most)
+        return min(max(nodes, self._base + more if more else 0), self._most)
 
     def _find_shape(self) -> Shape:
-        options = self._site.options
+        options = self._options
         cpus = options["cpus"] or self._slurm.cpus_of_nodes(options["partition"])
         resources = {"CPU": float(cpus or 1), "GPU": float(options["gpus"] or 0)}
         unknown = frozenset() if cpus else frozenset({"CPU"})
@@ -178,16 +194,16 @@ class Pilots:
         self._look_soon()
 
     def _arguments(self, number: str) -> list[str]:
-        options = self._site.options
+        options = self._options
         arguments = [
             f"--job-name={self._name}",
             "--nodes=1",
             "--ntasks=1",
             f"--output={self._logs}/{number}.log",
             "--open-mode=append",
-            f"--signal=B:TERM@{options['notice_s']}",
+            f"--signal=B:TERM@{self._site.options['notice_s']}",
             "--no-requeue",
-            f"--chdir={options['directory']}",
+            f"--chdir={self._site.options['directory']}",
         ]
         arguments += [f"--{name}={options[name]}" for name in ("partition", "account", "qos", "time") if options[name]]
         cpus = options["cpus_per_node"]
@@ -252,15 +268,6 @@ class Pilots:
             words = f"{path} cannot be read; allowed is a token_file in a folder that all nodes share"
         self._site.warn(f"a job of Slurm's has ended before its node joined: {words}")
         self._pause()
-
-    def _end(self, pilots: list[Pilot]) -> None:
-        """Their agents end at once by SIGINT."""
-        for pilot in pilots:
-            pilot.ends_at = time.monotonic() + _END_S
-        try:
-            self._slurm.cancel([pilot.id for pilot in pilots], "INT")
-        except SlurmError as error:
-            self._site.warn(f"Slurm does not end a job: {error}")
 
     def _cancel(self, pilots: list[Pilot]) -> None:
         if not pilots:

@@ -16,8 +16,9 @@ from headway import _core
 CONTENT = "content"
 _BYTES_MAX = 512 << 20
 _BYTES_VARIABLE = "HEADWAY_ENV_BYTES_MAX"
-# As many as a session has in use at once.
+# As many as a session has in use at once, while all of them are not larger than one may be.
 _KEPT_MAX = 16
+_KEPT_BYTES_MAX = _BYTES_MAX
 # What no worker needs, and what changes while nobody changes anything.
 _NEVER = ("__pycache__", ".git")
 
@@ -34,7 +35,17 @@ class _Entry:
     changed: int
 
 
-_kept: dict[tuple[str, tuple[str, ...], bool], tuple[list[_Entry], _core.Package]] = {}
+@dataclass(frozen=True)
+class _Kept:
+    """A package that the next run gets as well, unless something has changed."""
+
+    entries: list[_Entry]
+    package: _core.Package
+    size: int
+
+
+# The last one is the one that was used last.
+_kept: dict[tuple[str, tuple[str, ...], bool], _Kept] = {}
 
 
 def package_of(argument: str, path: str, excludes: Sequence[str] = (), *, by_name: bool = False) -> _core.Package:
@@ -55,17 +66,17 @@ def package_of(argument: str, path: str, excludes: Sequence[str] = (), *, by_nam
         entries = list(_entries(path, excludes, by_name))
         _check_size(argument, path, entries)
         kept = _kept.pop(key, None)
-        if kept is None or kept[0] != entries:
+        if kept is None or kept.entries != entries:
             import hashlib  # Here, as in locations.py.
 
             content = _packed(entries)
-            kept = (entries, _core.Package(hashlib.sha256(content).hexdigest(), content))
+            kept = _Kept(entries, _core.Package(hashlib.sha256(content).hexdigest(), content), len(content))
     except OSError as error:
         raise OSError(f"{argument} is {path!r}, which cannot be read: {error}") from error
     _kept[key] = kept
-    while len(_kept) > _KEPT_MAX:
+    while len(_kept) > 1 and (len(_kept) > _KEPT_MAX or sum(each.size for each in _kept.values()) > _KEPT_BYTES_MAX):
         del _kept[next(iter(_kept))]
-    return kept[1]
+    return kept.package
 
 
 def bytes_max(variable: str, otherwise: int) -> int:

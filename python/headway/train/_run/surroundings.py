@@ -10,6 +10,7 @@ import sys
 from types import CodeType
 from typing import Any
 
+from headway import _core
 from headway._worker.threads import own_variables
 
 _SOURCES_CHARACTERS_MAX = 1 << 20
@@ -30,7 +31,11 @@ def surroundings() -> dict[str, Any]:
         ) from error
     # A trainer within a validation function: how many threads the function was given is nothing to
     # its workers.
-    env = {name: value for name, value in os.environ.items() if name not in own_variables}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in own_variables and not _core.tells_of_a_task(name)
+    }
     if "PYTHONPATH" in env:
         env["PYTHONPATH"] = os.pathsep.join(_absolute(entry) for entry in env["PYTHONPATH"].split(os.pathsep))
     return {
