@@ -1,6 +1,6 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
-.PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel docs horovod kubernetes build clean
+.PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel wheels docs horovod kubernetes build clean
 
 demo:
 	@scripts/demo.sh
@@ -29,6 +29,10 @@ sanitize: build
 wheel:
 	@scripts/bootstrap.sh build wheel
 	@scripts/portable_wheel.sh dist
+
+# One for each interpreter of PYTHONS, tried in a fresh environment.
+wheels:
+	@scripts/wheels.sh dist $(PYTHONS)
 
 docs: build
 	@.venv/bin/python scripts/docs.py build/docs

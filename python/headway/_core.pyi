@@ -1204,6 +1204,9 @@ def inline_charts(location: str, charts_max: int, points: int) -> str:
     The charts of a folder's run or experiment, as JSON. FileNotFoundError when it holds neither; OSError for one that cannot be read.
     """
 
+def is_secret_name(name: str) -> bool:
+    """Whether a name is one of a secret, whose value is not shown."""
+
 def inline_page(charts: str) -> str:
     """A page of HTML that draws such charts and asks nobody for anything."""
 

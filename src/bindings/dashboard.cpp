@@ -1,11 +1,13 @@
 #include "dashboard/dashboard.hpp"
 #include "dashboard/inline_page.hpp"
+#include "dashboard/masking.hpp"
 
 #include "bindings/module.hpp"
 #include "bindings/runtime.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 namespace headway::bindings {
@@ -68,6 +70,9 @@ void bind_dashboard(nb::module_& module) {
       nb::arg("location"), nb::arg("charts_max"), nb::arg("points"),
       "The charts of a folder's run or experiment, as JSON. FileNotFoundError when it holds neither; OSError for one "
       "that cannot be read.");
+  // Keeps the GIL: it reads one name.
+  module.def("is_secret_name", &dashboard::is_secret_name, nb::arg("name"),
+             "Whether a name is one of a secret, whose value is not shown.");
   // Keeps the GIL: it joins texts.
   module.def(
       "inline_page", [](const std::string& charts) { return dashboard::inline_page(charts); }, nb::arg("charts"),

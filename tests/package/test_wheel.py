@@ -135,22 +135,7 @@ def test_nothing_in_the_wheel_needs_a_newer_system_than_its_name_says(package: P
 @pytest.mark.heavy
 def test_the_wheel_trains_with_a_data_set(python_of_wheel: Path, tmp_path: Path) -> None:
     """The data process has the wheel's libstdc++ and that of Arrow in it."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import pyarrow, pyarrow.parquet, headway.data\n"
-        "from headway import train\n"
-        "from headway.data.expressions import col\n"
-        "pyarrow.parquet.write_table(pyarrow.table({'x': list(range(100)), 's': ['a', 'b'] * 50}), 'rows.parquet')\n"
-        "def loop(config):\n"
-        "    batches = train.get_dataset_shard('train').iter_batches(batch_size=10)\n"
-        "    train.report({'sum': sum(int(batch['x'].sum()) for batch in batches)}, reduce={'sum': 'sum'})\n"
-        "rows = headway.data.read_parquet('rows.parquet').filter(expr=col('s') == 'a')\n"
-        "scaling = train.ScalingConfig(num_workers=2)\n"
-        "run = train.RunConfig(storage_path='results', verbose=0)\n"
-        "trainer = train.DataParallelTrainer(loop, train_loop_config={}, datasets={'train': rows},\n"
-        "                                    scaling_config=scaling, run_config=run)\n"
-        "print('the sum is', trainer.fit().metrics['sum'])\n"
-    )
+    script = Path(__file__).with_name("trains.py")
     assert output_of(python_of_wheel, script, cwd=tmp_path).splitlines()[-1] == "the sum is 2450"
 
 

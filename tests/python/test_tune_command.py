@@ -21,7 +21,7 @@ def trial(config):
 def grid(tmp_path):
     return tune.Tuner(
         trial,
-        param_space={"x": tune.grid_search([0, 1, 3]), "kind": tune.choice(["a"])},
+        param_space={"x": tune.grid_search([0, 1, 3]), "kind": tune.choice(["a"]), "api_key": "sk-1"},
         tune_config=tune.TuneConfig("loss", "min"),
         run_config=train.RunConfig(name="sweep", storage_path=tmp_path, verbose=0),
     ).fit()
@@ -69,6 +69,7 @@ def test_a_picture_of_an_experiment(grid, tmp_path):
     assert "<tr><th>trials</th>" in shown
     assert "<tr><th>best trial</th>" in shown
     assert shown.count("<iframe srcdoc=") == 1
+    assert "x=1, kind=a, api_key=***" in shown
     assert grid.plot()._repr_svg_() == tmp_path.joinpath("sweep.svg").read_text(), "as a notebook shows it"
     with pytest.raises(ValueError, match=r"path is '.*\.gif'; allowed: a file that ends with \.svg or \.png"):
         grid.plot(tmp_path / "sweep.gif")

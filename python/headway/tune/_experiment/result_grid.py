@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from headway import _core
 from headway._plots import inline, panels
 from headway._plots.canvas import canvas_for
 from headway._storage import locations, run_files
@@ -67,7 +68,12 @@ class ResultGrid:
         if best is not None and self._metric:
             value = self._last_value(best, self._metric)
             rows.append(("best trial", f"{best.trial_id}: {result_text.in_words({self._metric: value})}"))
-            rows.append(("its configuration", result_text.in_words(self._records.config(best))))
+            # A saved notebook is given to others.
+            config = {
+                name: "***" if _core.is_secret_name(name) else value
+                for name, value in run_files.flat(self._records.config(best)).items()
+            }
+            rows.append(("its configuration", result_text.in_words(config)))
         rows.append(("folder", locations.shown(self._records.location)))
         return result_text.table(rows) + inline.html(self._records.path)
 
