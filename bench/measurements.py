@@ -76,6 +76,10 @@ def _third_of_ray(medians: Medians) -> bool:
     return medians["headway"] <= 0.3 * medians["ray"]
 
 
+def _second_over_slurm(medians: Medians) -> bool:
+    return medians["headway"] <= 1 + medians["alone"]
+
+
 MEASUREMENTS = [
     Measurement(
         "first-step-torch",
@@ -118,6 +122,39 @@ MEASUREMENTS = [
             group="ray-cluster",
         )
         for kind in ("torch", "plain")
+    ),
+    Measurement(
+        "slurm-cluster",
+        {library: ["on_slurm_cluster.py", library] for library in ("headway", "alone")},
+        [
+            Line(
+                "init at a Slurm cluster → first step on 3 nodes (alone: Slurm's jobs)",
+                "first_step_s",
+                "≤ 1 s + Slurm",
+                _second_over_slurm,
+            )
+        ],
+        repeats=3,
+        group="slurm-cluster",
+    ),
+    *(
+        Measurement(
+            f"spare-node-{how}",
+            {"headway": ["spare_node.py", how]},
+            [
+                Line(
+                    f"an agent {what} → all ranks step, one on a spare node",
+                    "recovery_s",
+                    promise,
+                    at_most(limit),
+                    "ms",
+                )
+            ],
+        )
+        for how, what, promise, limit in [
+            ("left", "leaves", "≤ 1 s", 1),
+            ("killed", "is killed", "≤ its lease (2.2 s) + 1 s", 3.2),
+        ]
     ),
     Measurement(
         "report",
@@ -218,14 +255,14 @@ MEASUREMENTS = [
     ),
     *(
         Measurement(
-            f"scale-{agents * workers}",
+            f"scale-{agents * workers}" if workers > 1 else f"agents-{agents}",
             {"headway": ["scale.py", str(agents), str(workers), str(reports)]},
             [
-                Line(f"{agents * workers} simulated workers: start", "start_s", "", at_most(60), "ms"),
-                Line(f"{agents * workers}: reports handled in a second", "reports_per_s", promise, is_kept, ""),
-                Line(f"{agents * workers}: one dies → all others know", "death_s", "", at_most(60), "ms"),
-                Line(f"{agents * workers}: one dies → all train again", "restart_s", "", at_most(60), "ms"),
-                Line(f"{agents * workers}: the driver's memory, KiB a worker", "driver_kib", "", at_most(1e9), ""),
+                Line(f"{title} simulated workers: start", "start_s", "", at_most(60), "ms"),
+                Line(f"{title}: reports handled in a second", "reports_per_s", promise, is_kept, ""),
+                Line(f"{title}: one dies → all others know", "death_s", "", at_most(60), "ms"),
+                Line(f"{title}: one dies → all train again", "restart_s", "", at_most(60), "ms"),
+                Line(f"{title}: the driver's memory, KiB a worker", "driver_kib", "", at_most(1e9), ""),
             ],
             repeats=3,
         )
@@ -234,7 +271,9 @@ MEASUREMENTS = [
             (10, 10, 100, "", at_most(1e9)),
             (100, 10, 50, "", at_most(1e9)),
             (100, 100, 20, "≥ 50 000", lambda medians: medians["headway"] >= 50000),
+            (1000, 1, 50, "", at_most(1e9)),
         ]
+        for title in [f"{agents * workers}" if workers > 1 else f"{agents} agents with a worker each,"]
     ),
     Measurement(
         "cpp-first-step",

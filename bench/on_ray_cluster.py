@@ -58,6 +58,18 @@ def begin(library: str, address: str) -> None:
         headway.init(address, bridge_python=str(RAY_PYTHON), python=sys.executable)
 
 
+def leave(library: str) -> None:
+    """A cluster does not end below its drivers."""
+    if library == "ray":
+        import ray
+
+        ray.shutdown()
+    else:
+        import headway
+
+        headway.shutdown()
+
+
 def main(library: str, kind: str) -> None:
     """Prints the time of two runs, of which the second begins when the first has ended."""
     cluster = subprocess.Popen(
@@ -77,8 +89,12 @@ def main(library: str, kind: str) -> None:
             figures[f"{name}_step_s"] = max(program.noted(where, "step_*")) - started
         program.finish(**figures)
     finally:
+        leave(library)
         cluster.stdin.close()
-        cluster.wait(60)
+        try:
+            cluster.wait(20)
+        except subprocess.TimeoutExpired:
+            cluster.kill()  # run.py ends what is left of it.
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ install_what_is_measured() {
 
 build_what_is_measured() {
   case " $* " in
-    *" cpp-"* | *" scale-"*) ;;
+    *" cpp-"* | *" scale-"* | *" agents-"*) ;;
     *" --only"*) return ;;
   esac
   .venv/bin/cmake --build build --target bench_cpp simulated_agents

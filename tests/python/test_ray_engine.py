@@ -7,6 +7,7 @@ import os
 import re
 import signal
 
+import processes
 import pytest
 import ray_lab
 
@@ -187,6 +188,30 @@ def test_a_run_goes_on_and_ends_while_a_part_of_ray_stands_still(lab, script, wh
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
     assert "Restarting" not in said
+
+
+def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(lab, script):
+    end = begin_steps(lab, script)
+    said = script.wait_for("SAVED")
+    first = set(lab.agents())
+    os.kill(script.process.pid, signal.SIGSTOP)
+    # Nobody renews their leases: they end their ranks and themselves.
+    gone = processes.wait_gone(lambda: first & set(lab.agents()), 60)
+    os.kill(script.process.pid, signal.SIGCONT)
+    assert not gone
+    said += script.wait_for("BEGIN 3", 3)
+    said = finish_steps(script, end, said)
+    assert "Restarting the worker group (failure 1 of 3 allowed) from checkpoint_" in said
+
+
+def test_a_raylet_is_killed_and_the_run_resumes_on_a_node_that_is_added(lab, script):
+    end = begin_steps(lab, script)
+    said = script.wait_for("SAVED")
+    os.kill(lab.nodes[0]["raylet"], signal.SIGKILL)
+    lab.nodes[0] = lab.ask("add", num_cpus=1)
+    said += script.wait_for("BEGIN 3", 3)
+    said = finish_steps(script, end, said)
+    assert "Restarting the worker group (failure 1 of 3 allowed) from checkpoint_" in said
 
 
 def test_a_bridge_that_is_killed_is_started_again_and_gets_other_agents(lab, script):

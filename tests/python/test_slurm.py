@@ -109,7 +109,9 @@ INSIDE = """
         print("TASK", told, "JOB", os.environ["SLURM_JOB_ID"], os.environ["SLURM_JOB_NAME"], flush=True)
         if not os.path.exists(FOLDER + "/lost") and train.get_context().get_world_rank() == 1:
             mark("lost")
-            os.kill(int(os.environ["HEADWAY_AGENT_PID"]), signal.SIGKILL)
+            told = open(f"/proc/{os.getppid()}/environ").read().split(chr(0))
+            agent = next(line for line in told if line.startswith("HEADWAY_AGENT_PID="))
+            os.kill(int(agent.partition("=")[2]), signal.SIGKILL)
         train.report({"size": train.get_context().get_world_size()})
 
     fit(loop, 3, placement_strategy="STRICT_SPREAD", use_gpu=True)
@@ -121,21 +123,14 @@ def test_a_script_in_a_job_uses_that_job_and_replaces_an_agent_that_dies(driver)
     """``sbatch script.sh``, whose script starts the driver."""
     driver.write(INSIDE)
     output = driver.folder / "output"
-    options = [
-        "-N3",
-        "--ntasks-per-node=1",
-        "--gres=gpu:1",
-        "--exclusive",
-        "--job-name=nightly",
-        "--parsable",
-        "--wait",
-    ]
+    options = ["-N3", "--ntasks-per-node=1", "--gres=gpu:1", "--exclusive", "--job-name=nightly", "--parsable"]
     options += ["--wait", f"--output={output}"]
     job = driver.cluster.run("sbatch", *options, "--wrap", f"exec {driver.command}", limit_s=110).strip()
     text = output.read_text()
     # A rank is no task of Slurm's, and knows which job it is in.
     assert text.count(f"TASK [] JOB {job} nightly") >= 3, text
     assert "TOTAL 6.0 3.0" in text, text
+    assert "is lost, and rank 1 with it" in text, text
     assert "(rank 2) NODE 2" in text
     driver.end()
 
