@@ -54,7 +54,8 @@ Result<void> Stream::take(wire::Frame& frame) {
   if (auto* const opened = std::get_if<Opened>(&*message)) {
     if (frame.fds.size() != 2) return Error{ErrorKind::corrupted, "the data process sent no memory for batches"};
     return memory_->use(std::move(*opened), std::move(frame.fds.front()), std::move(frame.fds.back()));
-  } else if (auto* const layout = std::get_if<Layout>(&*message)) {
+  }
+  if (auto* const layout = std::get_if<Layout>(&*message)) {
     layout_ = std::make_shared<const KnownLayout>(KnownLayout{std::move(*layout), frame.blob});
   } else if (auto* const end = std::get_if<End>(&*message)) {
     end_ = std::move(*end);

@@ -32,9 +32,6 @@ struct PlanInput {
 Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, std::int64_t errored_max,
                             const std::string* blobs);
 
-/// DuckDB takes up to twice the limit that it is given.
-inline constexpr std::int64_t duckdb_share = 2;
-
 /// Sources that were opened for a plan: by node.
 using OpenedSources = std::map<std::size_t, std::shared_ptr<const Source>>;
 
@@ -125,6 +122,7 @@ class PlanBuilder {
                                                  const std::vector<data::UnitSize>& units);
   arrow::Result<std::unique_ptr<Stage>> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
+  std::int64_t duckdb_bytes() const;
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
   arrow::Result<std::unique_ptr<Stage>> stage_of(Built built);

@@ -98,6 +98,21 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   return made;
 }
 
+/// What DuckDB gets for an operation. All operations of a plan may run at once, and share three
+/// quarters of what the budget has for rows. The rest is for rows on their way in and out, and for
+/// what the process takes beyond DuckDB's limit: 110 MiB were measured.
+std::int64_t PlanBuilder::duckdb_bytes() const {
+  const auto needs_all_rows = [](const data::Node& node) {
+    const auto* shuffle = node.as<data::ShuffleNode>();
+    return node.as<data::WholeNode>() != nullptr || (shuffle != nullptr && shuffle->kind == data::ShuffleKind::exact);
+  };
+  const auto operations = std::ranges::count_if(input_.optimised.nodes, needs_all_rows);
+  constexpr std::int64_t beyond_limit = 112 << 20;
+  const std::int64_t bytes = engine_.budget().bytes();
+  const std::int64_t all = std::max(bytes / 4, std::min(bytes / 4 * 3, bytes - beyond_limit));
+  return all / std::max<std::int64_t>(1, operations);
+}
+
 /// DuckDB sorts the rows by their keys, and spills what exceeds memory.
 arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_ptr<Stage> rows,
                                                                     std::uint64_t key_start) {
@@ -115,8 +130,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
   Stages inputs;
   inputs.push_back(std::move(rows));
   auto schema = plain_schema(inputs.front()->schema());
-  return whole_stage(engine_.functions(), sort, std::move(inputs), engine_.budget().bytes() / duckdb_share,
-                     engine_.scratch(), std::move(schema));
+  return whole_stage(engine_.functions(), sort, std::move(inputs), duckdb_bytes(), engine_.scratch(),
+                     std::move(schema));
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled

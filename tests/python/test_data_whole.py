@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from headway._worker.functions.frames import Frame, Link
 
@@ -290,3 +291,60 @@ def test_four_times_as_many_bytes_as_a_small_budget_are_sorted(script):
     code, text = script.run(SORT)
     assert code == 0, text
     assert "rows: 4200000" in text
+
+
+WATCHED = """
+import os, threading
+from pathlib import Path
+
+def family(pid):
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return [each for child in children for each in (int(child), *family(child))]
+
+def resident(pid):
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    return (int(fields["Pss_Anon"].split()[0]) + int(fields["Pss_Shmem"].split()[0])) << 10
+
+most, done = 0, threading.Event()
+def watch():
+    global most
+    while not done.wait(0.05):
+        try:
+            most = max(most, sum(resident(pid) for pid in family(os.getpid())))
+        except OSError:
+            pass  # A process has ended.
+watching = threading.Thread(target=watch)
+watching.start()
+"""
+
+
+LARGE_SORT = """
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=256 << 20)
+last, seen = -1, 0
+for batch in data.read_parquet("rows").sort(["c0", "c1"]).iter_batches(batch_size=65_536):
+    assert batch["c0"][0] >= last
+    last, seen = batch["c0"][-1], seen + len(batch["c0"])
+print("rows:", seen)
+done.set()
+watching.join()
+print("most:", most)
+"""
+
+
+@pytest.mark.heavy
+def test_the_processes_of_a_large_sort_by_two_keys_stay_within_the_budget(script, tmp_path):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for file in range(16):
+        random = np.random.default_rng(file)
+        table = pa.table({f"c{column}": random.integers(0, 1 << 62, 524_288) for column in range(16)})
+        pq.write_table(
+            table, folder / f"{file}.parquet", compression="none", use_dictionary=False, row_group_size=32_768
+        )
+    code, text = script.run(WATCHED + LARGE_SORT.replace('"rows"', repr(str(folder))))
+    assert (code, "rows: 8388608" in text) == (0, True), text
+    assert int(text.split("most: ")[1].split()[0]) <= (256 + 64) << 20

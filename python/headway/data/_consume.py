@@ -310,7 +310,8 @@ class Consume(ToTensorflow, DatasetPart):
     def _table(self) -> pa.Table:
         import pyarrow as pa
 
-        # Copies: shared memory has few slots. Each has its own buffer; one that grows is copied again and again.
+        # Copies: shared memory has few slots. Each has its own buffer; one that grows is copied
+        # again and again.
         copies = []
         for batch in self._batches():
             rows = batch.to_arrow()

@@ -69,6 +69,7 @@ class WholeStage : public Stage {
     ARROW_RETURN_NOT_OK(read);
     if (!rows) {
       result_.reset();
+      credit_.give_back();
       return std::nullopt;
     }
     Chunk chunk;
@@ -88,13 +89,15 @@ class WholeStage : public Stage {
 
  private:
   arrow::Status begin() {
+    ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());
+    // What is read ahead has the rest of the budget.
+    if (Budget* const budget = host->budget()) credit_ = budget->take(spec_.memory_bytes);
     std::vector<std::shared_ptr<arrow::RecordBatchReader>> readers;
     for (const auto& input : inputs_) {
       auto reader = std::make_shared<StageReader>(*input);
       ARROW_RETURN_NOT_OK(reader->start());
       readers.push_back(std::move(reader));
     }
-    ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());
     spec_.started = [this](std::int64_t worker) {
       const std::lock_guard lock(mutex_);
       worker_ = worker;
@@ -112,6 +115,7 @@ class WholeStage : public Stage {
   const std::vector<std::unique_ptr<Stage>> inputs_;
   const std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::RecordBatchReader> result_;
+  Credit credit_;
   std::int64_t unit_ = 0;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
