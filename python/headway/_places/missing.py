@@ -5,7 +5,7 @@ import.
 from __future__ import annotations
 
 _TUNING = "this of Ray Tune is not part of Headway; docs/tuning.md says what there is"
-_OF_TUNING = ("TrialResults", "execution", "impl", "utils")
+_OF_TUNING = ("TrialResults", "execution", "impl")
 _THROUGH_ARROW = "read it with {0} and give the table to headway.data.from_arrow"
 _OWN_CLIENT = _THROUGH_ARROW.format("its own client, as a pyarrow.Table or anything that has __arrow_c_stream__,")
 _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy take the data itself"

@@ -47,6 +47,7 @@ _STOPPERS = (
 _SPACES = (
     "choice lograndint loguniform qlograndint qloguniform qrandint qrandn quniform randint randn sample_from uniform"
 )
+_NESTED = "date_str deep_update flatten_dict merge_dicts unflatten_dict unflattened_lookup"
 _LOGGERS = {
     "csv": "CSVLoggerCallback",
     "json": "JsonLoggerCallback",
@@ -217,11 +218,16 @@ _OF_RAY: dict[str, Place] = {
     "headway.tune.trainable": Place(
         "What a trial runs", {"headway.tune": "PlacementGroupFactory Trainable with_parameters"}
     ),
-    "headway.tune.tune_config": Place("How an experiment searches", {"headway.tune": "TuneConfig"}),
+    "headway.tune.trainable.util": Place("What a trial runs with", {"headway.tune": "with_parameters with_resources"}),
+    "headway.tune.context": Place("What a trial knows of itself", {"headway.tune": "TuneContext get_context"}),
+    "headway.tune.tune_config": Place("How an experiment searches", {"headway.tune": "ResumeConfig TuneConfig"}),
     "headway.tune.tuner": Place("Experiments", {"headway.tune": "Tuner"}),
     "headway.tune.stopper": Place(
         "What may end a run by what it reports, as RunConfig(stop=...)", {"headway._callbacks.stopper": _STOPPERS}
     ),
+    "headway.tune.utils": Place("Helpers for nested dicts", {"headway.tune._experiment.nested_dicts": _NESTED}),
+    "headway.tune.utils.util": Place("Helpers for nested dicts", {"headway.tune._experiment.nested_dicts": _NESTED}),
+    "headway.tune.utils.placement_groups": Place("Bundles of resources", {"headway.tune": "PlacementGroupFactory"}),
     "headway.tune.trial": Place("The one trial that a run is", {"headway._callbacks.trial": "Trial"}),
 }
 
