@@ -2,9 +2,9 @@
 
 on_slurm_cluster.py headway|alone
 
-Alone is Slurm's own part: three steps of one node each, submitted and at work. The cluster (slurmctld
-and three slurmd in a network namespace, as the tests have it) is started before, and that is not
-measured.
+Alone is Slurm's own part: three jobs of one node each, submitted and at work. The cluster
+(slurmctld and three slurmd in a network namespace, as the tests have it) is started before, which
+is not measured.
 """
 
 from __future__ import annotations

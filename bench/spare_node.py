@@ -2,8 +2,8 @@
 
 spare_node.py left|killed
 
-Three agents have joined, and two ranks work on a node each. The agent of one leaves (Ctrl-C: it ends
-its ranks and says so), or it is killed: then the next attempt waits until its lease, of two
+Three agents have joined, and two ranks work on a node each. The agent of one leaves (Ctrl-C: it
+ends its ranks and says so), or it is killed: then the next attempt waits until its lease, of two
 seconds, has run out, as ranks of a node that is merely cut off would live until then.
 """
 
