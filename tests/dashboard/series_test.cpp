@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_SUITE(series_suite)
 
 BOOST_AUTO_TEST_CASE(few_points_are_themselves) {
   Series series;
-  for (int step = 1; step <= 4; ++step) series.add(line(step, step == 3 ? NAN : step));
+  for (int step = 1; step <= 4; ++step) series.add(line(step, step == 3 ? std::nan("") : static_cast<double>(step)));
   const auto buckets = series.buckets("loss", Axis::step, {}, {}, 800);
   BOOST_REQUIRE(buckets.has_value());
   BOOST_TEST(buckets->x == (std::vector<double>{1, 2, 3, 4}), boost::test_tools::per_element());

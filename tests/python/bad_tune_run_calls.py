@@ -1,6 +1,7 @@
 """Rows for test_every_argument.py: bad arguments of ``tune.run`` and what is around it."""
 
 from headway import tune
+from headway.tune import utils
 
 
 def a_trial(config):
@@ -89,4 +90,35 @@ def of_names():
     ]
 
 
-ROWS = [*of_run(), *of_experiments(), *of_names()]
+def of_nested_dicts():
+    flat, nested, found, update, merge = (
+        utils.flatten_dict,
+        utils.unflatten_dict,
+        utils.unflattened_lookup,
+        utils.deep_update,
+        utils.merge_dicts,
+    )
+    both = {"original": {}, "new_dict": {}}
+    between = "what is between two names"
+    return [
+        (flat, {"dt": [1]}, TypeError, "dt", "[1] (list)", "a dict"),
+        (flat, {"dt": {}, "delimiter": ""}, ValueError, "delimiter", "''", between),
+        (flat, {"dt": {}, "prevent_delimiter": 1}, TypeError, "prevent_delimiter", "1 (int)", "True or False"),
+        (flat, {"dt": {}, "flatten_list": 1}, TypeError, "flatten_list", "1 (int)", "True or False"),
+        (nested, {"dt": [1]}, TypeError, "dt", "[1] (list)", "a dict"),
+        (nested, {"dt": {}, "delimiter": 3}, TypeError, "delimiter", "3 (int)", between),
+        (found, {"flat_key": 3, "lookup": {}}, TypeError, "flat_key", "3 (int)", 'such as "a/b"'),
+        (found, {"flat_key": "a", "lookup": "b"}, TypeError, "lookup", "'b' (str)", "a dict or a list"),
+        (update, {**both, "original": 3}, TypeError, "original", "3 (int)", "a dict"),
+        (update, {**both, "new_dict": 3}, TypeError, "new_dict", "3 (int)", "a dict"),
+        (update, {**both, "new_keys_allowed": 1}, TypeError, "new_keys_allowed", "1 (int)", "True or False"),
+        *(
+            (update, {**both, argument: "a"}, TypeError, argument, "'a' (str)", "a list of names")
+            for argument in ("allow_new_subkey_list", "override_all_if_type_changes", "override_all_key_list")
+        ),
+        (merge, {"d1": 3, "d2": {}}, TypeError, "d1", "3 (int)", "a dict"),
+        (merge, {"d1": {}, "d2": 3}, TypeError, "d2", "3 (int)", "a dict"),
+    ]
+
+
+ROWS = [*of_run(), *of_experiments(), *of_names(), *of_nested_dicts()]

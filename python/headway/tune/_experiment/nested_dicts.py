@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
+from headway._values.arguments import check_bool, check_str, check_texts, refuse
 from headway._values.named_arguments import offer
 
 __all__ = ["date_str", "deep_update", "flatten_dict", "merge_dicts", "unflatten_dict", "unflattened_lookup"]
@@ -30,6 +31,10 @@ def flatten_dict(
         >>> flatten_dict({"a": {"b": 1, "c": [2]}, "d": 3}, flatten_list=True)
         {'a/b': 1, 'a/c/0': 2, 'd': 3}
     """
+    _check_dict("dt", dt)
+    _check_delimiter(delimiter)
+    check_bool("prevent_delimiter", prevent_delimiter)
+    check_bool("flatten_list", flatten_list)
     flat: dict[str, Any] = {}
     for name, value in dt.items():
         if prevent_delimiter and isinstance(name, str) and delimiter in name:
@@ -59,6 +64,8 @@ def unflatten_dict(dt: Mapping[str, Any], delimiter: str = "/") -> dict[str, Any
         >>> unflatten_dict({"a/b": 1, "d": 3})
         {'a': {'b': 1}, 'd': 3}
     """
+    _check_dict("dt", dt)
+    _check_delimiter(delimiter)
     nested: dict[str, Any] = {}
     for flat_name, value in dt.items():
         *above, name = flat_name.split(delimiter) if isinstance(flat_name, str) else [flat_name]
@@ -89,18 +96,21 @@ def unflattened_lookup(flat_key: str, lookup: Mapping[str, Any] | Sequence[Any],
     unknown = set(kwargs) - {"default", "delimiter"}
     if unknown:
         raise TypeError(f"unflattened_lookup() has no argument {sorted(unknown)[0]!r}; allowed: default, delimiter")
+    check_str("flat_key", flat_key, 'names, such as "a/b"')
+    if isinstance(lookup, str) or not isinstance(lookup, (Mapping, Sequence)):
+        refuse("lookup", lookup, "a dict or a list")
     delimiter = kwargs.get("delimiter", "/")
+    _check_delimiter(delimiter)
     if isinstance(lookup, Mapping) and flat_key in lookup:
         return lookup[flat_key]
     name, _, below = flat_key.partition(delimiter)
     try:
-        if isinstance(lookup, Mapping):
-            found = lookup[name]
-        elif isinstance(lookup, Sequence) and not isinstance(lookup, str):
-            found = lookup[int(name)]
-        else:
-            raise KeyError(name)
-        return unflattened_lookup(below, found, delimiter=delimiter) if below else found
+        found = lookup[name] if isinstance(lookup, Mapping) else lookup[int(name)]
+        if not below:
+            return found
+        if isinstance(found, str) or not isinstance(found, (Mapping, Sequence)):
+            raise KeyError(below)
+        return unflattened_lookup(below, found, delimiter=delimiter)
     except (KeyError, IndexError, ValueError):
         if "default" in kwargs:
             return kwargs["default"]
@@ -133,6 +143,17 @@ def deep_update(
         >>> deep_update({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
         {'a': {'b': 3, 'c': 2}}
     """
+    _check_dict("original", original, MutableMapping)
+    _check_dict("new_dict", new_dict)
+    check_bool("new_keys_allowed", new_keys_allowed)
+    new_below, of_type, whole = (
+        _checked_names(argument, names)
+        for argument, names in (
+            ("allow_new_subkey_list", allow_new_subkey_list),
+            ("override_all_if_type_changes", override_all_if_type_changes),
+            ("override_all_key_list", override_all_key_list),
+        )
+    )
     for name, value in new_dict.items():
         if name not in original and not new_keys_allowed:
             raise KeyError(f"new_dict has {name!r}; allowed: {', '.join(map(repr, original)) or 'no name'}")
@@ -140,13 +161,11 @@ def deep_update(
         if not isinstance(own, MutableMapping) or not isinstance(value, Mapping):
             original[name] = value
             continue
-        other_type = name in (override_all_if_type_changes or ()) and value.get("type", own.get("type")) != own.get(
-            "type"
-        )
-        if other_type or name in (override_all_key_list or ()):
+        other_type = name in of_type and value.get("type", own.get("type")) != own.get("type")
+        if other_type or name in whole:
             original[name] = value
             continue
-        deep_update(own, value, new_keys_allowed or name in (allow_new_subkey_list or ()))
+        deep_update(own, value, new_keys_allowed or name in new_below)
     return original
 
 
@@ -161,6 +180,8 @@ def merge_dicts(d1: Mapping[str, Any], d2: Mapping[str, Any]) -> dict[str, Any]:
         >>> merge_dicts({"a": {"b": 1}}, {"a": {"c": 2}})
         {'a': {'b': 1, 'c': 2}}
     """
+    _check_dict("d1", d1)
+    _check_dict("d2", d2)
     merged = copy.deepcopy(dict(d1))
     deep_update(merged, d2, new_keys_allowed=True)
     return merged
@@ -174,6 +195,21 @@ def date_str() -> str:
         19
     """
     return time.strftime("%Y-%m-%d_%H-%M-%S")
+
+
+def _check_dict(argument: str, value: object, kind: type = Mapping) -> None:
+    if not isinstance(value, kind):
+        refuse(argument, value, "a dict")
+
+
+def _check_delimiter(delimiter: object) -> None:
+    allowed = "what is between two names, one character or more"
+    if not check_str("delimiter", delimiter, allowed):
+        raise ValueError(f"delimiter is ''; allowed: {allowed}")
+
+
+def _checked_names(argument: str, names: Sequence[str] | None) -> list[str]:
+    return [] if names is None else check_texts(argument, names, "None or a list of names")
 
 
 offer(globals(), __all__)
