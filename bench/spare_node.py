@@ -65,6 +65,7 @@ def main(how: str) -> None:
     ]
     try:
         while headway.cluster_resources().get("CPU", 0) < AGENTS:
+            assert all(agent.poll() is None for agent in agents), "an agent has ended before it joined"
             time.sleep(0.01)
         where = program.folder() / "run"
         where.mkdir()

@@ -11,13 +11,16 @@ constexpr std::uint64_t ahead_bytes = 256 << 10;
 constexpr std::uint64_t places_min = 64;
 constexpr std::uint64_t places_max = 1 << 16;
 
+/// Batches that may wait for the client.
+std::uint64_t waiting_of(int prefetch) { return static_cast<std::uint64_t>(std::max(prefetch, 0)); }
+
 Error unknown_slot() { return {ErrorKind::corrupted, "a client gave back a slot that it did not have"}; }
 
 }  // namespace
 
 Result<std::shared_ptr<Outlet>> Outlet::make(Budget& budget, int prefetch, std::function<void()> notify) {
-  const auto wanted = static_cast<std::uint64_t>(std::max(prefetch, 0)) + 1;
-  const std::uint64_t head_size = feed::DealingEnd::bytes_for(std::clamp(wanted, places_min, places_max));
+  const std::uint64_t places = std::clamp(waiting_of(prefetch) + 1, places_min, places_max);
+  const std::uint64_t head_size = feed::DealingEnd::bytes_for(places);
   Result<std::unique_ptr<SlotMemory>> memory = SlotMemory::make(budget, head_size);
   if (!memory) return memory.error();
   Result<feed::DealingEnd> rings = feed::DealingEnd::make((*memory)->head());
@@ -29,9 +32,8 @@ Outlet::Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int p
     : memory_(std::move(memory)), rings_(std::move(rings)), prefetch_(prefetch), notify_(std::move(notify)) {}
 
 std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
-  const auto wanted = static_cast<std::uint64_t>(std::max(prefetch_, 0)) + 1;
   const std::uint64_t small = std::min(places_min, ahead_bytes / std::max<std::uint64_t>(batch_size, 1));
-  return std::min(std::max(wanted, small), rings_.places());
+  return std::min(std::max(waiting_of(prefetch_) + 1, small), rings_.places());
 }
 
 Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
@@ -39,7 +41,7 @@ Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
   const std::uint64_t most = ahead_max(batch.size());
   if (!closed_ && rings_.ahead() >= most) {
     // Where several may wait, the client has half of them before it wakes this thread.
-    const std::uint64_t left = std::max(static_cast<std::uint64_t>(std::max(prefetch_, 0)), most / 2);
+    const std::uint64_t left = std::max(waiting_of(prefetch_), most / 2);
     on_wait(true);
     rings_.wait_until_ahead(std::min(left, most - 1), [this] { return closed(); });
     on_wait(false);
