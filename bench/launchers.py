@@ -23,16 +23,21 @@ WARM_UP_STEPS = 10
 
 
 class Clock:
-    """The time of each step."""
+    """The time of each step, and the CPU time that this process had used by then."""
 
     def __init__(self):
         self.times = []
+        self.cpu_times = []
 
     def __call__(self):
         self.times.append(time.perf_counter())
+        self.cpu_times.append(time.process_time())
 
     def training_s(self):
         return self.times[-1] - self.times[WARM_UP_STEPS - 1]
+
+    def cpu_s(self):
+        return self.cpu_times[-1] - self.cpu_times[WARM_UP_STEPS - 1]
 
 
 def loop_of(train):
@@ -50,6 +55,7 @@ def train_and_note(train, config, place):
     train(config["library"], place, WARM_UP_STEPS + config["steps"], clock)
     assert len(clock.times) == WARM_UP_STEPS + config["steps"], "the ranks have made another number of steps"
     program.note(config, f"training_{place.rank}", clock.training_s())
+    program.note(config, f"cpu_{place.rank}", clock.cpu_s())
     program.note(config, f"threads_{place.rank}", threads())
 
 
@@ -117,8 +123,8 @@ def main(library, framework, steps):
             return
     else:
         program.fit(library, trainer_kind(framework), loop_of(train), config, program.folder())
-    figures = {name: program.noted(program.folder(), f"{name}_0")[0] for name in ("training", "threads")}
-    program.finish(training_s=figures["training"], threads=figures["threads"])
+    figures = {name: program.noted(program.folder(), f"{name}_0")[0] for name in ("training", "cpu", "threads")}
+    program.finish(training_s=figures["training"], cpu_s=figures["cpu"], threads=figures["threads"])
 
 
 if __name__ == "__main__":

@@ -106,10 +106,10 @@ const bool bound_to_driver = [] {
 }
 
 /// This process becomes the guard, and its child the factory.
-[[noreturn]] void serve_as_guard(int control, int life, const std::vector<std::string>& arguments) {
+[[noreturn]] void serve_as_guard(int control, int life, pid_t driver, const std::vector<std::string>& arguments) {
   // From now on the pipe says when the driver ends.
   if (bound_to_driver) prctl(PR_SET_PDEATHSIG, 0);
-  node::Guard guard(life);
+  node::Guard guard(life, driver);
   const pid_t factory = guard.fork_command();
   if (factory == 0) serve_as_factory(control, arguments);
   if (factory < 0) {
@@ -149,10 +149,11 @@ std::optional<Error> fork_factory(Program& self) {
   if (pipe2(life, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("a pipe");
   std::cout.flush();
   std::fflush(nullptr);  // What is in buffers now would be written by every worker again.
+  const pid_t driver = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
     leave_driver(control[1], life[0]);
-    serve_as_guard(control[1], life[0], self.arguments);
+    serve_as_guard(control[1], life[0], driver, self.arguments);
   }
   close(control[1]);
   close(life[0]);
@@ -272,7 +273,10 @@ bool enter_program(int argc, char** argv) {
   const std::string entered_as = role == nullptr ? "" : role;
   unsetenv(role_variable);
   const std::vector<std::string> arguments(argv, argv + argc);
-  if (entered_as == "factory") serve_as_guard(control_fd, life_fd, arguments);
+  if (entered_as == "factory") {
+    const char* driver = std::getenv(node::agent_variable);
+    serve_as_guard(control_fd, life_fd, driver == nullptr ? getppid() : number(driver), arguments);
+  }
   if (argc > 1 && std::strcmp(argv[1], agent_argument) == 0 && entered_as.empty()) {
     node::FactoryConfig factory = runtime_config().factory;
     factory.command = {own_program};

@@ -80,7 +80,7 @@ int left_ms(std::int64_t lease_end_ns) {
 
 }  // namespace
 
-Guard::Guard(int life_fd) : life_fd_(life_fd), agent_(getppid()) {
+Guard::Guard(int life_fd, pid_t agent) : life_fd_(life_fd), agent_(agent) {
   fcntl(life_fd_, F_SETFD, FD_CLOEXEC);
   fcntl(life_fd_, F_SETFL, O_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -130,10 +130,11 @@ void Guard::remove_what_the_agent_left() const {
     while (poll(&end, 1, end_max_ms) < 0 && errno == EINTR) {
     }
     close(process);
+  } else {
+    // A kernel before 5.3 has no descriptor for it: its end gives this process another parent.
+    for (int waited_ms = 0; getppid() == agent_ && waited_ms < end_max_ms; waited_ms += look_ms)
+      poll(nullptr, 0, look_ms);
   }
-  // Without a descriptor for it (a kernel before 5.3) the end of the agent gives another parent.
-  for (int waited_ms = 0; getppid() == agent_ && waited_ms < end_max_ms; waited_ms += look_ms)
-    poll(nullptr, 0, look_ms);
   leave_staging(staging_place());
 }
 

@@ -6,6 +6,10 @@
 
 namespace headway::node {
 
+/// The environment variable in which an agent leaves its process's number to its factories, their
+/// guards and their workers.
+inline constexpr const char* agent_variable = "HEADWAY_AGENT_PID";
+
 /// Sees to it that nothing of one command (a worker factory) is left behind. For a separate
 /// process, with one thread, that does nothing else: it must outlive a driver and a factory that
 /// are killed.
@@ -27,7 +31,9 @@ class Guard {
   /// which must not end a program that does not ignore SIGPIPE.
   static void tell(int life_fd, std::int64_t word);
 
-  explicit Guard(int life_fd);
+  /// `agent` must be named by whoever starts the guard: an agent that is killed at once has given
+  /// this process another parent before it can look.
+  Guard(int life_fd, pid_t agent);
 
   /// fork(2). The child, which becomes the command, has the signals as they were, no `life_fd`, and
   /// is killed when the guard is.
@@ -41,7 +47,7 @@ class Guard {
   void remove_what_the_agent_left() const;
 
   int life_fd_;
-  pid_t agent_ = 0;
+  pid_t agent_;
   int signal_fd_ = -1;
   sigset_t old_mask_{};
 };

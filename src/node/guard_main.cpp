@@ -1,5 +1,5 @@
 // headway-guard LIFE_FD COMMAND [ARG...]: runs COMMAND (a worker factory) under node::Guard. The
-// exit code is the command's.
+// agent is the process of HEADWAY_AGENT_PID, else the parent. The exit code is the command's.
 #include "node/guard.hpp"
 
 #include <cerrno>
@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: headway-guard LIFE_FD COMMAND [ARG...]\n");
     return 2;
   }
-  headway::node::Guard guard(std::atoi(argv[1]));
+  const char* agent = std::getenv(headway::node::agent_variable);
+  headway::node::Guard guard(std::atoi(argv[1]), agent != nullptr ? std::atoi(agent) : getppid());
   const pid_t command = guard.fork_command();
   if (command == 0) {
     execvp(argv[2], argv + 2);

@@ -1,5 +1,6 @@
 #include "node/process.hpp"
 
+#include "node/guard.hpp"
 #include "wire/fd.hpp"
 
 #include <algorithm>

@@ -48,10 +48,6 @@ std::vector<pid_t> children_of_this_process();
 /// The children that a process's main thread has started, oldest first.
 std::vector<pid_t> children_of(pid_t process);
 
-/// The environment variable in which an agent leaves its process's number to its factories and
-/// their workers.
-inline constexpr const char* agent_variable = "HEADWAY_AGENT_PID";
-
 /// Lets the agent, and what it starts, look at this process's stacks. Where a process may be read
 /// by its ancestors alone (kernel.yama.ptrace_scope=1, as on Ubuntu), a tool that the agent starts
 /// is none of them.

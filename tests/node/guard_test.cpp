@@ -20,8 +20,10 @@ namespace {
 /// end is the end of them all. What it says there is read with `said`.
 struct GuardedScript {
   explicit GuardedScript(const std::string& script) : GuardedScript(std::vector<std::string>{"sh", "-c", script}) {}
-  explicit GuardedScript(const std::vector<std::string>& command) : life(make_pipe()), all(make_pipe()) {
+  explicit GuardedScript(const std::vector<std::string>& command, const std::map<std::string, std::string>& env = {})
+      : life(make_pipe()), all(make_pipe()) {
     ProcessLaunch launch;
+    launch.env = env;
     launch.command = {HEADWAY_TEST_GUARD, "3"};
     launch.command.insert(launch.command.end(), command.begin(), command.end());
     launch.inherited = {life.a.get(), all.b.get()};
@@ -135,6 +137,16 @@ BOOST_AUTO_TEST_CASE(an_owner_that_says_farewell_is_not_waited_for_and_its_direc
   BOOST_TEST(std::filesystem::exists(scratch.path("working_dirs/run/trial")));
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_that_was_gone_before_the_guard_could_look_is_not_waited_for) {
+  const pid_t owner = fork();
+  if (owner == 0) _exit(0);
+  wait_for(owner);
+  // This process stands for the one that inherits the guard then.
+  GuardedScript guard({"tail", "-f", "/dev/null"}, {{agent_variable, std::to_string(owner)}});
+  guard.life.b.close();
+  BOOST_TEST(Watch(guard.pid).ends(4000));
+}
+
 BOOST_AUTO_TEST_CASE(the_directories_of_drivers_that_are_gone_are_removed_when_they_are_empty_and_not_in_use) {
   const Scratch scratch;
   for (const char* trial : {"left", "written", "in_use"}) {
@@ -157,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_takes_the_signals_of_the_commands_end_does_no
     std::thread([] {
       for (;;) pause();
     }).detach();
-    Guard guard(life);
+    Guard guard(life, getppid());
     const pid_t command = guard.fork_command();
     if (command == 0) _exit(3);
     _exit(guard.watch(command));
