@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from measurements import Line, Measurement, Medians
+from measurements import Line, Measurement, Medians, at_most
 
 FRAMEWORKS = {"lightning": "Lightning", "transformers": "Transformers", "xgboost": "XGBoost", "lightgbm": "LightGBM"}
 # Steps (of boosting: rounds) that take some seconds on an idle machine.
@@ -78,4 +78,27 @@ def launchers() -> list[Measurement]:
     ]
 
 
-FRAMEWORK_MEASUREMENTS = [*starts(), *launchers()]
+def together() -> Measurement:
+    """Training beside the framework's own launcher at the same time, where turns differ by more
+    than what is promised.
+    """
+    framework, steps = "transformers", 400
+    return Measurement(
+        f"launcher-{framework}-together",
+        {"headway": ["launchers_together.py", framework, str(steps)]},
+        [
+            Line(
+                f"{FRAMEWORKS[framework]}: CPU time of {steps} steps / alone, both at the same time",
+                "cpu_ratio",
+                "≤ 1.01 × alone",
+                at_most(1.01),
+                "x",
+            )
+        ],
+        repeats=8,
+        group="launchers",
+        timeout_s=600,
+    )
+
+
+FRAMEWORK_MEASUREMENTS = [*starts(), *launchers(), together()]
