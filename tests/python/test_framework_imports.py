@@ -1,7 +1,9 @@
 """Which frameworks a worker factory imports because the training function imports them."""
 
 import functools
+import json
 import os
+import subprocess
 import sys
 import types
 
@@ -110,12 +112,60 @@ def test_a_function_that_only_reads_variables_has_its_frameworks_imported_for_it
         "[os.putenv(name, '1') for name in 'ABC']",
         "monkeypatch.setenv('A', '1')",
         "lambda: os.environ",
+        "os.environ['MASTER_PORT'] += '1'",
+        "os.environ[name] = '1'",
+        "os.environ.setdefault(name, 'NCCL_DEBUG')",
+        "os.environ['NCCL_DEBUG'] = 'INFO'; os.environ['OMP_NUM_THREADS'] = '1'",
+        "os.environ['NCCL_DEBUG'] = os.environ",
     ],
 )
 def test_a_function_that_may_set_variables_is_known(change):
     from headway._runtime.framework_imports import may_set_variables
 
     assert may_set_variables(compile(change, "loop.py", "exec"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.environ['TOKENIZERS_PARALLELISM'] = 'false'",
+        "os.environ.setdefault('ACCELERATE_USE_CPU', 'true')",
+        "del os.environ['MASTER_ADDR']",
+        "os.environ.pop('NCCL_DEBUG', None)",
+        "def inner():\n  os.environ['WANDB_PROJECT'] = name",
+    ],
+)
+def test_a_function_that_sets_what_is_read_later_has_its_frameworks_imported_for_it(change):
+    from headway._runtime.framework_imports import may_set_variables
+
+    assert not may_set_variables(compile(change, "loop.py", "exec"))
+
+
+IMPORTS_ALL = """
+import importlib, importlib.util, json, os, sys
+read, get = set(), os._Environ.__getitem__
+
+def __getitem__(self, name):
+    read.add(name)
+    return get(self, name)
+
+os._Environ.__getitem__ = __getitem__
+names = [name for name in json.loads(sys.argv[1]) if importlib.util.find_spec(name.partition(".")[0])]
+for name in names:
+    importlib.import_module(name)
+print(json.dumps([names, sorted(read)]))
+"""
+
+
+def test_no_framework_reads_those_when_it_is_imported():
+    from headway._runtime.framework_imports import FRAMEWORKS, READ_LATER
+
+    modules = json.dumps(sorted({*FRAMEWORKS, "torch.distributed", "transformers.trainer", "lightning.pytorch"}))
+    done = subprocess.run([sys.executable, "-c", IMPORTS_ALL, modules], stdout=subprocess.PIPE, check=True)
+    imported, read = json.loads(done.stdout.splitlines()[-1])
+    assert {"accelerate", "torch", "transformers"} <= set(imported)
+    assert "LOCAL_RANK" in read, "what is read is seen"
+    assert READ_LATER.isdisjoint(read)
 
 
 # Text, as this file is in no package.

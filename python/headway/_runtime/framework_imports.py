@@ -28,6 +28,26 @@ FRAMEWORKS = frozenset(
 )
 #: They import the module of a class when the class is first used.
 LAZY = frozenset({"diffusers", "transformers"})
+#: Variables that no framework reads when it is imported, but later: whoever sets one of them has not
+#: set up an import.
+READ_LATER = frozenset(
+    {
+        "ACCELERATE_MIXED_PRECISION",
+        "ACCELERATE_USE_CPU",
+        "CUBLAS_WORKSPACE_CONFIG",
+        "GLOO_SOCKET_IFNAME",
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "MLFLOW_EXPERIMENT_NAME",
+        "NCCL_DEBUG",
+        "NCCL_IB_DISABLE",
+        "NCCL_P2P_DISABLE",
+        "NCCL_SOCKET_IFNAME",
+        "TOKENIZERS_PARALLELISM",
+        "WANDB_NAME",
+        "WANDB_PROJECT",
+    }
+)
 _OF_ENVIRONMENT = frozenset({"environ", "putenv", "setenv"})
 _READING = frozenset({"copy", "get", "items", "keys", "values"})
 
@@ -48,11 +68,13 @@ def framework_imports(function: types.FunctionType) -> Iterator[str]:
 
 def may_set_variables(code: types.CodeType) -> bool:
     """Whether a function's code, or that of functions in it, has more to do with the environment
-    than to read a variable. A framework may read them when it is imported.
+    than to read a variable, or to set one of ``READ_LATER``. A framework may read the others when it
+    is imported.
     """
     found = list(instructions(code))
     for at, each in enumerate(found):
-        if isinstance(each.argval, str) and each.argval in _OF_ENVIRONMENT and not _reads(found[at + 1 :]):
+        after = found[at + 1 :]
+        if isinstance(each.argval, str) and each.argval in _OF_ENVIRONMENT and not (_reads(after) or _is_late(after)):
             return True
     return any(may_set_variables(each) for each in code.co_consts if isinstance(each, types.CodeType))
 
@@ -67,6 +89,17 @@ def _reads(after: list[dis.Instruction]) -> bool:
     if first.opname in ("CONTAINS_OP", "DICT_UPDATE"):
         return True
     return first.opname.startswith("LOAD_") and (second.opname == "BINARY_SUBSCR" or second.argrepr == "[]")
+
+
+def _is_late(after: list[dis.Instruction]) -> bool:
+    """Whether what is done with ``os.environ`` sets or removes one of ``READ_LATER``."""
+    if len(after) < 2:
+        return False
+    first, second = after[:2]
+    if first.opname == "LOAD_CONST":
+        return first.argval in READ_LATER and second.opname in ("STORE_SUBSCR", "DELETE_SUBSCR")
+    calls = first.opname in ("LOAD_ATTR", "LOAD_METHOD") and first.argval in ("setdefault", "pop")
+    return calls and second.opname == "LOAD_CONST" and second.argval in READ_LATER
 
 
 def instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
