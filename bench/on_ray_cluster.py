@@ -1,13 +1,15 @@
 """From ``init`` at a running Ray cluster of three nodes to the first step of three ranks.
 
-on_ray_cluster.py headway|ray torch|plain
+on_ray_cluster.py headway|ray|alone torch|plain
 
 Headway takes its nodes from the cluster (``headway.init("host:port")``), Ray Train is Ray's own.
-The cluster's start is not measured.
+Alone are three actors of Ray in a placement group that make a step and do nothing else: whatever
+starts processes by Ray's actors takes as long. The cluster's start is not measured.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -45,9 +47,48 @@ def loop(config: dict[str, Any]) -> None:
     train.report({})
 
 
+class Rank:
+    """An actor of Ray's that is a rank."""
+
+    def place(self) -> str:
+        """Where the ranks may meet."""
+        import socket
+
+        import ray
+
+        with socket.socket() as free:
+            free.bind(("", 0))
+            return f"tcp://{ray.util.get_node_ip_address()}:{free.getsockname()[1]}"
+
+    def step(self, place: str, rank: int, kind: str) -> float:
+        """Returns when it was made."""
+        if kind == "torch":
+            import torch.distributed as dist
+
+            dist.init_process_group("gloo", init_method=place, rank=rank, world_size=NODES)
+            ddp_step()
+        return time.time()
+
+
+def step_of_actors(kind: str) -> float:
+    """When the last of new actors has made its step."""
+    import ray
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    group = ray.util.placement_group([{"CPU": 1}] * NODES, strategy="STRICT_SPREAD")
+    actors = [
+        ray.remote(Rank).options(num_cpus=1, scheduling_strategy=PlacementGroupSchedulingStrategy(group, i)).remote()
+        for i in range(NODES)
+    ]
+    place = ray.get(actors[0].place.remote())
+    stepped = max(ray.get([actor.step.remote(place, rank, kind) for rank, actor in enumerate(actors)]))
+    ray.util.remove_placement_group(group)
+    return stepped
+
+
 def begin(library: str, address: str) -> None:
     """Connects to the cluster."""
-    if library == "ray":
+    if library != "headway":
         import ray
 
         ray.init(address, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})
@@ -60,7 +101,7 @@ def begin(library: str, address: str) -> None:
 
 def leave(library: str) -> None:
     """A cluster does not end below its drivers."""
-    if library == "ray":
+    if library != "headway":
         import ray
 
         ray.shutdown()
@@ -85,8 +126,12 @@ def main(library: str, kind: str) -> None:
             started = time.time()
             if name == "first":
                 begin(library, address)
-            program.fit(library, kind, loop, {}, where, workers=NODES, placement_strategy="STRICT_SPREAD")
-            figures[f"{name}_step_s"] = max(program.noted(where, "step_*")) - started
+            if library == "alone":
+                stepped = step_of_actors(kind)
+            else:
+                program.fit(library, kind, loop, {}, where, workers=NODES, placement_strategy="STRICT_SPREAD")
+                stepped = max(program.noted(where, "step_*"))
+            figures[f"{name}_step_s"] = stepped - started
         program.finish(**figures)
     finally:
         leave(library)
@@ -94,8 +139,11 @@ def main(library: str, kind: str) -> None:
         try:
             cluster.wait(20)
         except subprocess.TimeoutExpired:
+            print("the Ray cluster has not ended within 20 s and is killed", file=sys.stderr)
             cluster.kill()  # run.py ends what is left of it.
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "alone" and Path(sys.executable) != RAY_PYTHON:
+        os.execv(RAY_PYTHON, [str(RAY_PYTHON), *sys.argv])
     main(*sys.argv[1:])
