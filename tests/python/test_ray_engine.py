@@ -190,6 +190,22 @@ def test_a_run_goes_on_and_ends_while_a_part_of_ray_stands_still(lab, script, wh
     assert "Restarting" not in said
 
 
+def test_a_run_goes_on_and_ends_after_the_head_was_killed(script):
+    """Ray's nodes end themselves after a minute without it."""
+    lab = ray_lab.Lab(nodes=3)
+    try:
+        end = begin_steps(lab, script)
+        said = script.wait_for("SAVED")
+        for pid in lab.ask("head"):
+            os.kill(pid, signal.SIGKILL)
+        said = finish_steps(script, end, said)
+        assert "Restarting" not in said
+        script.close()
+        assert lab.left() == {}
+    finally:
+        lab.close()
+
+
 def test_a_driver_that_stands_still_loses_its_nodes_and_resumes_on_new_ones(lab, script):
     end = begin_steps(lab, script)
     said = script.wait_for("SAVED")

@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 _TAIL_LINES = 20
+_HEARD_S = 5.0  # For the driver to hear how the agent has ended.
 # Where Ray keeps working directories, modules and packages of a runtime_env.
 _BROUGHT = "/runtime_resources/"
 
@@ -98,6 +99,9 @@ class Launcher:
             if word == "exit":
                 self._code = int(number)
         self._ended.set()
+        # The driver kills this actor when it hears of the end. Without Ray's head it cannot.
+        time.sleep(_HEARD_S)
+        os._exit(0)
 
     def wait(self) -> dict[str, Any]:
         """Returns when the agent and all that it had started have ended: its exit code, and its
