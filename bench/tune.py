@@ -1,7 +1,8 @@
 """Experiments of trials that do next to nothing: what is left is the library's own time.
 
 tune.py headway|ray|alone search TRIALS        Optuna proposes, two slots; alone: Optuna by itself
-tune.py headway|ray slots TRIALS SECONDS SLOTS  trials that sleep: how long a slot is empty
+tune.py headway|ray slots TRIALS SECONDS SLOTS  trials that sleep: how long a slot is empty, and
+                                                what 10 000 of them take
 tune.py headway|ray reports TRIALS REPORTS      results of all trials in a second, all loggers on
 tune.py headway|ray memory TRIALS               what the driver grows by, a trial that has ended
 tune.py headway|ray exploit TRIALS STEPS        PBT: from a trial's last report to its first step as
@@ -87,11 +88,16 @@ def search(library: str, trials: int) -> None:
 
 
 def slots(library: str, trials: int, sleep_s: float, count: int) -> None:
-    """What a slot needs from one trial to the next, beyond the trials' own time."""
+    """What a slot needs from one trial to the next, beyond the trials' own time. The experiment's
+    start and end, and its first rounds, are a shorter experiment's, which is subtracted.
+    """
     importlib.import_module(library).init(num_cpus=count)
-    seconds = tuned(library, function_of(library), space_of(library, sleep_s=sleep_s), trials, count)
-    per_slot = trials / count
-    program.finish(turnover_s=seconds / per_slot - sleep_s, whole_s=seconds)
+    function, space, few = function_of(library), space_of(library, sleep_s=sleep_s), 5 * count
+    tuned(library, function, space, count, count)  # What only the first one of a process does.
+    few_s = tuned(library, function, space, few, count)
+    many_s = tuned(library, function, space, few + trials, count)
+    a_trial_s = (many_s - few_s) / trials
+    program.finish(turnover_s=a_trial_s * count - sleep_s, whole_s=few_s + (10_000 - few) * a_trial_s)
 
 
 def reports(library: str, trials: int, count: int) -> None:

@@ -227,6 +227,11 @@ void Invariants::count_restart(Time now) {
   });
 }
 
+void Invariants::check(const ReleaseNodes& command) {
+  if (!command.early) return;
+  require(scenario_->spec.returns_slots_early && workers_->all_returned(), invariant::slots, "a rank is still at work");
+}
+
 void Invariants::check(const ReleaseCollective& command) {
   const std::string what = "collective #" + std::to_string(command.index + 1);
   require(command.index == released_++, invariant::collectives,

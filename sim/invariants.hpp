@@ -118,6 +118,7 @@ class Invariants {
   void check(const control::DeleteCheckpoint& command);
   void check(const control::AnswerReport& command);
   void check(const control::AnnounceCheckpoint& command);
+  void check(const control::ReleaseNodes& command);
   void check(const control::ReleaseCollective& command);
   void check(const control::AppendResult& command);
   void check(const control::StartValidation& command);

@@ -12,6 +12,7 @@ inline constexpr const char* retention = "what num_to_keep keeps stays, and noth
 inline constexpr const char* counted_once = "each report is counted once, in order";
 inline constexpr const char* newest_resumed = "all ranks resume from the newest committed checkpoint";
 inline constexpr const char* one_group = "two groups never train at once";
+inline constexpr const char* slots = "slots are given back when nobody works there any more";
 inline constexpr const char* budget = "the failure budget and its waits hold";
 inline constexpr const char* notice_period = "a driver that is to end leaves ranks the time to save a checkpoint";
 inline constexpr const char* living_attempts = "no command is for an attempt that has ended";

@@ -331,6 +331,12 @@ void Workers::driver_died() {
   ++group_;
 }
 
+bool Workers::all_returned() const {
+  return std::all_of(workers_.begin(), workers_.end(), [](const Worker& each) {
+    return each.phase == Phase::returned || each.phase == Phase::leaving || each.phase == Phase::gone;
+  });
+}
+
 bool Workers::any_process() const {
   return std::any_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.phase != Phase::gone; });
 }

@@ -36,6 +36,8 @@ class Workers {
   /// The guard ends every process; nobody hears of it.
   void driver_died();
 
+  /// Whether no rank is in its training function any more.
+  bool all_returned() const;
   bool any_process() const;
   int size() const { return static_cast<int>(workers_.size()); }
   Phase phase(int rank) const { return workers_[static_cast<std::size_t>(rank)].phase; }

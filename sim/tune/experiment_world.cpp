@@ -261,13 +261,15 @@ void ExperimentWorld::check_no_place_is_idle() const {
   int waiting = 0;
   int makes_way = 0;  // Trials of PBT that need nothing but a place.
   const JsonObject& scheduler = spec_.scheduler;
-  const bool takes_turns = scheduler.at("kind").as_string() == "pbt" && !scheduler.at("synch").as_bool();
+  const boost::json::string& kind = scheduler.at("kind").as_string();
+  const bool takes_turns = kind == "pbt" && !scheduler.at("synch").as_bool();
   for (std::size_t i = 0; i < controller_.trials().size(); ++i) {
     const auto& trial = controller_.trials()[i];
     const bool is_copied = copies_.contains(static_cast<std::int64_t>(i));
     makes_way += takes_turns && trial.state == TrialState::paused && !is_copied ? 1 : 0;
     starting += trial.state == TrialState::starting ? 1 : 0;
-    running += trial.state == TrialState::running ? 1 : 0;
+    const bool has_left = kind != "pbt" && trials_[i].alive && trials_[i].returned;
+    running += trial.state == TrialState::running && !has_left ? 1 : 0;
     waiting += trial.state == TrialState::waiting && !trial.left ? 1 : 0;
   }
   const int held = static_cast<int>(controller_.held().size());

@@ -41,6 +41,7 @@ class ExperimentWorld {
     bool alive = false;
     bool has_slot = false;
     bool ends = false;                ///< Its processes are about to be gone.
+    bool returned = false;            ///< … by themselves, and the controller knows.
     int step = 0;                     ///< The last one that it has reported.
     std::vector<std::string> pinned;  ///< As its run knows it.
     std::int64_t waits = 0;           ///< The report that waits for its verdict; 0: none.
@@ -100,6 +101,7 @@ class ExperimentWorld {
   void stop_later(std::int64_t number);
   void next_step(std::int64_t number);
   void report(std::int64_t number);
+  void return_from(std::int64_t number);
   void end(std::int64_t number, const std::string& state, const std::string& words);
 
   const Scenario& scenario_;

@@ -90,6 +90,7 @@ Scenario scenario_of(Random& random) {
   for (int kills = random.below(4); kills > 0; --kills) scenario.kills.push_back(random.between(0s, 8s));
   if (random.one_in(5)) scenario.stop_after = random.between(0s, 6s);
   if (random.one_in(4)) scenario.limit = 1 + random.below(3);
+  scenario.returns_early = random.one_in(2);
   return scenario;
 }
 

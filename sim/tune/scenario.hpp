@@ -26,6 +26,7 @@ struct Scenario {
   std::vector<Course> courses;  ///< As many as the search has suggestions.
   int slots = 1;
   std::optional<int> limit{};            ///< The search has no more than so many trials at once.
+  bool returns_early = false;            ///< Slots are free when a trial's function has returned.
   std::vector<Duration> kills;           ///< How long each driver but the last one lives.
   std::optional<Duration> stop_after{};  ///< The user ends the last driver's experiment.
 };

@@ -101,7 +101,7 @@ void ExperimentWorld::next_step(std::int64_t number) {
     if (trial.life != life || trial.ends) return;
     if (course.raises_at == trial.step) return end(number, "errored", "ValueError: bad");
     // A copy may have come further than its own course goes.
-    if (std::cmp_greater_equal(trial.step, course.scores.size())) return end(number, "finished", "");
+    if (std::cmp_greater_equal(trial.step, course.scores.size())) return return_from(number);
     report(number);
   });
 }
@@ -160,6 +160,18 @@ void ExperimentWorld::carry_out(const StopTrial& command) {
   require(!command.reason.empty(), "what ends has a reason", "a trial is stopped without one");
   if (!trials_.at(static_cast<std::size_t>(command.trial)).alive) return;
   end(command.trial, command.aborts ? "aborted" : "finished", command.reason);
+}
+
+/// Where it holds CPUs alone, its slots are free at once.
+void ExperimentWorld::return_from(std::int64_t number) {
+  Trial& trial = trials_.at(static_cast<std::size_t>(number));
+  if (scenario_.returns_early) {
+    if (std::exchange(trial.has_slot, false)) --slots_used_;
+    trial.returned = true;
+    handle(TrialReturned{number});
+    give_slots();
+  }
+  end(number, "finished", "");
 }
 
 void ExperimentWorld::end(std::int64_t number, const std::string& state, const std::string& words) {

@@ -36,7 +36,10 @@ struct LookForCapacity {
   AcquireNodes wanted;
 };
 
-struct ReleaseNodes {};
+/// Give back what the run holds.
+struct ReleaseNodes {
+  bool early = false;  ///< Every rank has returned, and its process is about to end.
+};
 
 /// Start one process a plan → WorkerReady or WorkerExited for each.
 struct StartWorkers {

@@ -186,6 +186,7 @@ void RunController::on(const TeardownFinished& event) {
       end_.abort_reason() || attempt_.ending_since())
     return;
   end_group(EndMode::graceful, "every rank has finished");
+  if (spec_.returns_slots_early && claims_cpus_alone(spec_.scaling)) out_.push(ReleaseNodes{true});
   out_.set_timer({TimerPurpose::exit}, exit_limit());
 }
 

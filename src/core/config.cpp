@@ -5,6 +5,7 @@
 #include "core/location.hpp"
 #include "core/manifest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -308,6 +309,12 @@ WorkerClaim worker_claim(const ScalingConfig& config) {
   if (config.label_selector) claim.selectors = *config.label_selector;
   if (!claim.hard.contains("CPU")) claim.advised_cpus = 1;
   return claim;
+}
+
+bool claims_cpus_alone(const ScalingConfig& config) {
+  const auto is_cpu = [](const auto& resource) { return resource.first == "CPU" || resource.second <= 0; };
+  return std::ranges::all_of(worker_claim(config).hard, is_cpu) &&
+         std::ranges::all_of(config.trainer_resources.value_or(Resources{}), is_cpu);
 }
 
 WorkerClaim worker_claim(const ValidationSpec& config) {

@@ -64,6 +64,9 @@ struct RunSpec {
   /// Reports that ranks may be ahead of the front end's callbacks; none: no callbacks.
   std::optional<int> callback_lag_max;
   ValidationSpec validation;
+  /// Whether slots of CPUs alone are given back once every rank has returned. Otherwise they are
+  /// once the processes are gone. No member that is described: each driver says it anew.
+  bool returns_slots_early = false;
 };
 BOOST_DESCRIBE_STRUCT(RunSpec, (),
                       (run, scaling, failure, checkpoint, trainer, trial_id, local_ranks, preload, config, sync,
@@ -93,6 +96,9 @@ struct WorkerClaim {
   std::vector<Labels> selectors = {};
 };
 WorkerClaim worker_claim(const ScalingConfig& config);
+/// Whether workers claim nothing but CPUs, and nothing else is held beside them. What a process has
+/// of other resources, such as a GPU's memory, it has until its end.
+bool claims_cpus_alone(const ScalingConfig& config);
 /// What a validation claims.
 WorkerClaim worker_claim(const ValidationSpec& config);
 

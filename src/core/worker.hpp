@@ -18,6 +18,8 @@ struct Slot {
   std::string node_ip;
   int cpus = 1;                      ///< Threads that the worker should use.
   std::vector<std::string> gpu_ids;  ///< Its own devices, as CUDA_VISIBLE_DEVICES names them.
+
+  bool operator==(const Slot&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Slot, (), (node_id, hostname, node_ip, cpus, gpu_ids))
 
@@ -28,6 +30,8 @@ struct WorkerPlan {
   int node_rank = 0;
   int local_world_size = 1;
   Slot slot;
+
+  bool operator==(const WorkerPlan&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(WorkerPlan, (), (rank, local_rank, node_rank, local_world_size, slot))
 

@@ -39,7 +39,9 @@ Run::Run(Runtime& runtime, RunStart start)
       task_(std::move(start.task)),
       trainer_(std::move(start.trainer)),
       held_(start.held),
+      starts_early_(start.starts_early),
       waits_for_slots_(std::move(start.waits_for_slots)),
+      slots_returned_(std::move(start.slots_returned)),
       controller_(spec_),
       folder_(std::make_shared<RunFolder>(join_location(spec_.run.storage_path, spec_.run.name), start.durable_files)),
       working_directories_(StagingRoot::from_environment()),
@@ -157,6 +159,8 @@ void Run::fail(const Error& error) {
     if (!workers_[rank].gone) runtime_->nodes().signal_worker(workers_[rank].worker_id, SIGKILL);
     fail_calls(workers_[rank], static_cast<int>(rank));
   }
+  end_early();
+  early_.reset();
   validations_.kill_all();
   artifact_carriers_.leave(false);
   runtime_->engine().release(run_id_);
@@ -172,6 +176,8 @@ void Run::fail(const Error& error) {
 
 void Run::detach() {
   if (detached_) return;
+  early_.reset();  // It ends with the runtime's nodes.
+  if (finish_) return carry_out(*std::exchange(finish_, std::nullopt));
   handle(control::DriverEnding{"the shutdown of Headway ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
@@ -190,9 +196,14 @@ int Run::rank_of(std::int64_t worker_id) const {
 Result<void> Run::worker_message(std::int64_t worker_id, wire::Frame frame) {
   const int rank = rank_of(worker_id);
   const Result<wire::FromWorker> message = wire::from_frame<wire::FromWorker>(frame);
-  if (rank < 0) return {};
+  const bool is_early = early_ && early_->worker_id == worker_id;
+  if (rank < 0 && !is_early) return {};
   if (!message) return message.error();
   if (auto sound = wire::check_message(*message); !sound) return sound;
+  if (is_early) {
+    if (const auto* ready = std::get_if<wire::SessionReady>(&*message)) early_->pid = ready->pid;
+    return {};
+  }
   if (std::holds_alternative<wire::OpenRuntime>(*message)) {
     // A tuner's trial with a trainer in it. Without a descriptor it is on another node.
     if (frame.fds.size() == 1) runtime_->take_guest(std::move(frame.fds.front()), factory_);
@@ -246,6 +257,11 @@ void Run::on_message(int rank, const wire::TrainingRaised& message, const wire::
 }
 
 void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) {
+  if (early_ && early_->worker_id == worker_id) {
+    early_.reset();
+    if (const auto finish = std::exchange(finish_, std::nullopt)) carry_out(*finish);
+    return;
+  }
   const int rank = rank_of(worker_id);
   if (rank < 0) return;
   Worker& worker = workers_[static_cast<std::size_t>(rank)];
@@ -331,7 +347,7 @@ wire::RankRole Run::rank_role(const control::StartWorkers& command) const {
   role.world_size = static_cast<int>(command.plans.size());
   role.attempt = attempt_;
   if (command.checkpoint) role.checkpoint = absolute_checkpoint(*folder_, *command.checkpoint);
-  role.working_directory = working_directory_;
+  role.working_directory = working_directories_.working_directory(spec_.run.name, command.trial_id);
   role.enter_working_directory = spec_.enter_working_directory;
   return role;
 }
@@ -345,9 +361,22 @@ node::WorkerLaunch Run::launch() const {
 }
 
 void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus) {
+  const std::int64_t id = runtime_->routes().add(weak_from_this());
+  const std::string& node_id = plan.slot.node_id;
+  if (node_id != runtime_->node_id() && node_id != attached_node) artifact_carriers_.note(plan.slot);
+  workers_.push_back({id, false, {}});
+  const Result<void> started = start_process(id, command, plan, visible_gpus);
+  if (started) return;
+  asio::post(loop_, [self = shared_from_this(), id, why = started.error().message] {
+    self->worker_exited(id, {false, 127, why}, "");
+  });
+}
+
+Result<void> Run::start_process(std::int64_t worker_id, const control::StartWorkers& command, const WorkerPlan& plan,
+                                const std::string& visible_gpus) {
   node::WorkerLaunch launch = this->launch();
-  launch.worker_id = runtime_->routes().add(weak_from_this());
-  launch.scratch = std::to_string(run_id_) + "." + std::to_string(attempt_);
+  launch.worker_id = worker_id;
+  launch.scratch = std::to_string(run_id_) + "." + std::to_string(command.attempt);
   launch.env["CUDA_VISIBLE_DEVICES"] = visible_gpus;
   if (spec_.log_to_file) {
     const std::vector<std::string> names = spec_.log_names.value_or(std::vector<std::string>{"log"});
@@ -358,20 +387,11 @@ void Run::start_worker(const control::StartWorkers& command, const WorkerPlan& p
   start.plan = plan;
   start.trial_id = command.trial_id;
   start.role = wire::role_json(rank_role(command));
-  const std::string& node_id = plan.slot.node_id;
-  if (node_id != runtime_->node_id() && node_id != attached_node) artifact_carriers_.note(plan.slot);
-  workers_.push_back({launch.worker_id, false, {}});
-  Result<void> started;
   if (local_sessions_.empty()) {
-    started = runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
-  } else {
-    wire::Fd& session = local_sessions_.at(static_cast<std::size_t>(plan.rank));
-    started = runtime_->nodes().adopt(node_id, launch.worker_id, std::move(session), wire::to_frame(start));
+    return runtime_->nodes().start_worker(plan.slot.node_id, launch, wire::to_frame(start));
   }
-  if (started) return;
-  asio::post(loop_, [self = shared_from_this(), id = launch.worker_id, why = started.error().message] {
-    self->worker_exited(id, {false, 127, why}, "");
-  });
+  wire::Fd& session = local_sessions_.at(static_cast<std::size_t>(plan.rank));
+  return runtime_->nodes().adopt(plan.slot.node_id, worker_id, std::move(session), wire::to_frame(start));
 }
 
 }  // namespace headway::driver

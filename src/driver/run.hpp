@@ -107,6 +107,13 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
     std::vector<std::int64_t> open_calls;
   };
 
+  /// The process of rank 0, which was started before the run has slots.
+  struct EarlyWorker {
+    std::int64_t worker_id = 0;
+    control::StartWorkers command;         ///< That it was started for.
+    std::optional<std::int64_t> pid = {};  ///< Once it is ready.
+  };
+
   void handle(const control::Event& event);
   void post(control::Event event);
   /// Does `work` on the run's storage strand. When the run's folder is gone by then, the controller
@@ -160,6 +167,11 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   node::WorkerLaunch launch() const;
   engine::Wanted to_wanted(const control::AcquireNodes& command) const;
   void start_worker(const control::StartWorkers& command, const WorkerPlan& plan, const std::string& visible_gpus);
+  Result<void> start_process(std::int64_t worker_id, const control::StartWorkers& command, const WorkerPlan& plan,
+                             const std::string& visible_gpus);
+  void start_early(const control::AcquireNodes& wanted);
+  bool take_early(const control::StartWorkers& command);
+  void end_early();
   void on_message(int rank, const wire::SessionReady& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Executed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Reported& message, const wire::Blob& blob);
@@ -199,7 +211,11 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   wire::Blob trainer_;
   bool held_;
   std::optional<control::AcquireNodes> held_acquire_;  ///< What it asks for once it is let in.
+  bool starts_early_;
+  std::optional<EarlyWorker> early_;
+  std::optional<control::Finish> finish_;  ///< Waits for the end of that one.
   std::function<void(bool waits)> waits_for_slots_;
+  std::function<void()> slots_returned_;
   control::RunController controller_;
   std::shared_ptr<RunFolder> folder_;
   WorkingDirectories working_directories_;

@@ -66,6 +66,7 @@ void Run::carry_out(const control::PrepareStorage&) {
 void Run::carry_out(const control::AcquireNodes& command) {
   if (held_) {
     held_acquire_ = command;
+    start_early(command);
     return;
   }
   if (!local_sessions_.empty()) {  // They are there already, wherever that is.
@@ -90,10 +91,11 @@ void Run::carry_out(const control::AcquireNodes& command) {
       self->post(control::NodesRefused{grant.error()});
     }
   };
-  const auto pending = [weak = weak_from_this()](const std::string& reason) {
+  const auto pending = [weak = weak_from_this(), command](const std::string& reason) {
     const auto self = weak.lock();
     if (!self) return;
     self->notify(reason);
+    self->start_early(command);
     if (self->waits_for_slots_) self->waits_for_slots_(true);
   };
   runtime_->engine().acquire(run_id_, to_wanted(command), {granted, pending});
@@ -109,9 +111,11 @@ void Run::carry_out(const control::LookForCapacity& command) {
   post(control::CapacitySeen{runtime_->engine().possible(run_id_, to_wanted(command.wanted))});
 }
 
-void Run::carry_out(const control::ReleaseNodes&) {
+void Run::carry_out(const control::ReleaseNodes& command) {
   held_acquire_.reset();
   runtime_->engine().release(run_id_);
+  end_early();
+  if (command.early && slots_returned_) slots_returned_();
 }
 
 void Run::carry_out(const control::StartWorkers& command) {
@@ -120,6 +124,7 @@ void Run::carry_out(const control::StartWorkers& command) {
   workers_.clear();
   collective_bytes_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
+  if (take_early(command)) return;
   // Every rank sees all of the group's devices on its node in one order, and picks its own.
   std::map<std::string, std::string> gpus;
   std::set<std::pair<std::string, std::string>> seen;
@@ -300,6 +305,11 @@ void Run::carry_out(const control::Warn& command) {
 void Run::carry_out(const control::Notify& command) { notify(command.text); }
 
 void Run::carry_out(const control::Finish& command) {
+  if (early_) {  // Whoever hears of the end can have the folder.
+    end_early();
+    finish_ = command;
+    return;
+  }
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   end_status();

@@ -27,10 +27,16 @@ struct RunStart {
   bool durable_files = true;
   /// It asks for no slots before Run::let_in.
   bool held = false;
+  /// While it has no slots, the process of its only rank may be started, and waits for them. For a
+  /// run that has never begun.
+  bool starts_early = false;
   /// Called, from any thread, when there are events to take, rather than event_fd made readable.
   std::function<void()> woken = nullptr;
   /// Called on the loop when the run has to wait for slots, and when it has them.
   std::function<void(bool waits)> waits_for_slots = nullptr;
+  /// Called on the loop when all ranks have returned, and their slots are others' while the
+  /// processes end: only with RunSpec::returns_slots_early.
+  std::function<void()> slots_returned = nullptr;
   /// Local mode alone: by rank, its session.
   std::vector<wire::Fd> local_sessions = {};
 };

@@ -41,6 +41,51 @@ BOOST_AUTO_TEST_CASE(two_ranks_report_once_and_return_and_the_run_finishes_step_
   BOOST_TEST(run.count<Warn>() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(slots_of_cpus_alone_are_returned_when_the_last_rank_has_been_told_to_end) {
+  RunSpec spec = spec_of(2);
+  spec.returns_slots_early = true;
+  spec.scaling.resources_per_worker = Resources{{"CPU", 1}};
+  Rig run(spec);
+  run.to_running();
+  run.returns(0);
+  run.returns(1);
+  BOOST_TEST(run.count<ReleaseNodes>() == 0U);  // Hooks may need the ranks.
+  run.teardown_done();
+  BOOST_TEST(run.last<ReleaseNodes>().early);
+  run.group_ends({false, 0, ""});
+  BOOST_TEST(!run.last<ReleaseNodes>().early);
+  run.journals();
+  BOOST_TEST(run.outcome().state == "finished");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_process_has_until_its_end_is_returned_then) {
+  for (const auto& [name, beside] : {std::pair{"GPU", false}, {"memory", false}, {"GPU", true}}) {
+    RunSpec spec = spec_of(1);
+    spec.returns_slots_early = true;
+    Resources& held = beside ? spec.scaling.trainer_resources.emplace() : spec.scaling.resources_per_worker.emplace();
+    held = {{"CPU", 1}, {name, 1}};
+    Rig run(spec);
+    run.to_running();
+    run.returns(0);
+    run.teardown_done();
+    BOOST_TEST(run.count<ReleaseNodes>() == 0U);
+    run.group_ends({false, 0, ""});
+    BOOST_TEST(run.count<ReleaseNodes>() == 1U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_was_stopped_returns_its_slots_when_its_processes_are_gone) {
+  RunSpec spec = spec_of(1);
+  spec.returns_slots_early = true;
+  Rig run(spec);
+  run.to_running();
+  run.send(StopAsked{"the user said so"});
+  run.returns(0);  // Its function has caught the exception.
+  BOOST_TEST(run.count<ReleaseNodes>() == 0U);
+  run.group_ends({false, 0, ""});
+  BOOST_TEST(run.count<ReleaseNodes>() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(local_mode_has_as_many_ranks_as_there_are_processes_and_claims_nothing) {
   RunSpec spec = spec_of(0);
   spec.local_ranks = 3;

@@ -111,6 +111,13 @@ struct CheckpointCloned {
 };
 BOOST_DESCRIBE_STRUCT(CheckpointCloned, (), (trial, number, checkpoint))
 
+/// A trial's function has returned, and its slots are free. Its processes are about to end.
+struct TrialReturned {
+  static constexpr const char* is = "trial_returned";
+  std::int64_t trial = 0;
+};
+BOOST_DESCRIBE_STRUCT(TrialReturned, (), (trial))
+
 /// The processes of a trial are gone, and all that it wrote is stored.
 struct TrialGone {
   static constexpr const char* is = "trial_gone";
@@ -142,8 +149,8 @@ struct TimeCame {
 BOOST_DESCRIBE_STRUCT(TimeCame, (), ())
 
 using TuneEvent = std::variant<DriverBegan, TrialSuggested, NothingSuggested, SearchOver, TrialReady, TrialReported,
-                               FrontDecided, TrialChosen, TrialConfigured, CheckpointCloned, TrialGone, TrialStopAsked,
-                               ExperimentStopAsked, TimeCame>;
+                               FrontDecided, TrialChosen, TrialConfigured, CheckpointCloned, TrialReturned, TrialGone,
+                               TrialStopAsked, ExperimentStopAsked, TimeCame>;
 
 /// An event as a line of the journal, without its end. `at`: when the experiment heard it.
 std::string to_line(Time at, const TuneEvent& event);

@@ -238,6 +238,7 @@ void TuneController::on(const TrialGone& event) {
   if (trial->state == TrialState::starting) --starting_;
   const Live here = live_.extract(event.trial).mapped();
   held_.erase(event.trial);
+  returned_.erase(event.trial);
   if (event.state == "errored") {
     end(event.trial, TrialState::errored, event.words);
   } else if (here.ending) {
@@ -350,7 +351,9 @@ void TuneController::ask_for_more() {
   const int waiting = static_cast<int>(waiting_.size());
   int wanted = ahead() + suggested_ahead - waiting - starting_;
   if (spec_.max_concurrent) {
-    wanted = std::min(wanted, *spec_.max_concurrent + prepared() - waiting - static_cast<int>(live_.size()));
+    // A search that learns hears of an end before it is asked.
+    const int here = prepared() > 0 ? inside() : static_cast<int>(live_.size());
+    wanted = std::min(wanted, *spec_.max_concurrent + prepared() - waiting - here);
   }
   const int more = wanted - asked();
   if (more <= 0) return;

@@ -18,9 +18,10 @@ namespace headway::control::tune {
 /// own: it counts while a driver is at work.
 ///
 /// A trial: waiting → starting → running ⇄ paused → terminated or errored. Each is an ordinary run
-/// (RunController), which restarts by its own budget. The engine has the slots: up to `ahead()`
-/// trials are starting at once, where they may wait for slots, so that a slot that gets free finds
-/// a trial whose folder is prepared, and the search has its next suggestion ready. Where
+/// (RunController), which restarts by its own budget. It has a place until its processes are gone;
+/// one that claims CPUs alone, until its function has returned. The engine has the slots: up to
+/// `ahead()` trials are starting at once, where they may wait for slots, so that a slot that gets
+/// free finds a trial whose folder is prepared, and the search has its next suggestion ready. Where
 /// `max_concurrent` is the limit, `prepares` of them are held: made ready, and not let in.
 ///
 /// The state is a function of the events: handling a journal's events again, and leaving their
@@ -80,6 +81,7 @@ class TuneController {
   void on(const TrialReady& event);
   void on(const TrialReported& event);
   void on(const FrontDecided& event);
+  void on(const TrialReturned& event);
   void on(const TrialGone& event);
   void on(const TrialChosen& event);
   void on(const TrialConfigured& event);
@@ -132,6 +134,8 @@ class TuneController {
   int asked() const;
   /// How many of those that are starting are beyond `max_concurrent`.
   int prepared() const;
+  /// How many trials have a place, or are to have one.
+  int inside() const;
   bool has_place() const;
   /// Whether one more trial may run.
   bool may_run() const;
@@ -153,6 +157,7 @@ class TuneController {
   std::map<std::int64_t, Live> live_;  ///< Those that have been started and have not ended.
   std::set<std::int64_t> waiting_;     ///< The first one goes first.
   std::set<std::int64_t> held_;        ///< Of those that are starting. The first one goes first.
+  std::set<std::int64_t> returned_;    ///< Live ones without a place: their processes end.
   std::set<std::int64_t> paused_;
   std::set<std::int64_t> paused_by_front_;  ///< They wait for a place alone.
   bool choosing_ = false;                   ///< The front end was asked which trial starts.

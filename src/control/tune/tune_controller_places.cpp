@@ -13,13 +13,22 @@ int TuneController::prepared() const {
 
 int TuneController::ahead() const { return std::max(2, prepared()); }
 
+int TuneController::inside() const { return static_cast<int>(live_.size() - returned_.size()); }
+
 bool TuneController::has_place() const {
   if (stop_reason_ || time_over_ || starting_ >= ahead()) return false;
-  return !spec_.max_concurrent || std::cmp_less(live_.size(), *spec_.max_concurrent + prepared());
+  return !spec_.max_concurrent || inside() < *spec_.max_concurrent + prepared();
 }
 
 bool TuneController::may_run() const {
-  return !spec_.max_concurrent || std::cmp_less(live_.size() - held_.size(), *spec_.max_concurrent);
+  return !spec_.max_concurrent || inside() - static_cast<int>(held_.size()) < *spec_.max_concurrent;
+}
+
+/// How the trial has ended is known when its processes are gone: the search and the scheduler hear
+/// of it then. Whoever chooses among trials for a place hears of the end first.
+void TuneController::on(const TrialReturned& event) {
+  if (scheduler_.shares_places() || spec_.chooses) return;
+  if (live(event.trial) != nullptr) returned_.insert(event.trial);
 }
 
 void TuneController::release() {

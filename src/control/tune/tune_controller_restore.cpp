@@ -20,6 +20,7 @@ void TuneController::on(const DriverBegan& event) {
   for (std::string& name : scheduler_.reads()) needed_.insert(std::move(name));
   waiting_.clear();
   held_.clear();
+  returned_.clear();
   paused_.clear();
   promised_.clear();
   choosing_ = none_chosen_ = false;

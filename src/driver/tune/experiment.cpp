@@ -153,6 +153,8 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
   // Each report waits for its verdict.
   run.spec.callback_lag_max = 0;
   run.durable_files = false;
+  run.spec.returns_slots_early = true;
+  run.starts_early = start == 1;
   run.held = true;  // Until the loop has heard of it, and knows whether there is a place.
   run.woken = [weak = weak_from_this(), trial_id, start] {
     if (const auto self = weak.lock()) self->later([=](Experiment& here) { here.drain(trial_id, start); });
@@ -162,6 +164,10 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
     const auto self = weak.lock();
     Slot* slot = self ? self->slot_of(trial_id, start) : nullptr;
     if (slot != nullptr) slot->waits_for_slots = waits;
+  };
+  run.slots_returned = [weak = weak_from_this(), trial_id, start] {
+    const auto self = weak.lock();
+    if (self && self->slot_of(trial_id, start) != nullptr) self->handle(tune::TrialReturned{self->number_of(trial_id)});
   };
   const Result<std::shared_ptr<Run>> started = runtime_->start_run(std::move(run));
   if (!started) {
