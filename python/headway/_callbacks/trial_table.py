@@ -10,6 +10,7 @@ from typing import Any
 
 from headway._callbacks.trial import Trial
 from headway._values.metrics import AUTOMATIC
+from headway._values.nested import flat
 from headway._values.terminal_text import width
 
 _PARAMETERS_MAX = 8
@@ -143,17 +144,6 @@ def status_line(trials: Sequence[Trial], counts: Mapping[str, int], style: Table
     if best is None or _score(best, style) == -math.inf:
         return line
     return f"{line}; best {style.metric}={_cell(flat(best.last_result)[str(style.metric)], 40)} ({best.trial_name})"
-
-
-def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested dicts by names such as ``"eval/loss"``."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            found.update(flat(value, f"{above}{key}/"))
-        else:
-            found[f"{above}{key}"] = value
-    return found
 
 
 def _score(trial: Trial, style: TableStyle) -> float:

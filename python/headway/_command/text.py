@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from headway._values.nested import flat_items
 from headway._values.terminal_text import width as width_of
 
 
@@ -34,7 +35,7 @@ def age(seconds: float) -> str:
 
 def short_metrics(metrics: Mapping[str, Any], shown_max: int = 4) -> str:
     """The first numbers and short texts, nested ones with ``/`` between the keys."""
-    cells = [f"{key}={_value(value)}" for key, value in _flat(metrics, "")]
+    cells = [f"{key}={_value(value)}" for key, value in flat_items(metrics) if _is_short(value)]
     return " ".join(cells[:shown_max]) + (" ..." if len(cells) > shown_max else "")
 
 
@@ -66,12 +67,8 @@ def _gap(cell: str, width: int) -> str:
     return " " * (width - width_of(cell))
 
 
-def _flat(metrics: Mapping[str, Any], start: str) -> Iterable[tuple[str, Any]]:
-    for key, value in metrics.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{start}{key}/")
-        elif isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= 24):
-            yield start + key, value
+def _is_short(value: object) -> bool:
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= 24)
 
 
 def _value(value: object) -> str:

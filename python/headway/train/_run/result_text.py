@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Protocol
+
+from headway._values.nested import flat_items
 
 _METRICS_MAX = 4
 _TEXT_MAX = 60
@@ -22,7 +24,7 @@ class Shown(Protocol):
 
 def outcome(result: Shown) -> list[str]:
     """The first metrics, the error and the newest checkpoint, each in a few words."""
-    metrics = dict(_flat(result.metrics or {}))
+    metrics = dict(flat_items(result.metrics or {}))
     parts = [f"{name}={_value(value)}" for name, value in list(metrics.items())[:_METRICS_MAX]]
     if len(metrics) > _METRICS_MAX:
         parts.append(f"+{len(metrics) - _METRICS_MAX} more")
@@ -35,7 +37,7 @@ def outcome(result: Shown) -> list[str]:
 
 def html(result: Shown, folder: str) -> str:
     """A table with a row for each thing."""
-    rows = [(name, _value(value)) for name, value in _flat(result.metrics or {})]
+    rows = [(name, _value(value)) for name, value in flat_items(result.metrics or {})]
     rows.append(("checkpoint", _checkpoints(result)))
     if result.error is not None:
         rows.append(("error", _error(result.error)))
@@ -65,15 +67,7 @@ def _error(error: Exception) -> str:
 
 def in_words(config: dict[str, Any]) -> str:
     """A configuration or metrics in a line."""
-    return ", ".join(f"{name}={_value(value)}" for name, value in _flat(config))
-
-
-def _flat(metrics: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in metrics.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{above}{name}/")
-        else:
-            yield above + name, value
+    return ", ".join(f"{name}={_value(value)}" for name, value in flat_items(config))
 
 
 def _value(value: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headway._values.arguments import check_number, refuse
+from headway._values.nested import flat
 from headway.tune.schedulers._explore import shown_changes
 from headway.tune.schedulers.pbt import PopulationBasedTraining
 from headway.tune.schedulers.trial_scheduler import CopyAsked, Explored
@@ -145,17 +146,6 @@ def _gains(history: list[dict[str, Any]], names: list[str]) -> list[_Gain]:
             gains.append(_Gain(point["trial"], point["time"], score, rate, parameters))
         last[key] = (point["time"], point["score"])
     return [gain for gain in gains if math.isfinite(gain.rate)]
-
-
-def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as one, by names with ``/``."""
-    found: dict[str, Any] = {}
-    for name, value in nested.items():
-        if isinstance(value, Mapping):
-            found.update(flat(value, f"{prefix}{name}/"))
-        else:
-            found[f"{prefix}{name}"] = value
-    return found
 
 
 def _copied(config: Any) -> Any:

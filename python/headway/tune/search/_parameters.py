@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from headway._values.nested import flat_items
 from headway.tune._space.domains import Categorical, Domain, Function
 from headway.tune._space.laws import Normal
 from headway.tune._space.variants import is_grid, open_values
@@ -53,16 +54,11 @@ def without_law(name: str, domain: Domain, searcher: str) -> ValueError:
     )
 
 
-def flattened(config: Mapping[str, Any], above: str = "", whole: Collection[str] = ()) -> dict[str, Any]:
-    """Values of nested dicts by flat names; those of the names ``whole`` are values as they are."""
-    flat: dict[str, Any] = {}
-    for key, value in config.items():
-        name = f"{above}{key}"
-        if isinstance(value, Mapping) and value and name not in whole:
-            flat.update(flattened(value, f"{name}/", whole))
-        else:
-            flat[name] = value
-    return flat
+def flattened(config: Mapping[str, Any], whole: Collection[str] = ()) -> dict[str, Any]:
+    """Values of nested dicts by flat names; empty dicts, and those of the names ``whole``, are
+    values as they are.
+    """
+    return dict(flat_items(config, is_value=lambda name, value: not value or name in whole))
 
 
 def unflattened(values: Mapping[str, Any]) -> dict[str, Any]:
