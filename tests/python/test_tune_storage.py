@@ -1,10 +1,13 @@
 """Experiments in remote storage: S3, and filesystems of Python."""
 
+import csv
+import json
 from pathlib import Path
 
 import object_store
 import pytest
 from headway import train, tune
+from headway._command.main import main
 from headway._storage import locations
 from headway.tune._experiment.folder import ExperimentFolder
 from headway.tune.schedulers import PopulationBasedTraining
@@ -57,6 +60,29 @@ def test_an_experiment_in_s3_is_read_and_restored_by_its_url(s3, credentials):
     again = tune.Tuner.restore(path, trial, resume_errored=True).fit()
     assert [(each.config["x"], each.metrics["begin"], each.metrics["loss"]) for each in again] == [(1, 0, 3), (2, 2, 4)]
     assert again[1].checkpoint.to_dict() == {"step": 1}
+
+
+def test_an_experiment_in_s3_on_the_command_line(s3, credentials, capfd, tmp_path):
+    storage, url = s3.url("runs/listed"), s3.url("runs/listed/sweep")
+    tuner_of(name="sweep", storage_path=storage).fit()
+
+    def shown(*arguments, code=0):
+        capfd.readouterr()
+        assert main(["tune", *map(str, arguments)]) == code
+        output = capfd.readouterr()
+        return output.err if code else output.out
+
+    assert shown("ls", storage).splitlines()[1].split()[:4] == ["sweep", "2", "2", "1"]
+    assert shown("ls", s3.url("runs/nothing")).startswith("no experiments in s3://runs/nothing")
+    table = shown("show", url)
+    assert table.startswith("sweep: 2 trials (1 terminated, 1 errored)")
+    assert "LookupError: once" in table
+    best = json.loads(shown("best", url, "--json"))
+    assert (best["config"], best["metrics"]["loss"]) == ({"x": 1}, 3)
+    assert best["checkpoint"].startswith("s3://runs/listed/sweep/trial_")
+    shown("export", url, "-o", tmp_path / "all.csv")
+    assert [row["config/x"] for row in csv.DictReader((tmp_path / "all.csv").open())] == ["1", "2"]
+    assert "there is no experiment in s3://runs/listed/other" in shown("show", s3.url("runs/listed/other"), code=2)
 
 
 def test_an_experiment_on_a_filesystem_of_python(s3, credentials):

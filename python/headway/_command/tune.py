@@ -11,8 +11,10 @@ import json
 import math
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from headway import _core
@@ -20,7 +22,8 @@ from headway._command import found_run
 from headway._command.text import age, counted, in_one_line, short_metrics, table
 from headway._storage import locations, run_files
 
-_FOLDER = "an experiment: its folder, or its name in the default storage path"
+_FOLDER = "an experiment: its folder or URL, or its name in the default storage path"
+_JOURNAL = "experiment.journal"
 _ROWS_MAX = 20
 
 
@@ -30,7 +33,7 @@ def add_to(subjects: Any) -> None:
     commands = subject.add_subparsers(dest="command", metavar="COMMAND", required=True)
     ls = commands.add_parser("ls", help="the experiments of a storage path, the newest last")
     ls.add_argument(
-        "path", metavar="PATH", nargs="?", help="a folder of experiments; default: the default storage path"
+        "path", metavar="PATH", nargs="?", help="a folder or URL of experiments; default: the default storage path"
     )
     ls.set_defaults(run=_ls)
     show = commands.add_parser("show", help="an experiment's trials, the best first, and why they ended")
@@ -48,9 +51,9 @@ def add_to(subjects: Any) -> None:
 
 
 class _Experiment:
-    def __init__(self, path: str, metric: str | None = None, mode: str | None = None):
-        found = json.loads(_core.read_experiment(path))
-        self.path = path
+    def __init__(self, location: str, metric: str | None = None, mode: str | None = None):
+        found = json.loads(_read(location))
+        self.location = location
         self.trials: list[dict[str, Any]] = found["trials"]
         self.metric: str | None = metric or found["spec"].get("metric")
         self.mode: str = mode or found["spec"].get("mode") or "min"
@@ -72,7 +75,7 @@ class _Experiment:
         return [self.trials[index] for *_, index in sorted(known)]
 
     def folder(self, trial: dict[str, Any]) -> str:
-        return os.path.join(self.path, trial["folder"])
+        return locations.join(self.location, trial["folder"])
 
     def config(self, trial: dict[str, Any]) -> dict[str, Any]:
         return run_files.read_json(self.folder(trial), "params.json") or {}
@@ -81,32 +84,53 @@ class _Experiment:
         return run_files.last_report(self.folder(trial)) or {}
 
 
+def _read(location: str) -> str:
+    """What an experiment's journal says. That of remote storage is read from a copy.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    if not locations.is_remote(location):
+        return _core.read_experiment(location)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, _JOURNAL).write_bytes(locations.read_file(locations.join(location, _JOURNAL)))
+        return _core.read_experiment(folder)
+
+
+def _written(location: str) -> float | None:
+    """When an experiment's journal was written last; None where there is none."""
+    journal = locations.join(location, _JOURNAL)
+    if not locations.is_remote(location):
+        return os.path.getmtime(journal) if os.path.exists(journal) else None
+    path, files = locations.split(journal)
+    time_ns = files.get_file_info(path).mtime_ns
+    return None if time_ns is None else time_ns / 1e9
+
+
 def _found(options: argparse.Namespace) -> _Experiment:
     places = found_run.places_of(options.folder, "FOLDER")
     for place in places:
-        if not locations.is_remote(place):
-            with contextlib.suppress(FileNotFoundError):
-                return _Experiment(locations.local_path(place), options.metric, options.mode)
+        with contextlib.suppress(FileNotFoundError):
+            location = place if locations.is_remote(place) else locations.local_path(place)
+            return _Experiment(location, options.metric, options.mode)
     looked = " or ".join(map(locations.shown, places))
     raise FileNotFoundError(f"FOLDER is {options.folder!r}: there is no experiment in {looked}")
 
 
 def _ls(options: argparse.Namespace) -> bool:
     location = locations.location_of(options.path or locations.default_storage(), argument="PATH")
-    if locations.is_remote(location):
-        raise ValueError(f"PATH is {options.path!r}; allowed: a folder on a local or mounted file system")
-    path = locations.local_path(location)
-    found = []
-    for name in locations.directories_in(location) if os.path.isdir(path) else []:
-        journal = os.path.join(path, name, "experiment.journal")
-        if os.path.exists(journal):
-            found.append((os.path.getmtime(journal), name))
+    if not locations.is_remote(location):
+        location = locations.local_path(location)
+    is_there = locations.is_remote(location) or os.path.isdir(location)
+    names = locations.directories_in(location) if is_there else []
+    times = ((_written(locations.join(location, name)), name) for name in names)
+    found = [(seen, name) for seen, name in times if seen is not None]
     if not found:
-        print(f"no experiments in {path}")
+        print(f"no experiments in {locations.shown(location)}")
         return True
     rows = [["experiment", "trials", "ended", "failed", "age", "best"]]
     for seen, name in sorted(found):
-        experiment = _Experiment(os.path.join(path, name))
+        experiment = _Experiment(locations.join(location, name))
         states = Counter(trial["state"] for trial in experiment.trials)
         value = next(map(experiment.value, experiment.in_order()), None)
         best = "" if value is None else f"{experiment.metric}={value:.4g}"
@@ -121,7 +145,7 @@ def _show(options: argparse.Namespace) -> bool:
     experiment = _found(options)
     states = Counter(trial["state"] for trial in experiment.trials)
     words = ", ".join(f"{count} {state}" for state, count in states.items())
-    print(f"{os.path.basename(experiment.path)}: {counted(len(experiment.trials), 'trial')} ({words})")
+    print(f"{locations.name_of(experiment.location)}: {counted(len(experiment.trials), 'trial')} ({words})")
     order = experiment.in_order()
     shown = order if options.all else order[:_ROWS_MAX]
     rows = [["trial", "state", "reports", experiment.metric or "metric", "config", "why"]]
@@ -156,8 +180,8 @@ def _best(options: argparse.Namespace) -> bool:
         "config": experiment.config(trial),
         "metrics": run_files.user_metrics(experiment.last(trial)),
         "reports": trial["reports"],
-        "path": folder,
-        "checkpoint": os.path.join(folder, checkpoints[-1]) if checkpoints else None,
+        "path": locations.shown(folder),
+        "checkpoint": locations.shown(locations.join(folder, checkpoints[-1])) if checkpoints else None,
     }
     if options.json:
         print(json.dumps(found, indent=2))
@@ -166,7 +190,7 @@ def _best(options: argparse.Namespace) -> bool:
     print(f"{trial['trial_id']}: {reached} after {counted(trial['reports'], 'report')}")
     print(f"config: {json.dumps(found['config'])}")
     print(f"metrics: {short_metrics(found['metrics'], 8)}")
-    print(f"folder: {folder}")
+    print(f"folder: {found['path']}")
     if found["checkpoint"]:
         print(f"checkpoint: {found['checkpoint']}")
     return True
@@ -179,7 +203,7 @@ def _export(options: argparse.Namespace) -> bool:
         metrics = {name: value for name, value in run_files.flat(experiment.last(trial)).items() if name != "trial_id"}
         config = {f"config/{name}": value for name, value in run_files.flat(experiment.config(trial)).items()}
         known = {name: trial[name] for name in ("trial_id", "state", "reason", "reports")}
-        rows.append({**known, **config, **metrics, "path": experiment.folder(trial)})
+        rows.append({**known, **config, **metrics, "path": locations.shown(experiment.folder(trial))})
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(open(options.output, "w", newline="")) if options.output else sys.stdout
         if options.format == "json":
