@@ -1,7 +1,9 @@
 """Rows for test_every_argument.py: bad arguments of ``tune.run`` and what is around it."""
 
 from headway import tune
-from headway.tune import utils
+from headway.tune import logger, utils
+from headway.tune.execution import placement_groups
+from headway.tune.utils import log
 
 
 def a_trial(config):
@@ -121,4 +123,33 @@ def of_nested_dicts():
     ]
 
 
-ROWS = [*of_run(), *of_experiments(), *of_names(), *of_nested_dicts()]
+def of_helpers():
+    monitor, wait, diagnose = utils.UtilMonitor, utils.wait_for_gpu, utils.diagnose_serialization
+    restores, slow, level = utils.validate_save_restore, utils.warn_if_slow, "a Verbosity, or a number from 0 to 3"
+    kind = {"trainable_cls": tune.Trainable}
+    bundle = placement_groups.resource_dict_to_pg_factory
+    return [
+        (monitor, {"start": 1}, TypeError, "start", "1 (int)", "True or False"),
+        (monitor, {"start": False, "delay": 0}, ValueError, "delay", "0", "seconds above 0"),
+        (wait, {"gpu_id": 1.5}, TypeError, "gpu_id", "1.5 (float)", "a GPU's number or UUID"),
+        (wait, {"target_util": 2}, ValueError, "target_util", "2", "a share from 0 to 1"),
+        (wait, {"retry": 0}, ValueError, "retry", "0", "at least 1"),
+        (wait, {"delay_s": -1}, ValueError, "delay_s", "-1", "at least 0"),
+        (wait, {"gpu_memory_limit": "1"}, TypeError, "gpu_memory_limit", "'1' (str)", "a number, or None"),
+        (diagnose, {"trainable": 3}, TypeError, "trainable", "3 (int)", "a function or a class"),
+        (restores, {"trainable_cls": a_trial}, TypeError, "trainable_cls", "", "a subclass of headway.tune.Trainable"),
+        (restores, {**kind, "config": [1]}, TypeError, "config", "[1] (list)", "None or a dict"),
+        (restores, {**kind, "num_gpus": -1}, ValueError, "num_gpus", "-1", "at least 0"),
+        (slow, {"name": 3}, TypeError, "name", "3 (int)", "what is done"),
+        (slow, {"name": "it", "threshold": "1"}, TypeError, "threshold", "'1' (str)", "seconds, or None"),
+        (slow, {"name": "it", "message": 3}, TypeError, "message", "3 (int)", "{duration}"),
+        (slow, {"name": "it", "disable": 1}, TypeError, "disable", "1 (int)", "True or False"),
+        (log.set_verbosity, {"level": 4}, ValueError, "level", "4", level),
+        (log.has_verbosity, {"level": "V0"}, TypeError, "level", "'V0' (str)", level),
+        (logger.pretty_print, {"result": 3}, TypeError, "result", "3 (int)", "a dict"),
+        (logger.pretty_print, {"result": {}, "exclude": [3]}, TypeError, "exclude", "3 (int)", "None or names"),
+        (bundle, {"spec": 3}, TypeError, "spec", "3 (int)", "a dict such as"),
+    ]
+
+
+ROWS = [*of_run(), *of_experiments(), *of_names(), *of_nested_dicts(), *of_helpers()]

@@ -30,7 +30,7 @@ GOT = {
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "CollateFn",
     "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
     *bad_tune_calls.DOMAINS, "RecursiveDependencyError", "TuneError", "TuneContext", "Trainable",
-    "ResultGrid", "TrialScheduler", "FIFOScheduler",
+    "ResultGrid", "TrialScheduler", "FIFOScheduler", "Verbosity",
 }  # fmt: skip
 # Searchers whose arguments their libraries take.
 LIBRARIES = (
@@ -49,7 +49,7 @@ WRITTEN = {
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
     "AggregateFnV2", *bad_tune_calls.DOMAINS, *bad_tune_calls.SEARCHERS,
     *bad_tune_calls.SCHEDULERS, *LIBRARIES, "Searcher", "LibrarySearcher", "TuneCallback",
-    "TuneReportCheckpointCallback", "Trainable", "TuneContext",
+    "TuneReportCheckpointCallback", "Trainable", "TuneContext", "UtilMonitor",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {

@@ -99,7 +99,12 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
     ("code", "words"),
     [
         ("from headway.tune import TrialResults", "headway.tune.TrialResults: this of Ray Tune is not part"),
-        ("import headway.tune.execution", "headway.tune.execution: this of Ray Tune is not part of Headway"),
+        ("import headway.tune.execution.trial_runner", "execution.trial_runner: this of Ray Tune is not part of"),
+        ("from headway.tune.execution import TrialRunner", "execution.TrialRunner: this of Ray Tune is not part of"),
+        ("from headway.tune.logger import CSVLogger", "newer versions of Ray either; use CSVLoggerCallback, one of"),
+        ("from headway.tune.trainable import wrap_function", "wrap_function: a function is a trainable as it is"),
+        ("import headway.tune.automl", "it is not in newer versions of Ray either; use Tuner with a search_alg"),
+        ("from headway.tune.cli import commands", "headway.tune.cli: the commands are `headway tune ls`"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),
         ("from headway.train.sklearn import SklearnTrainer", "either; use fit() of the estimator in the training"),

@@ -5,7 +5,12 @@ import.
 from __future__ import annotations
 
 _TUNING = "this of Ray Tune is not part of Headway; docs/tuning.md says what there is"
-_OF_TUNING = ("TrialResults", "execution", "impl")
+_OF_TUNING = (
+    *("TrialResults", "constants", "execution", "experimental", "impl", "search.search_algorithm"),
+    *("search.search_generator", "search.util", "schedulers.pb2_utils", "schedulers.util", "utils.callback"),
+    *("utils.file_transfer", "utils.mock", "utils.mock_trainable", "utils.object_cache", "utils.release_test_util"),
+    *("utils.resource_updater", "utils.serialization"),
+)
 _THROUGH_ARROW = "read it with {0} and give the table to headway.data.from_arrow"
 _OWN_CLIENT = _THROUGH_ARROW.format("its own client, as a pyarrow.Table or anything that has __arrow_c_stream__,")
 _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy take the data itself"
@@ -37,6 +42,19 @@ _FILES = _REMOVED.format("Checkpoint, which ReportCallback reports with the fram
 _SKLEARN = _REMOVED.format("fit() of the estimator in the training function of a DataParallelTrainer")
 _MOSAIC = _REMOVED.format("a loop of PyTorch, or lightning.Trainer, in the training function of a TorchTrainer")
 
+_LOGGER = _REMOVED.format("{0}, one of RunConfig(callbacks=[...])")
+_LOGGERS = {
+    "CSVLogger": "CSVLoggerCallback",
+    "JsonLogger": "JsonLoggerCallback",
+    "LegacyLoggerCallback": "a subclass of LoggerCallback",
+    "Logger": "a subclass of LoggerCallback",
+    "MLFlowLogger": "MLflowLoggerCallback",
+    "NoopLogger": "a subclass of LoggerCallback",
+    "TBXLogger": "TBXLoggerCallback",
+    "UnifiedLogger": "a subclass of LoggerCallback",
+}
+_FUNCTION = "a function is a trainable as it is: give it to Tuner, or to register_trainable"
+
 # A name stands for all that is below it.
 _WORDS = {
     **{f"headway.data.read_{name}": words for name, words in _DATA.items()},
@@ -65,6 +83,14 @@ _WORDS = {
     "headway.train.xgboost.XGBoostCheckpoint": _MODEL,
     "headway.train.xgboost.XGBoostPredictor": _MODEL,
     **{f"headway.tune.{name}": _TUNING for name in _OF_TUNING},
+    **{f"headway.tune.logger.{name}": _LOGGER.format(instead) for name, instead in _LOGGERS.items()},
+    "headway.tune.automl": _REMOVED.format("Tuner with a search_alg and a scheduler"),
+    "headway.tune.cli": "the commands are `headway tune ls`, `show`, `best` and `export`",
+    "headway.tune.resources": _REMOVED.format("PlacementGroupFactory, or with_resources(trainable, {'cpu': 2})"),
+    "headway.tune.trainable.FunctionTrainable": _FUNCTION,
+    "headway.tune.trainable.function_trainable": _FUNCTION,
+    "headway.tune.trainable.wrap_function": _FUNCTION,
+    "headway.tune.utils.find_newest_ckpt": _REMOVED.format("Tuner.restore(path, trainable)"),
 }
 
 

@@ -47,7 +47,33 @@ _STOPPERS = (
 _SPACES = (
     "choice lograndint loguniform qlograndint qloguniform qrandint qrandn quniform randint randn sample_from uniform"
 )
-_NESTED = "date_str deep_update flatten_dict merge_dicts unflatten_dict unflattened_lookup"
+_STOPPERS_BY_MODULE = {
+    "experiment_plateau": "ExperimentPlateauStopper",
+    "function_stopper": "FunctionStopper",
+    "maximum_iteration": "MaximumIterationStopper",
+    "noop": "NoopStopper",
+    "stopper": "CombinedStopper Stopper",
+    "timeout": "TimeoutStopper",
+    "trial_plateau": "TrialPlateauStopper",
+}
+_SEARCHERS = {
+    "ax": "AxSearch",
+    "bayesopt": "BayesOptSearch",
+    "bohb": "TuneBOHB",
+    "hebo": "HEBOSearch",
+    "hyperopt": "HyperOptSearch",
+    "nevergrad": "NevergradSearch",
+    "optuna": "OptunaSearch",
+    "zoopt": "ZOOptSearch",
+}
+_HELPERS = {
+    "headway.tune._experiment.nested_dicts": (
+        "date_str deep_update flatten_dict merge_dicts unflatten_dict unflattened_lookup"
+    ),
+    "headway.tune._experiment.machine_use": "UtilMonitor wait_for_gpu",
+    "headway.tune._experiment.trainable_checks": "diagnose_serialization validate_save_restore warn_if_slow",
+}
+_PRINTED = {"headway.tune._experiment.printed_results": "pretty_print"}
 _LOGGERS = {
     "csv": "CSVLoggerCallback",
     "json": "JsonLoggerCallback",
@@ -162,16 +188,31 @@ _OF_RAY: dict[str, Place] = {
         "The functions for a torch training function", {"headway.train.torch": _OF_TORCH}
     ),
     "headway.tune.callback": Place("The callbacks that hear of trials", {"headway._callbacks.callback": "Callback"}),
-    "headway.tune.logger": Place("Logger callbacks", {"headway._callbacks.logger": " ".join(_LOGGERS.values())}),
+    "headway.tune.logger": Place(
+        "Logger callbacks", {"headway._callbacks.logger": " ".join(_LOGGERS.values()), **_PRINTED}
+    ),
     **{
         f"headway.tune.logger.{module}": Place("A logger callback", {"headway._callbacks.logger": name})
         for module, name in _LOGGERS.items()
+        if module != "logger"
     },
+    "headway.tune.logger.logger": Place(
+        "What logger callbacks are made of", {"headway._callbacks.logger": "LoggerCallback", **_PRINTED}
+    ),
+    "headway.tune.logger.comet": Place("Comet", {"headway.air.integrations.comet": "CometLoggerCallback"}),
+    "headway.tune.logger.mlflow": Place("MLflow", {"headway.air.integrations.mlflow": "MLflowLoggerCallback"}),
+    "headway.tune.logger.wandb": Place("Weights & Biases", {"headway.air.integrations.wandb": "WandbLoggerCallback"}),
     "headway.tune.logger.aim": Place("Aim", {"headway._trackers.aim": "AimLoggerCallback"}),
     "headway.tune.progress_reporter": Place(
         "How a run's reports are shown while it goes",
         {"headway._callbacks.progress_reporter": "CLIReporter JupyterNotebookReporter ProgressReporter"},
     ),
+    **{
+        f"headway.tune.search.{module}.{module}_search": Place(
+            "A searcher of a library", {f"headway.tune.search.{module}": name}
+        )
+        for module, name in _SEARCHERS.items()
+    },
     "headway.tune.search.sample": Place(
         "What a search space is made of",
         {
@@ -225,8 +266,28 @@ _OF_RAY: dict[str, Place] = {
     "headway.tune.stopper": Place(
         "What may end a run by what it reports, as RunConfig(stop=...)", {"headway._callbacks.stopper": _STOPPERS}
     ),
-    "headway.tune.utils": Place("Helpers for nested dicts", {"headway.tune._experiment.nested_dicts": _NESTED}),
-    "headway.tune.utils.util": Place("Helpers for nested dicts", {"headway.tune._experiment.nested_dicts": _NESTED}),
+    **{
+        f"headway.tune.stopper.{module}": Place("A stop condition", {"headway._callbacks.stopper": names})
+        for module, names in _STOPPERS_BY_MODULE.items()
+    },
+    "headway.tune.execution": Place("Where older code imports resources from", {}),
+    "headway.tune.execution.placement_groups": Place(
+        "Bundles of resources",
+        {
+            "headway.tune": "PlacementGroupFactory",
+            "headway.tune._experiment.resources": "resource_dict_to_pg_factory",
+        },
+    ),
+    "headway.tune.syncer": Place("How files are brought to storage", {"headway.train": "SyncConfig"}),
+    "headway.tune.trainable.trainable": Place("What a trial runs", {"headway.tune": "Trainable"}),
+    "headway.tune.trainable.trainable_fn_utils": Place(
+        "What a function reports", {"headway.tune": "Checkpoint get_checkpoint report"}
+    ),
+    "headway.tune.utils": Place("Helpers for trials, and for nested dicts", _HELPERS),
+    "headway.tune.utils.util": Place("Helpers for trials, and for nested dicts", _HELPERS),
+    "headway.tune.utils.log": Place(
+        "How much is shown", {"headway.tune._experiment.verbosity": "Verbosity has_verbosity set_verbosity"}
+    ),
     "headway.tune.utils.placement_groups": Place("Bundles of resources", {"headway.tune": "PlacementGroupFactory"}),
     "headway.tune.trial": Place("The one trial that a run is", {"headway._callbacks.trial": "Trial"}),
 }

@@ -29,7 +29,6 @@ from headway._values.named_arguments import offer
 from headway.train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, SyncConfig
 from headway.tune._experiment.analysis import ExperimentAnalysis
 from headway.tune._experiment.context import TuneContext, get_checkpoint, get_context, report
-from headway.tune._experiment.create import create_scheduler, create_searcher
 from headway.tune._experiment.experiment import Experiment
 from headway.tune._experiment.parameters import with_parameters
 from headway.tune._experiment.registry import register_env, register_trainable
@@ -55,6 +54,8 @@ from headway.tune._space.functions import (
     sample_from,
     uniform,
 )
+from headway.tune.schedulers import create_scheduler
+from headway.tune.search import create_searcher
 from headway.tune.search.errors import TuneError
 
 __all__ = [

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._values.arguments import check_resources, check_str, refuse
+from headway._values.named_arguments import offer
 from headway.train import ScalingConfig
 
 _MARK = "_headway_resources"
@@ -134,6 +135,21 @@ def request_of(trainable: Any, config: dict[str, Any]) -> PlacementGroupFactory:
     return _one_cpu() if resources is None else of(resources, "resources")
 
 
+def resource_dict_to_pg_factory(spec: Mapping[str, float] | None = None) -> PlacementGroupFactory:
+    """The bundle of a dict of amounts.
+
+    Args:
+        spec: ``{"cpu": 2, "gpu": 0.5}``, with amounts of further resources in
+            ``"custom_resources"``. Default: one CPU.
+
+    Example:
+        >>> from headway.tune.execution.placement_groups import resource_dict_to_pg_factory
+        >>> resource_dict_to_pg_factory({"cpu": 2}).required_resources
+        {'CPU': 2.0}
+    """
+    return of({"cpu": 1} if spec is None else spec, "spec")
+
+
 @functools.cache
 def _one_cpu() -> PlacementGroupFactory:
     return of({"CPU": 1}, "resources")
@@ -147,3 +163,6 @@ def of(resources: Any, argument: str) -> PlacementGroupFactory:
         refuse(argument, resources, _ALLOWED)
     named = {_NAMES.get(name, name): amount for name, amount in resources.items() if name != "custom_resources"}
     return PlacementGroupFactory([check_resources(argument, {**named, **resources.get("custom_resources", {})})])
+
+
+offer(globals(), ("resource_dict_to_pg_factory",))

@@ -14,14 +14,15 @@ from headway._values.arguments import check_bool, check_instance, refuse
 from headway._values.log import notice
 from headway.train import Checkpoint, CheckpointConfig, DataParallelTrainer, FailureConfig, RunConfig, SyncConfig
 from headway.tune._experiment.analysis import ExperimentAnalysis
-from headway.tune._experiment.create import create_scheduler, create_searcher
 from headway.tune._experiment.experiment import Experiment
 from headway.tune._experiment.registry import resolved
 from headway.tune._experiment.resources import with_resources
 from headway.tune._experiment.resume import ResumeConfig, parsed
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._experiment.tuner import Tuner
+from headway.tune.schedulers import create_scheduler
 from headway.tune.schedulers.trial_scheduler import TrialScheduler
+from headway.tune.search import create_searcher
 from headway.tune.search.errors import TuneError
 from headway.tune.search.searcher import Searcher
 

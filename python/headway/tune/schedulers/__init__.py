@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headway._values.named_arguments import offer
+from headway.tune.schedulers._create import create_scheduler
 from headway.tune.schedulers.asha import ASHAScheduler, AsyncHyperBandScheduler
 from headway.tune.schedulers.hyperband import HyperBandForBOHB, HyperBandScheduler
 from headway.tune.schedulers.median_stopping import MedianStoppingRule
@@ -23,6 +24,7 @@ __all__ = [
     "PopulationBasedTrainingReplay",
     "ResourceChangingScheduler",
     "TrialScheduler",
+    "create_scheduler",
 ]
 
 offer(globals(), __all__)

@@ -8,12 +8,14 @@ from typing import Any
 from headway._places.missing import explanation
 from headway._places.table import PLACES
 from headway._values.named_arguments import offer
+from headway.tune._space.functions import grid_search as grid_search  # headway.tune offers it
+from headway.tune.search._create import create_searcher
 from headway.tune.search.basic_variant import BasicVariantGenerator
 from headway.tune.search.concurrency_limiter import ConcurrencyLimiter
 from headway.tune.search.repeater import Repeater
 from headway.tune.search.searcher import Searcher
 
-__all__ = ["BasicVariantGenerator", "ConcurrencyLimiter", "Repeater", "Searcher"]
+__all__ = ["BasicVariantGenerator", "ConcurrencyLimiter", "Repeater", "Searcher", "create_searcher"]
 
 offer(globals(), __all__)
 

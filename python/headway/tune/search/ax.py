@@ -13,6 +13,9 @@ from headway.tune.search.searcher import metric_value
 
 __all__ = ["AxSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _PLAIN = (bool, int, float, str)
 
 

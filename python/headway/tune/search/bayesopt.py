@@ -18,6 +18,9 @@ from headway.tune.search._parameters import without_law
 
 __all__ = ["BayesOptSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _UTILITY = {"kind": "ucb", "kappa": 2.576, "xi": 0.0}
 _UTILITIES = {"ucb": "UpperConfidenceBound", "ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}
 

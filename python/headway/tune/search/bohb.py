@@ -13,6 +13,9 @@ from headway.tune.search._library import LibrarySearcher, ends, is_log, library
 
 __all__ = ["TuneBOHB"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _INSTALL = "pip install hpbandster ConfigSpace"
 
 

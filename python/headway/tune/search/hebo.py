@@ -12,6 +12,9 @@ from headway.tune.search._library import LibrarySearcher, ends, is_log, library
 
 __all__ = ["HEBOSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 #: The newest HEBO names a numpy and a pymoo that are older than it needs.
 _INSTALL = (
     "pip install GPy gpytorch catboost pymoo disjoint-set && pip install --no-deps HEBO (HEBO asks for numpy below "

@@ -17,6 +17,9 @@ from headway.tune.search._parameters import without_law
 
 __all__ = ["HyperOptSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _SEED_END = 2**31 - 1
 
 

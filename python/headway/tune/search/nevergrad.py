@@ -13,6 +13,9 @@ from headway.tune.search._library import LibrarySearcher, ends, is_log, library
 
 __all__ = ["NevergradSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _OPTIMIZER = "None, an optimizer of Nevergrad, its class, or one of nevergrad.optimizers.registry"
 
 

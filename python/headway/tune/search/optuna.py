@@ -17,6 +17,9 @@ from headway.tune.search.searcher import Names, Searcher, metric_value
 
 __all__ = ["OptunaSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _SPACE = "None, a dict from parameters to distributions of Optuna or of headway.tune, or a function of a trial"
 _PLAIN = (bool, int, float, str, type(None))
 

@@ -14,6 +14,9 @@ from headway.tune.search._library import LibrarySearcher, library
 
 __all__ = ["ZOOptSearch"]
 
+#: The table of places has a module below this one, with Ray's name.
+__path__: list[str] = []
+
 _INSTALL = "pip install zoopt"
 _ALGORITHMS = ("asracos", "sracos")
 #: To which part of its range a float is searched.
