@@ -126,6 +126,10 @@ _OF_TRAINING = ("Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "Ru
 
 offer(globals(), [name for name in __all__ if name not in _OF_TRAINING])
 
+# Where the domains of search spaces are offered. A class whose module is not imported is pickled by
+# value, and is another class where a tuner is restored.
+importlib.import_module(f"{__name__}.search.sample")
+
 
 def __getattr__(name: str) -> Any:
     """``headway.tune.stopper`` and the like, without a separate import."""
