@@ -128,6 +128,27 @@ def test_a_restored_searcher_learns_what_it_had_not_heard(tmp_path):
     assert restored.next("f") == "FINISHED"
 
 
+@pytest.mark.parametrize("wrapped", [None, ConcurrencyLimiter, Repeater])
+def test_a_restored_seed_does_not_draw_again_what_trials_were_made_of(tmp_path, wrapped):
+    def made():
+        search = OptunaSearch(seed=1) if wrapped is None else wrapped(OptunaSearch(seed=1), 1)
+        return SearchState(SPACE, tune.TuneConfig("loss", "min", search_alg=search, num_samples=9), str(tmp_path))
+
+    state = made()
+    configs = {name: state.next(name)[0] for name in "a"}
+    state.save(now=True)
+    for name in "bcd":
+        state.ended("abc"["bcd".index(name)], {"loss": 1.0}, error=False)
+        configs[name] = state.next(name)[0]
+    restored = made()
+    restored.restore(records_of(tmp_path, *((name, "terminated", 1.0, config) for name, config in configs.items())))
+    drawn = []
+    for name in "efg":
+        drawn.append(restored.next(name)[0]["x"])
+        restored.ended(name, {"loss": 1.0}, error=False)
+    assert len({*drawn, *(config["x"] for config in configs.values())}) == 7
+
+
 def optuna_state(path, limit=None):
     search = OptunaSearch(seed=1)
     wrapped = search if limit is None else ConcurrencyLimiter(search, limit)

@@ -177,6 +177,8 @@ class SearchState:
             over = ("terminated", "errored")
             self._live = {record.trial_id for record in suggested if record.state not in over}
             return
+        if known < len(suggested):
+            self._searcher.draw_behind(len(suggested))
         there = {record.trial_id for record in suggested}
         for trial_id in self._live - there:
             self.ended(trial_id, None, error=True)

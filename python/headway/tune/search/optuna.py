@@ -73,6 +73,7 @@ class OptunaSearch(Searcher):
         self._points = check_points(points_to_evaluate)
         self._rewards = _check_rewards(evaluated_rewards, len(self._points))
         self._sampler = _sampler(sampler, seed)
+        self._seed = seed
         self._study_name = None if study_name is None else check_str("study_name", study_name, "None or a name")
         self._storage = _check_storage(storage)
         self._study: Any = None
@@ -181,6 +182,15 @@ class OptunaSearch(Searcher):
             intermediate_values=steps,
         )
         study.add_trial(trial)
+
+    def draw_behind(self, count: int) -> None:
+        """Continues with another seed.
+
+        Args:
+            count: How many suggestions there have been.
+        """
+        if self._seed is not None and self._study is not None:
+            self._study.sampler = _sampler(None, self._seed + count)
 
     def _take_space(self, space: object) -> None:
         if callable(space):
