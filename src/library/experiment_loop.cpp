@@ -4,6 +4,7 @@
 #include "driver/run_identity.hpp"
 #include "driver/runtime.hpp"
 #include "driver/tune/experiment.hpp"
+#include "driver/tune/experiment_copy.hpp"
 #include "driver/tune/experiment_journal.hpp"
 #include "library/display.hpp"
 #include "library/experiment_request.hpp"
@@ -23,10 +24,21 @@ namespace {
 
 namespace tune = control::tune;
 
-/// The spec of the experiment in `path`. Errors: `invalid_argument`.
-Result<tune::ExperimentSpec> spec_of(const ExperimentRequest& request, const std::string& path) {
+/// Where an experiment is, and where its journal is written: a copy, in remote storage.
+struct Places {
+  std::string location;
+  std::string path;
+  std::unique_ptr<driver::ExperimentCopy> copy = nullptr;
+
+  /// The end of what is copied.
+  Result<void> close() const { return copy ? copy->close() : Result<void>(); }
+};
+
+/// The experiment's spec. Errors: `invalid_argument`.
+Result<tune::ExperimentSpec> spec_of(const ExperimentRequest& request, const Places& places) {
   tune::ExperimentSpec spec;
-  spec.path = path;
+  spec.path = places.path;
+  spec.trials_location = places.location;
   if (!request.metric.empty()) spec.metric = request.metric;
   spec.mode = request.mode;
   spec.scheduler = parse_json(request.scheduler_json, "the scheduler").value().as_object();
@@ -46,9 +58,12 @@ using LastReports = std::unordered_map<std::string, JsonObject>;
 
 class ExperimentLoop {
  public:
-  ExperimentLoop(const ExperimentRequest& request, std::shared_ptr<driver::Experiment> experiment,
+  ExperimentLoop(const ExperimentRequest& request, std::shared_ptr<driver::Experiment> experiment, std::string location,
                  std::vector<tune::Trial> earlier)
-      : request_(request), experiment_(std::move(experiment)), suggested_(std::ssize(earlier)) {
+      : request_(request),
+        experiment_(std::move(experiment)),
+        location_(std::move(location)),
+        suggested_(std::ssize(earlier)) {
     const std::string first = earlier.empty() ? driver::new_trial_id() : earlier.front().trial_id;
     ids_begin_ = first.substr(0, first.find('_')) + "_";
     experiment_->take_each_report(false);  // A trial's last one is shown, at its end.
@@ -90,7 +105,7 @@ class ExperimentLoop {
   void on(const driver::TrialStartWanted& event) {
     RunRequest trial = request_.trial;
     trial.run.name = event.folder;
-    trial.run.storage_path = experiment_->path();
+    trial.run.storage_path = location_;
     trial.config_json = event.config;
     Result<driver::RunStart> start = run_start_of(trial);
     if (start) {
@@ -137,6 +152,7 @@ class ExperimentLoop {
 
   const ExperimentRequest& request_;
   std::shared_ptr<driver::Experiment> experiment_;
+  std::string location_;
   std::int64_t suggested_ = 0;
   std::string ids_begin_;
   Display display_;
@@ -150,10 +166,6 @@ class ExperimentLoop {
 /// Where the experiment's folder is. Errors: `invalid_argument`.
 Result<std::string> folder_of(const RunConfig& run) {
   const std::string storage = storage_path_of(run.storage_path);
-  if (is_remote(storage)) {
-    return Error{ErrorKind::invalid_argument, "RunConfig.storage_path is " + shown_location(storage) +
-                                                  " with a Tuner; allowed: a local or mounted folder"};
-  }
   if (run.name.find('/') != std::string::npos || run.name == "." || run.name == "..") {
     return Error{ErrorKind::invalid_argument, "RunConfig.name is \"" + run.name + "\"; allowed: a folder's name"};
   }
@@ -162,12 +174,12 @@ Result<std::string> folder_of(const RunConfig& run) {
 }
 
 /// What the experiment has now. Errors: those of read_trials.
-Result<ExperimentEnd> end_of(const std::string& path, const LastReports& last_reports) {
-  const Result<std::vector<tune::Trial>> trials = driver::read_trials(path);
+Result<ExperimentEnd> end_of(const Places& places, const LastReports& last_reports) {
+  const Result<std::vector<tune::Trial>> trials = driver::read_trials(places.path);
   if (!trials) return trials.error();
-  ExperimentEnd end{path, {}};
+  ExperimentEnd end{places.location, {}};
   for (const tune::Trial& trial : *trials) {
-    TrialEnd here{trial.trial_id, join_location(path, trial.folder), trial.config, "null", "", trial.reason};
+    TrialEnd here{trial.trial_id, join_location(places.location, trial.folder), trial.config, "null", "", trial.reason};
     here.state = tune::is_over(trial.state) ? boost::describe::enum_to_string(trial.state, "") : "unfinished";
     if (const auto last = last_reports.find(trial.trial_id); last != last_reports.end()) {
       here.last_report_json = json_text(last->second);
@@ -180,42 +192,70 @@ Result<ExperimentEnd> end_of(const std::string& path, const LastReports& last_re
   return end;
 }
 
+/// Errors: those of storage.
+Result<Places> places_of(const RunConfig& run) {
+  const Result<std::string> location = folder_of(run);
+  if (!location) return location.error();
+  if (!is_remote(*location)) return Places{*location, *location};
+  auto copy = driver::ExperimentCopy::fetch(*location);
+  if (!copy) return copy.error();
+  return Places{*location, (*copy)->path(), std::move(*copy)};
+}
+
+/// The trials of earlier drivers. Errors: `already_exists` where they are not to be continued.
+Result<std::vector<tune::Trial>> earlier_trials(const ExperimentRequest& request, const Places& places) {
+  Result<std::vector<tune::Trial>> earlier = driver::read_trials(places.path);
+  if (!earlier && earlier.error().kind != ErrorKind::not_found) return earlier;
+  if (!earlier) return std::vector<tune::Trial>();
+  if (request.resume) return earlier;
+  return Error{ErrorKind::already_exists,
+               shown_location(places.location) +
+                   " has an experiment; give another RunConfig.name, or TunerOptions.resume to continue it"};
+}
+
+[[noreturn]] void leave_interrupted(const std::string& location) {
+  std::fprintf(stderr,
+               "headway: stopped by Ctrl-C; what trials have reported so far is in %s; TunerOptions.resume continues "
+               "the experiment\n",
+               shown_location(location).c_str());
+  leave_program();
+  Interrupt::end_program();
+}
+
 }  // namespace
 
 Result<ExperimentEnd> run_experiment(const ExperimentRequest& request) {
   auto runtime = driver_runtime();
   if (!runtime) return runtime.error();
-  const Result<std::string> path = folder_of(request.trial.run);
-  if (!path) return path.error();
-  Result<tune::ExperimentSpec> spec = spec_of(request, *path);
-  if (!spec) return spec.error();
+  const Result<std::string> location = folder_of(request.trial.run);
+  if (!location) return location.error();
   // What no trial could start with is refused before anything starts.
   RunRequest first = request.trial;
   first.run.name = "trial";
-  first.run.storage_path = *path;
+  first.run.storage_path = *location;
   first.config_json = request.config_of(0);
   if (const auto start = run_start_of(first); !start) return start.error();
-  Result<std::vector<tune::Trial>> earlier = driver::read_trials(*path);
-  if (!earlier && earlier.error().kind != ErrorKind::not_found) return earlier.error();
-  if (earlier && !request.resume) {
-    return Error{ErrorKind::already_exists,
-                 *path + " has an experiment; give another RunConfig.name, or TunerOptions.resume to continue it"};
+  if (const auto valid = spec_of(request, {*location, is_remote(*location) ? "/" : *location}); !valid) {
+    return valid.error();
   }
-  auto experiment = (*runtime)->start_experiment(std::move(*spec));
+  Result<Places> places = places_of(request.trial.run);
+  if (!places) return places.error();
+  Result<std::vector<tune::Trial>> earlier = earlier_trials(request, *places);
+  if (!earlier) return earlier.error();
+  auto experiment = (*runtime)->start_experiment(spec_of(request, *places).value());
   if (!experiment) return experiment.error();
-  ExperimentLoop loop(request, *experiment, earlier ? std::move(*earlier) : std::vector<tune::Trial>());
+  if (places->copy) places->copy->start();
+  ExperimentLoop loop(request, *experiment, places->location, std::move(*earlier));
   const driver::ExperimentEnded& end = loop.serve();
-  if (loop.interrupted()) {
-    std::fprintf(stderr,
-                 "headway: stopped by Ctrl-C; what trials have reported so far is in %s; TunerOptions.resume continues "
-                 "the experiment\n",
-                 path->c_str());
-    leave_program();
-    Interrupt::end_program();
+  Result<ExperimentEnd> found = end_of(*places, loop.last_reports());
+  const Result<void> closed = places->close();
+  if (!closed) std::fprintf(stderr, "headway: warning: %s\n", closed.error().message.c_str());
+  if (loop.interrupted()) leave_interrupted(places->location);
+  if (end.state == "failed") {
+    return Error{ErrorKind::unavailable,
+                 "the experiment in " + shown_location(places->location) + " failed: " + end.reason};
   }
-  if (end.state == "failed")
-    return Error{ErrorKind::unavailable, "the experiment in " + *path + " failed: " + end.reason};
-  return end_of(*path, loop.last_reports());
+  return found;
 }
 
 }  // namespace headway::library

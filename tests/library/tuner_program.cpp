@@ -63,7 +63,8 @@ int show(const headway::Result<tune::ResultGrid>& grid) {
 int run(const std::string& mode, const std::string& storage) {
   tune::TunerOptions options{.tune = {.metric = "loss", .mode = "min"},
                              .run = {.name = "run", .storage_path = storage}};
-  if (mode == "asha") {
+  if (mode == "asha" || mode == "resumed") {
+    options.resume = mode == "resumed";
     options.space = {{"x", tune::uniform(0, 4)}, {"model/depth", tune::grid_search({1, 2})}, {"name", "small"}};
     options.tune.metric = "loss/held_out";
     options.tune.num_samples = 8;
@@ -88,7 +89,6 @@ int run(const std::string& mode, const std::string& storage) {
     options.tune.scheduler = tune::ASHAScheduler{};
   }
   if (mode == "scheduler") options.tune.scheduler = tune::ASHAScheduler{.reduction_factor = 1};
-  if (mode == "remote") options.run.storage_path = "s3://bucket/runs";
   if (mode == "missing") options.tune.metric = "accuracy";
   const int code = show(tune::Tuner(fail_for_two, options).fit());
   return mode == "again" ? show(tune::Tuner(fail_for_two, options).fit()) : code;

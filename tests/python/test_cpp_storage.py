@@ -63,3 +63,51 @@ def test_without_arrow_the_error_says_what_is_missing(s3, tmp_path):
     done = run(s3, tmp_path, HEADWAY_PYARROW=str(tmp_path / "none"))
     assert done.returncode == 1
     assert "URLs need pyarrow" in done.stderr
+
+
+TUNER = EXAMPLES.parent / "library_test_tuner"
+
+
+def tune(s3, tmp_path, mode, path, **env):
+    return subprocess.run(
+        [TUNER, mode, s3.url(path)],
+        env={
+            **os.environ,
+            **object_store.CREDENTIALS,
+            "HEADWAY_PYARROW": pyarrow.__path__[0],
+            "HEADWAY_STAGING_DIR": str(tmp_path / "staging"),
+            **env,
+        },
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+
+
+def test_an_experiment_in_s3_is_resumed_where_its_driver_was_killed(s3, tmp_path):
+    undisturbed = tune(s3, tmp_path, "asha", "runs/whole")
+    assert undisturbed.returncode == 0, undisturbed.stdout + undisturbed.stderr
+    there = s3.objects("runs/whole/run")
+    assert "experiment.journal" in there
+    assert sum(name.endswith("/result.json") for name in there) == 16
+    assert list((tmp_path / "staging" / "experiments").iterdir()) == [], "what is stored is not kept here"
+    killed = tune(s3, tmp_path, "asha", "runs/killed", HEADWAY_FAULT_POINT="experiment.appended:40")
+    assert killed.returncode == -9, killed.stdout + killed.stderr
+    refused = tune(s3, tmp_path, "asha", "runs/killed")
+    assert "has an experiment; give another RunConfig.name, or TunerOptions.resume" in refused.stdout
+    resumed = tune(s3, tmp_path, "resumed", "runs/killed")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    # The trial that was at work begins anew, without a checkpoint.
+    configs = [line.partition("} terminated")[0] for line in resumed.stdout.splitlines() if line.startswith("trial ")]
+    assert len(configs) == 16
+    assert configs == [
+        line.partition("} terminated")[0] for line in undisturbed.stdout.splitlines() if line.startswith("trial ")
+    ]
+    assert len(s3.objects("runs/killed/run")) >= len(there)
+    assert list((tmp_path / "staging" / "experiments").iterdir()) == []
+
+
+def test_storage_that_cannot_be_written_ends_an_experiment_before_its_trials(s3, tmp_path):
+    ended = tune(s3, tmp_path, "asha", "no-such-bucket")
+    assert ended.returncode == 1
+    assert "error unavailable: " in ended.stdout or "error refused: " in ended.stdout, ended.stdout
