@@ -896,6 +896,15 @@ class Session:
         Whether `waited` hears of the collectives of a model that was prepared.
         """
 
+    def passes_took(self, forward_s: float | None, backward_s: float | None) -> None:
+        """
+        Seconds of a step's forward and backward passes; None for what will never be known.
+        """
+
+    @property
+    def steps_taken(self) -> int:
+        """How many steps there were."""
+
     def stepped(self, optimizer: int) -> bool:
         """An optimizer has made its step. Whether `send_progress` is due."""
 

@@ -232,6 +232,17 @@ void bind_steps(nb::class_<worker::Session>& session) {
       .def(
           "see_collectives", [](worker::Session& self, bool visible) { self.steps().see_collectives(visible); },
           nb::arg("visible"), "Whether `waited` hears of the collectives of a model that was prepared.")
+      // Keeps the GIL: fields.
+      .def(
+          "passes_took",
+          [](worker::Session& self, std::optional<double> forward_s, std::optional<double> backward_s) {
+            self.steps().passes_took(forward_s, backward_s);
+          },
+          nb::arg("forward_s").none(), nb::arg("backward_s").none(),
+          "Seconds of a step's forward and backward passes; None for what will never be known.")
+      // Keeps the GIL: a field.
+      .def_prop_ro(
+          "steps_taken", [](worker::Session& self) { return self.steps().steps(); }, "How many steps there were.")
       // Keeps the GIL: counts.
       .def("stepped", &worker::Session::stepped, nb::arg("optimizer"),
            "An optimizer has made its step. Whether `send_progress` is due.")

@@ -87,6 +87,8 @@ std::optional<AttemptTimes> LoopWatch::take_times(int attempt, const WorkerGroup
     if (!rank.heard.empty() && rank.heard.back().step_times.count > 0) {
       each.steps = rank.heard.back().step_times;
       each.waiting_share = waiting_share(rank.heard.back());
+      each.forward_s = rank.heard.back().forward_s;
+      each.backward_s = rank.heard.back().backward_s;
     }
     any = any || each.reports || each.steps;
   }

@@ -44,7 +44,13 @@ struct LoopProgress {
   /// Of their sum: in reports and barriers, and in collectives where these can be measured.
   double waited_s = 0;
   bool sees_collectives = false;  ///< Whether the rank can measure them.
+  /// Of the steps' sum: in forward passes up to the first gradient, in backward passes up to the
+  /// last one, by those of them that were measured. Unset: not known.
+  std::optional<double> forward_s;
+  std::optional<double> backward_s;
 };
-BOOST_DESCRIBE_STRUCT(LoopProgress, (), (at_s, steps, batches, samples, epoch, step_times, waited_s, sees_collectives))
+BOOST_DESCRIBE_STRUCT(LoopProgress, (),
+                      (at_s, steps, batches, samples, epoch, step_times, waited_s, sees_collectives, forward_s,
+                       backward_s))
 
 }  // namespace headway

@@ -66,6 +66,9 @@ StepSplit split_of(const RunRecord& record, const Interval& interval) {
   double checkpoint = 0;
   double waited = 0;
   bool knows_waits = true;
+  double forward = 0;
+  double backward = 0;
+  bool knows_passes = true;
   for (const RankSteps& now : *interval.after) {
     const RankSteps then = of_rank(interval.before, now.rank);
     total += now.total_s - then.total_s;
@@ -73,6 +76,9 @@ StepSplit split_of(const RunRecord& record, const Interval& interval) {
     checkpoint += now.checkpoint_s - then.checkpoint_s;
     waited += now.waited_s.value_or(0) - then.waited_s.value_or(0);
     knows_waits = knows_waits && now.waited_s.has_value();
+    forward += now.forward_s.value_or(0) - then.forward_s.value_or(0);
+    backward += now.backward_s.value_or(0) - then.backward_s.value_or(0);
+    knows_passes = knows_passes && now.forward_s && now.backward_s;
   }
   const double ranks = static_cast<double>(interval.after->size());
   split.report = std::max(0.0, report / ranks);
@@ -83,7 +89,13 @@ StepSplit split_of(const RunRecord& record, const Interval& interval) {
   if (knows_waits) split.communication = std::max(0.0, (waited - report - checkpoint) / ranks);
   const double others =
       split.data.value_or(0) + split.communication.value_or(0) + (within ? *split.report + *split.checkpoint : 0);
-  split.compute = std::max(0.0, total / ranks - others);
+  const double computing = std::max(0.0, total / ranks - others);
+  if (knows_passes) {
+    // They are measured now and then: together they are no more than there was.
+    split.forward = std::clamp(forward / ranks, 0.0, computing);
+    split.backward = std::clamp(backward / ranks, 0.0, computing - *split.forward);
+  }
+  split.compute = computing - split.forward.value_or(0) - split.backward.value_or(0);
   return split;
 }
 
@@ -100,6 +112,8 @@ void merge(std::vector<StepSplit>& splits, std::size_t points) {
         const StepSplit& next = splits[place + 1];
         joined.x = next.x;
         add(joined.data, next.data);
+        add(joined.forward, next.forward);
+        add(joined.backward, next.backward);
         add(joined.compute, next.compute);
         add(joined.communication, next.communication);
         add(joined.checkpoint, next.checkpoint);
@@ -161,6 +175,14 @@ std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const
                    slowest - median};
 }
 
+std::optional<Straggler> straggler_in(const RunRecord& record, bool over) {
+  if (record.steps().empty()) return std::nullopt;
+  const StepSample& last = record.steps().back();
+  const auto& attempts = record.attempts();
+  const auto of = std::ranges::find(attempts.rbegin(), attempts.rend(), last.attempt, &AttemptRecord::number);
+  return straggler_of(last.ranks, of == attempts.rend() ? std::vector<std::string>() : of->hosts, over);
+}
+
 StepMap step_map(const RunRecord& record, std::size_t points, bool over) {
   StepMap map;
   const std::vector<Interval> intervals = intervals_of(record);
@@ -181,7 +203,7 @@ StepMap step_map(const RunRecord& record, std::size_t points, bool over) {
     map.split.push_back(split_of(record, interval));
   }
   merge(map.split, points);
-  map.straggler = straggler_of(*intervals.back().after, map.hosts, over);
+  map.straggler = straggler_in(record, over);
   return map;
 }
 

@@ -15,12 +15,14 @@ struct StepSplit {
   double x = 0;  ///< The interval's end, in seconds since 1970.
   double from = 0;
   std::optional<double> data;
-  std::optional<double> compute;
+  std::optional<double> forward;   ///< Up to the first gradient.
+  std::optional<double> backward;  ///< Up to the last one.
+  std::optional<double> compute;   ///< All that is not named.
   std::optional<double> communication;
   std::optional<double> checkpoint;
   std::optional<double> report;
 };
-BOOST_DESCRIBE_STRUCT(StepSplit, (), (x, from, data, compute, communication, checkpoint, report))
+BOOST_DESCRIBE_STRUCT(StepSplit, (), (x, from, data, forward, backward, compute, communication, checkpoint, report))
 
 /// The rank that holds the others back.
 struct Straggler {
@@ -49,5 +51,7 @@ StepMap step_map(const RunRecord& record, std::size_t points, bool over = false)
 /// Among ranks whose own part of a step is known: who takes clearly longer than the others.
 std::optional<Straggler> straggler_of(const std::vector<driver::RankSteps>& ranks,
                                       const std::vector<std::string>& hosts, bool over = false);
+/// That of the newest steps that a record has.
+std::optional<Straggler> straggler_in(const RunRecord& record, bool over);
 
 }  // namespace headway::dashboard

@@ -129,6 +129,8 @@ void Historian::note(const control::KeepStepTimes& command) {
     RankSteps steps{rank.rank, times->count, times->total_s, {}, in_reports.report_s, in_reports.checkpoint_s};
     if (rank.steps && rank.waiting_share) steps.waited_s = *rank.waiting_share * times->total_s;
     steps.of_reports = !rank.steps;
+    steps.forward_s = rank.forward_s;
+    steps.backward_s = rank.backward_s;
     taken.ranks.push_back(steps);
   }
   if (!taken.ranks.empty()) add(std::move(taken));

@@ -85,9 +85,12 @@ struct RankSteps {
   /// In reports without a checkpoint, and in those with one, up to their answers.
   double report_s = 0;
   double checkpoint_s = 0;
-  bool of_reports = false;  ///< Its steps are not counted: these are the times between its reports.
+  bool of_reports = false;                ///< Its steps are not counted: times between reports.
+  std::optional<double> forward_s = {};   ///< Of `total_s`, where it is known: see LoopProgress.
+  std::optional<double> backward_s = {};  ///< The same.
 };
-BOOST_DESCRIBE_STRUCT(RankSteps, (), (rank, count, total_s, waited_s, report_s, checkpoint_s, of_reports))
+BOOST_DESCRIBE_STRUCT(RankSteps, (),
+                      (rank, count, total_s, waited_s, report_s, checkpoint_s, of_reports, forward_s, backward_s))
 
 /// Now and then, and at an attempt's end.
 struct StepsTaken {

@@ -57,6 +57,10 @@ bool StepClock::stepped(std::int64_t optimizer, Time now) {
   } else {
     durations_.add(now - last_);
     waited_ += std::min(std::exchange(waited_since_, Duration::zero()), now - last_);
+    if (each_) {
+      in_passes_.forward_s += each_->forward_s;
+      in_passes_.backward_s += each_->backward_s;
+    }
   }
   blind_ = blind_ || (sees_ && !std::exchange(any_since_, false));
   waited_since_ = {};
@@ -81,6 +85,22 @@ void StepClock::see_collectives(bool visible) {
   blind_ = blind_ || !visible;
 }
 
+void StepClock::passes_took(std::optional<double> forward_s, std::optional<double> backward_s) {
+  const std::lock_guard lock(mutex_);
+  passes_unknown_ = passes_unknown_ || !forward_s || !backward_s;
+  if (passes_unknown_) return;
+  if (!each_) {
+    const auto before = static_cast<double>(durations_.count());
+    in_passes_ = {before * *forward_s, before * *backward_s};
+  }
+  each_ = Passes{*forward_s, *backward_s};
+}
+
+std::int64_t StepClock::steps() {
+  const std::lock_guard lock(mutex_);
+  return steps_;
+}
+
 std::optional<LoopProgress> StepClock::take(Time now) {
   const std::lock_guard lock(mutex_);
   if (steps_ == std::exchange(taken_steps_, steps_)) return std::nullopt;
@@ -96,6 +116,10 @@ std::optional<LoopProgress> StepClock::take(Time now) {
   progress.step_times = times_of(durations_);
   progress.waited_s = to_seconds(waited_);
   progress.sees_collectives = sees_ && !blind_;
+  if (each_ && !passes_unknown_) {
+    progress.forward_s = in_passes_.forward_s;
+    progress.backward_s = in_passes_.backward_s;
+  }
   return progress;
 }
 

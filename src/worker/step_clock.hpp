@@ -45,6 +45,13 @@ class StepClock {
   /// They count as seen while that holds for all models, and each step has some.
   void see_collectives(bool visible);
 
+  /// Seconds that a step's forward passes took up to the first gradient, and its backward passes up
+  /// to the last one: of the steps before the first call, and of those after each. Unset: that is
+  /// not known, and never will be.
+  void passes_took(std::optional<double> forward_s, std::optional<double> backward_s);
+  /// How many steps there were.
+  std::int64_t steps();
+
   /// All so far, for the driver; none when nothing is new since the last one.
   std::optional<LoopProgress> take(Time now);
 
@@ -83,6 +90,13 @@ class StepClock {
   bool any_since_ = false;   ///< `in_collectives` was called since the last step.
   bool sees_ = false;
   bool blind_ = false;
+  struct Passes {
+    double forward_s = 0;
+    double backward_s = 0;
+  };
+  std::optional<Passes> each_;  ///< Of a step.
+  Passes in_passes_;            ///< Of `durations_`.
+  bool passes_unknown_ = false;
 };
 
 }  // namespace headway::worker

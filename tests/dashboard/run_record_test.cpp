@@ -90,6 +90,7 @@ BOOST_AUTO_TEST_CASE(time_goes_to_what_took_it) {
   BOOST_TEST(map.split[0].communication.value() == 2);
   BOOST_TEST(map.split[0].data.value() == 0.9);
   BOOST_TEST(map.split[0].compute.value() == 3.1, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(!map.split[0].forward.has_value());
   BOOST_TEST(map.split[1].communication.value() == 10);
   BOOST_TEST(!map.split[1].data.has_value());
 }

@@ -233,3 +233,77 @@ def test_passes_are_numbered_and_their_batches_counted(fit_torch, workers):
             _session.active_core = real
 
     fit_torch(loop, workers=workers)
+
+
+def busy_passes(forward_s, backward_s):
+    """A module in whose forward and backward passes time goes by, between two layers."""
+    import time
+
+    import torch
+
+    def wait(seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pass
+
+    class Busy(torch.autograd.Function):
+        @staticmethod
+        def forward(_context, values):
+            wait(forward_s)
+            return values.clone()
+
+        @staticmethod
+        def backward(_context, gradients):
+            wait(backward_s)
+            return gradients
+
+    class Middle(torch.nn.Module):
+        def forward(self, values):
+            return Busy.apply(values)
+
+    return torch.nn.Sequential(torch.nn.Linear(8, 8), Middle(), torch.nn.Linear(8, 1))
+
+
+@pytest.mark.parametrize("accumulates", [False, True])
+def test_forward_and_backward_passes_of_a_ddp_model_are_parts_of_its_steps(fit_torch, accumulates):
+    def loop():
+        import contextlib
+
+        import torch
+
+        torch.set_num_threads(1)
+        model = prepare_model(busy_passes(0.01, 0.03))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        passes = 3 if accumulates else 1
+        for _ in range(90 // passes):
+            for number in range(passes):
+                with model.no_sync() if number < passes - 1 else contextlib.nullcontext():
+                    model(torch.ones(4, 8)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        train.report({})
+
+    for rank in fit_torch(loop).step_times[1]:
+        count = rank["steps"]["count"] * (3 if accumulates else 1)
+        assert 0.009 * count < rank["forward_s"] < 0.025 * count
+        assert 0.029 * count < rank["backward_s"] < 0.045 * count
+        assert rank["forward_s"] + rank["backward_s"] < 1.1 * rank["steps"]["total_s"]
+
+
+def test_passes_of_a_model_that_is_called_twice_for_a_gradient_are_not_known(fit_torch):
+    def loop():
+        import torch
+
+        torch.set_num_threads(1)
+        model = prepare_model(busy_passes(0.01, 0.01))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(50):
+            (model(torch.ones(4, 8)) + model(torch.zeros(4, 8))).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        train.report({})
+
+    for rank in fit_torch(loop).step_times[1]:
+        assert rank["steps"]["count"] == 49
+        assert rank["forward_s"] is None
+        assert rank["backward_s"] is None

@@ -125,6 +125,25 @@ BOOST_AUTO_TEST_CASE(collectives_do_not_count_as_seen_once_a_step_had_none) {
   BOOST_TEST(!loop.seen().sees_collectives);
 }
 
+BOOST_AUTO_TEST_CASE(passes_count_for_the_steps_before_they_were_known_and_for_those_after) {
+  Loop loop;
+  for (int step = 0; step < 5; ++step) loop.step(1s);
+  BOOST_TEST(!loop.clock.take(loop.now)->forward_s.has_value());
+  loop.clock.passes_took(0.2, 0.3);
+  loop.step(1s);
+  loop.clock.passes_took(0.4, 0.5);
+  loop.step(1s);
+  BOOST_TEST(loop.clock.steps() == 7);
+  const auto progress = loop.clock.take(loop.now);
+  BOOST_TEST(progress->step_times.count == 6);
+  BOOST_TEST(progress->forward_s.value() == 5 * 0.2 + 0.4, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(progress->backward_s.value() == 5 * 0.3 + 0.5, boost::test_tools::tolerance(1e-9));
+  loop.clock.passes_took({}, {});
+  loop.clock.passes_took(0.4, 0.5);
+  loop.step(1s);
+  BOOST_TEST(!loop.clock.take(loop.now)->forward_s.has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::worker

@@ -222,8 +222,9 @@ class Result:
         ``"rank"``, ``"hostname"``; ``"steps"`` and ``"reports"`` are None or have ``"count"``,
         ``"total_s"``, ``"median_s"``, ``"p95_s"`` and ``"max_s"``: from one optimizer step, or
         report, to the next; ``"waiting_share"`` is the share of ``"steps"`` in collectives and
-        reports, None where it is not known (docs/debugging.md). An attempt without two steps or
-        reports is left out.
+        reports, ``"forward_s"`` and ``"backward_s"`` are the seconds of ``"steps"`` in these passes
+        of the model, None where they are not known (docs/debugging.md). An attempt without two
+        steps or reports is left out.
 
         Raises:
             OSError: the run's folder could not be read, or one of these files is damaged.

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
+from headway.train.torch import _pass_times
 
 if TYPE_CHECKING:
     import torch
@@ -105,7 +106,8 @@ def _watch_averaging(model: Any) -> bool:
     _queue_callback = torch.autograd.Variable._execution_engine.queue_callback
     with torch.enable_grad():
         node = used[0].view_as(used[0]).grad_fn.next_functions[0][0]
-    node.register_prehook(functools.partial(_gradient_comes, waits))
+    passes = _pass_times.watch_passes(model)
+    node.register_prehook(functools.partial(_gradient_comes, waits, passes))
     _nodes[model] = node
     return True
 
@@ -120,8 +122,9 @@ def _record(device: torch.device) -> Any:
     return event
 
 
-def _gradient_comes(waits: HostTimes | DeviceTimes, _gradients: Any) -> None:
+def _gradient_comes(waits: HostTimes | DeviceTimes, passes: _pass_times.PassTimes, _gradients: Any) -> None:
     """Backward is under way, and DDP has not queued yet what waits at its end for collectives."""
+    passes.backward_begins()
     if worker_session.active_core() is not None:
         _queue_callback(functools.partial(_backward_ends, waits))
 

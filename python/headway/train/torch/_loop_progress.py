@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
 from headway._values.arguments import check_epoch
+from headway.train.torch import _pass_times
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -68,6 +69,7 @@ _counting_classes: dict[type[Any], type[Any]] = {}
 def _stepped(optimizer: Any, _args: Any, _kwargs: Any) -> None:
     core = worker_session.active_core()
     if core is not None and core.stepped(id(optimizer)):
+        _pass_times.tell_passes(core)
         core.send_progress()
 
 

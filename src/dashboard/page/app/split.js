@@ -6,7 +6,9 @@ import { clock, percent } from "./format.js";
 import { colour } from "./theme.js";
 
 export const parts = [
-  { name: "compute", colour: "--line-1" },
+  { name: "forward", colour: "--line-1" },
+  { name: "backward", colour: "--line-5" },
+  { name: "compute", colour: "--line-6" }, // Where passes are known, what else there is.
   { name: "communication", colour: "--line-4" },
   { name: "data", colour: "--line-2" },
   { name: "checkpoint", colour: "--line-3" },
@@ -24,16 +26,17 @@ export class Split {
       h("figcaption", null, h("span", { class: "title" }, "What the time goes to")), this.sums, this.canvas.element);
   }
 
-  /** [{x, data, compute, communication, checkpoint, report}], seconds in each bucket. */
+  /** [{x, data, forward, backward, compute, communication, checkpoint, report}], seconds in each bucket. */
   set(rows, now_s) {
     Object.assign(this, { rows, now_s });
     const sum = (name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
     const all = parts.reduce((total, part) => total + sum(part.name), 0);
     const known = parts.filter((part) => rows.some((row) => row[part.name] !== null && row[part.name] !== undefined));
-    const shares = known.map((part) => ({ part, share: all ? sum(part.name) / all : 0 }));
-    patch(this.sums, shares.map(({ part, share }) => h("li", null,
-      h("i", { class: "sample", "aria-hidden": "true", style: { background: colour(part.colour) } }), `${part.name} `, h("strong", null, percent(share)))));
-    this.canvas.label = `Split of the step: ${shares.map(({ part, share }) => `${part.name} ${percent(share)}`).join(", ")}.`;
+    const has_passes = known.some((part) => part.name === "forward");
+    const shares = known.map((part) => ({ part, title: has_passes && part.name === "compute" ? "other" : part.name, share: all ? sum(part.name) / all : 0 }));
+    patch(this.sums, shares.map(({ part, title, share }) => h("li", null,
+      h("i", { class: "sample", "aria-hidden": "true", style: { background: colour(part.colour) } }), `${title} `, h("strong", null, percent(share)))));
+    this.canvas.label = `Split of the step: ${shares.map(({ title, share }) => `${title} ${percent(share)}`).join(", ")}.`;
     this.canvas.redraw();
   }
 
