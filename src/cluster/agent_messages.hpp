@@ -1,5 +1,6 @@
 #pragma once
 
+#include "node/machine_use.hpp"
 #include "node/node_agent.hpp"
 #include "node/resource_ledger.hpp"
 #include "wire/frame.hpp"
@@ -155,6 +156,13 @@ struct Noticed {
 };
 BOOST_DESCRIBE_STRUCT(Noticed, (), (text))
 
+/// How much of its machine is in use, now and then.
+struct UseTold {
+  static constexpr std::string_view is = "UseTold";
+  node::Use use;
+};
+BOOST_DESCRIBE_STRUCT(UseTold, (), (use))
+
 /// → GrantLease, with the number.
 struct AskLease {
   static constexpr std::string_view is = "AskLease";
@@ -182,7 +190,7 @@ struct Leaving {
 };
 BOOST_DESCRIBE_STRUCT(Leaving, (), ())
 
-using FromAgent = std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, AskLease,
+using FromAgent = std::variant<Join, WorkerTold, WorkerPrinted, WorkerGone, WorkerExamined, Noticed, UseTold, AskLease,
                                NeedPackage, Preempting, Leaving>;
 
 /// Whether the numbers and names of a message make sense: each comes from another machine. Errors:
@@ -191,6 +199,7 @@ Result<void> check_message(const Join& message);
 Result<void> check_message(const Welcome& message);
 Result<void> check_message(const StartWorker& message);
 Result<void> check_message(const Preempting& message);
+Result<void> check_message(const UseTold& message);
 template <class M>
 Result<void> check_message(const M&) {
   return {};

@@ -151,6 +151,7 @@ void AgentProcess::on(const Welcome& message, const wire::Blob&) {
       " with " + resources_text(config_.node.total));
   ask_lease();
   watch_lease();
+  use_seen();
 }
 
 void AgentProcess::on(const Refused& message, const wire::Blob&) {
@@ -309,6 +310,13 @@ void AgentProcess::worker_exited(std::int64_t worker_id, const ExitStatus& statu
 bool AgentProcess::worker_line(std::int64_t worker_id, std::string_view line) {
   channel_->send(wire::to_frame(WorkerPrinted{worker_id}, std::make_shared<const std::string>(line)));
   return !paused_ && channel_->queued_bytes() < SecureChannel::drain_bytes;
+}
+
+/// Asking has it looked at again. Where much waits for a slow link, this is left out.
+void AgentProcess::use_seen() {
+  const node::Use* use = agent_->use(node::has_gpus(config_.node.total));
+  if (use != nullptr && channel_->queued_bytes() < SecureChannel::drain_bytes)
+    channel_->send(wire::to_frame(UseTold{*use}));
 }
 
 void AgentProcess::notice(const std::string& text) { channel_->send(wire::to_frame(Noticed{text})); }

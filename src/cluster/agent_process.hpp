@@ -98,6 +98,7 @@ class AgentProcess : public node::AgentSink {
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   void notice(const std::string& text) override;
+  void use_seen() override;
 
   /// `action`, unless the timer was cancelled or this object has gone.
   void wait_for(boost::asio::steady_timer& timer, std::function<void()> action);

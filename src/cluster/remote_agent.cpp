@@ -182,6 +182,13 @@ void RemoteAgent::on(const WorkerExamined& message, const wire::Blob& blob) {
 
 void RemoteAgent::on(const Noticed& message, const wire::Blob&) { sink_.notice(message.text); }
 
+void RemoteAgent::on(const UseTold& message, const wire::Blob&) {
+  use_ = message.use;
+  sink_.use_seen();
+}
+
+const node::Use* RemoteAgent::use(bool) { return use_ ? &*use_ : nullptr; }
+
 void RemoteAgent::on(const AskLease& message, const wire::Blob&) {
   // Once it is leaving or lost there is no more.
   if (leaving_ || !handlers_.lost) return;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace headway::cluster {
@@ -39,6 +40,8 @@ class RemoteAgent : public node::NodeAgent {
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
+  /// What the agent has told last: it looks by itself.
+  const node::Use* use(bool with_gpus) override;
   /// Handlers hear of its end: it leaves.
   void dismiss() override;
   /// Waits for the log files. The destructor dismisses the agent.
@@ -58,6 +61,7 @@ class RemoteAgent : public node::NodeAgent {
   void on(const WorkerGone& message, const wire::Blob& blob);
   void on(const WorkerExamined& message, const wire::Blob& blob);
   void on(const Noticed& message, const wire::Blob& blob);
+  void on(const UseTold& message, const wire::Blob& blob);
   void on(const AskLease& message, const wire::Blob& blob);
   void on(const NeedPackage& message, const wire::Blob& blob);
   void on(const Preempting& message, const wire::Blob& blob);
@@ -81,6 +85,7 @@ class RemoteAgent : public node::NodeAgent {
   bool full_sink_ = false;
   std::map<std::int64_t, Examined> examinations_;
   std::int64_t examinations_asked_ = 0;
+  std::optional<node::Use> use_;
   bool paused_ = false;  ///< The agent was asked to let the output wait.
   bool leaving_ = false;
 };

@@ -39,8 +39,7 @@ Result<std::unique_ptr<LiveSite>> LiveSite::open(std::shared_ptr<driver::Watch> 
 
 LiveSite::LiveSite(std::shared_ptr<driver::Watch> watch)
     : watch_(std::move(watch)),
-      host_(host_name()),
-      driver_(json_text(JsonObject{{"host", host_}, {"pid", static_cast<std::int64_t>(getpid())}})) {}
+      driver_(json_text(JsonObject{{"host", host_name()}, {"pid", static_cast<std::int64_t>(getpid())}})) {}
 
 LiveSite::~LiveSite() {
   watch_->give_up();
@@ -81,18 +80,24 @@ void LiveSite::show(const driver::Snapshot& snapshot) {
         [&](const ExperimentRecord& record) { return summary_of(experiment.id, experiment.folder, record, true); });
     overview.experiments.push_back(std::make_shared<const Part>(Part{experiment.id, to_json_text(summary)}));
   }
-  overview.nodes = nodes_of(snapshot);
+  overview.nodes = nodes_now(snapshot.engine.nodes);
   overview.waiting = to_json_text(snapshot.engine.waiting);
   events().publish(std::move(overview));
 }
 
-/// Of other machines nobody tells how much is in use.
-std::string LiveSite::nodes_of(const driver::Snapshot& snapshot) {
-  Json nodes = to_json(snapshot.engine.nodes);
-  for (std::size_t place = 0; place < snapshot.engine.nodes.size(); ++place) {
-    if (snapshot.engine.nodes[place].node.hostname == host_) nodes.at(place).as_object()["use"] = to_json(use_.look());
+/// A change has all nodes in it: of many, what is in use is news each five seconds alone.
+std::string LiveSite::nodes_now(const std::vector<engine::NodeView>& nodes) {
+  constexpr std::size_t few = 64;
+  constexpr auto pause = std::chrono::seconds(5);
+  if (nodes.size() <= few) return to_json_text(nodes);
+  if (const auto now = std::chrono::steady_clock::now(); now - uses_at_ >= pause) {
+    uses_at_ = now;
+    uses_.clear();
+    for (const engine::NodeView& each : nodes) uses_[each.node.node_id] = each.use;
   }
-  return json_text(nodes);
+  std::vector<engine::NodeView> shown = nodes;
+  for (engine::NodeView& each : shown) each.use = uses_[each.node.node_id];
+  return to_json_text(shown);
 }
 
 std::vector<LiveSite::Experiment> LiveSite::known_experiments() const {

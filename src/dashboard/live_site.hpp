@@ -1,9 +1,9 @@
 #pragma once
 
-#include "dashboard/machine_use.hpp"
 #include "dashboard/routed_site.hpp"
 #include "driver/watch.hpp"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,19 +41,19 @@ class LiveSite : public RoutedSite {
   std::string first_state() const override;
 
   void look();
+  std::string nodes_now(const std::vector<engine::NodeView>& nodes);
   std::vector<Experiment> known_experiments() const;
   void show(const driver::Snapshot& snapshot);
-  std::string nodes_of(const driver::Snapshot& snapshot);
   std::shared_ptr<const Part> part_of_run(const std::shared_ptr<const driver::RunStatus>& run,
                                           const driver::Snapshot& snapshot);
   SeenRun seen(const driver::RunStatus& run, const driver::Snapshot& snapshot);
   std::optional<std::string> experiment_of(const driver::RunStatus& run);
 
   std::shared_ptr<driver::Watch> watch_;
-  const std::string host_;
   std::string driver_;  ///< JSON.
-  MachineUse use_;
   std::map<std::int64_t, Shown> shown_;
+  std::map<std::string, std::optional<node::Use>> uses_;  ///< Of many nodes, by their ids.
+  std::chrono::steady_clock::time_point uses_at_{};
   mutable std::mutex mutex_;
   std::shared_ptr<const driver::Snapshot> newest_;
   std::vector<Experiment> experiments_;

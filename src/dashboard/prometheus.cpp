@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "dashboard/run_summary.hpp"
+#include "engine/engine_view.hpp"
 
 #include <array>
 #include <cctype>
@@ -50,6 +51,48 @@ std::string label_text(std::string_view text) {
   return shown + "\"";
 }
 
+namespace {
+
+/// What nodes have and how much of it is in use.
+std::string node_metrics(const Overview* overview) {
+  Family total{"headway_node_resource", "What a node offers: CPUs, GPUs, bytes of memory, and others.", "gauge"};
+  Family available{"headway_node_resource_free", "What of it no run has taken.", "gauge"};
+  Family cpus{"headway_node_cpu_share", "The share of its CPUs that is at work, for all processes.", "gauge"};
+  Family memory{"headway_node_memory_bytes", "Memory in use, by all processes.", "gauge"};
+  Family memory_total{"headway_node_memory_total_bytes", "Memory that the node has.", "gauge"};
+  Family gpus{"headway_gpu_share", "The share of time that something ran on a GPU.", "gauge"};
+  Family gpu_memory{"headway_gpu_memory_bytes", "Memory of a GPU in use, by all processes.", "gauge"};
+  Family gpu_memory_total{"headway_gpu_memory_total_bytes", "Memory that a GPU has.", "gauge"};
+  const auto add = [](Family& family, const std::string& labels, const std::optional<double>& value) {
+    if (value) family.add(labels, *value);
+  };
+  const auto nodes =
+      from_json_text<std::vector<engine::NodeView>>(overview != nullptr ? overview->nodes : "[]", "the nodes");
+  for (const engine::NodeView& each : nodes ? *nodes : std::vector<engine::NodeView>{}) {
+    const std::string labels = "node=" + label_text(each.node.node_id) + ",host=" + label_text(each.node.hostname);
+    for (const auto& [name, amount] : each.node.total) total.add(labels + ",resource=" + label_text(name), amount);
+    for (const auto& [name, amount] : each.available) available.add(labels + ",resource=" + label_text(name), amount);
+    if (!each.use) continue;
+    add(cpus, labels, each.use->cpu_share);
+    add(memory, labels, each.use->memory_bytes);
+    add(memory_total, labels, each.use->memory_total_bytes);
+    for (const node::GpuUse& gpu : each.use->gpus) {
+      const std::string of = labels + ",gpu=\"" + std::to_string(gpu.index) + "\",name=" + label_text(gpu.name);
+      add(gpus, of, gpu.share);
+      add(gpu_memory, of, gpu.memory_bytes);
+      add(gpu_memory_total, of, gpu.memory_total_bytes);
+    }
+  }
+  std::string text;
+  for (const Family* family :
+       {&total, &available, &cpus, &memory, &memory_total, &gpus, &gpu_memory, &gpu_memory_total}) {
+    text += family->text();
+  }
+  return text;
+}
+
+}  // namespace
+
 Answer answer_metrics(const Overview* overview) {
   Family reports{"headway_run_reports_total", "Reports that are recorded, over all attempts.", "counter"};
   Family attempts{"headway_run_attempts_total", "Attempts that have begun.", "counter"};
@@ -72,7 +115,7 @@ Answer answer_metrics(const Overview* overview) {
   }
   std::string text;
   for (const Family* family : {&reports, &attempts, &workers, &seconds, &states, &values}) text += family->text();
-  return {200, text, "text/plain; version=0.0.4; charset=utf-8"};
+  return {200, text + node_metrics(overview), "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 }  // namespace headway::dashboard

@@ -99,6 +99,11 @@ void Nodes::examine(std::int64_t worker_id, node::NodeAgent::Examined done) {
   }
 }
 
+const node::Use* Nodes::use(const std::string& node_id, bool with_gpus) const {
+  const auto node = nodes_.find(node_id);
+  return node == nodes_.end() ? nullptr : node->second.agent->use(with_gpus);
+}
+
 std::vector<pid_t> Nodes::guards() const {
   std::vector<pid_t> all;
   for (const auto& [node_id, node] : nodes_) {

@@ -40,6 +40,8 @@ class Nodes {
   void dismiss(const std::string& node_id);
   /// `done` is never called before this returns.
   void examine(std::int64_t worker_id, node::NodeAgent::Examined done);
+  /// As NodeAgent does; null too when the node is gone.
+  const node::Use* use(const std::string& node_id, bool with_gpus) const;
   /// Of all agents.
   std::vector<pid_t> guards() const;
 

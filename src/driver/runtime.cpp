@@ -76,7 +76,7 @@ Runtime::Runtime(RuntimeConfig config) : Runtime(config, default_engine(config))
 Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
     : config_(std::move(config)), work_(asio::make_work_guard(loop_)), publisher_(loop_, [this](Snapshot& snapshot) {
         for (const auto& [id, run] : runs_) snapshot.runs.push_back(run->status());
-        snapshot.engine = engine_->view();
+        snapshot.engine = view_of(*engine_, nodes_, true);
       }) {
   EngineParts parts = engine(loop_, config_, *this);
   engine_ = std::move(parts.engine);
@@ -371,6 +371,8 @@ bool Runtime::worker_line(std::int64_t worker_id, std::string_view line) {
   const auto listener = routes_.find(worker_id);
   return !listener || listener->worker_line(worker_id, line);
 }
+
+void Runtime::use_seen() { publisher_.changed(); }
 
 void Runtime::notice(const std::string& text) {
   for (auto& [id, run] : runs_) run->warn(text);

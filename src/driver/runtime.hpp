@@ -113,7 +113,7 @@ class Runtime : public node::AgentSink {
   /// Whether workers tell their stacks themselves.
   bool own_stacks() const { return config_.factory.own_stacks; }
   engine::Engine& engine() { return *engine_; }
-  std::shared_ptr<const ShownEngine> shown_engine() { return engine_looks_.now(*engine_); }
+  std::shared_ptr<const ShownEngine> shown_engine() { return engine_looks_.now(*engine_, nodes_); }
   Publisher& publisher() { return publisher_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
@@ -130,6 +130,7 @@ class Runtime : public node::AgentSink {
   void worker_exited(std::int64_t worker_id, const ExitStatus& status, const std::string& log_tail) override;
   bool worker_line(std::int64_t worker_id, std::string_view line) override;
   void notice(const std::string& text) override;
+  void use_seen() override;
   void node_joined(node::NodeResources node, std::shared_ptr<cluster::SecureChannel> channel);
   void node_lost(const std::string& node_id, const std::string& reason,
                  std::chrono::steady_clock::time_point fenced_until);

@@ -1,11 +1,15 @@
 #pragma once
 
+#include "driver/nodes.hpp"
 #include "engine/engine.hpp"
 
 #include <chrono>
 #include <memory>
 
 namespace headway::driver {
+
+/// What an engine has, and how much of it is in use. `all_gpus`: of GPUs that no node offers, too.
+engine::EngineView view_of(const engine::Engine& engine, const Nodes& nodes, bool all_gpus);
 
 /// What status.json has of the engine: its first nodes, and how many there are.
 struct ShownEngine {
@@ -18,7 +22,7 @@ struct ShownEngine {
 /// for two seconds. On the loop.
 class EngineLooks {
  public:
-  std::shared_ptr<const ShownEngine> now(const engine::Engine& engine);
+  std::shared_ptr<const ShownEngine> now(const engine::Engine& engine, const Nodes& nodes);
 
  private:
   std::shared_ptr<const ShownEngine> last_;

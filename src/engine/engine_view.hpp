@@ -1,8 +1,10 @@
 #pragma once
 
+#include "node/machine_use.hpp"
 #include "node/resource_ledger.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,11 @@ namespace headway::engine {
 /// A node, for those who look.
 struct NodeView {
   node::NodeResources node;
-  Resources available;   ///< What nobody holds.
-  bool leaving = false;  ///< Nothing new is given there.
+  Resources available;                ///< What nobody holds.
+  bool leaving = false;               ///< Nothing new is given there.
+  std::optional<node::Use> use = {};  ///< Unset: not known, at least yet.
 };
-BOOST_DESCRIBE_STRUCT(NodeView, (), (node, available, leaving))
+BOOST_DESCRIBE_STRUCT(NodeView, (), (node, available, leaving, use))
 
 /// A request that waits.
 struct WaitingView {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace headway::node {
 
@@ -73,6 +74,7 @@ Agent::Agent(asio::io_context& loop, FactoryConfig config, AgentSink& sink, Host
       sink_(sink),
       log_threads_(loop),
       examiner_(loop, {config_.guard_path, config_.py_spy, config_.own_stacks}),
+      use_due_(loop),
       host_(host) {}
 
 Agent::~Agent() {
@@ -81,6 +83,31 @@ Agent::~Agent() {
     worker.session->close();
     for (const auto& output : worker.output) output->abandon([] {});
   }
+}
+
+/// What a guest has is its host's to show.
+const Use* Agent::use(bool with_gpus) {
+  constexpr auto pause = std::chrono::seconds(5);
+  looks_at_gpus_ = looks_at_gpus_ || with_gpus;
+  if (host_ == nullptr && !closed_ && !std::exchange(use_asked_, true)) {
+    use_due_.expires_at(use_ ? use_seen_at_ + pause : std::chrono::steady_clock::now());
+    use_due_.async_wait(while_alive([this](const boost::system::error_code& failure) {
+      if (!failure) look_at_use();
+    }));
+  }
+  return use_ ? &*use_ : nullptr;
+}
+
+/// By a thread: looking for a program may wait for a disk.
+void Agent::look_at_use() {
+  auto seen = std::make_shared<Use>();
+  log_threads_.run([machine = machine_, seen, gpus = looks_at_gpus_] { *seen = machine->look(gpus); },
+                   while_alive([this, seen] {
+                     use_ = std::move(*seen);
+                     use_seen_at_ = std::chrono::steady_clock::now();
+                     use_asked_ = false;
+                     if (!closed_) sink_.use_seen();
+                   }));
 }
 
 Result<void> Agent::warm(const std::vector<std::string>& preload) {

@@ -34,6 +34,7 @@ class Agent : public NodeAgent {
   void signal_worker(std::int64_t worker_id, int signal) override;
   void resume_output() override;
   void examine(std::int64_t worker_id, Examined done) override;
+  const Use* use(bool with_gpus) override;
   std::vector<pid_t> guards() const override;
   void close(std::function<void()> closed) override;
 
@@ -79,6 +80,7 @@ class Agent : public NodeAgent {
   void give_up_factory(const std::string& key, std::chrono::milliseconds waited);
   std::function<void()> count_down();
   void finish_closing();
+  void look_at_use();
   std::string take_scratch(const std::string& name);
   void give_back_scratch(const std::string& name);
   /// For what is called later: it does nothing once this agent has gone.
@@ -98,6 +100,12 @@ class Agent : public NodeAgent {
   std::shared_ptr<ScratchDirectories> scratch_;
   std::map<std::string, int> scratch_users_;  ///< By directory, the workers that have not ended.
   ProcessExaminer examiner_;
+  std::shared_ptr<MachineUse> machine_ = std::make_shared<MachineUse>();  ///< One thread's.
+  std::optional<Use> use_;
+  boost::asio::steady_timer use_due_;
+  std::chrono::steady_clock::time_point use_seen_at_{};
+  bool use_asked_ = false;  ///< Since it was seen last.
+  bool looks_at_gpus_ = false;
   HostLink* host_;
   std::map<std::string, std::unique_ptr<WorkerSource>> factories_;
   std::set<std::string> own_environments_;  ///< The keys of factories with a per-run environment.

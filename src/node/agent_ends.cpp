@@ -43,6 +43,7 @@ void Agent::give_back_scratch(const std::string& name) {
 
 void Agent::close(std::function<void()> closed) {
   closed_ = std::move(closed);
+  use_due_.cancel();
   const auto all_told = count_down();
   for (auto& [id, worker] : std::exchange(workers_, {})) {
     worker.session->close();

@@ -2,6 +2,7 @@
 
 #include "core/process_seen.hpp"
 #include "core/worker.hpp"
+#include "node/machine_use.hpp"
 #include "node/worker_source.hpp"
 #include "wire/frame.hpp"
 
@@ -73,6 +74,8 @@ class AgentSink {
   virtual bool worker_line(std::int64_t worker_id, std::string_view line) = 0;
   /// Something that the user should know, such as why workers are not forked.
   virtual void notice(const std::string& text) = 0;
+  /// NodeAgent::use has something new.
+  virtual void use_seen() {}
 };
 
 /// A worker whose session and output are somebody else's: a guest's. Its own ends of both are
@@ -122,6 +125,11 @@ class NodeAgent {
   /// What a worker is doing (see ProcessExaminer); of one that is not started yet, what its factory
   /// is.
   virtual void examine(std::int64_t worker_id, Examined done) = 0;
+
+  /// How much of the node is in use, as it was seen last; null: nothing is known, at least yet.
+  /// Asking has it looked at once more, five seconds after the last time; `use_seen` follows.
+  /// `with_gpus`: of its GPUs, from now on.
+  virtual const Use* use(bool /*with_gpus*/) { return nullptr; }
 
   /// All workers end at this time, unless it is put off by another call: the agent of a driver
   /// elsewhere holds a lease.

@@ -33,6 +33,11 @@ class FakeAgent : public node::NodeAgent {
   void resume_output() override { notes_.emplace_back("resume"); }
   void examine(std::int64_t, Examined done) override { examined = std::move(done); }
   void hold_until(node::LeaseTime end) override { held_until = end; }
+  const node::Use* use(bool with_gpus) override {
+    ++asked_for_use;
+    asked_for_gpus = with_gpus;
+    return use_known ? &*use_known : nullptr;
+  }
   void close(std::function<void()> closed) override {
     notes_.emplace_back("gone");
     finish = std::move(closed);
@@ -44,6 +49,9 @@ class FakeAgent : public node::NodeAgent {
   std::function<void()> finish;  ///< Of closing.
   Examined examined;
   node::LeaseTime held_until{};
+  std::optional<node::Use> use_known;
+  int asked_for_use = 0;
+  bool asked_for_gpus = false;
 
  private:
   std::vector<std::string>& notes_;
@@ -243,6 +251,21 @@ BOOST_AUTO_TEST_CASE(output_waits_while_the_connection_is_full_or_the_driver_say
   channel->hear(ResumeOutput{});
   BOOST_TEST(notes == Notes{"resume"});
   BOOST_TEST(sink->worker_line(3, "four"));
+}
+
+BOOST_AUTO_TEST_CASE(it_tells_how_much_is_in_use_as_it_is_seen_but_not_over_a_link_that_is_full) {
+  welcome();
+  BOOST_TEST(agent->asked_for_use == 1);
+  BOOST_TEST(!agent->asked_for_gpus);  // It offers none.
+  BOOST_TEST(channel->sent.empty());
+  agent->use_known = node::Use{0.5, 1e9, 4e9, {}, ""};
+  sink->use_seen();
+  BOOST_TEST((channel->next<FromAgent, UseTold>().use.cpu_share.value()) == 0.5);
+  BOOST_TEST(agent->asked_for_use == 2);
+  channel->queued = SecureChannel::drain_bytes;
+  sink->use_seen();
+  BOOST_TEST(channel->sent.empty());
+  BOOST_TEST(agent->asked_for_use == 3);
 }
 
 BOOST_AUTO_TEST_CASE(a_first_sigterm_gives_notice_and_a_second_one_ends_it) {

@@ -33,6 +33,7 @@ struct Driver : node::AgentSink {
     return takes_lines;
   }
   void notice(const std::string&) override {}
+  void use_seen() override { ++uses_seen; }
 
   void start(std::int64_t id, const std::string& log = "") {
     BOOST_REQUIRE(agent->start_worker({id, {}, {}, log}, wire::to_frame(wire::Train{})));
@@ -46,6 +47,7 @@ struct Driver : node::AgentSink {
   std::vector<double> notices;
   std::vector<std::int64_t> said;
   bool takes_lines = true;
+  int uses_seen = 0;
   std::unique_ptr<RemoteAgent> agent;
 };
 
@@ -169,6 +171,30 @@ BOOST_AUTO_TEST_CASE(an_examination_under_way_is_answered_when_the_node_is_lost)
   agent->examine(7, [&](const ProcessSeen& seen) { answer = seen.text; });
   channel->break_off(std::nullopt);
   BOOST_TEST(answer == "its node is lost\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_in_use_there_is_what_the_agent_told_last) {
+  BOOST_TEST(agent->use(true) == nullptr);
+  node::Use use{0.5, 1e9, 4e9, {{0, "H100", 0.37, 1e9, 80e9}}, ""};
+  channel->hear(UseTold{use});
+  use.cpu_share = 0.75;
+  channel->hear(UseTold{use});
+  BOOST_TEST(uses_seen == 2);
+  BOOST_REQUIRE(agent->use(true) != nullptr);
+  BOOST_TEST(agent->use(true)->cpu_share.value() == 0.75);
+  BOOST_TEST(agent->use(true)->gpus.at(0).name == "H100");
+  BOOST_TEST(lost.empty());
+}
+
+BOOST_AUTO_TEST_CASE(shares_and_sizes_that_make_no_sense_end_the_node_and_are_not_shown) {
+  channel->hear(UseTold{{7, 1, 2, {}, ""}});
+  BOOST_TEST(agent->use(true) == nullptr);
+  BOOST_REQUIRE(lost.size() == 1U);
+  BOOST_TEST(lost[0] == "its connection broke: a share in use is 7; allowed: 0 to 1");
+  BOOST_TEST(!check_message(UseTold{{0.5, -1, 2, {}, ""}}));
+  BOOST_TEST(!check_message(UseTold{{0.5, 1, 2, {{0, "H100", 0.5, 1e300, 1}}, ""}}));
+  BOOST_TEST(!check_message(UseTold{{0.5, 1, 2, std::vector<node::GpuUse>(2000), ""}}));
+  BOOST_TEST(check_message(UseTold{}).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(an_agent_that_has_gone_hears_nothing_and_its_timer_touches_nothing) {

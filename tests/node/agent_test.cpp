@@ -157,6 +157,19 @@ BOOST_FIXTURE_TEST_CASE(a_front_end_that_is_full_stops_a_workers_output_and_gets
   BOOST_TEST(of(1, "printed").size() == 50'000U);
 }
 
+BOOST_FIXTURE_TEST_CASE(how_much_of_the_machine_is_in_use_is_seen_when_somebody_asks, OneAgent) {
+  BOOST_TEST(agent->use(false) == nullptr);
+  BOOST_TEST(agent->use(false) == nullptr);
+  run_until([&] { return !of(0, "use").empty(); });
+  const Use* use = agent->use(false);
+  BOOST_REQUIRE(use != nullptr);
+  BOOST_TEST(use->memory_bytes.value() > 0);
+  BOOST_TEST(use->memory_bytes.value() < use->memory_total_bytes.value());
+  BOOST_TEST(!use->cpu_share.has_value());  // That is of the time between two looks.
+  BOOST_TEST(use->why_no_gpus.empty());
+  BOOST_TEST(of(0, "use").size() == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_module_that_cannot_be_imported_is_told_and_workers_start, OneAgent) {
   must_start(1, "say hello", {"missing"});
   BOOST_TEST(said(1) == "hello");

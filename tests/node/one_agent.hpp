@@ -50,6 +50,7 @@ struct OneAgent : AgentSink {
     return --until_pause != 0;
   }
   void notice(const std::string& text) override { note(0, "notice", text); }
+  void use_seen() override { note(0, "use", ""); }
 
   /// Starts a worker and gives it its first order.
   Result<void> start(std::int64_t id, const std::string& order, std::vector<std::string> preload = {},

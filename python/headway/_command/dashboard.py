@@ -17,9 +17,10 @@ from typing import Any
 
 from headway import _core
 from headway._command import found_run
+from headway._command.nodes import USE_COLUMNS, use_cells
 from headway._command.runs import rank_table
 from headway._command.text import age, in_one_line, short_metrics, table
-from headway._storage import locations
+from headway._storage import locations, run_files
 from headway._values.log import is_terminal
 
 _FOLDER = (
@@ -86,7 +87,8 @@ def _top(options: argparse.Namespace) -> bool:
     while True:
         run = found_run.find(options.name)
         summary = _summary(run.location)
-        lines = _screen(summary, run.view)
+        status = run_files.read_status(run.location) if run.view is not None else None
+        lines = _screen(summary, run.view, (status or {}).get("engine", {}).get("nodes", []))
         if once:
             print("\n".join(lines))
             return True
@@ -98,7 +100,7 @@ def _top(options: argparse.Namespace) -> bool:
         time.sleep(_REDRAWN_S)
 
 
-def _screen(summary: dict[str, Any], view: dict[str, Any] | None) -> list[str]:
+def _screen(summary: dict[str, Any], view: dict[str, Any] | None, nodes: list[dict[str, Any]]) -> list[str]:
     words = in_one_line(summary["verdict"]["words"])
     lines = [f"{summary['name']}: {words}", f"folder: {in_one_line(summary['path'])}"]
     since = summary["verdict"]["since_s"]
@@ -109,8 +111,19 @@ def _screen(summary: dict[str, Any], view: dict[str, Any] | None) -> list[str]:
     if summary["last"]:
         lines.append(f"last report: {short_metrics(summary['last'], 8)}")
     if view is not None:
-        lines += ["", *rank_table(view)]
+        lines += ["", *rank_table(view), *_nodes_of(view, nodes)]
     return lines
+
+
+def _nodes_of(view: dict[str, Any], nodes: list[dict[str, Any]]) -> list[str]:
+    """How much is in use of the nodes that a run's ranks are on."""
+    taken = {rank["node_id"] for rank in view["ranks"]}
+    rows = [
+        [each["node"]["hostname"], *use_cells(each["use"])]
+        for each in nodes
+        if each["node"]["node_id"] in taken and each.get("use")
+    ]
+    return ["", *table([["host", *USE_COLUMNS], *rows], left=(0,))] if rows else []
 
 
 def _runs(options: argparse.Namespace) -> bool:

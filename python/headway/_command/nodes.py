@@ -34,7 +34,7 @@ def _nodes(options: argparse.Namespace) -> bool:
     if "engine" not in status:
         raise ValueError(f"the driver of {name} is of a version that does not say its nodes")
     engine = status["engine"]
-    rows = [["node", "host", "CPU", "GPU", "free CPU", "free GPU", "ranks", "state"]]
+    rows = [["node", "host", "CPU", "GPU", "free CPU", "free GPU", *USE_COLUMNS, "ranks", "state"]]
     ranks: dict[str, int] = {}
     for rank in status["view"]["ranks"]:
         ranks[rank["node_id"]] = ranks.get(rank["node_id"], 0) + (not rank["gone"])
@@ -42,7 +42,8 @@ def _nodes(options: argparse.Namespace) -> bool:
         node = each["node"]
         amounts = [f"{amounts.get(kind, 0):g}" for amounts in (node["total"], each["available"]) for kind in _SHOWN]
         state = "leaves" if each["leaving"] else "up"
-        rows.append([node["node_id"], node["hostname"], *amounts, str(ranks.get(node["node_id"], 0)), state])
+        figures = [*amounts, *use_cells(each.get("use")), str(ranks.get(node["node_id"], 0))]
+        rows.append([node["node_id"], node["hostname"], *figures, state])
     for line in table(rows, left=(0, 1, -1)):
         print(line)
     more = status["nodes_count"] - len(engine["nodes"])
@@ -52,6 +53,37 @@ def _nodes(options: argparse.Namespace) -> bool:
         print(f"{waiting['wanted']} wait for {'nodes to join' if waiting['for_nodes'] else 'others to end'}")
     print(f"ranks are those of {name}; the driver is process {status['driver']['pid']} on {status['host']}")
     return True
+
+
+USE_COLUMNS = ("CPUs at work", "memory", "GPUs at work", "their memory")
+
+
+def use_cells(use: dict[str, Any] | None) -> list[str]:
+    """How much of a node is in use, by all of its processes, in the columns ``USE_COLUMNS``. Empty
+    where it is not known.
+
+    Args:
+        use: The node's part of ``node::Use``, as status.json has it.
+    """
+    use = use or {}
+    gpus: list[dict[str, Any]] = use.get("gpus") or []
+    shares = ["?" if gpu["share"] is None else f"{100 * gpu['share']:.0f}" for gpu in gpus]
+    return [
+        "" if use.get("cpu_share") is None else f"{100 * use['cpu_share']:.0f} %",
+        _of(use.get("memory_bytes"), use.get("memory_total_bytes")),
+        f"{' '.join(shares)} %" if gpus else "",
+        _of(_sum(gpus, "memory_bytes"), _sum(gpus, "memory_total_bytes")),
+    ]
+
+
+def _sum(gpus: list[dict[str, Any]], name: str) -> float | None:
+    amounts = [gpu[name] for gpu in gpus]
+    return None if not amounts or None in amounts else sum(amounts)
+
+
+def _of(held: float | None, there: float | None) -> str:
+    """A part of a whole, in words: ``"12.1 of 25.2 GB"``."""
+    return "" if held is None or there is None else f"{held / 1e9:.1f} of {there / 1e9:.1f} GB"
 
 
 def _newest() -> found_run.FoundRun:

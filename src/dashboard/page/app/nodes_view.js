@@ -22,9 +22,9 @@ export class NodesView {
         { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share, percent(of.use?.cpu_share)) },
         { title: "Memory in use", cell: (of) => used(of.use?.memory_bytes, of.use?.memory_total_bytes ?? of.node?.total?.memory) },
         nodes.some(hasGpus) && { title: "GPUs at work", wide: true, cell: (of) => gpus(of) },
-        { title: "Labels", cell: (of) => Object.entries(of.node?.labels ?? {}).map(([name, label]) => h("span", { class: "tag" }, `${name}=${label}`)) },
+        nodes.some((of) => Object.keys(of.node?.labels ?? {}).length > 0) && { title: "Labels", cell: (of) => Object.entries(of.node?.labels ?? {}).map(([name, label]) => h("span", { class: "tag" }, `${name}=${label}`)) },
       ].filter(Boolean) }),
-      !nodes.some(hasGpus) && nodes.some((of) => of.use?.why_no_gpus) && h("p", { class: "quiet" }, `No GPU is shown: ${nodes.find((of) => of.use?.why_no_gpus).use.why_no_gpus}.`));
+      !nodes.some(hasGpus) && nodes.some((of) => of.use?.why_no_gpus) && h("p", { class: "quiet below" }, `No GPU is shown: ${nodes.find((of) => of.use?.why_no_gpus).use.why_no_gpus}.`));
   }
 
   close() {}

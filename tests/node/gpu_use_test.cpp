@@ -1,4 +1,4 @@
-#include "dashboard/gpu_use.hpp"
+#include "node/gpu_use.hpp"
 
 #include "storage/scratch.hpp"
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 
 /// What nvidia-smi tells: here it is a script that prints what that program prints.
-namespace headway::dashboard {
+namespace headway::node {
 
 namespace {
 
@@ -75,4 +75,4 @@ BOOST_AUTO_TEST_CASE(it_is_said_why_there_are_none) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace headway::dashboard
+}  // namespace headway::node

@@ -1,4 +1,4 @@
-#include "dashboard/gpu_use.hpp"
+#include "node/gpu_use.hpp"
 
 #include "core/text.hpp"
 #include "node/process.hpp"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headway::dashboard {
+namespace headway::node {
 namespace {
 
 constexpr std::size_t line_max = 4096;
@@ -69,7 +69,7 @@ const std::vector<GpuUse>& GpuWatch::look(std::chrono::steady_clock::time_point 
 }
 
 void GpuWatch::start() {
-  if (node::program_on_path(program_).empty()) {
+  if (program_on_path(program_).empty()) {
     why_none_ = program_ + " is not on the PATH";
     return;
   }
@@ -81,11 +81,11 @@ void GpuWatch::start() {
   output_ = wire::Fd(ends[0]);
   const wire::Fd written(ends[1]);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  node::ProcessLaunch launch;
+  ProcessLaunch launch;
   launch.command = {program_, "--query-gpu=index,name,utilization.gpu,memory.used,memory.total",
                     "--format=csv,noheader,nounits", "--loop=5"};
   launch.output_fd = written.get();
-  const Result<pid_t> pid = node::launch_process(launch);
+  const Result<pid_t> pid = launch_process(launch);
   if (!pid) return end(pid.error().message);
   pid_ = *pid;
 }
@@ -128,8 +128,8 @@ void GpuWatch::end(std::string why) {
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
   // Where a device driver holds it, it is left to the system.
-  node::reap_within(pid_, std::chrono::milliseconds(100));
+  reap_within(pid_, std::chrono::milliseconds(100));
   pid_ = -1;
 }
 
-}  // namespace headway::dashboard
+}  // namespace headway::node

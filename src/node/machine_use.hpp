@@ -1,13 +1,14 @@
 #pragma once
 
+#include "core/config.hpp"
 #include "core/json.hpp"
-#include "dashboard/gpu_use.hpp"
+#include "node/gpu_use.hpp"
 
 #include <chrono>
 #include <optional>
 #include <string_view>
 
-namespace headway::dashboard {
+namespace headway::node {
 
 /// How much of a machine is in use, by all of its processes.
 struct Use {
@@ -15,14 +16,17 @@ struct Use {
   std::optional<double> memory_bytes;
   std::optional<double> memory_total_bytes;
   std::vector<GpuUse> gpus;
-  std::string why_no_gpus;  ///< Nothing is known of GPUs because …
+  std::string why_no_gpus;  ///< Nothing is known of the node's GPUs because …
 };
 BOOST_DESCRIBE_STRUCT(Use, (), (cpu_share, memory_bytes, memory_total_bytes, gpus, why_no_gpus))
 
-/// Looks at this machine, no more often than each five seconds. Used from one thread.
+/// Whether a node of these amounts has GPUs to look at.
+bool has_gpus(const Resources& total);
+
+/// Looks at this machine. Used by one thread at a time.
 class MachineUse {
  public:
-  const Use& look();
+  const Use& look(bool with_gpus);
 
  private:
   void read_cpus(std::string_view stat);
@@ -30,9 +34,8 @@ class MachineUse {
 
   Use use_;
   GpuWatch gpus_;
-  std::optional<std::chrono::steady_clock::time_point> looked_at_;
   double busy_ = 0;
   double all_ = 0;
 };
 
-}  // namespace headway::dashboard
+}  // namespace headway::node

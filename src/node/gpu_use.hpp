@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-namespace headway::dashboard {
+namespace headway::node {
 
 /// How much of a GPU is in use, by all processes of the machine.
 struct GpuUse {
@@ -29,7 +29,7 @@ BOOST_DESCRIBE_STRUCT(GpuUse, (), (index, name, share, memory_bytes, memory_tota
 std::optional<GpuUse> parse_gpu_line(std::string_view line);
 
 /// NVIDIA's GPUs of this machine, as its program nvidia-smi tells them each five seconds. Nothing
-/// here waits for it: a driver that hangs hangs that program. Used from one thread.
+/// here waits for it: a driver that hangs hangs that program. Used by one thread at a time.
 class GpuWatch {
  public:
   explicit GpuWatch(std::string program = "nvidia-smi") : program_(std::move(program)) {}
@@ -57,4 +57,4 @@ class GpuWatch {
   std::string why_none_;
 };
 
-}  // namespace headway::dashboard
+}  // namespace headway::node

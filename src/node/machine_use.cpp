@@ -1,13 +1,11 @@
-#include "dashboard/machine_use.hpp"
+#include "node/machine_use.hpp"
 
 #include <fstream>
 #include <sstream>
 #include <string>
 
-namespace headway::dashboard {
+namespace headway::node {
 namespace {
-
-constexpr auto looks_each = std::chrono::seconds(5);
 
 std::string text_in(const char* path) {
   std::ostringstream text;
@@ -17,14 +15,18 @@ std::string text_in(const char* path) {
 
 }  // namespace
 
-const Use& MachineUse::look() {
-  const auto now = std::chrono::steady_clock::now();
-  if (looked_at_ && now - *looked_at_ < looks_each) return use_;
-  looked_at_ = now;
+bool has_gpus(const Resources& total) {
+  const auto gpus = total.find("GPU");
+  return gpus != total.end() && gpus->second > 0;
+}
+
+const Use& MachineUse::look(bool with_gpus) {
   read_cpus(text_in("/proc/stat"));
   read_memory(text_in("/proc/meminfo"));
-  use_.gpus = gpus_.look(now);
-  use_.why_no_gpus = gpus_.why_none();
+  if (with_gpus) {
+    use_.gpus = gpus_.look(std::chrono::steady_clock::now());
+    use_.why_no_gpus = gpus_.why_none();
+  }
   return use_;
 }
 
@@ -61,4 +63,4 @@ void MachineUse::read_memory(std::string_view meminfo) {
   if (total && available) use_.memory_bytes = *total - *available;
 }
 
-}  // namespace headway::dashboard
+}  // namespace headway::node
