@@ -36,8 +36,8 @@ class Site:
         self.process.stdout.close()
 
 
-def of_folder(folder):
-    return Site("-m", "headway", "dashboard", str(folder))
+def of_folder(folder, *options):
+    return Site("-m", "headway", "dashboard", str(folder), *options)
 
 
 class Live(Site):

@@ -6,7 +6,8 @@ import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
+import sites
+from playwright.sync_api import Error, expect
 from record_runs import HOSTILE
 
 HOSTILE_RUN = quote(HOSTILE, safe="")
@@ -149,3 +150,30 @@ def test_a_printed_page_has_no_controls_and_shows_all_rows(window, site):
     expect(page.locator(".tabs")).to_be_hidden()
     expect(page.get_by_text("checkpoint_000000")).to_be_visible()
     assert page.locator(".scrolls").evaluate("of => getComputedStyle(of).overflowX") == "visible"
+
+
+def test_other_machines_see_the_page_over_tls_with_a_cookie_for_tls_alone(browser, recorded):
+    """As from another machine: on all interfaces, with the server's own certificate."""
+    site = sites.of_folder(recorded, "--host", "0.0.0.0")
+    context = browser.new_context(ignore_https_errors=True)
+    try:
+        assert site.link.startswith("https://")
+        port = site.url.rstrip("/").rpartition(":")[2]
+        # By its address rather than a name that this machine may not know.
+        url = f"https://127.0.0.1:{port}/"
+        page = context.new_page()
+        page.goto(url + "?" + site.link.partition("?")[2])
+        page.wait_for_url(url)
+        expect(page.get_by_role("row", name="bad-batch")).to_be_visible()
+        (cookie,) = context.cookies()
+        assert (cookie["secure"], cookie["httpOnly"], cookie["sameSite"]) == (True, True, "Strict")
+        assert page.evaluate("document.cookie") == ""
+        # Without TLS nobody answers there.
+        with pytest.raises(Error, match="ERR_"):
+            page.goto(f"http://127.0.0.1:{port}/")
+        stranger = browser.new_context(ignore_https_errors=True)
+        assert stranger.new_page().goto(url).status == 401
+        stranger.close()
+    finally:
+        context.close()
+        site.close()

@@ -2,7 +2,11 @@
 a network.
 """
 
+import json
+import os
 import re
+import subprocess
+import sys
 
 from headway import train
 from playwright.sync_api import expect
@@ -12,6 +16,10 @@ from record_runs import HOSTILE
 def opened(browser, tmp_path, shown, complaints):
     page_file = tmp_path / "notebook.html"
     page_file.write_text(f'<!doctype html><meta charset="utf-8"><body>{shown}</body>')
+    return opened_file(browser, page_file, complaints)
+
+
+def opened_file(browser, page_file, complaints):
     context = browser.new_context(viewport={"width": 1040, "height": 900}, offline=True)
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -56,3 +64,40 @@ def test_names_in_a_notebooks_charts_are_text(browser, recorded, tmp_path):
     assert page.evaluate("window.hacked") is None
     assert page.frames[1].evaluate("window.hacked") is None
     assert complaints == []
+
+
+CELL = """
+from headway import train
+
+def loop():
+    for step in range(1, 31):
+        train.report({"loss": 1 / step, "accuracy": 1 - 1 / step})
+
+scaling = train.ScalingConfig(num_workers=2)
+train.DataParallelTrainer(loop, scaling_config=scaling, run_config=train.RunConfig(name="of a notebook")).fit()
+"""
+
+
+def test_nbconvert_executes_a_notebook_and_its_page_has_the_charts(browser, tmp_path):
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": CELL}
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "training.ipynb").write_text(json.dumps(notebook))
+    command = [sys.executable, "-m", "jupyter", "nbconvert", "--execute", "--to", "html", "training.ipynb"]
+    converted = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"HEADWAY_STORAGE": str(tmp_path / "storage")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert converted.returncode == 0, converted.stdout
+    complaints = []
+    page = opened_file(browser, tmp_path / "training.html", complaints)
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("figure.chart canvas")).to_have_count(2)
+    expect(frame.locator("figure.chart").first).to_have_attribute(
+        "aria-label", re.compile(r"^Chart of loss\. loss: last 0\.033")
+    )
+    expect(page.get_by_text("of a notebook").first).to_be_visible()
