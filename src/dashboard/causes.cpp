@@ -21,9 +21,7 @@ std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& recor
     if (seen == stacks.rend() || (rank.attempt && seen->attempt != *rank.attempt)) continue;
     const std::string place = place_in_stack(seen->text);
     const std::string number = "rank " + std::to_string(rank.rank);
-    causes.push_back(
-        {place.empty() ? number + " did not move; its stack was taken" : number + " did not move: it was in " + place,
-         "stacks"});
+    causes.push_back({number + " stood still" + (place.empty() ? "; its stack was taken" : " in " + place), "stacks"});
     break;  // The others' are in that part.
   }
   return causes;
@@ -33,12 +31,18 @@ std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& recor
 
 std::vector<Cause> causes_of(const control::RunView& view, const RunRecord& record, const VerdictContext& context) {
   std::vector<Cause> causes = hangs_of(view, record);
-  const StepMap map = step_map(record, 1, control::is_over(view.state));
-  if (map.straggler && map.straggler->behind_s >= noticed_s) {
-    causes.push_back({"slow: " + map.straggler->words, "steps"});
-  }
+  const auto straggler = straggler_in(record, control::is_over(view.state));
+  if (straggler && straggler->behind_s >= noticed_s) causes.push_back({"slow: " + straggler->words, "steps"});
   if (context.data && context.data->verdict.is_data_bound) causes.push_back({context.data->verdict.words, "data"});
   return causes;
+}
+
+std::optional<std::string> first_cause(const control::RunView& view, const RunRecord& record,
+                                       const VerdictContext& context) {
+  if (!control::is_over(view.state)) return std::nullopt;
+  std::vector<Cause> causes = causes_of(view, record, context);
+  if (causes.empty()) return std::nullopt;
+  return std::move(causes.front().words);
 }
 
 }  // namespace headway::dashboard

@@ -33,7 +33,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::serve(std::unique_ptr<Site> site, 
 }
 
 Result<std::string> run_summary_in(const std::string& location) {
-  auto summary = file_summary(location, name_of(location));
+  auto summary = file_summary(location, name_of(location), true);
   if (!summary) return summary.error();
   return part_of(*summary)->text;
 }

@@ -46,12 +46,13 @@ JsonObject last_report_in(const std::string& folder) {
   return line && line->is_object() ? line->get_object() : JsonObject();
 }
 
-Result<RunSummary> file_summary(const std::string& folder, const std::string& id) {
+Result<RunSummary> file_summary(const std::string& folder, const std::string& id, bool with_history) {
   const Result<SeenRun> run = run_in(folder, id);
   if (!run) return run.error();
   VerdictContext context = run->context;
   context.data = data_times_in(folder);
   RunSummary summary = summary_of(id, run->path, *run->view, context);
+  if (with_history) add_history(summary, folder, *run->view, context);
   if (!summary.last.empty()) return summary;
   const JsonObject last = last_report_in(folder);
   summary.last = short_metrics(user_metrics(last));
@@ -63,7 +64,7 @@ Result<RunSummary> file_summary(const std::string& folder, const std::string& id
 Result<std::unique_ptr<FileSite>> FileSite::open(const std::string& argument, std::string location) {
   auto site = std::unique_ptr<FileSite>(new FileSite(std::move(location)));
   if (Result<void> found = site->find(argument); !found) return found.error();
-  site->show();
+  site->show(false);
   Result<std::thread> thread = wire::start_thread([raw = site.get()] {
     pthread_setname_np(pthread_self(), "headway-view");
     raw->look();
@@ -108,34 +109,36 @@ Result<void> FileSite::find(const std::string& argument) {
   return any ? Result<void>() : nothing;
 }
 
+/// What histories tell comes with the second look, so that the page of many runs is there at once.
 void FileSite::look() {
   const auto rest = is_remote(location_) ? 5 * pause : pause;
   std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, rest, [this] { return closing_; })) {
+  do {
     lock.unlock();
-    show();
+    show(true);
     lock.lock();
-  }
+  } while (!ended_.wait_for(lock, rest, [this] { return closing_; }));
 }
 
 std::string FileSite::folder_of(const std::string& id) const {
   return kind_ == Kind::folder ? join_location(location_, id) : location_;
 }
 
-std::shared_ptr<const Part> FileSite::part_of_run(const std::string& folder, const std::string& id) {
+std::shared_ptr<const Part> FileSite::part_of_run(const std::string& folder, const std::string& id, bool with_history) {
   const std::string status = stamp_of(storage::join(folder, "status.json"));
   std::string stamp =
       stamp_of(storage::join(folder, "run.json")) + " " + status + " " + stamp_of(storage::join(folder, "result.json"));
   Shown& shown = shown_[id];
   // What is at work may die without a word, or wait longer.
-  if (shown.part && shown.stamp == stamp && status == "-" && !is_remote(folder)) return shown.part;
-  const Result<RunSummary> summary = file_summary(folder, id);
+  const bool same = shown.stamp == stamp && shown.has_history == with_history;
+  if (shown.part && same && status == "-" && !is_remote(folder)) return shown.part;
+  const Result<RunSummary> summary = file_summary(folder, id, with_history);
   if (!summary) return nullptr;
-  shown = {std::move(stamp), part_of(*summary)};
+  shown = {std::move(stamp), part_of(*summary), with_history};
   return shown.part;
 }
 
-void FileSite::show() {
+void FileSite::show(bool with_histories) {
   Overview overview;
   overview.taken_unix_s = driver::unix_seconds();
   overview.mode = "\"files\"";
@@ -147,7 +150,7 @@ void FileSite::show() {
     overview.experiments.push_back(std::make_shared<const Part>(Part{id, to_json_text(summary)}));
   };
   const auto add_run = [&](const std::string& folder) {
-    if (auto part = part_of_run(folder, name_of(folder))) overview.runs.push_back(std::move(part));
+    if (auto part = part_of_run(folder, name_of(folder), with_histories)) overview.runs.push_back(std::move(part));
   };
   if (kind_ == Kind::experiment) add_experiment(location_);
   if (kind_ == Kind::run) add_run(location_);

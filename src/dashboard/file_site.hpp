@@ -27,6 +27,7 @@ class FileSite : public RoutedSite {
   struct Shown {
     std::string stamp;  ///< Of its files: the same as long as nothing has changed.
     std::shared_ptr<const Part> part;
+    bool has_history = false;  ///< It was looked for.
   };
 
   explicit FileSite(std::string location) : location_(std::move(location)) {}
@@ -37,8 +38,8 @@ class FileSite : public RoutedSite {
 
   Result<void> find(const std::string& argument);
   void look();
-  void show();
-  std::shared_ptr<const Part> part_of_run(const std::string& folder, const std::string& id);
+  void show(bool with_histories);
+  std::shared_ptr<const Part> part_of_run(const std::string& folder, const std::string& id, bool with_history);
   std::string folder_of(const std::string& id) const;
 
   std::string location_;
@@ -51,7 +52,7 @@ class FileSite : public RoutedSite {
 };
 
 /// A run in the page's list, by its files alone. Errors: those of run_in.
-Result<RunSummary> file_summary(const std::string& folder, const std::string& id);
+Result<RunSummary> file_summary(const std::string& folder, const std::string& id, bool with_history);
 
 /// The last report of a run, from the end of its result.json; empty when there is none.
 JsonObject last_report_in(const std::string& folder);

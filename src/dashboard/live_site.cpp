@@ -19,8 +19,11 @@ std::string host_name() {
   return name.data();
 }
 
-/// Whether time alone changes what is said of it.
+/// Whether time alone changes what is said of it. The last lines of a run's history are written
+/// beside its end.
 bool depends_on_time(const control::RunView& view) {
+  constexpr double written_s = 3;
+  if (control::is_over(view.state)) return driver::unix_seconds() - view.taken_unix_s < written_s;
   return view.wait.has_value() || view.state == control::RunState::scheduling;
 }
 
@@ -147,7 +150,10 @@ std::shared_ptr<const Part> LiveSite::part_of_run(const std::shared_ptr<const dr
   if (run->view.wait && run->view.wait->for_s + now.context.age_s >= stalled_s) {
     now.context.place = place_of_awaited(*shelf().of(now.files), run->view);
   }
-  return part_of(summary_of(now.id, now.path, *now.view, now.context, now.experiment));
+  RunSummary summary = summary_of(now.id, now.path, *now.view, now.context, now.experiment);
+  // The list has no trials, and nobody waits here for remote storage.
+  if (!now.experiment && !is_remote(now.files)) add_history(summary, now.files, *now.view, now.context);
+  return part_of(summary);
 }
 
 std::string LiveSite::first_state() const {

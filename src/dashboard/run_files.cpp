@@ -2,11 +2,37 @@
 
 #include "core/location.hpp"
 #include "dashboard/verdict.hpp"
+#include "storage/random_reader.hpp"
 #include "storage/storage.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace headway::dashboard {
+namespace {
+
+/// Where attempts begin, their hosts are named; at the end stand the steps of all ranks.
+constexpr std::uint64_t first_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t last_bytes = std::uint64_t{512} << 10;
+
+/// The lines that are whole between two offsets.
+void add_lines(const storage::RandomReader& file, std::uint64_t from, std::uint64_t to, RunRecord& record) {
+  std::string text(to - from, '\0');
+  const auto size = file.read_at(from, std::as_writable_bytes(std::span(text)));
+  if (!size) return;
+  text.resize(*size);
+  std::size_t begin = from == 0 ? 0 : text.find('\n');
+  if (begin == std::string::npos) return;
+  if (from != 0) ++begin;
+  for (std::size_t end = text.find('\n', begin); end != std::string::npos; end = text.find('\n', begin)) {
+    if (const auto logged = driver::parse_history_line(std::string_view(text).substr(begin, end - begin))) {
+      record.add(*logged);
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace
 
 RunFiles::RunFiles(const std::string& folder)
     : results_(join_location(folder, "result.json")), history_(join_location(folder, driver::history_file)) {}
@@ -47,6 +73,20 @@ std::string place_of_awaited(RunFiles& files, const control::RunView& view) {
     }
     return "";
   });
+}
+
+RunRecord history_ends_in(const std::string& folder) {
+  RunRecord record;
+  const auto file = storage::RandomReader::open(join_location(folder, driver::history_file));
+  if (!file) return record;
+  const std::uint64_t size = file->size();
+  if (size <= first_bytes + last_bytes) {
+    add_lines(*file, 0, size, record);
+  } else {
+    add_lines(*file, 0, first_bytes, record);
+    add_lines(*file, size - last_bytes, size, record);
+  }
+  return record;
 }
 
 std::optional<control::DataTimes> data_times_in(const std::string& folder) {

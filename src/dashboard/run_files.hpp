@@ -50,9 +50,13 @@ class RunShelf {
   std::list<std::pair<std::string, std::shared_ptr<RunFiles>>> files_;  ///< The last used first.
 };
 
-/// "rank 5 is in read_shard at reader.py:57": where the first rank is that is waited for, as the
+/// "rank 5 is in read_shard() at reader.py:57": where the first rank is that is waited for, as the
 /// hang watch saw it last in this attempt. Empty: it has not looked.
 std::string place_of_awaited(RunFiles& files, const control::RunView& view);
+
+/// What the first and the last lines of a run's history tell; of a run of some hours that is all of
+/// it. Costs the same however long the run was.
+RunRecord history_ends_in(const std::string& folder);
 
 /// data_waits.json; unset when there is none.
 std::optional<control::DataTimes> data_times_in(const std::string& folder);

@@ -130,6 +130,7 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
     object["warnings"] = to_json(record.warnings());
     object["causes"] = to_json(causes_of(view, record, context));
     if (!record.attempts().empty()) object["started_unix_s"] = record.attempts().front().start_s;
+    if (view.workers == 0 && !record.attempts().empty()) object["workers"] = record.attempts().back().workers;
   });
   mask_secrets(json);
   return json;

@@ -1,6 +1,8 @@
 #include "dashboard/run_summary.hpp"
 
+#include "dashboard/causes.hpp"
 #include "dashboard/masking.hpp"
+#include "dashboard/run_files.hpp"
 #include "dashboard/series.hpp"
 
 namespace headway::dashboard {
@@ -21,6 +23,14 @@ RunSummary summary_of(const std::string& id, const std::string& path, const cont
   if (view.reports.last) summary.last = short_metrics(view.reports.last->metrics);
   summary.experiment = std::move(experiment);
   return summary;
+}
+
+void add_history(RunSummary& summary, const std::string& folder, const control::RunView& view, VerdictContext context) {
+  if (!control::is_over(view.state)) return;
+  const RunRecord record = history_ends_in(folder);
+  context.data = data_times_in(folder);
+  summary.cause = first_cause(view, record, context);
+  if (summary.workers == 0 && !record.attempts().empty()) summary.workers = record.attempts().back().workers;
 }
 
 JsonObject user_metrics(const JsonObject& line) {

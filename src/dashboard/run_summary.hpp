@@ -23,15 +23,21 @@ struct RunSummary {
   std::optional<double> started_unix_s;
   double time_total_s = 0;
   JsonObject last;  ///< The last report's metrics.
+  /// Of a run that has ended: why it is so, beside the verdict ("slow: rank 5 took ...").
+  std::optional<std::string> cause;
   std::optional<std::string> experiment;
 };
 BOOST_DESCRIBE_STRUCT(RunSummary, (),
                       (id, name, path, state, verdict, attempt, workers, reports, started_unix_s, time_total_s, last,
-                       experiment))
+                       cause, experiment))
 
 /// `experiment`: whose trial it is.
 RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
                       const VerdictContext& context, std::optional<std::string> experiment = {});
+
+/// What the history of a run that has ended adds: why it is as it is, and how many workers it had.
+/// Reads no more than the ends of the history.
+void add_history(RunSummary& summary, const std::string& folder, const control::RunView& view, VerdictContext context);
 
 /// A line of result.json without what Headway has added to it.
 JsonObject user_metrics(const JsonObject& line);

@@ -25,6 +25,11 @@ bool is_users(const std::string& file) {
   return file.starts_with('/') && file.find("/lib/python3") == std::string::npos;
 }
 
+/// A function's name, so that it reads as one; "<module>" is none.
+std::string called(const std::string& name) {
+  return name.starts_with('<') || name.ends_with(')') ? name : name + "()";
+}
+
 RunVerdict end_verdict(const RunView& view) {
   if (view.state == RunState::finished) {
     const int restarts = view.attempt - 1;
@@ -121,7 +126,7 @@ std::string place_in_stack(const std::string& text) {
     const std::string file = line.substr(open + 2, colon - open - 2);
     if (call.empty()) call = std::string(trimmed(line.substr(0, open)));
     if (!is_users(file)) continue;
-    return call + " at " + file.substr(file.rfind('/') + 1) + line.substr(colon, line.size() - colon - 1);
+    return called(call) + " at " + file.substr(file.rfind('/') + 1) + line.substr(colon, line.size() - colon - 1);
   }
   return "";
 }

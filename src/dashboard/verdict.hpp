@@ -36,7 +36,7 @@ struct VerdictContext {
   /// join for it.
   std::string wanted = {};
   bool wants_nodes = false;
-  /// Where the rank is that is waited for: "rank 5 is in read_shard at reader.py:57".
+  /// Where the rank is that is waited for: "rank 5 is in read_shard() at reader.py:57".
   std::string place = {};
 };
 
@@ -45,8 +45,8 @@ inline constexpr double told_wait_s = 5;
 /// From then on the run stands still.
 inline constexpr double stalled_s = 30;
 
-/// "read_shard at reader.py:57" of a stack with the innermost frame first: the call that it is in,
-/// and the line of the user's that led there. Empty: it has no line of the user's.
+/// "read_shard() at reader.py:57" of a stack with the innermost frame first: the call that it is
+/// in, and the line of the user's that led there. Empty: it has no line of the user's.
 std::string place_in_stack(const std::string& text);
 
 RunVerdict verdict_of(const control::RunView& view, const VerdictContext& context);

@@ -46,10 +46,10 @@ def trains(config):
             os.kill(os.getpid(), signal.SIGKILL)
         values = metrics_at(step, config["steps"])
         print(f"step {step}: loss {values['loss']:.4f}")
-        with_checkpoint = step % 20 == 19
-        if with_checkpoint:
+        if step % 20 == 19:
             validation = config.get("validates", False) and step % 80 == 79
-            train.report(values, train.Checkpoint.from_dict({"step": step}), validation=validation)
+            checkpoint = train.Checkpoint.from_dict({"step": step}) if rank == 0 else None
+            train.report(values, checkpoint, validation=validation)
         else:
             train.report(values)
 
@@ -113,8 +113,8 @@ def slow(folder, name):
     first["at"] = began
     first["event"]["hosts"] = [f"node-{'ab'[rank // 4]}" for rank in range(8)]
     kept = [line for line in lines if line["is"] not in ("steps_taken", "data_waited")]
-    steps = {"count": 0, "total_s": 0.0, "waited_s": 0.0, "report_s": 0.0, "checkpoint_s": 0.0, "of_reports": False}
-    totals = [{"rank": rank} | steps for rank in range(8)]
+    steps = {"total_s": 0.0, "waited_s": 0.0, "report_s": 0.0, "checkpoint_s": 0.0, "forward_s": 0.0, "backward_s": 0.0}
+    totals = [{"rank": rank, "count": 0, "of_reports": False} | steps for rank in range(8)]
     seen = random.Random(7)
     for at in range(1, 61):
         own = [0.58 + seen.gauss(0, 0.02) + (0.8 if rank == SLOW_RANK and at > 22 else 0) for rank in range(8)]
@@ -124,6 +124,8 @@ def slow(folder, name):
             total["count"] += count
             total["total_s"] += count * (own_s if at > 22 else step_s)
             total["waited_s"] += count * (step_s - own_s) * (0.3 if at > 22 else 1)
+            total["forward_s"] += count * own_s * 0.17
+            total["backward_s"] += count * own_s * 0.33
             total["report_s"] += 0.2
             total["checkpoint_s"] += 4.0 if at % 15 == 0 else 0
         event = {"attempt": 1, "ranks": json.loads(json.dumps(totals))}
@@ -132,6 +134,8 @@ def slow(folder, name):
         kept.append({"at": began + at * 30, "is": "data_waited", "event": waited})
     kept.sort(key=lambda line: line["at"])
     file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    journal = json.loads((folder / name / "run.json").read_text())
+    (folder / name / "run.json").write_text(json.dumps(journal | {"time_total_s": journal["time_total_s"] + 1800}))
 
 
 def objective(config):

@@ -17,7 +17,7 @@ TASKS = {
     ),
     "For whom did language-model wait, and where was that rank?": (
         "language-model",
-        ["Failed: rank 1 has not come to report #13, in which rank 0 has waited", "Rank 1 did not move: it was in "],
+        ["Failed: rank 1 has not come to report #13, in which rank 0 has waited", "Rank 1 stood still in "],
         ("See stacks", "stacks"),
     ),
     "Which rank made vision-large slow, and by how much?": (

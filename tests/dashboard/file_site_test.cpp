@@ -61,6 +61,21 @@ struct Recorded : storage::Scratch {
     write(folder(name) + "/logs/rank_1.log", "one\nTWO token=abc\nthree\n");
   }
 
+  /// What its ranks did since, of which the second one was slow.
+  void add_steps(const std::string& name, int looks) const {
+    std::string lines;
+    for (int look = 1; look <= looks; ++look) {
+      driver::StepsTaken steps{2, {}};
+      for (const int rank : {0, 1, 2}) {
+        const double waited_s = rank == 1 ? 0.1 : 0.9;
+        steps.ranks.push_back(
+            {.rank = rank, .count = 100 * look, .total_s = 150.0 * look, .waited_s = 100 * look * waited_s});
+      }
+      lines += driver::history_line(1003 + look, steps) + "\n";
+    }
+    write(folder(name) + "/" + driver::history_file, lines);
+  }
+
   void add_experiment(const std::string& name) const {
     tune::ExperimentSpec spec;
     spec.path = folder(name);
@@ -150,6 +165,31 @@ BOOST_AUTO_TEST_CASE(a_finished_run_says_what_became_of_it) {
   ask(*site, "/api/runs/..", 404);
   ask(*site, "/api/runs/..%2F..%2Fetc", 404);
   ask(*site, "/api/experiments/digits", 404);
+}
+
+BOOST_AUTO_TEST_CASE(the_list_says_why_a_run_that_is_over_was_slow) {
+  const std::string slow = "slow: rank 1 on b took 1.40 s for its own part of a step, the others 0.6 s";
+  const auto cause = [this](const std::string& name) {
+    return file_summary(folder(name), name, true).value().cause.value_or("none");
+  };
+  add_run("quick", "finished");
+  BOOST_TEST(cause("quick") == "none");
+  add_run("slow", "finished");
+  add_steps("slow", 2);
+  BOOST_TEST(cause("slow") == slow);
+  // Of a history of days the middle is not read.
+  add_run("long", "finished");
+  add_steps("long", 4000);
+  BOOST_TEST(std::filesystem::file_size(folder("long") + "/" + driver::history_file) > 1'000'000U);
+  BOOST_TEST(cause("long") == slow);
+  // What trains has it in its verdict.
+  add_run("training", "running");
+  add_steps("training", 2);
+  BOOST_TEST(cause("training") == "none");
+  // The page has it with the second look.
+  const auto site = open(folder("slow"));
+  while (site->events().newest()->text().find("\"cause\":\"" + slow) == std::string::npos) {
+  }
 }
 
 BOOST_AUTO_TEST_CASE(curves_have_marks_where_something_happened) {

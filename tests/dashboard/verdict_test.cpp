@@ -50,14 +50,15 @@ BOOST_AUTO_TEST_CASE(a_stall_has_the_line_of_the_user_that_it_is_at) {
   const std::string stack =
       "waiting in a system call\nMainThread (waiting), innermost frame first:\n  all_reduce (c10d.py:32)\n"
       "  loop (/home/me/train.py:41)\n";
-  BOOST_TEST(place_in_stack(stack) == "all_reduce at train.py:41");
+  BOOST_TEST(place_in_stack(stack) == "all_reduce() at train.py:41");
   BOOST_TEST(place_in_stack("  all_reduce (c10d.py:32)\n") == "");
   BOOST_TEST(place_in_stack("  0x7f81 (libc.so.6)\n  Condition.wait (/usr/lib/python3.11/threading.py:320)\n"
-                            "  load (/me/data.py:7)\n") == "Condition.wait at data.py:7");
+                            "  load (/me/data.py:7)\n") == "Condition.wait() at data.py:7");
+  BOOST_TEST(place_in_stack("  <module> (/me/train.py:3)\n") == "<module> at train.py:3");
   BOOST_TEST(place_in_stack("no stack (it gives no answer)\n") == "");
   view.wait = control::WaitView{control::WaitKind::report, "rank 5 has not come to report #3", 40, {5}, {0}};
   BOOST_TEST(words({.place = "rank 5 is in " + place_in_stack(stack)}) ==
-             "stalled: rank 5 has not come to report #3; rank 5 is in all_reduce at train.py:41");
+             "stalled: rank 5 has not come to report #3; rank 5 is in all_reduce() at train.py:41");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_waits_for_data_or_for_a_rank) {
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
   context.data->verdict.words = "data-bound by stage f";
   const std::vector<Cause> causes = causes_of(view, record, context);
   BOOST_REQUIRE(causes.size() == 3U);
-  BOOST_TEST(causes[0].words == "rank 1 did not move: it was in next_shard at train.py:65");
+  BOOST_TEST(causes[0].words == "rank 1 stood still in next_shard() at train.py:65");
   BOOST_TEST(causes[0].part == "stacks");
   BOOST_TEST(causes[1].words == "slow: rank 2 on node-b took 1.40 s for its own part of a step, the others 0.6 s");
   BOOST_TEST(causes[1].part == "steps");

@@ -103,6 +103,8 @@ def _top(options: argparse.Namespace) -> bool:
 def _screen(summary: dict[str, Any], view: dict[str, Any] | None, nodes: list[dict[str, Any]]) -> list[str]:
     words = in_one_line(summary["verdict"]["words"])
     lines = [f"{summary['name']}: {words}", f"folder: {in_one_line(summary['path'])}"]
+    if summary["cause"]:
+        lines.insert(1, in_one_line(summary["cause"]))
     since = summary["verdict"]["since_s"]
     lines.append(
         f"attempt {summary['attempt']}, {summary['reports']} reports, {age(summary['time_total_s'])} at work"
@@ -126,6 +128,12 @@ def _nodes_of(view: dict[str, Any], nodes: list[dict[str, Any]]) -> list[str]:
     return ["", *table([["host", *USE_COLUMNS], *rows], left=(0,))] if rows else []
 
 
+def _reason(run: dict[str, Any]) -> str:
+    """Its verdict, and why it is so where that says more."""
+    words: str = run["verdict"]["words"]
+    return words if run["cause"] is None else f"{words}; {run['cause']}"
+
+
 def _runs(options: argparse.Namespace) -> bool:
     location = locations.location_of(options.uri or locations.default_storage(), argument="URI")
     if options.uri and not locations.is_remote(location) and not os.path.isdir(locations.local_path(location)):
@@ -142,7 +150,7 @@ def _runs(options: argparse.Namespace) -> bool:
         print(f"no runs in {locations.shown(location)}")
         return True
     rows = [["run", "reports", "verdict"]]
-    rows += [[run["name"], str(run["reports"]), run["verdict"]["words"]] for run in found]
+    rows += [[run["name"], str(run["reports"]), _reason(run)] for run in found]
     for line in table(rows, left=(0, -1)):
         print(line)
     return True

@@ -75,7 +75,7 @@ export class Chart {
     });
     return {
       width: this.place.clientWidth || 300, height: height_px, series, bands,
-      legend: { show: false }, padding: [10, 16, 0, 0],
+      legend: { show: false }, padding: [10, 24, 0, 0],
       scales: { x: { time: x === "time" }, y: { distr: log ? 3 : 1 } },
       axes: [{ ...axis, size: 28, values: x === "time" ? undefined : (_, values) => values.map((value) => number(value)) },
         { ...axis, size: 58, values: (_, values) => values.map((value) => (value === null ? "" : number(value, 3))) }],

@@ -1,7 +1,7 @@
 /** All runs and experiments, what they do, and who waits for nodes. */
 
 import { h, patch } from "./element.js";
-import { clock, duration, number, value } from "./format.js";
+import { clock, duration, number, sentence, value } from "./format.js";
 import { address } from "./route.js";
 import { table } from "./table.js";
 import { sign, verdictHeading, verdictLine } from "./verdict.js";
@@ -45,7 +45,7 @@ function heading(runs, experiments, now_s) {
 function runColumns(now_s) {
   return [
     { title: "Run", cell: (run) => h("a", { href: address("run", run.id) }, run.name || run.id) },
-    { title: "What it does", wide: true, cell: (run) => verdictLine(run.verdict) ?? run.state },
+    { title: "What it does", wide: true, cell: (run) => [verdictLine(run.verdict) ?? run.state, run.cause && h("span", { class: "cause" }, sentence(run.cause))] },
     { title: "Reports", number: true, cell: (run) => number(run.reports) },
     { title: "Last metrics", cell: (run) => metrics(run.last) },
     { title: "Workers", number: true, cell: (run) => number(run.workers || null) },

@@ -38,7 +38,7 @@ export class Lineage {
       data && table({ caption: "Takeovers", rows: steps, empty: "No trial has taken over from another. Population-based training does so.", columns: [
         { title: "Trial", cell: (of) => names.get(of.trial) ?? of.trial },
         { title: "At iteration", number: true, cell: (of) => number(of.x) },
-        { title: "Continues from", cell: (of) => `${names.get(of.from_trial) ?? of.from_trial} at ${number(of.from_x)}` },
+        { title: "Continues from", cell: (of) => `${names.get(of.from_trial) ?? of.from_trial}${of.from_x === null ? "" : ` at ${number(of.from_x)}`}` },
         { title: "Changed", wide: true, cell: (of) => (of.changed ?? []).map(({ name, before, after }) => h("span", { class: "tag" }, `${name} ${value(before)} → ${value(after)}`)) },
       ] }));
   }
@@ -64,13 +64,14 @@ export class Lineage {
     data.steps.forEach((step) => {
       const [from, to, x] = [rows.get(step.from_trial), rows.get(step.trial), left(step.x)];
       if (from === undefined || to === undefined) return;
+      const begin = left(step.from_x ?? step.x); // Where it is not known, at the same moment.
       context.strokeStyle = context.fillStyle = lineColour(data.trials.findIndex((of) => of.id === step.from_trial));
       context.lineWidth = 1.5;
       context.beginPath();
-      context.moveTo(left(step.from_x), from);
-      context.bezierCurveTo(x, from, left(step.from_x), to, x, to);
+      context.moveTo(begin, from);
+      context.bezierCurveTo(x, from, begin, to, x, to);
       context.stroke();
-      context.fillRect(left(step.from_x) - 2, from - 2, 4, 4);
+      context.fillRect(begin - 2, from - 2, 4, 4);
       context.beginPath();
       context.arc(x, to, 3.5, 0, 7);
       context.fill();

@@ -84,10 +84,11 @@ export class ParallelPlot {
     context.moveTo(x, top_px);
     context.lineTo(x, top_px + inner);
     context.stroke();
-    context.textAlign = at === 0 ? "left" : at === this.axes.length - 1 ? "right" : "center";
+    context.textAlign = "center";
     context.fillStyle = colour("--ink");
-    const edge = at === 0 ? 4 : at === this.axes.length - 1 ? width - 2 : x;
-    context.fillText(short(of.name, width / this.axes.length), edge, 14 + (at % 2 && width / this.axes.length < 90 ? 11 : 0));
+    const title = short(of.name, width / this.axes.length);
+    const half = context.measureText(title).width / 2 + 2;
+    context.fillText(title, Math.max(half, Math.min(width - half, x)), 14 + (at % 2 && width / this.axes.length < 90 ? 11 : 0));
     context.textAlign = "left";
     for (const { place, words } of of.labels) {
       const y = top_px + (1 - place) * inner;

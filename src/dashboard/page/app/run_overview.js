@@ -4,7 +4,7 @@ import { h, patch } from "./element.js";
 import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
 import { table } from "./table.js";
-import { reason, timeLine } from "./time_line.js";
+import { timeLine, whole } from "./time_line.js";
 
 const warnings_max = 20;
 const ends = ["finished", "failed", "aborted"];
@@ -32,18 +32,19 @@ export class RunOverview {
   close() {}
 }
 
-/** The user's own error first, then which ranks. */
+/** The user's own error first, then which ranks. The verdict above has the message's first line. */
 function failure(id, of, last_error) {
   if (!of) return null;
+  const [first, ...rest] = of.message.split("\n");
   const details = (of.ranks ?? []).filter((rank) => rank.exception?.traceback || rank.last_lines);
   return h("section", { class: "failure", "aria-labelledby": "failure" },
     h("h2", { id: "failure" }, "Failure"),
-    reason(of.message),
     details.slice(0, 8).map((rank, at) => h("details", { open: at === 0, "data-key": `rank${rank.rank}` },
-      h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, ": ", rank.text),
+      h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, rank.text !== first && `: ${rank.text}`),
       h("pre", { tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, rank.exception?.traceback || rank.last_lines))),
     details.length > 8 && h("p", { class: "quiet" }, `And ${details.length - 8} more ranks.`),
-    !details.length && last_error && h("pre", { tabindex: "0", "aria-label": "The last error" }, last_error.text),
+    !details.length && last_error && !first.startsWith(last_error.text) && h("pre", { tabindex: "0", "aria-label": "The last error" }, last_error.text),
+    whole(rest.join("\n"), !details.length),
     h("p", null, h("a", { href: address("run", id, "logs", of.ranks?.length ? { rank: of.ranks[0].rank } : {}) }, "Read the logs")));
 }
 

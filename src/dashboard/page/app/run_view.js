@@ -1,7 +1,7 @@
 /** One run: its verdict first, then its parts. */
 
 import { h } from "./element.js";
-import { clock, duration, number } from "./format.js";
+import { clock, duration, number, sentence } from "./format.js";
 import { PartedView } from "./parted_view.js";
 import { address } from "./route.js";
 import { RunCheckpoints } from "./run_checkpoints.js";
@@ -33,9 +33,11 @@ export class RunView extends PartedView {
 
   /** Why the run is as it is, each with the part that shows more. */
   below({ causes }) {
-    if (!causes?.length) return null;
-    return h("ul", { class: "causes", "aria-label": "Why" }, causes.map((of) => h("li", null,
-      of.words[0].toUpperCase() + of.words.slice(1), " ", h("a", { href: address("run", this.id, of.part) }, `See ${names[of.part].toLowerCase()}`))));
+    // Steps and data say it themselves.
+    const shown = (causes ?? []).filter((of) => of.part !== this.tab || of.part === "stacks");
+    if (!shown.length) return null;
+    return h("ul", { class: "causes", "aria-label": "Why" }, shown.map((of) => h("li", null, sentence(of.words),
+      of.part !== this.tab && [" ", h("a", { href: address("run", this.id, of.part) }, `See ${names[of.part].toLowerCase()}`)])));
   }
 
   facts(run, now_s) {

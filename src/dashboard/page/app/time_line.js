@@ -31,8 +31,13 @@ export function timeLine(attempts, now_s, over) {
 /** The first line of a reason; the rest on demand. */
 export function reason(text) {
   const [first, ...rest] = text.split("\n");
-  return [h("span", { class: "reason" }, sentence(first)),
-    rest.length > 0 && h("details", null, h("summary", { class: "quiet" }, "All words"), h("pre", { tabindex: "0", "aria-label": "All words" }, rest.join("\n")))];
+  return [h("span", { class: "reason" }, sentence(first)), whole(rest.join("\n"))];
+}
+
+/** More of a message, on demand. */
+export function whole(text, open = false) {
+  const title = "The whole message";
+  return text ? h("details", { open }, h("summary", { class: "quiet" }, title), h("pre", { tabindex: "0", "aria-label": title }, text)) : null;
 }
 
 function words(attempt, over) {
