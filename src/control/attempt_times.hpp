@@ -17,8 +17,8 @@ struct RankTimes {
   /// The share of the time of `steps` in collectives and reports; unset where collectives cannot be
   /// measured.
   std::optional<double> waiting_share;
-  std::optional<double> forward_s;   ///< Of the time of `steps`: see LoopProgress.
-  std::optional<double> backward_s;  ///< The same.
+  std::optional<double> forward_s = {};   ///< Of the time of `steps`: see LoopProgress.
+  std::optional<double> backward_s = {};  ///< The same.
 };
 BOOST_DESCRIBE_STRUCT(RankTimes, (), (rank, hostname, steps, reports, waiting_share, forward_s, backward_s))
 

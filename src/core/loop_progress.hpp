@@ -46,8 +46,8 @@ struct LoopProgress {
   bool sees_collectives = false;  ///< Whether the rank can measure them.
   /// Of the steps' sum: in forward passes up to the first gradient, in backward passes up to the
   /// last one, by those of them that were measured. Unset: not known.
-  std::optional<double> forward_s;
-  std::optional<double> backward_s;
+  std::optional<double> forward_s = {};
+  std::optional<double> backward_s = {};
 };
 BOOST_DESCRIBE_STRUCT(LoopProgress, (),
                       (at_s, steps, batches, samples, epoch, step_times, waited_s, sees_collectives, forward_s,
