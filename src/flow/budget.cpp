@@ -8,20 +8,34 @@ void Credit::give_back() {
   if (Budget* const budget = std::exchange(budget_, nullptr)) budget->give_back(bytes_);
 }
 
-bool Budget::try_take(std::int64_t bytes, Credit& credit) {
+bool Budget::count(std::int64_t bytes, bool in_any_case) {
   const std::lock_guard lock(mutex_);
-  if (taken_ + bytes > bytes_) return false;
+  if (!in_any_case && taken_ + bytes > bytes_) return false;
   taken_ += bytes;
   peak_ = std::max(peak_, taken_);
+  return true;
+}
+
+bool Budget::try_take(std::int64_t bytes, Credit& credit) {
+  if (!count(bytes, false)) return false;
   credit = Credit(this, bytes);
   return true;
 }
 
 Credit Budget::take(std::int64_t bytes) {
-  const std::lock_guard lock(mutex_);
-  taken_ += bytes;
-  peak_ = std::max(peak_, taken_);
+  count(bytes, true);
   return {this, bytes};
+}
+
+bool Budget::try_grow(Credit& credit, std::int64_t bytes) {
+  if (!count(bytes, false)) return false;
+  credit.bytes_ += bytes;
+  return true;
+}
+
+void Budget::grow(Credit& credit, std::int64_t bytes) {
+  count(bytes, true);
+  credit.bytes_ += bytes;
 }
 
 std::int64_t Budget::taken() const {

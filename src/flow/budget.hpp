@@ -49,6 +49,9 @@ class Budget {
   /// Credit in any case: for the one piece of work without which nothing would move, and for slots
   /// that users hold.
   Credit take(std::int64_t bytes);
+  /// The same for what is found to be needed beyond a credit of this budget.
+  bool try_grow(Credit& credit, std::int64_t bytes);
+  void grow(Credit& credit, std::int64_t bytes);
 
   std::int64_t bytes() const { return bytes_; }
   std::int64_t taken() const;
@@ -60,6 +63,7 @@ class Budget {
 
  private:
   friend class Credit;
+  bool count(std::int64_t bytes, bool in_any_case);
   void give_back(std::int64_t bytes);
 
   mutable std::mutex mutex_;

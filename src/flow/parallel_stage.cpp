@@ -94,6 +94,13 @@ arrow::Status ParallelStage::begin_items() {
   return begun;
 }
 
+/// What the next item may need; none while others wait for more.
+std::optional<std::int64_t> ParallelStage::bytes_of_next() {
+  const std::lock_guard lock(mutex_);
+  if (without_credit_ > 0 && !running_.empty()) return std::nullopt;
+  return std::max(waiting_->bytes, std::min(needed_, budget_.bytes() / 2));
+}
+
 /// As many as there is credit for; one in any case.
 arrow::Status ParallelStage::begin_all_items() {
   while (!no_more_items_ && running_.size() < items_ahead()) {
@@ -107,9 +114,11 @@ arrow::Status ParallelStage::begin_all_items() {
       }
     }
     Credit credit;
+    const std::optional<std::int64_t> bytes = bytes_of_next();
+    if (!bytes) return arrow::Status::OK();
     if (running_.empty()) {
-      credit = budget_.take(waiting_->bytes);
-    } else if (!budget_.try_take(waiting_->bytes, credit)) {
+      credit = budget_.take(*bytes);
+    } else if (!budget_.try_take(*bytes, credit)) {
       return arrow::Status::OK();
     }
     auto running = std::make_shared<Running>();
@@ -180,12 +189,33 @@ void ParallelStage::work() {
   }
 }
 
+/// With the mutex held: whether an item has credit for its next rows, too, or now gets it.
+bool ParallelStage::has_credit(Running& running, std::int64_t bytes) {
+  const std::int64_t needed = running.bytes_waiting + bytes;
+  const std::int64_t lacking = needed - running.credit->bytes();
+  if (lacking > 0) {
+    if (running_.front().get() == &running) {
+      budget_.grow(*running.credit, lacking);
+    } else if (!budget_.try_grow(*running.credit, lacking)) {
+      return false;
+    }
+    if (!gauges_.empty()) gauges_.front()->held(lacking);
+  }
+  needed_ = std::max(needed_, needed);
+  return true;
+}
+
 arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::RecordBatch> rows) {
   if (rows->num_rows() == 0) return arrow::Status::OK();
   const std::int64_t bytes = batch_bytes(*rows);
   std::unique_lock lock(mutex_);
   const std::int64_t most = std::max(running.item.bytes, waiting_min);
   rows_left_.wait(lock, [&] { return stopped_ || running.rows.empty() || running.bytes_waiting + bytes <= most; });
+  if (!has_credit(running, bytes)) {
+    ++without_credit_;
+    rows_left_.wait(lock, [&] { return stopped_ || has_credit(running, bytes); });
+    --without_credit_;
+  }
   if (stopped_) return cancelled();
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
@@ -196,6 +226,7 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
 arrow::Result<std::optional<Chunk>> ParallelStage::next() {
   ARROW_RETURN_NOT_OK(begin_items());
   std::unique_lock lock(mutex_);
+  if (without_credit_ > 0) rows_left_.notify_all();
   if (running_.empty()) return std::nullopt;
   const std::shared_ptr<Running> front = running_.front();
   rows_came_.wait(lock, [&] { return stopped_ || front->done || !front->rows.empty(); });

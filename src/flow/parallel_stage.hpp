@@ -47,8 +47,9 @@ struct ParallelLimits {
 /// Works on several items at once, and passes their rows on in the order of the items.
 ///
 /// An item begins when the budget has credit for it; one is always under way, so that the flow
-/// moves whatever other flows hold. An item that makes more than its credit waits until its rows
-/// are pulled.
+/// moves whatever other flows hold. An item that makes more than its credit waits until the budget
+/// has more, its rows are pulled, or it is the first one. Later items ask for as much as earlier
+/// ones needed.
 class ParallelStage : public Stage {
  public:
   ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,
@@ -92,6 +93,8 @@ class ParallelStage : public Stage {
   void work();
   void tell_if_worked();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
+  bool has_credit(Running& running, std::int64_t bytes);
+  std::optional<std::int64_t> bytes_of_next();
   Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);
 
   Budget& budget_;
@@ -100,8 +103,10 @@ class ParallelStage : public Stage {
   const NextItem next_item_;
   const std::function<void()> on_stop_;
 
-  std::optional<Item> waiting_;  ///< The next item, which had no credit yet.
-  bool no_more_items_ = false;   ///< Set with the mutex held, by the one that pulls.
+  std::optional<Item> waiting_;     ///< The next item, which had no credit yet.
+  std::int64_t needed_ = 0;         ///< The most that an item has had waiting.
+  std::size_t without_credit_ = 0;  ///< Items whose rows are made, and wait for credit.
+  bool no_more_items_ = false;      ///< Set with the mutex held, by the one that pulls.
 
   std::mutex mutex_;
   std::condition_variable something_to_do_;  ///< For threads.

@@ -68,6 +68,28 @@ BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
   BOOST_TEST(budget.peak() == 100);
 }
 
+BOOST_AUTO_TEST_CASE(items_that_make_more_than_was_thought_have_credit_for_it_or_wait) {
+  constexpr std::int64_t made_bytes = 40'000;
+  Budget budget(100'000);
+  ParallelStage stage(budget, three_threads, nullptr, items(20, [](int number, const ItemSink& sink) {
+                        const auto row = row_of(number);
+                        const auto many = arrow::MakeArrayFromScalar(arrow::Int32Scalar(number), made_bytes / 4);
+                        return sink(arrow::RecordBatch::Make(row->schema(), made_bytes / 4, {many.ValueOrDie()}));
+                      }));
+  int next = 0;
+  while (true) {
+    const auto chunk = stage.next().ValueOrDie();
+    if (!chunk) break;
+    if (!chunk->rows) continue;
+    BOOST_TEST(value_of(*chunk->rows) == next++);
+    BOOST_TEST(budget.taken() >= made_bytes);
+  }
+  BOOST_TEST(next == 20);
+  BOOST_TEST(budget.taken() == 0);
+  // The first one never waits; the others stay within the budget.
+  BOOST_TEST(budget.peak() <= budget.bytes() + made_bytes);
+}
+
 BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
   Budget budget(1000);
   std::atomic<bool> wanted = false;

@@ -335,6 +335,14 @@ print("most:", most)
 """
 
 
+def test_the_processes_of_a_sort_of_rows_that_grew_on_their_way_stay_within_the_budget(script):
+    """Fifteen columns of sixteen are computed."""
+    watched = SORT.replace("128 << 20", "256 << 20")
+    code, text = script.run(WATCHED + watched + 'done.set()\nwatching.join()\nprint("most:", most)\n')
+    assert (code, "rows: 4200000" in text) == (0, True), text
+    assert int(text.split("most: ")[1].split()[0]) <= (256 + 64) << 20
+
+
 @pytest.mark.heavy
 def test_the_processes_of_a_large_sort_by_two_keys_stay_within_the_budget(script, tmp_path):
     folder = tmp_path / "rows"

@@ -1,5 +1,6 @@
 #include "flow/functions/whole_operation.hpp"
 
+#include "flow/batch_bytes.hpp"
 #include "flow/functions/function_memory.hpp"
 #include "flow/functions/function_pool.hpp"
 #include "wire/blocking_channel.hpp"
@@ -23,6 +24,8 @@ namespace headway::flow {
 namespace {
 
 constexpr std::int64_t piece_bytes_min = 1 << 20;
+/// Several pieces are on their way at a time.
+constexpr std::int64_t piece_bytes_max = 4 << 20;
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
@@ -35,11 +38,12 @@ class WholeInput {
   /// The next piece; without rows at the end.
   arrow::Result<wire::Frame> next(const std::vector<std::int64_t>& free) {
     free_.insert(free_.end(), free.begin(), free.end());
-    std::shared_ptr<arrow::RecordBatch> batch;
-    do {
-      ARROW_RETURN_NOT_OK(rows_->ReadNext(&batch));
-    } while (batch && batch->num_rows() == 0);
-    if (!batch) return wire::to_frame(WholePieceEnd{});
+    ARROW_ASSIGN_OR_RAISE(const auto batch, next_rows());
+    if (!batch) {
+      // What was read took memory that the allocator keeps, and the result needs.
+      arrow::default_memory_pool()->ReleaseUnused();
+      return wire::to_frame(WholePieceEnd{});
+    }
     WholePiece piece;
     ARROW_ASSIGN_OR_RAISE(piece.bytes, ipc_size(*batch));
     wire::Fd fd;
@@ -53,6 +57,19 @@ class WholeInput {
   }
 
  private:
+  /// Those of a batch, in as many parts as keep to `piece_bytes_max`; null: there are no more.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
+    while (!rest_ || rest_->num_rows() == 0) {
+      ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
+      if (!rest_) return nullptr;
+      const std::int64_t parts = batch_bytes(*rest_) / piece_bytes_max + 1;
+      piece_rows_ = (rest_->num_rows() + parts - 1) / parts;
+    }
+    auto first = rest_->Slice(0, piece_rows_);
+    rest_ = rest_->Slice(std::min(piece_rows_, rest_->num_rows()));
+    return first;
+  }
+
   arrow::Result<std::int64_t> slot_for(std::int64_t bytes, wire::Fd& fd) {
     const auto fitting = std::ranges::find_if(free_, [&](auto slot) { return slots_.at(slot)->size() >= bytes; });
     if (fitting != free_.end()) {
@@ -72,6 +89,8 @@ class WholeInput {
   }
 
   std::shared_ptr<arrow::RecordBatchReader> rows_;
+  std::shared_ptr<arrow::RecordBatch> rest_;  ///< What has not gone yet of the last batch.
+  std::int64_t piece_rows_ = 0;
   Budget* budget_;
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
   std::vector<std::int64_t> free_;

@@ -13,6 +13,9 @@
 namespace headway::flow {
 namespace {
 
+/// What a worker has in memory beside DuckDB's rows: Python and DuckDB itself.
+constexpr std::int64_t worker_bytes = 48 << 20;
+
 /// The rows of a stage. `schema` may need the first of them.
 class StageReader : public arrow::RecordBatchReader {
  public:
@@ -37,11 +40,13 @@ class StageReader : public arrow::RecordBatchReader {
     }
     batch->reset();
     while (!ended_) {
+      credit_.reset();
       ARROW_ASSIGN_OR_RAISE(auto chunk, stage_.next());
       if (!chunk) {
         ended_ = true;
       } else if (chunk->rows && chunk->rows->num_rows() > 0) {
         *batch = std::move(chunk->rows);
+        credit_ = std::move(chunk->credit);
         break;
       }
     }
@@ -52,6 +57,7 @@ class StageReader : public arrow::RecordBatchReader {
   Stage& stage_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::RecordBatch> first_;
+  std::shared_ptr<Credit> credit_;  ///< Of the rows that were read last.
   bool ended_ = false;
 };
 
@@ -91,7 +97,7 @@ class WholeStage : public Stage {
   arrow::Status begin() {
     ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());
     // What is read ahead has the rest of the budget.
-    if (Budget* const budget = host->budget()) credit_ = budget->take(spec_.memory_bytes);
+    if (Budget* const budget = host->budget()) credit_ = budget->take(spec_.memory_bytes + worker_bytes);
     std::vector<std::shared_ptr<arrow::RecordBatchReader>> readers;
     for (const auto& input : inputs_) {
       auto reader = std::make_shared<StageReader>(*input);

@@ -153,9 +153,9 @@ class Whole:
         self._link.send("WholeSchema", {}, _restored(batch, carried, come_from).schema.serialize().to_pybytes())
 
     def _batch_rows(self) -> int:
-        """So few that bytes of wide columns stay below what one array holds."""
+        """So few that several batches under way take little memory."""
         widths = [_width(field.type) for schema in self._schemas for field in schema]
-        return int(max(1, min(self._fields["batch_rows"] or 65_536, (64 << 20) // max(1, sum(widths)))))
+        return int(max(1, min(self._fields["batch_rows"] or 65_536, (4 << 20) // max(1, sum(widths)))))
 
     def _reader(self, side: int, carried: dict[str, Carried]) -> Any:
         import pyarrow as pa
