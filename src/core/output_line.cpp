@@ -1,5 +1,7 @@
 #include "core/output_line.hpp"
 
+#include "core/terminal_text.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -22,8 +24,8 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(' ') == std
 OutputLine output_line(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   const std::size_t start = line.rfind('\r');
-  if (start == std::string_view::npos) return {line};
-  OutputLine found{line.substr(start + 1)};
+  if (start == std::string_view::npos) return {without_movements(line)};
+  OutputLine found{without_movements(line.substr(start + 1))};
   const std::string letters = letters_of(found.seen);
   for (std::string_view earlier = line.substr(0, start); !earlier.empty() && !found.ended_bar;) {
     const std::size_t from = earlier.rfind('\r') + 1;

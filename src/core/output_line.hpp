@@ -1,12 +1,13 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 /// A line of a process's output, in which each '\r' goes back to its start.
 namespace headway {
 
 struct OutputLine {
-  std::string_view seen;   ///< As a terminal ends up with it.
+  std::string seen;        ///< As a terminal ends up with it, without what moves the cursor.
   bool ended_bar = false;  ///< `seen` is the last drawing of a progress bar.
 };
 

@@ -111,6 +111,20 @@ std::string cut_parts(std::string_view text, std::size_t columns) {
   return shown;
 }
 
+std::string without_movements(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find(escape), text.size());
+    kept += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const std::string_view sequence = text.substr(0, sequence_length(text));
+    if (sequence.starts_with("\x1b[") && sequence.ends_with('m')) kept += sequence;
+    text.remove_prefix(sequence.size());
+  }
+  return kept;
+}
+
 std::string without_escapes(std::string_view text) {
   std::string shown;
   while (!text.empty()) {

@@ -18,6 +18,10 @@ std::string cut_to(std::string_view text, std::size_t columns);
 /// beginning of the first.
 std::string cut_parts(std::string_view text, std::size_t columns);
 
+/// The text with its colours, and without all other control sequences: those of a process that does
+/// not own the terminal would move its cursor, or clear it.
+std::string without_movements(std::string_view text);
+
 /// The text as a part of one line: without colours, movements of the cursor, titles and other
 /// control sequences, whole or cut off at the end. Tabs and line ends become blanks.
 std::string without_escapes(std::string_view text);

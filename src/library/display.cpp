@@ -136,7 +136,7 @@ void Display::print_line(std::string_view writer, std::string_view line) {
   const OutputLine output = output_line(line);
   if (output.ended_bar && moves_) return;
   const std::string who = "(" + std::string(writer) + ")";
-  print((has_colours(STDOUT_FILENO) ? in_dim(who) : who) + " " + std::string(output.seen) + "\n");
+  print((has_colours(STDOUT_FILENO) ? in_dim(who) : who) + " " + output.seen + "\n");
 }
 
 void Display::say(bool warning, std::string text) {

@@ -119,3 +119,16 @@ def test_who_only_prints_by_accelerate_is_left_alone(fit_torch):
         train.report({"epoch": 0})
 
     assert fit_torch(loop).metrics["epoch"] == 0
+
+
+def test_an_accelerator_that_was_made_before_the_ranks_is_refused(fit_torch):
+    """Each rank would have a copy that knows of no other."""
+    from accelerate import Accelerator
+
+    accelerator = Accelerator()
+
+    def loop():
+        return accelerator.prepare(torch.nn.Linear(1, 1))
+
+    with pytest.raises(TypeError, match=r"variable 'accelerator'.*was made before there were ranks.*would train alone"):
+        fit_torch(loop, 2)

@@ -199,7 +199,11 @@ def test_iceberg_without_rows_says_so(iceberg):
 @pytest.mark.parametrize(
     ("call", "module", "words"),
     [
-        (lambda rows: data.read_lance("x"), "lance", "read_lance needs the package pylance: pip install pylance"),
+        (
+            lambda rows: data.read_lance("x"),
+            "lance",
+            "read_lance needs the package pylance, .* run: pip install pylance",
+        ),
         (lambda rows: data.read_delta("x"), "deltalake", "pip install deltalake"),
         (lambda rows: data.read_iceberg(table_identifier="x"), "pyiceberg", "pip install pyiceberg"),
         (lambda rows: rows.write_lance("x"), "lance", "write_lance needs the package pylance"),

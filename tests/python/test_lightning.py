@@ -164,7 +164,7 @@ def test_a_trainer_that_trains_otherwise_is_refused(program, fit_torch):
         with pytest.raises(RuntimeError, match="Invalid cluster environment plugin: LightningEnvironment; allowed"):
             ours.prepare_trainer(trainer(strategy=ours.DDPStrategy()))
         alone = trainer(max_epochs=1, callbacks=[ours.ReportCallback()])
-        with pytest.raises(RuntimeError, match="this Trainer trains with 1 ranks, and the run has 2"):
+        with pytest.raises(RuntimeError, match="this Trainer trains with 1 of the run's 2 ranks"):
             alone.fit(*program.model_and_loader())
         assert isinstance(ours.DDPStrategy(), lightning.pytorch.strategies.DDPStrategy)
         train.report({"refused": True})

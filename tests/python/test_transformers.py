@@ -106,7 +106,7 @@ def test_a_trainer_that_trains_alone_is_refused(program, fit_torch):
         alone = program.transformers.Trainer(program.model(), program.arguments("output"))
         os.environ["ACCELERATE_USE_CPU"] = "false"
         alone = program.transformers.Trainer(program.model(), program.arguments("output"))
-        with pytest.raises(RuntimeError, match="this Trainer trains with 1 ranks, and the run has 2"):
+        with pytest.raises(RuntimeError, match="this Trainer trains with 1 of the run's 2 ranks"):
             prepare_trainer(alone)
         with pytest.raises(RuntimeError, match="Accelerate trains with 1 of the run's 2 ranks"):
             train.report({})

@@ -25,6 +25,17 @@ def program():
     headway.shutdown()
 
 
+def test_ranks_that_are_no_communicator_are_refused(program, fit_torch):
+    """Each would build a model alone, from its own rows."""
+
+    def loop():
+        rows = program.xgboost.DMatrix([[0.0], [1.0]], [0, 1])
+        program.xgboost.train({}, rows, 1, callbacks=[ReportCallback()])
+
+    with pytest.raises(train.WorkerGroupError, match=r"XGBoost trains with 1 of the run's 2 ranks.*XGBoostTrainer"):
+        fit_torch(loop, 2)
+
+
 @pytest.fixture
 def fit_xgboost(fit):
     return functools.partial(fit, trainer=XGBoostTrainer)

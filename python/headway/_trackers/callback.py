@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import importlib.util
 import math
 import os
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from headway._storage import locations
 from headway._trackers.sender import Sender
 from headway._trackers.tracker import TrackedRun, Tracker
 from headway._trackers.values import metrics_of, plain
+from headway._values.packages import check_installed
 
 #: How many seconds the end of a run waits for its tracker.
 END_VARIABLE = "HEADWAY_TRACKER_END_S"
@@ -101,18 +101,6 @@ class TrackerCallback(LoggerCallback, abc.ABC):
         problems += self._warnings()
         self._warnings().clear()
         return problems
-
-
-def check_installed(user: str, module: str, package: str) -> None:
-    """Refuses ``user`` where a tracker's library is not installed; nothing is imported.
-
-    Raises:
-        ImportError: with the command that installs it.
-    """
-    if importlib.util.find_spec(module) is None:
-        raise ImportError(
-            f"{user} needs the package {package}, which is not installed; run: pip install {package}", name=module
-        )
 
 
 def end_limit_s() -> float:

@@ -16,8 +16,11 @@ def read_key(key: str | None, file: str | None) -> str | None:
         return key
     if key is not None:
         raise ValueError("api_key and api_key_file are both given; allowed: one of them")
-    with open(os.path.expanduser(file)) as opened:
-        found = opened.read().strip()
+    try:
+        with open(os.path.expanduser(file)) as opened:
+            found = opened.read().strip()
+    except OSError as error:
+        raise type(error)(error.errno, f"api_key_file cannot be read: {error.strerror}", file) from error
     if not found:
         raise ValueError(f"api_key_file is {file!r}, which is empty; allowed: a file with an API key")
     return found

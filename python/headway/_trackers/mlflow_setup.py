@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from headway._trackers.callback import check_installed
 from headway._trackers.mlflow import TOKEN, MLflowLoggerCallback, experiment_of, log_params
 from headway._trackers.rank import Place, place
 from headway._values.arguments import check_bool, check_instance, check_labels
 from headway._values.named_arguments import offer
+from headway._values.packages import check_installed
 
 
 def setup_mlflow(

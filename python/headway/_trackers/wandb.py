@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 
 from headway._storage import locations
 from headway._trackers import wandb_login
-from headway._trackers.callback import TrackerCallback, check_installed
+from headway._trackers.callback import TrackerCallback
 from headway._trackers.keys import read_key
 from headway._trackers.rank import place
 from headway._trackers.tracker import TrackedRun, Tracker
 from headway._values import log
 from headway._values.arguments import check_bool, check_instance, check_number, check_texts
 from headway._values.named_arguments import offer
+from headway._values.packages import check_installed
 
 _PROJECT = "WANDB_PROJECT_NAME"
 _GROUP = "WANDB_GROUP_NAME"

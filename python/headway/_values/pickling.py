@@ -9,12 +9,14 @@ import contextlib
 import dis
 import functools
 import inspect
+import io
 from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any
 
 import cloudpickle
 
+_OF_ACCELERATE = frozenset({"Accelerator", "AcceleratorState", "PartialState"})
 # So many objects are gone into on the way to the one at fault.
 _DEPTH_MAX = 30
 
@@ -31,7 +33,7 @@ def dumps(values: tuple[Any, ...], names: tuple[str, ...], instead: str = "train
         TypeError: naming the object that can't be pickled, and how it is reached.
     """
     try:
-        return cloudpickle.dumps(values)
+        return _dumps(values)
     except Exception as error:
         failing = ((name, value) for name, value in zip(names, values, strict=True) if not _pickles(value))
         name, value = next(failing, (names[0], values[0]))
@@ -45,6 +47,22 @@ def dumps(values: tuple[Any, ...], names: tuple[str, ...], instead: str = "train
 def dumps_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     """Pickles a call that a backend's hook asks of the workers."""
     return dumps((function, args, kwargs), ("the function for the workers", "its arguments", "its keyword arguments"))
+
+
+class _Pickler(cloudpickle.Pickler):
+    """Refuses what would not do in a worker what it does here."""
+
+    def reducer_override(self, value: Any) -> Any:
+        kind = type(value)
+        if kind.__module__.startswith("accelerate.") and kind.__name__ in _OF_ACCELERATE:
+            raise TypeError("it was made before there were ranks, so each of them would train alone")
+        return super().reducer_override(value)
+
+
+def _dumps(value: Any) -> bytes:
+    with io.BytesIO() as file:
+        _Pickler(file).dump(value)
+        return file.getvalue()
 
 
 def _find_culprit(value: Any, path: str) -> tuple[str, Any]:
@@ -74,7 +92,7 @@ def _pickles(value: Any) -> bool:
 def _reason(value: Any) -> str:
     """Why it can't be pickled; empty when it can."""
     try:
-        cloudpickle.dumps(value)
+        _dumps(value)
     except Exception as error:
         return str(error) or type(error).__name__
     return ""

@@ -60,7 +60,9 @@ class EncodedImage:
 def _kind_of(extension: str) -> str:
     """Pillow's name of a format."""
     if importlib.util.find_spec("PIL") is None:
-        raise ModuleNotFoundError("write_images needs the package pillow: pip install pillow", name="PIL")
+        raise ModuleNotFoundError(
+            "write_images needs the package pillow, which is not installed; run: pip install pillow", name="PIL"
+        )
     from PIL import Image
 
     kind = Image.registered_extensions().get(f".{extension}", extension.upper())

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_str
+from headway._values.packages import check_installed
 from headway.data import _avro, _csv_options
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._locations import column_names
-from headway.data._packages import check_installed
 
 if TYPE_CHECKING:
     import pyarrow.fs

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_int, check_str, check_texts, refuse
+from headway._values.packages import check_installed, needed
 from headway.data._dataset import Dataset
 from headway.data._locations import column_names
 from headway.data._memory import above_0, blocks, cut
-from headway.data._packages import check_installed, needed
 from headway.data._sources import of_python
 
 if TYPE_CHECKING:

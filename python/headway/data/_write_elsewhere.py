@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_int, check_str, refuse
+from headway._values.packages import needed
 from headway.data import _client
 from headway.data._consume import Consume
 from headway.data._locations import column_names
-from headway.data._packages import needed
 from headway.data._write import SaveMode, save_mode
 
 if TYPE_CHECKING:

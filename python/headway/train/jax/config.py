@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from headway import _session as worker_session
 from headway._values.arguments import check_bool
+from headway._values.packages import check_installed
 from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 
@@ -75,6 +76,7 @@ class JaxBackend(Backend):
 
     def on_start(self, worker_group: WorkerGroup, backend_config: JaxConfig) -> None:
         """A group of one rank needs no coordinator."""
+        worker_group.execute(check_installed, "JaxTrainer", "jax")
         # Ranks import at different speeds; that is no part of the time to connect.
         worker_group.execute(_choose_devices)
         if len(worker_group) > 1:

@@ -82,7 +82,7 @@ class ReportCallback(LateBase):
         ranks = worker_session.current("ReportCallback").context["world_size"]
         if trainer.world_size != ranks:
             raise RuntimeError(
-                f"this Trainer trains with {trainer.world_size} ranks, and the run has {ranks}; allowed: a Trainer "
+                f"this Trainer trains with {trainer.world_size} of the run's {ranks} ranks; allowed: a Trainer "
                 "with strategy=DDPStrategy(), FSDPStrategy() or DeepSpeedStrategy() and "
                 "plugins=[LightningEnvironment()] of headway.train.lightning"
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headway import _session as worker_session
+from headway._values.packages import check_installed
 from headway.train import _ports
 from headway.train.backend import Backend, BackendConfig, WorkerGroup
 from headway.train.tensorflow._package import LEGACY_KERAS, has_legacy_keras
@@ -56,6 +57,7 @@ class TensorflowBackend(Backend):
 
     def on_start(self, worker_group: WorkerGroup, backend_config: TensorflowConfig) -> None:
         """Before TensorFlow's runtime starts in a rank."""
+        worker_group.execute(check_installed, "TensorflowTrainer", "tensorflow")
         addresses = worker_group.execute(_hold_port)
         worker_group.execute(_describe_cluster, addresses)
 

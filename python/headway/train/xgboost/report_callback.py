@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from headway import _session as worker_session
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.late_base import LateBase
 from headway.train._boosting.rounds import Rounds, model_file
@@ -90,6 +91,7 @@ class ReportCallback(LateBase):
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Mapping[str, Mapping[str, Any]]) -> bool:
         """Reports a round."""
+        _check_ranks()
         values = {f"{data}-{name}": log[-1] for data, logs in evals_log.items() for name, log in logs.items()}
         # The models of xgboost.cv cannot be saved.
         self._rounds.report(epoch, values, model.num_boosted_rounds(), lambda path: model.save_model(path))
@@ -99,3 +101,16 @@ class ReportCallback(LateBase):
         """Reports the model, unless the last round has."""
         self._rounds.finish(model.num_boosted_rounds(), lambda path: model.save_model(path))
         return model
+
+
+def _check_ranks() -> None:
+    """Refuses a model that each rank builds alone."""
+    import xgboost.collective
+
+    ranks = worker_session.current("ReportCallback").context["world_size"]
+    together = xgboost.collective.get_world_size()
+    if ranks > 1 and together != ranks:
+        raise RuntimeError(
+            f"XGBoost trains with {together} of the run's {ranks} ranks, so each rank builds a model alone; "
+            "use headway.train.xgboost.XGBoostTrainer, whose ranks are one communicator"
+        )

@@ -42,7 +42,7 @@ def prepare_trainer(trainer: _Trainer) -> _Trainer:
         refuse("trainer", trainer, "a transformers.Trainer")
     if made.args.world_size != ranks:
         raise RuntimeError(
-            f"this Trainer trains with {made.args.world_size} ranks, and the run has {ranks}; allowed: "
+            f"this Trainer trains with {made.args.world_size} of the run's {ranks} ranks; allowed: "
             "TrainingArguments that are made in the training function of a TorchTrainer"
         )
     with_shards(made)

@@ -1,4 +1,4 @@
-"""Packages that only some readers and writers need."""
+"""Packages that only some integrations, readers and writers need."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 
 
 def check_installed(user: str, module: str, package: str | None = None) -> None:
-    """Raises an error with the way out where a package is missing.
+    """Refuses ``user`` where a package is not installed; nothing is imported.
 
     Args:
         user: What needs it.
-        module: What is imported.
-        package: What is installed; None: of the same name.
+        module: What would be imported.
+        package: What pip calls it; None: the same.
 
     Raises:
-        ModuleNotFoundError: it is not installed.
+        ModuleNotFoundError: with the command that installs it.
     """
     if importlib.util.find_spec(module) is None:
         name = package or module
-        raise ModuleNotFoundError(f"{user} needs the package {name}: pip install {name}", name=module)
+        raise ModuleNotFoundError(
+            f"{user} needs the package {name}, which is not installed; run: pip install {name}", name=module
+        )
 
 
 def needed(user: str, module: str, package: str | None = None) -> Any:
