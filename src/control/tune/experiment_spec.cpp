@@ -17,6 +17,11 @@ Result<Scheduler> scheduler_of(const ExperimentSpec& spec) {
   return Scheduler::make(spec.scheduler, spec.metric, spec.mode, spec.seed);
 }
 
+bool chooses_among_trials(const ExperimentSpec& spec) {
+  const Json* kind = spec.scheduler.if_contains("kind");
+  return spec.chooses || (kind != nullptr && *kind == Pbt::is);
+}
+
 Result<void> validate(const ExperimentSpec& spec) {
   if (!spec.path.starts_with('/')) return refused_setting("path", "\"" + spec.path + "\"", "an absolute path");
   if (spec.mode && *spec.mode != "min" && *spec.mode != "max") {

@@ -54,6 +54,10 @@ BOOST_DESCRIBE_STRUCT(ExperimentSpec, (),
                       (path, metric, mode, scheduler, stop, max_concurrent, prepares, time_budget_s, fail_fast, asks,
                        overrules, chooses, strict, needs, seed, restore))
 
+/// Whether a place that gets free is anybody's whom the scheduler or the front end chooses. They
+/// know of each end before: a trial has its place, and its slots, until its processes are gone.
+bool chooses_among_trials(const ExperimentSpec& spec);
+
 /// Errors: `invalid_argument`, naming the argument.
 Result<void> validate(const ExperimentSpec& spec);
 

@@ -27,7 +27,7 @@ bool TuneController::may_run() const {
 /// How the trial has ended is known when its processes are gone: the search and the scheduler hear
 /// of it then. Whoever chooses among trials for a place hears of the end first.
 void TuneController::on(const TrialReturned& event) {
-  if (scheduler_.shares_places() || spec_.chooses) return;
+  if (chooses_among_trials(spec_)) return;
   if (live(event.trial) != nullptr) returned_.insert(event.trial);
 }
 

@@ -153,7 +153,7 @@ Result<void> Experiment::start_trial(const std::string& trial_id, int start, Run
   // Each report waits for its verdict.
   run.spec.callback_lag_max = 0;
   run.durable_files = false;
-  run.spec.returns_slots_early = true;
+  run.spec.returns_slots_early = !tune::chooses_among_trials(spec_);
   run.starts_early = start == 1;
   run.held = true;  // Until the loop has heard of it, and knows whether there is a place.
   run.woken = [weak = weak_from_this(), trial_id, start] {
