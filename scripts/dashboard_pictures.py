@@ -23,9 +23,10 @@ sys.path.insert(0, str(ROOT / "tests/browser"))
 import sites  # noqa: E402
 
 WIDTH = 1120
+WIDE = 1280
 PHONE_WIDTH = 400
 HEIGHT_MAX = 900
-COLOURS_MAX = 128
+COLOURS_MAX = 256
 # Where each picture is taken; what must be there before; whether in dark colours.
 PICTURES = {
     "runs": ("", "table", False),
@@ -65,7 +66,9 @@ def main() -> None:
                 take_notebook(chromium, results / "digits", Path(scratch) / "notebook.html")
                 live = sites.Live(Path(scratch))
                 try:
-                    take(chromium, live, "nodes", "#/nodes", "td .gauge")
+                    live.join("--num-cpus", "8", "--num-gpus", "2", PATH=sites.path_with_gpus(Path(scratch)))
+                    # The CPUs at work of the node that joins.
+                    take(chromium, live, "nodes", "#/nodes", "tr:nth-child(2) td:nth-child(5) .gauge", width=WIDE)
                 finally:
                     live.close()
                 chromium.close()

@@ -176,7 +176,7 @@ Result<SeenRun> FileSite::find_run(const std::string& id) {
   if (id.find('/') != std::string::npos) return find_trial(id);
   if (id.empty() || id.starts_with('.')) return unknown_run(id);
   if (kind_ == Kind::experiment || (kind_ == Kind::run && id != name_of(location_))) return unknown_run(id);
-  const Result<SeenRun> run = run_in(folder_of(id), id);
+  Result<SeenRun> run = run_in(folder_of(id), id);
   if (!run && run.error().kind == ErrorKind::not_found) return unknown_run(id);
   return run;
 }

@@ -6,6 +6,7 @@
 #include "storage/storage.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 
 namespace headway::dashboard {
@@ -66,9 +67,9 @@ std::string place_of_awaited(RunFiles& files, const control::RunView& view) {
   if (!view.wait || view.wait->awaited.empty()) return "";
   const int rank = view.wait->awaited.front();
   return files.with([&](const RunRecord& record, const Series&) -> std::string {
-    for (auto stack = record.stacks().rbegin(); stack != record.stacks().rend(); ++stack) {
-      if (stack->rank != rank || stack->attempt != view.attempt) continue;
-      const std::string place = place_in_stack(stack->text);
+    for (const StackRecord& stack : std::views::reverse(record.stacks())) {
+      if (stack.rank != rank || stack.attempt != view.attempt) continue;
+      const std::string place = place_in_stack(stack.text);
       return place.empty() ? "" : "rank " + std::to_string(rank) + " is in " + place;
     }
     return "";

@@ -1,5 +1,6 @@
 """A driver with a dashboard, whose run of two ranks reports once for each line that rank 1 reads
-from a named pipe: live_run.py FOLDER PIPE. Prints the page's address.
+from a named pipe: live_run.py FOLDER PIPE. Prints the page's address, and where nodes join with the
+token in FOLDER/token.
 """
 
 import contextlib
@@ -24,8 +25,9 @@ def loop(config):
 
 
 def main(folder, pipe):
-    headway.init(num_cpus=2, dashboard=True)
+    headway.init(num_cpus=2, dashboard=True, listen="127.0.0.1:0", token_file=f"{folder}/token")
     print(headway.dashboard_url(), flush=True)
+    print(headway.join_address(), flush=True)
     trainer = train.DataParallelTrainer(
         loop,
         train_loop_config={"pipe": pipe},

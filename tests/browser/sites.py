@@ -36,6 +36,15 @@ class Site:
         self.process.stdout.close()
 
 
+def path_with_gpus(folder):
+    """A PATH with a program that says what that of NVIDIA says of two GPUs."""
+    stand_in = folder / "nvidia-smi"
+    lines = "0, NVIDIA H100 80GB HBM3, 37, 40960, 81559\n1, NVIDIA H100 80GB HBM3, 0, 4, 81559"
+    stand_in.write_text(f"#!/bin/sh\nexec yes '{lines}'\n")
+    stand_in.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
 def of_folder(folder, *options):
     return Site("-m", "headway", "dashboard", str(folder), *options)
 
@@ -47,7 +56,16 @@ class Live(Site):
         pipe = folder / "lines"
         os.mkfifo(pipe)
         super().__init__(str(HERE / "live_run.py"), str(folder), str(pipe), **environment)
+        self.address = self.process.stdout.readline().strip()
+        self.token_file = folder / "token"
+        self.agents = []
         self.lines = pipe.open("w")
+
+    def join(self, *options, **environment):
+        """One more node, which is this machine too."""
+        command = [sys.executable, "-m", "headway.agent", "--join", self.address, "--token-file", str(self.token_file)]
+        environment = os.environ | environment
+        self.agents.append(subprocess.Popen([*command, *options], env=environment, stderr=subprocess.DEVNULL))
 
     def report(self, line):
         self.lines.write(f"{line}\n")
@@ -56,3 +74,5 @@ class Live(Site):
     def close(self):
         super().close()
         self.lines.close()
+        for agent in self.agents:
+            agent.wait(30)

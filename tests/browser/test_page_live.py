@@ -1,6 +1,5 @@
 """A run at work under the page, and a driver that dies under it."""
 
-import os
 import re
 
 import pytest
@@ -46,11 +45,7 @@ def test_the_numbers_follow_a_run(live, run):
 
 def test_nodes_have_their_gpus_as_nvidia_smi_tells(window, tmp_path):
     # There is no GPU here: this program says what that of NVIDIA says of two.
-    stand_in = tmp_path / "nvidia-smi"
-    lines = "0, NVIDIA H100 80GB HBM3, 37, 40960, 81559\n1, NVIDIA H100 80GB HBM3, 0, 4, 81559"
-    stand_in.write_text(f"#!/bin/sh\nexec yes '{lines}'\n")
-    stand_in.chmod(0o755)
-    live = sites.Live(tmp_path, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    live = sites.Live(tmp_path, PATH=sites.path_with_gpus(tmp_path))
     try:
         page = window.open(live, "#/nodes")
         gpus = page.locator(".gpu")
@@ -61,6 +56,21 @@ def test_nodes_have_their_gpus_as_nvidia_smi_tells(window, tmp_path):
         page.close()
     finally:
         live.close()
+
+
+def test_a_node_that_has_joined_has_its_own_figures(live, window, tmp_path):
+    page = window.open(live, "#/nodes")
+    rows = page.get_by_role("table", name="Nodes").get_by_role("row")
+    expect(rows).to_have_count(2)
+    live.join("--num-cpus", "4", "--num-gpus", "2", PATH=sites.path_with_gpus(tmp_path))
+    expect(rows).to_have_count(3, timeout=15000)
+    joined = rows.nth(2)
+    expect(joined).to_contain_text("node-1")
+    expect(joined).to_contain_text("0 of 4 taken")
+    expect(joined.locator(".gpu").first).to_contain_text(re.compile("37 %.*42.9 GB of 85.5 GB"), timeout=15000)
+    # The CPUs at work, since the look before.
+    expect(joined.get_by_role("cell").nth(3).locator(".gauge")).to_be_visible(timeout=15000)
+    expect(rows.nth(1)).not_to_contain_text("H100")
 
 
 def test_a_node_without_gpus_says_so(live, window):

@@ -16,7 +16,7 @@ export class NodesView {
     const nodes = state.nodes ?? [];
     patch(this.element, h("h1", null, counted(nodes.length, "node")),
       table({ caption: "Nodes", rows: nodes, key: (of) => of.node?.node_id, empty: "No node has joined.", columns: [
-        { title: "Node", cell: (of) => [of.node?.hostname || of.node?.node_id, of.leaving && h("span", { class: "tag wait" }, "leaving")] },
+        { title: "Node", cell: (of) => [of.node?.hostname || of.node?.node_id, nodes.length > 1 && h("span", { class: "quiet" }, ` ${of.node?.node_id}`), of.leaving && h("span", { class: "tag wait" }, "leaving")] },
         { title: "Address", code: true, cell: (of) => of.node?.node_ip },
         ...resources(nodes).map((name) => ({ title: name, cell: (of) => meter(name, of) })),
         { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share, percent(of.use?.cpu_share)) },
