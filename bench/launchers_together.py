@@ -3,8 +3,8 @@ run at the same time.
 
 launchers_together.py lightning|transformers|xgboost|lightgbm STEPS
 
-A machine whose clock rate changes from one run to the next changes both alike, so that one per cent
-can be told.
+A machine whose clock rate changes from one run to the next changes both alike, so that a difference
+of one per cent shows.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ ROWS = [
     (CheckpointConfig, {"on_upload_failure": "x"}, ValueError, "on_upload_failure", '"x"', '"raise" or "warn"'),
     (RunConfig, {"sync_config": {}}, TypeError, "RunConfig.sync_config", "{} (dict)", "a SyncConfig or None"),
     (RunConfig, {"verbose": 4}, ValueError, "RunConfig.verbose", "4", "0 (warnings)"),
-    (RunConfig, {"verbose": True}, TypeError, "RunConfig.verbose", "True (bool)", "0 (warnings)"),
+    (RunConfig, {"verbose": "1"}, TypeError, "RunConfig.verbose", "'1' (str)", "0 (warnings)"),
     (RunConfig, {"log_to_file": "a/b"}, ValueError, "RunConfig.log_to_file", "'a/b'", "a file's name"),
     (RunConfig, {"log_to_file": 3}, TypeError, "RunConfig.log_to_file", "3 (int)", "a file's name"),
     (RunConfig, {"local_dir": "x"}, ValueError, "RunConfig.local_dir", "'x'", "storage_path says"),

@@ -28,8 +28,8 @@ FRAMEWORKS = frozenset(
 )
 #: They import the module of a class when the class is first used.
 LAZY = frozenset({"diffusers", "transformers"})
-#: Variables that no framework reads when it is imported, but later: whoever sets one of them has not
-#: set up an import.
+#: Variables that no framework reads when it is imported, but later: whoever sets one of them has
+#: not set up an import.
 READ_LATER = frozenset(
     {
         "ACCELERATE_MIXED_PRECISION",
@@ -68,8 +68,8 @@ def framework_imports(function: types.FunctionType) -> Iterator[str]:
 
 def may_set_variables(code: types.CodeType) -> bool:
     """Whether a function's code, or that of functions in it, has more to do with the environment
-    than to read a variable, or to set one of ``READ_LATER``. A framework may read the others when it
-    is imported.
+    than to read a variable, or to set one of ``READ_LATER``. A framework may read the others when
+    it is imported.
     """
     found = list(instructions(code))
     for at, each in enumerate(found):

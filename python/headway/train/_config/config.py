@@ -281,7 +281,8 @@ class RunConfig:
         sync_config: See :class:`SyncConfig`.
         verbose: 0 shows warnings only. 1 (default) shows a table of the reports, each rank's
             output, and what happens to the run. 2 shows reports in full instead of the table: a
-            line a metric, the automatic ones too; so does 3, which older scripts have.
+            line a metric, the automatic ones too; so does 3, which older scripts have. False is 0,
+            and True is 1.
         log_to_file: Whether each rank's output is kept in ``logs/rank_<r>.log`` too; yes by
             default. A name ``x`` keeps it in ``logs/rank_<r>.x``; a pair of names keeps standard
             output and standard error apart.
@@ -384,7 +385,8 @@ class RunConfig:
 
     def _check_output(self) -> None:
         allowed = "0 (warnings), 1 (progress and output), 2 or 3 (reports in full)"
-        self.verbose = check_int("RunConfig.verbose", 1 if self.verbose is None else self.verbose, allowed)
+        verbose = {None: 1, False: 0, True: 1}.get(self.verbose, self.verbose)
+        self.verbose = check_int("RunConfig.verbose", verbose, allowed)
         if self.verbose not in (0, 1, 2, 3):
             raise ValueError(f"RunConfig.verbose is {self.verbose}; allowed: {allowed}")
         self.log_to_file, self._log_names = check_log_to_file(self.log_to_file)
