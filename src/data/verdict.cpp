@@ -32,6 +32,13 @@ const StageCounters& slowest(std::span<const StageCounters> stages) {
   return *found;
 }
 
+/// Whether the stage can be what the ranks waited for: as a share of the time, its work is at least
+/// half of their wait.
+bool explains(const StageCounters& stage, double waiting_share) {
+  const double worked_s = std::max(stage.busy_s, stage.waiting_memory_s);
+  return 2 * worked_s >= waiting_share * total_s(stage);
+}
+
 std::string stage_words(const StageCounters& stage) {
   if (stage.waiting_memory_s > stage.busy_s) {
     return "; " + stage.name + " waited for memory " + percent(stage.waiting_memory_s, total_s(stage)) +
@@ -57,8 +64,12 @@ Verdict verdict_of(std::span<const StageCounters> stages, const RankCounters& ra
   verdict.words += ": ranks waited for batches " + percent(ranks.waiting_s, ranks.elapsed_s) + " of the time";
   if (verdict.is_data_bound && !stages.empty()) {
     const StageCounters& stage = slowest(stages);
-    verdict.stage = stage.name;
-    verdict.words += stage_words(stage);
+    if (explains(stage, verdict.waiting_share)) {
+      verdict.stage = stage.name;
+      verdict.words += stage_words(stage);
+    } else {
+      verdict.words += "; no stage was busy for as long: most of it was their start";
+    }
   }
   return verdict;
 }

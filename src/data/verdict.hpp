@@ -13,7 +13,9 @@ namespace headway::data {
 struct Verdict {
   bool is_data_bound = false;
   double waiting_share = 0;          ///< Of the ranks' time.
-  std::optional<std::string> stage;  ///< The one that the others wait for, when it is data-bound.
+  /// The one that the others wait for, when it is data-bound; none where all of them were idle, as
+  /// at the start of a short run.
+  std::optional<std::string> stage;
   std::string words;
 };
 BOOST_DESCRIBE_STRUCT(Verdict, (), (is_data_bound, waiting_share, stage, words))

@@ -14,7 +14,9 @@ BOOST_AUTO_TEST_CASE(a_line_is_what_was_written_last_over_it) {
 
 BOOST_AUTO_TEST_CASE(colours_stay_and_movements_of_the_cursor_do_not) {
   BOOST_TEST(output_line("\x1b[A{'eval_loss': 1}\x1b[2K\x1b[1;5H").seen == "{'eval_loss': 1}");
-  BOOST_TEST(output_line("\x1b]0;title\x07" "a\x1b[31;1mred\x1b[0m\x1b").seen == "a\x1b[31;1mred\x1b[0m");
+  BOOST_TEST(output_line("\x1b]0;title\x07"
+                         "a\x1b[31;1mred\x1b[0m\x1b")
+                 .seen == "a\x1b[31;1mred\x1b[0m");
 }
 
 BOOST_AUTO_TEST_CASE(a_progress_bar_that_was_drawn_before_with_other_numbers_has_ended) {

@@ -31,6 +31,17 @@ BOOST_AUTO_TEST_CASE(the_stage_is_named_that_the_others_wait_for) {
   BOOST_TEST(verdict_of(source_is_slow, {31, 100}).stage.value() == "read");
 }
 
+BOOST_AUTO_TEST_CASE(a_stage_that_was_idle_too_is_not_named) {
+  const std::vector<StageCounters> stages = {{"read", 1, 2, 0, 98}, {"deal", 1, 1, 99, 0}};
+  const Verdict verdict = verdict_of(stages, {8, 100});
+  BOOST_TEST(!verdict.stage.has_value());
+  BOOST_TEST(
+      verdict.words ==
+      "data-bound: ranks waited for batches 8 % of the time; no stage was busy for as long: most of it was their "
+      "start");
+  BOOST_TEST(verdict_line(verdict) == "data-bound: ranks waited 8 % of the time for data");
+}
+
 BOOST_AUTO_TEST_CASE(a_budget_that_is_too_small_is_said) {
   const std::vector<StageCounters> stages = {{"read", 1, 10, 0, 90, 0, 0, 90}, {"windows", 1, 5, 90, 5}};
   BOOST_TEST(verdict_of(stages, {40, 100}).words ==

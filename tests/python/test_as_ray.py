@@ -144,8 +144,8 @@ def test_the_command_gives_the_scripts_exit_status(tmp_path):
             "AttributeError: headway.tune.TrialResults: this of Ray Tune is not part of Headway",
         ),
         (
-            "import ray.tune.execution",
-            "ModuleNotFoundError: ray.tune.execution: this of Ray Tune is not part of Headway",
+            "import ray.tune.experimental",
+            "ModuleNotFoundError: ray.tune.experimental: this of Ray Tune is not part of Headway",
         ),
         ("ray.data.read_hudi('x')", "AttributeError: headway.data.read_hudi: read it with its own client, as"),
         ("from ray.train import no_such", "ImportError: cannot import name 'no_such' from 'headway.train'"),

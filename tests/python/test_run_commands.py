@@ -169,21 +169,12 @@ def test_the_nodes_of_a_driver_are_listed_with_what_is_free(at_work, storage):
     output = ""
     while "  1  up" not in output:
         output = good("nodes", "work", storage=storage)
-    assert output.splitlines()[0].split() == [
-        "node",
-        "host",
-        "CPU",
-        "GPU",
-        "free",
-        "CPU",
-        "free",
-        "GPU",
-        "ranks",
-        "state",
-    ]
+    titles = ["node", "host", "CPU", "GPU", "free CPU", "free GPU", "CPUs at work", "memory", "GPUs at work"]
+    assert re.split("  +", output.splitlines()[0].strip()) == [*titles, "their memory", "ranks", "state"]
     assert output.splitlines()[1].split()[:2] == ["local", os.uname().nodename]
     assert f"the driver is process {os.getpid()} on {os.uname().nodename}" in output
-    assert good("nodes", storage=storage) == output
+    # How much is in use changes from one look to the next.
+    assert good("nodes", storage=storage).splitlines()[-1] == output.splitlines()[-1]
 
 
 def test_nodes_of_a_run_that_has_ended_are_refused(ended, storage):

@@ -385,8 +385,8 @@ class RunConfig:
 
     def _check_output(self) -> None:
         allowed = "0 (warnings), 1 (progress and output), 2 or 3 (reports in full)"
-        verbose = {None: 1, False: 0, True: 1}.get(self.verbose, self.verbose)
-        self.verbose = check_int("RunConfig.verbose", verbose, allowed)
+        given = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        self.verbose = check_int("RunConfig.verbose", 1 if given is None else given, allowed)
         if self.verbose not in (0, 1, 2, 3):
             raise ValueError(f"RunConfig.verbose is {self.verbose}; allowed: {allowed}")
         self.log_to_file, self._log_names = check_log_to_file(self.log_to_file)
