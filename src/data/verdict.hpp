@@ -13,9 +13,7 @@ namespace headway::data {
 struct Verdict {
   bool is_data_bound = false;
   double waiting_share = 0;          ///< Of the ranks' time.
-  /// The one that the others wait for, when it is data-bound; none where all of them were idle, as
-  /// at the start of a short run.
-  std::optional<std::string> stage;
+  std::optional<std::string> stage;  ///< That the others wait for; none where all were idle.
   std::string words;
 };
 BOOST_DESCRIBE_STRUCT(Verdict, (), (is_data_bound, waiting_share, stage, words))
