@@ -1100,7 +1100,7 @@ class DataProcess:
     The data process of this machine; it ends with the last of its clients.
     """
 
-    def __init__(self, program: str, folder: str) -> None:
+    def __init__(self, program: str, folder: str, environment: Mapping[str, str] = {}) -> None:
         """
         Starts it; with a folder, one that was started for the same folder is used if it still runs.
         """

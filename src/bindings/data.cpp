@@ -151,8 +151,10 @@ class PyStream {
   std::unique_ptr<feed::Stream> stream_;
 };
 
-std::unique_ptr<feed::DataProcess> start_process(const std::string& program, const std::string& folder) {
-  return std::make_unique<feed::DataProcess>(without_gil([&] { return feed::DataProcess::start(program, folder); }));
+std::unique_ptr<feed::DataProcess> start_process(const std::string& program, const std::string& folder,
+                                                 const std::map<std::string, std::string>& environment) {
+  return std::make_unique<feed::DataProcess>(
+      without_gil([&] { return feed::DataProcess::start(program, folder, environment); }));
 }
 
 nb::bytes schema_of(const PyBatch& self) {
@@ -251,6 +253,7 @@ void bind_data(nb::module_& module) {
   nb::class_<feed::DataProcess>(module, "DataProcess",
                                 "The data process of this machine; it ends with the last of its clients.")
       .def(nb::new_(&start_process), nb::arg("program"), nb::arg("folder"),
+           nb::arg("environment") = std::map<std::string, std::string>(),
            "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
       // Keeps the GIL: a field.
       .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")

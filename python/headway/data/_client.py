@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import threading
@@ -241,7 +242,7 @@ def _client(context: DataContext) -> _core.DataClient:
             _engines.clear()
             _check_pyarrow()
             ending.at_shutdown(_leave)
-            process = _core.DataProcess(_program(), _shared_folder())
+            process = _core.DataProcess(_program(), _shared_folder(), _library_path())
             there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(_hello(context))))
         return there[1]
 
@@ -278,6 +279,17 @@ def _leave() -> None:
 def _program() -> str:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return os.path.join(package, "bin", "headway-data")
+
+
+def _library_path() -> dict[str, str]:
+    """Where the program finds Arrow. It knows the folder beside Headway's own; pyarrow may be in
+    another one, that of the system for example.
+    """
+    spec = importlib.util.find_spec("pyarrow")
+    if spec is None or spec.origin is None:
+        return {}
+    before = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": os.path.dirname(spec.origin) + (f":{before}" if before else "")}
 
 
 def _shared_folder() -> str:
