@@ -63,6 +63,7 @@ def main() -> None:
                 for name, (address, awaited, dark) in PICTURES.items():
                     take(chromium, site, name, address, awaited, dark=dark)
                 take(chromium, site, "phone", "#/run/bad-batch", ".failure details[data-key] pre", width=PHONE_WIDTH)
+                take_comparison(chromium, site)
                 take_notebook(chromium, results / "digits", Path(scratch) / "notebook.html")
                 live = sites.Live(Path(scratch))
                 try:
@@ -99,6 +100,25 @@ def take(
     drawn(page)
     height = min(HEIGHT_MAX, page.evaluate("document.querySelector('main').getBoundingClientRect().bottom"))
     page.screenshot(path=str(file), clip={"x": 0, "y": 0, "width": width, "height": height - 32})
+    context.close()
+    shrink(file)
+
+
+def take_comparison(chromium: Browser, site: sites.Site) -> None:
+    """Three trials of the experiment, chosen in its table."""
+    file = ROOT / "docs/dashboard-compared.png"
+    context = chromium.new_context(viewport={"width": WIDTH, "height": HEIGHT_MAX})
+    page = context.new_page()
+    page.goto(site.link)
+    page.wait_for_url(site.url)
+    page.goto(site.url + "#/experiment/sweep/trials")
+    boxes = page.locator("tr[data-key=row] input[type=checkbox]")
+    for place in range(3):
+        boxes.nth(place).check()
+    compared = page.locator("section.compare")
+    compared.wait_for()
+    drawn(page)
+    compared.screenshot(path=str(file))
     context.close()
     shrink(file)
 

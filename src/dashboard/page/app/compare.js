@@ -56,5 +56,5 @@ function copyButton(row) {
     } catch {
       button.textContent = "✗";
     }
-  } }, "⧉");
+  } }, "Copy");
 }
