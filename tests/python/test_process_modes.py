@@ -28,6 +28,7 @@ def test_workers_are_forked_or_started_afresh(fit):
 
         return "torch" in sys.modules, os.getsid(0) == os.getpid()
 
+    headway.shutdown()  # Else workers may come from the factory of a run with torch.
     pid, parent, command, has_torch = fit(loop).return_value
     guards = [child for child in processes.children(os.getpid()) if processes.is_guard(child)]
     assert parent in {factory for guard in guards for factory in processes.children(guard)}
