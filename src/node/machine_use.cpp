@@ -1,5 +1,6 @@
 #include "node/machine_use.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -43,7 +44,8 @@ void MachineUse::read_cpus(std::string_view stat) {
     all += ticks;
     if (field == 3 || field == 4) idle += ticks;
   }
-  if (all_ > 0 && all > all_) use_.cpu_share = (all - idle - busy_) / (all - all_);
+  // The kernel's counts of waiting may go back, and a share outside of these is no sound message.
+  if (all_ > 0 && all > all_) use_.cpu_share = std::clamp((all - idle - busy_) / (all - all_), 0.0, 1.0);
   busy_ = all - idle;
   all_ = all;
 }
