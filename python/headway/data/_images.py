@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 from typing import Any
 
 from headway._values.arguments import check_str
+from headway._values.packages import check_installed
 
 _ALLOWED = 'a format that Pillow writes, such as "png", "jpeg" or "webp"'
 
@@ -59,10 +59,7 @@ class EncodedImage:
 
 def _kind_of(extension: str) -> str:
     """Pillow's name of a format."""
-    if importlib.util.find_spec("PIL") is None:
-        raise ModuleNotFoundError(
-            "write_images needs the package pillow, which is not installed; run: pip install pillow", name="PIL"
-        )
+    check_installed("write_images", "PIL", "pillow")
     from PIL import Image
 
     kind = Image.registered_extensions().get(f".{extension}", extension.upper())

@@ -3,15 +3,14 @@
 #include "core/location.hpp"
 #include "driver/staging_root.hpp"
 #include "driver/tune/experiment_journal.hpp"
+#include "storage/disk/checksum.hpp"
 #include "storage/disk/directory.hpp"
 #include "storage/disk/file.hpp"
 #include "storage/storage.hpp"
 #include "wire/thread_pool.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
+#include <span>
 #include <string_view>
 
 namespace headway::driver {
@@ -23,13 +22,12 @@ constexpr auto pause_min = std::chrono::seconds(2);
 /// Copying takes at most one part in so many of the time.
 constexpr int share = 20;
 
-/// The same for each driver of the experiment: FNV-1a.
+/// The same for each driver of the experiment: 16 digits.
 std::string short_hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return digits.data();
+  storage::Checksum checksum;
+  checksum.add(std::as_bytes(std::span(text)));
+  const std::string named = checksum.text();
+  return named.substr(named.find(':') + 1);
 }
 
 /// None where there is no such file.
