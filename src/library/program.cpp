@@ -273,10 +273,7 @@ bool enter_program(int argc, char** argv) {
   const std::string entered_as = role == nullptr ? "" : role;
   unsetenv(role_variable);
   const std::vector<std::string> arguments(argv, argv + argc);
-  if (entered_as == "factory") {
-    const char* driver = std::getenv(node::agent_variable);
-    serve_as_guard(control_fd, life_fd, driver == nullptr ? getppid() : number(driver), arguments);
-  }
+  if (entered_as == "factory") serve_as_guard(control_fd, life_fd, node::agent_of_this_process(), arguments);
   if (argc > 1 && std::strcmp(argv[1], agent_argument) == 0 && entered_as.empty()) {
     node::FactoryConfig factory = runtime_config().factory;
     factory.command = {own_program};

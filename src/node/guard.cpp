@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -79,6 +80,11 @@ int left_ms(std::int64_t lease_end_ns) {
 }
 
 }  // namespace
+
+pid_t agent_of_this_process() {
+  const char* agent = std::getenv(agent_variable);
+  return agent != nullptr ? std::atoi(agent) : getppid();
+}
 
 Guard::Guard(int life_fd, pid_t agent) : life_fd_(life_fd), agent_(agent) {
   fcntl(life_fd_, F_SETFD, FD_CLOEXEC);

@@ -10,6 +10,9 @@ namespace headway::node {
 /// guards and their workers.
 inline constexpr const char* agent_variable = "HEADWAY_AGENT_PID";
 
+/// The process that the variable names; without it, this process's parent.
+pid_t agent_of_this_process();
+
 /// Sees to it that nothing of one command (a worker factory) is left behind. For a separate
 /// process, with one thread, that does nothing else: it must outlive a driver and a factory that
 /// are killed.

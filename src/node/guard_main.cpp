@@ -13,8 +13,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: headway-guard LIFE_FD COMMAND [ARG...]\n");
     return 2;
   }
-  const char* agent = std::getenv(headway::node::agent_variable);
-  headway::node::Guard guard(std::atoi(argv[1]), agent != nullptr ? std::atoi(agent) : getppid());
+  headway::node::Guard guard(std::atoi(argv[1]), headway::node::agent_of_this_process());
   const pid_t command = guard.fork_command();
   if (command == 0) {
     execvp(argv[2], argv + 2);
