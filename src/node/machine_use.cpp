@@ -8,7 +8,7 @@
 namespace headway::node {
 namespace {
 
-std::string text_in(const char* path) {
+std::string text_in(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -22,8 +22,8 @@ bool has_gpus(const Resources& total) {
 }
 
 const Use& MachineUse::look(bool with_gpus) {
-  read_cpus(text_in("/proc/stat"));
-  read_memory(text_in("/proc/meminfo"));
+  read_cpus(text_in(proc_ + "/stat"));
+  read_memory(text_in(proc_ + "/meminfo"));
   if (with_gpus) {
     use_.gpus = gpus_.look(std::chrono::steady_clock::now());
     use_.why_no_gpus = gpus_.why_none();

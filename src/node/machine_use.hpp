@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace headway::node {
 
@@ -26,12 +28,16 @@ bool has_gpus(const Resources& total);
 /// Looks at this machine. Used by one thread at a time.
 class MachineUse {
  public:
+  /// `proc`: the folder in which the kernel tells.
+  explicit MachineUse(std::string proc = "/proc") : proc_(std::move(proc)) {}
+
   const Use& look(bool with_gpus);
 
  private:
   void read_cpus(std::string_view stat);
   void read_memory(std::string_view meminfo);
 
+  std::string proc_;
   Use use_;
   GpuWatch gpus_;
   double busy_ = 0;
