@@ -55,9 +55,13 @@ class Table:
 
 
 def fit(library: str, trial: Any, space: dict[str, Any], trials: int, name: str, **search: Any) -> Any:
-    """An experiment's results."""
+    """An experiment's results. Ray reuses its processes: what it finds is the same, and it needs
+    seconds where it needs minutes with a process a trial.
+    """
     tune = importlib.import_module(f"{library}.tune")
-    config = tune.TuneConfig(metric="loss", mode="min", num_samples=trials, max_concurrent_trials=1, **search)
+    config = tune.TuneConfig(
+        metric="loss", mode="min", num_samples=trials, max_concurrent_trials=1, reuse_actors=library == "ray", **search
+    )
     run_config = tune.RunConfig(storage_path=str(program.folder()), name=name, verbose=0)
     return tune.Tuner(trial, param_space=space, tune_config=config, run_config=run_config).fit()
 

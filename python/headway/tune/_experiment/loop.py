@@ -70,7 +70,7 @@ class ExperimentLoop:
         self._front: FrontScheduler | None = None
         if decides(self._scheduler):
             self._front = FrontScheduler(self._scheduler, experiment, records, self._name, tune_config.search_alg)
-        self._names = TrialNames(len(records))
+        self._names = TrialNames(len(records), records.newest_id)
         self._stop = run_config.stop if callable(run_config.stop) else None
         self._is_over = False
         self._callbacks = callbacks

@@ -19,10 +19,11 @@ class TrialNames:
 
     Args:
         begun: How many trials earlier drivers have begun.
+        newest: The newest one's id: the ids of an experiment begin alike, whoever drives it.
     """
 
-    def __init__(self, begun: int = 0):
-        self._start = secrets.token_hex(3)[:5]
+    def __init__(self, begun: int = 0, newest: str | None = None):
+        self._start = newest.partition("_")[0] if newest else secrets.token_hex(3)[:5]
         self._next = begun
 
     @property

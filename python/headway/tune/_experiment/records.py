@@ -94,6 +94,11 @@ class Records:
     def __iter__(self) -> Iterator[TrialRecord]:
         return iter(self._by_id.values())
 
+    @property
+    def newest_id(self) -> str | None:
+        """The id of the trial that was suggested last, if there is one."""
+        return next(reversed(self._by_id), None)
+
     def __getitem__(self, trial_id: str) -> TrialRecord:
         return self._by_id[trial_id]
 

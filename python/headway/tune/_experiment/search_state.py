@@ -14,7 +14,7 @@ import cloudpickle
 
 from headway import _core
 from headway._values.log import notice, warn
-from headway.tune._experiment.records import Records
+from headway.tune._experiment.records import Records, TrialRecord
 from headway.tune._experiment.space_filling import filled
 from headway.tune._experiment.tune_config import TuneConfig
 from headway.tune._space.variants import Path
@@ -29,6 +29,9 @@ _SAVING_PAUSE_S = 0.1
 # Trials that are ready before there is a place for them. A searcher that learns suggests them
 # without the results of those that run.
 _SUGGESTED_AHEAD = 2
+
+# How many suggestions that a state lacks are asked for again: one takes a library up to 0.1 s.
+_ASKED_AGAIN_MAX = 100
 
 # Marks, in its folder's name, a trial that the search has not suggested: its configuration was
 # tried before.
@@ -52,7 +55,10 @@ class SearchState:
         self._path = path
         self._samples = config.num_samples
         self._asked = 0
-        self._live: set[str] = set()
+        # What the searcher has suggested for trials that have not ended.
+        self._live: dict[str, dict[str, Any] | None] = {}
+        # Suggestions of a driver before for trials that its journal does not have.
+        self._kept: dict[str, dict[str, Any] | None] = {}
         self._told = 0
         # Trials that resume and that the searcher does not know; each gives its configuration.
         self._unknown: dict[str, Callable[[], dict[str, Any]]] = {}
@@ -104,14 +110,25 @@ class SearchState:
             return config, {_AGAIN: True}
         if not self._is_basic and self._samples != -1 and self._asked >= self._samples:
             return Searcher.FINISHED
-        suggestion = self._searcher.suggest(trial_id)
+        suggestion: dict[str, Any] | str | None = self._take_kept(trial_id)
+        if suggestion is None:
+            suggestion = self._searcher.suggest(trial_id)
         if not isinstance(suggestion, dict):
             return suggestion
         self._asked += 1
-        self._live.add(trial_id)
+        self._live[trial_id] = None if self._is_basic else suggestion
         if isinstance(self._searcher, BasicVariantGenerator):
             return suggestion, self._searcher.drawn
         return filled(self._space, suggestion)
+
+    def _take_kept(self, trial_id: str) -> dict[str, Any] | None:
+        """What a driver before had suggested for the trial. No trial comes of what is kept for others."""
+        suggestion = self._kept.pop(trial_id, None)
+        if suggestion is None:
+            for other in self._kept:
+                self._searcher.on_trial_complete(other, None, error=True)
+            self._kept.clear()
+        return suggestion
 
     def heard(self, trial_id: str, line: dict[str, Any]) -> None:
         """A report."""
@@ -121,7 +138,7 @@ class SearchState:
     def ended(self, trial_id: str, last: Mapping[str, Any] | None, *, error: bool) -> None:
         """A trial's end."""
         if trial_id in self._live:
-            self._live.discard(trial_id)
+            del self._live[trial_id]
             self._told += 1
             result = dict(last) if last and self._has_needs(last) else None
             self._searcher.on_trial_complete(trial_id, result, error=error)
@@ -175,14 +192,13 @@ class SearchState:
                     break
                 self._searcher.on_trial_complete(record.trial_id)
             over = ("terminated", "errored")
-            self._live = {record.trial_id for record in suggested if record.state not in over}
+            self._live = {record.trial_id: None for record in suggested if record.state not in over}
             return
-        if known < len(suggested):
-            self._searcher.draw_behind(len(suggested))
         there = {record.trial_id for record in suggested}
-        for trial_id in self._live - there:
-            self.ended(trial_id, None, error=True)
+        self._kept = {trial_id: self._live.pop(trial_id) for trial_id in [*self._live] if trial_id not in there}
+        asks_again = not self._kept and len(suggested) - known <= _ASKED_AGAIN_MAX
         for index, record in enumerate(suggested):
+            asks_again = asks_again and (index < known or self._ask_again(records, record))
             trial_id, ended = record.trial_id, record.state in ("terminated", "errored")
             was_live = trial_id in self._live
             if ended or not unfinished:
@@ -192,6 +208,23 @@ class SearchState:
             resumes = errored if record.state == "errored" else unfinished and not ended
             if resumes and trial_id not in self._live:
                 self._unknown[trial_id] = functools.partial(records.config, record)
+
+    def _ask_again(self, records: Records, record: TrialRecord) -> bool:
+        """Asks for a suggestion that the state lacks and the journal has. With a seed it is the same
+        one, and the search goes on as if it had not been interrupted. Another one is withdrawn, so
+        that a seed does not draw again what trials have been made of.
+
+        Returns:
+            Whether there was a suggestion.
+        """
+        suggestion = self._searcher.suggest(record.trial_id)
+        if not isinstance(suggestion, dict):
+            return False
+        if _same(filled(self._space, suggestion)[0], records.config(record)):
+            self._live[record.trial_id] = suggestion
+        else:
+            self._searcher.on_trial_complete(record.trial_id, None, error=True)
+        return True
 
     def _load(self, suggested: int) -> int:
         """The newest state; how many trials it knows, of those that were suggested."""
@@ -210,7 +243,7 @@ class SearchState:
         except Exception as error:
             warn(f"the searcher's state in {newest} cannot be loaded: {type(error).__name__}: {error}")
             return 0
-        self._live = set(state["live"])
+        self._live = state["live"]
         asked: int = state["asked"]
         return asked
 
@@ -224,3 +257,11 @@ class SearchState:
             self._searcher.add_evaluated_point(config(), values if len(values) > 1 else values[0])
         except (NotImplementedError, TypeError) as error:
             notice(f"the searcher does not learn from a trial of the driver before: {error}")
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two configurations are equal; values that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except ValueError:
+        return False

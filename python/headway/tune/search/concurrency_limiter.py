@@ -80,10 +80,6 @@ class ConcurrencyLimiter(Searcher):
             for each, outcome in ended.items():
                 self.searcher.on_trial_complete(each, *outcome)
 
-    def draw_behind(self, count: int) -> None:
-        """The searcher's."""
-        self.searcher.draw_behind(count)
-
     def add_evaluated_point(
         self,
         parameters: dict[str, Any],

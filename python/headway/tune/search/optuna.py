@@ -183,15 +183,6 @@ class OptunaSearch(Searcher):
         )
         study.add_trial(trial)
 
-    def draw_behind(self, count: int) -> None:
-        """Continues with another seed.
-
-        Args:
-            count: How many suggestions there have been.
-        """
-        if self._seed is not None and self._study is not None:
-            self._study.sampler = _sampler(None, self._seed + count)
-
     def _take_space(self, space: object) -> None:
         if callable(space):
             self._space = space

@@ -103,10 +103,6 @@ class Repeater(Searcher):
         result = {**(group.last or {}), self.metric: sum(known) / len(known)}
         self.searcher.on_trial_complete(group.leader, result, error=False)
 
-    def draw_behind(self, count: int) -> None:
-        """The searcher's."""
-        self.searcher.draw_behind(count)
-
     def get_state(self) -> dict[str, Any]:
         """The repeater's and the searcher's."""
         own = {name: value for name, value in self.__dict__.items() if name != "searcher"}

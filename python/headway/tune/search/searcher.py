@@ -155,14 +155,6 @@ class Searcher:
             cloudpickle.dump(self.get_state(), file)
         os.replace(beside, checkpoint_path)
 
-    def draw_behind(self, count: int) -> None:
-        """Called where an experiment is restored, and this searcher's state lacks suggestions that
-        trials have been made of: a seed must not draw these again.
-
-        Args:
-            count: How many there have been in all.
-        """
-
     def restore(self, checkpoint_path: str) -> None:
         """Takes up the state of a file that ``save`` has written.
 
