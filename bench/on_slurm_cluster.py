@@ -60,7 +60,9 @@ def main(library: str) -> None:
     with SlurmCluster(program.folder() / "slurm", NODES) as cluster:
         cluster.enter()
         os.environ["SLURM_CONF"] = cluster.environment["SLURM_CONF"]
-        program.finish(first_step_s=(run_headway if library == "headway" else run_alone)(where))
+        first_step_s = (run_headway if library == "headway" else run_alone)(where)
+        cluster.wait_idle()  # Servers that are killed earlier leave what serves a job that ends.
+    program.finish(first_step_s=first_step_s)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 
 import program
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "python"))
+TESTS = str(Path(__file__).resolve().parents[1] / "tests" / "python")
 
 DATASETS = ("vehicle", "segment")
 EPOCHS = 27
@@ -124,7 +124,7 @@ def _best_of_asha(library: str, seed: int, trials: int) -> float:
     tune = importlib.import_module(f"{library}.tune")
 
     def trial(config: dict[str, Any]) -> None:
-        for loss in importlib.import_module("learning_curves").losses(config):
+        for loss in losses_of(config):
             tune.report({"loss": loss})
 
     scheduler = importlib.import_module(f"{library}.tune.schedulers").ASHAScheduler(
@@ -136,10 +136,16 @@ def _best_of_asha(library: str, seed: int, trials: int) -> float:
     return float(min(found[: _budget(trials)]))
 
 
+def losses_of(config: dict[str, Any]) -> Any:
+    """A network's losses, epoch by epoch. Ray's processes have another path to modules."""
+    if TESTS not in sys.path:
+        sys.path.append(TESTS)
+    return importlib.import_module("learning_curves").losses(config)
+
+
 def _best_random_curve(seed: int, trials: int) -> float:
     space = _space(importlib.import_module("headway.tune"))
-    losses = importlib.import_module("learning_curves").losses
-    found = itertools.chain.from_iterable(losses(config) for config in drawn(space, seed))
+    found = itertools.chain.from_iterable(losses_of(config) for config in drawn(space, seed))
     return min(itertools.islice(found, _budget(trials)))
 
 
