@@ -296,6 +296,16 @@ def script(tmp_path):
     script.close()
 
 
+@pytest.fixture
+def another_script(tmp_path):
+    """A second driver script beside ``script``, with a separate folder and storage."""
+    folder = tmp_path / "another"
+    folder.mkdir()
+    script = Script(folder)
+    yield script
+    script.close()
+
+
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
     """A Slurm cluster for a file's tests: slurm_cluster.py."""

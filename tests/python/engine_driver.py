@@ -91,6 +91,18 @@ TRIALS = """
 """
 
 
+# Two workers, a node each, until they may end.
+PAIR = """
+    start(MORE)
+
+    def loop():
+        print("AT WORK", flush=True)
+        wait_for("go")
+
+    fit(loop, 2, placement_strategy="STRICT_SPREAD")
+"""
+
+
 class EngineDriver:
     """A driver script on a cluster; an engine's has ``start(code)`` and ``end()`` too."""
 
@@ -167,3 +179,18 @@ def check_that_trials_run_on_all_nodes_at_once(driver, more=""):
     driver.start(TRIALS.replace("MORE", more))
     assert "SCORES [0, 1, 2]" in driver.finish()
     driver.end()
+
+
+def check_that_two_drivers_share_three_nodes(first, second, more=""):
+    """The second one gets what the first one leaves, and nothing of the first one's."""
+    first.start(PAIR.replace("MORE", more))
+    first.script.wait_for("AT WORK", 2)
+    second.start(PAIR.replace("MORE", more))
+    second.script.wait_for(") has joined")
+    (first.folder / "go").touch()
+    assert "Restarting" not in first.finish()
+    second.script.wait_for("AT WORK", 2)
+    (second.folder / "go").touch()
+    second.finish()
+    first.end()
+    second.end()

@@ -8,8 +8,10 @@ from engine_driver import (
     WAITING,
     check_that_the_demo_learns_digits_on_three_nodes,
     check_that_trials_run_on_all_nodes_at_once,
+    check_that_two_drivers_share_three_nodes,
 )
 from kubernetes_cluster import NAMESPACE
+from kubernetes_driver import KubernetesDriver
 
 import cluster
 
@@ -110,6 +112,34 @@ def test_workers_of_a_group_go_to_pods_of_several_kinds(pods):
     (pods.folder / "over").touch()
     pods.finish()
     pods.end()
+
+
+def test_an_elastic_group_grows_onto_a_node_that_is_added(pods):
+    pods.start("""
+    start(cpus_per_node=2)
+
+    def loop():
+        size = train.get_context().get_world_size()
+        print("SIZE", size, flush=True)
+        while size < 4:
+            threading.Event().wait(0.05)
+            if train.get_context().get_world_rank() == 0:
+                save(0)
+            else:
+                train.report({})
+
+    fit(loop, (1, 4), placement_strategy="SPREAD", elastic_resize_monitor_interval_s=0.2)
+    """)
+    pods.script.wait_for("(rank 2) SIZE 3")
+    pods.cluster.add_node("k4")
+    assert "(rank 3) SIZE 4" in pods.finish()
+    pods.end()
+    pods.cluster.remove_node("k4")
+
+
+def test_two_drivers_share_the_cluster(pods, another_script):
+    other = KubernetesDriver(another_script, another_script.folder, pods.cluster, NAMESPACE)
+    check_that_two_drivers_share_three_nodes(pods, other, "cpus_per_node=2")
 
 
 def test_trials_of_a_tuner_run_in_all_pods_at_once(pods):

@@ -252,6 +252,19 @@ def test_an_elastic_group_grows_onto_a_node_that_is_added(lab, script):
     finish_steps(script, end, said)
 
 
+def test_two_drivers_share_the_cluster(lab, script, another_script):
+    first = begin_steps(lab, script, 2)
+    said = script.wait_for("SAVED")
+    second = begin_steps(lab, another_script, 2)
+    waited = another_script.wait_for("2 workers")
+    assert "BEGIN" not in waited, "the cluster has one more node"
+    said = finish_steps(script, first, said)
+    assert "Restarting" not in said
+    waited += another_script.wait_for("BEGIN 2 0", 2)
+    finish_steps(another_script, second, waited)
+    another_script.close()
+
+
 def test_a_node_that_is_drained_is_announced_to_ranks(lab, script):
     added = lab.ask("add", num_cpus=1, labels={"spot": "yes"})
     lab.driver(

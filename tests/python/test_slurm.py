@@ -14,8 +14,9 @@ from engine_driver import (
     WAITING,
     check_that_the_demo_learns_digits_on_three_nodes,
     check_that_trials_run_on_all_nodes_at_once,
+    check_that_two_drivers_share_three_nodes,
 )
-from slurm_driver import hold_nodes
+from slurm_driver import SlurmDriver, hold_nodes
 
 import cluster
 
@@ -201,6 +202,10 @@ def test_an_elastic_group_grows_onto_nodes_that_slurm_grants_later(driver):
     driver.cluster.run("scancel", held)
     assert "(rank 2) SIZE 3" in driver.finish()
     driver.end()
+
+
+def test_two_drivers_share_the_cluster(driver, another_script):
+    check_that_two_drivers_share_three_nodes(driver, SlurmDriver(another_script, another_script.folder, driver.cluster))
 
 
 def test_trials_of_a_tuner_run_on_all_nodes_at_once(driver):
