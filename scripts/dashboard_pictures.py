@@ -53,6 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         results = Path(scratch) / "results"
         program = shutil.copy(ROOT / "tests/browser/record_runs.py", Path(scratch) / "train.py")
+        shutil.copy(ROOT / "tests/browser/slow_run.py", scratch)
         subprocess.run([sys.executable, str(program), str(results)], check=True)
         for hostile in results.glob("<*"):
             shutil.rmtree(hostile)

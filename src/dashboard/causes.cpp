@@ -1,14 +1,11 @@
 #include "dashboard/causes.hpp"
 
-#include "dashboard/step_map.hpp"
+#include "dashboard/straggler.hpp"
 
 #include <algorithm>
 
 namespace headway::dashboard {
 namespace {
-
-/// Steps of microseconds differ by more than a quarter, and nobody waits for them.
-constexpr double noticed_s = 0.02;
 
 /// Of a rank that others waited for when the run failed.
 std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& record) {
@@ -31,8 +28,11 @@ std::vector<Cause> hangs_of(const control::RunView& view, const RunRecord& recor
 
 std::vector<Cause> causes_of(const control::RunView& view, const RunRecord& record, const VerdictContext& context) {
   std::vector<Cause> causes = hangs_of(view, record);
-  const auto straggler = straggler_in(record, control::is_over(view.state));
-  if (straggler && straggler->behind_s >= noticed_s) causes.push_back({"slow: " + straggler->words, "steps"});
+  if (const auto straggler = straggler_now(view, record)) {
+    // The verdict of a run at work says that it is slow.
+    const bool over = control::is_over(view.state);
+    causes.push_back({over ? "slow: " + straggler->words : straggler->name + " " + straggler->detail, "steps"});
+  }
   if (context.data && context.data->verdict.is_data_bound) causes.push_back({context.data->verdict.words, "data"});
   return causes;
 }

@@ -27,6 +27,16 @@ void thin(std::vector<T>& list) {
 
 }  // namespace
 
+std::string without_attempt(std::string words) {
+  constexpr std::string_view said = ", in attempt ";
+  const std::size_t begin = words.find(said);
+  if (begin == std::string::npos || begin > words.find('\n')) return words;
+  std::size_t end = begin + said.size();
+  while (end < words.size() && words[end] >= '0' && words[end] <= '9') ++end;
+  const bool whole = end > begin + said.size() && (end == words.size() || words[end] == '\n' || words[end] == ':');
+  return whole ? words.erase(begin, end - begin) : words;
+}
+
 void RunRecord::add(const driver::LoggedHistory& logged) {
   std::visit([&](const auto& event) { hear(logged.at_unix_s, event); }, logged.event);
 }
@@ -49,7 +59,7 @@ void RunRecord::hear(double at, const driver::AttemptEnded& event) {
   const auto found = std::ranges::find(attempts_.rbegin(), attempts_.rend(), event.attempt, &AttemptRecord::number);
   if (found == attempts_.rend()) return;
   found->end_s = at;
-  found->end_words = event.words;
+  found->end_words = without_attempt(event.words);
 }
 
 void RunRecord::hear(double at, const driver::CheckpointStored& event) {

@@ -77,6 +77,10 @@ struct WarningRecord {
 };
 BOOST_DESCRIBE_STRUCT(WarningRecord, (), (at_unix_s, text))
 
+/// Why an attempt ended, without ", in attempt 2" in its first line: what lists attempts has said
+/// that.
+std::string without_attempt(std::string words);
+
 class RunRecord {
  public:
   void add(const driver::LoggedHistory& logged);

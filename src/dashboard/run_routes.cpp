@@ -5,6 +5,7 @@
 #include "dashboard/json_answer.hpp"
 #include "dashboard/log_view.hpp"
 #include "dashboard/masking.hpp"
+#include "dashboard/restarts.hpp"
 #include "dashboard/run_summary.hpp"
 #include "dashboard/step_map.hpp"
 #include "storage/storage.hpp"
@@ -123,7 +124,8 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
   // storage here.
   const storage::VerifiedNotes verified = storage::verified_in(is_remote(run.location) ? run.files : run.location);
   object["logs"] = is_remote(run.files) ? JsonArray() : to_json(log_files(run.files));
-  shelf.of(run.files)->with([&](const RunRecord& record, const Series&) {
+  shelf.of(run.files)->with([&](const RunRecord& record, const Series& series) {
+    object["restart"] = to_json(restart_words(record, series));
     object["attempts"] = to_json(record.attempts());
     object["checkpoints"] = checkpoints_of(record, view, verified);
     object["stacks"] = to_json(record.stacks());
@@ -140,7 +142,9 @@ Answer answer_steps(const SeenRun& run, RunShelf& shelf, const Target& target) {
   const Result<double> points = target.number("points", cells_default, 1, cells_max);
   if (!points) return answer_of(points.error());
   return shelf.of(run.files)->with([&](const RunRecord& record, const Series&) {
-    return json_answer(to_json(step_map(record, static_cast<std::size_t>(*points), control::is_over(run.view->state))));
+    StepMap map = step_map(record, static_cast<std::size_t>(*points));
+    map.straggler = straggler_now(*run.view, record);
+    return json_answer(to_json(map));
   });
 }
 

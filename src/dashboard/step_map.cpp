@@ -1,8 +1,6 @@
 #include "dashboard/step_map.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace headway::dashboard {
 namespace {
@@ -136,7 +134,9 @@ void fill(StepMap& map, const Interval& interval, std::size_t points) {
     const auto count = now.count - then.count;
     const auto row = std::ranges::find(map.ranks, now.rank) - map.ranks.begin();
     if (count <= 0) continue;
-    const double seconds = (now.total_s - then.total_s) / static_cast<double>(count);
+    // Where all wait for one, their steps end together: what a rank did without waiting tells.
+    const double waited_s = now.waited_s.value_or(0) - then.waited_s.value_or(0);
+    const double seconds = std::max(0.0, now.total_s - then.total_s - waited_s) / static_cast<double>(count);
     for (std::size_t place = bucket(interval.from); place <= bucket(interval.to); ++place) {
       std::optional<double>& cell = map.cells[static_cast<std::size_t>(row)][place];
       // What was slow stays seen.
@@ -145,45 +145,9 @@ void fill(StepMap& map, const Interval& interval, std::size_t points) {
   }
 }
 
-std::string seconds_words(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), seconds < 1 ? "%.3g s" : "%.2f s", seconds);
-  return text.data();
-}
-
 }  // namespace
 
-std::optional<Straggler> straggler_of(const std::vector<RankSteps>& ranks, const std::vector<std::string>& hosts,
-                                      bool over) {
-  constexpr double clearly = 1.25;
-  constexpr std::int64_t steps_min = 10;
-  std::vector<std::pair<double, int>> own;
-  for (const RankSteps& rank : ranks) {
-    if (rank.count < steps_min || (!rank.waited_s && !rank.of_reports)) continue;
-    own.emplace_back((rank.total_s - rank.waited_s.value_or(0)) / static_cast<double>(rank.count), rank.rank);
-  }
-  if (own.size() < 2) return std::nullopt;
-  std::ranges::sort(own);
-  const double median = own[(own.size() - 1) / 2].first;
-  const auto [slowest, number] = own.back();
-  if (median <= 0 || slowest < clearly * median) return std::nullopt;
-  const auto place = static_cast<std::size_t>(number);
-  const std::string host = place < hosts.size() && !hosts[place].empty() ? " on " + hosts[place] : "";
-  return Straggler{number,
-                   "rank " + std::to_string(number) + host + (over ? " took " : " takes ") + seconds_words(slowest) +
-                       " for its own part of a step, the others " + seconds_words(median),
-                   slowest - median};
-}
-
-std::optional<Straggler> straggler_in(const RunRecord& record, bool over) {
-  if (record.steps().empty()) return std::nullopt;
-  const StepSample& last = record.steps().back();
-  const auto& attempts = record.attempts();
-  const auto of = std::ranges::find(attempts.rbegin(), attempts.rend(), last.attempt, &AttemptRecord::number);
-  return straggler_of(last.ranks, of == attempts.rend() ? std::vector<std::string>() : of->hosts, over);
-}
-
-StepMap step_map(const RunRecord& record, std::size_t points, bool over) {
+StepMap step_map(const RunRecord& record, std::size_t points) {
   StepMap map;
   const std::vector<Interval> intervals = intervals_of(record);
   if (intervals.empty()) return map;
@@ -203,7 +167,6 @@ StepMap step_map(const RunRecord& record, std::size_t points, bool over) {
     map.split.push_back(split_of(record, interval));
   }
   merge(map.split, points);
-  map.straggler = straggler_in(record, over);
   return map;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "dashboard/run_record.hpp"
+#include "dashboard/straggler.hpp"
 
 #include <optional>
 #include <string>
@@ -24,34 +25,21 @@ struct StepSplit {
 };
 BOOST_DESCRIBE_STRUCT(StepSplit, (), (x, from, data, forward, backward, compute, communication, checkpoint, report))
 
-/// The rank that holds the others back.
-struct Straggler {
-  int rank = 0;
-  std::string words;
-  double behind_s = 0;  ///< So much longer is its own part of a step.
-};
-BOOST_DESCRIBE_STRUCT(Straggler, (), (rank, words, behind_s))
-
 /// How long steps took, by rank and time.
 struct StepMap {
   std::vector<int> ranks;
   std::vector<std::string> hosts;  ///< By rank.
   std::optional<double> from_s;
   std::optional<double> to_s;
-  /// By rank: seconds of a step in each part of the time; unset where no step ended.
+  /// By rank: seconds of a step in each part of the time, without waiting for others where that is
+  /// known; unset where no step ended.
   std::vector<std::vector<std::optional<double>>> cells;
   std::vector<StepSplit> split;
   std::optional<Straggler> straggler;
 };
 BOOST_DESCRIBE_STRUCT(StepMap, (), (ranks, hosts, from_s, to_s, cells, split, straggler))
 
-/// `over`: it speaks of a run that has ended.
-StepMap step_map(const RunRecord& record, std::size_t points, bool over = false);
-
-/// Among ranks whose own part of a step is known: who takes clearly longer than the others.
-std::optional<Straggler> straggler_of(const std::vector<driver::RankSteps>& ranks,
-                                      const std::vector<std::string>& hosts, bool over = false);
-/// That of the newest steps that a record has.
-std::optional<Straggler> straggler_in(const RunRecord& record, bool over);
+/// All but the straggler.
+StepMap step_map(const RunRecord& record, std::size_t points);
 
 }  // namespace headway::dashboard

@@ -1,11 +1,10 @@
 #include "dashboard/verdict.hpp"
 
 #include "core/text.hpp"
+#include "dashboard/straggler.hpp"
 #include "data/verdict.hpp"
 
-#include <algorithm>
 #include <sstream>
-#include <vector>
 
 namespace headway::dashboard {
 namespace {
@@ -14,6 +13,12 @@ using control::RunState;
 using control::RunView;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Of several attempts it says which one it was.
+std::string failure_line(const RunView& view) {
+  const std::string line = first_line(view.failure->message);
+  return view.attempt > 1 ? line : without_attempt(line);
+}
 
 std::string workers_words(int count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
 
@@ -42,38 +47,15 @@ RunVerdict end_verdict(const RunView& view) {
             {}};
   }
   if (view.state == RunState::failed) {
-    return {
-        "failed: " + (view.failure ? first_line(view.failure->message) : "no reason is known"), VerdictLevel::bad, {}};
+    return {"failed: " + (view.failure ? failure_line(view) : "no reason is known"), VerdictLevel::bad, {}};
   }
   const bool preempted = view.failure && view.failure->preemption;
   const std::string reason = view.abort_reason          ? first_line(*view.abort_reason)
-                             : view.failure.has_value() ? first_line(view.failure->message)
+                             : view.failure.has_value() ? failure_line(view)
                                                         : "";
   return {std::string(preempted ? "preempted" : "aborted") + (reason.empty() ? "" : ": " + reason),
           preempted ? VerdictLevel::wait : VerdictLevel::done,
           {}};
-}
-
-/// The rank whose own part of a step takes longest, where it is clearly longer than the others'.
-std::string straggler_words(const RunView& view) {
-  constexpr double clearly = 1.25;
-  struct Own {
-    int rank = 0;
-    double seconds = 0;
-  };
-  std::vector<Own> own;
-  for (const control::RankView& rank : view.ranks) {
-    if (!rank.steps || !rank.steps->waiting_share || rank.steps->count < 10) continue;
-    own.push_back({rank.rank, rank.steps->median_s * (1 - *rank.steps->waiting_share)});
-  }
-  if (own.size() < 2) return "";
-  std::ranges::sort(own, {}, &Own::seconds);
-  const double median = own[(own.size() - 1) / 2].seconds;
-  const Own& slowest = own.back();
-  if (median <= 0 || slowest.seconds < clearly * median) return "";
-  const int percent = static_cast<int>(100 * (slowest.seconds / median - 1));
-  return "rank " + std::to_string(slowest.rank) + " holds the others back: its own part of a step takes " +
-         std::to_string(percent) + " % longer";
 }
 
 RunVerdict running_verdict(const RunView& view, const VerdictContext& context) {
@@ -88,9 +70,7 @@ RunVerdict running_verdict(const RunView& view, const VerdictContext& context) {
   if (context.data && context.data->verdict.is_data_bound) {
     return {"training, " + context.data->verdict.words, VerdictLevel::wait, since};
   }
-  if (const std::string slow = straggler_words(view); !slow.empty()) {
-    return {"training; " + slow, VerdictLevel::wait, since};
-  }
+  if (const auto straggler = straggler_of(view)) return {"training; " + straggler->words, VerdictLevel::wait, since};
   return {"training on " + workers_words(view.workers), VerdictLevel::good, since};
 }
 

@@ -4,7 +4,6 @@ One that finished after a restart, one that failed, one that hung, a slow one, o
 set, one with hostile names, and experiments. All are real; the slow one is made longer than it was.
 """
 
-import json
 import math
 import os
 import random
@@ -17,11 +16,12 @@ from pathlib import Path
 
 import headway
 import headway.data
+import numpy as np
+import slow_run
 from headway import train, tune
 from headway.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
 HOSTILE = '<img src=x onerror="window.hacked=1">'
-SLOW_RANK = 5
 
 
 def metrics_at(step, steps, seed=0):
@@ -64,6 +64,14 @@ def reads(config):
         train.report({"epoch": epoch, "rows": rows})
 
 
+def decode(batch):
+    """Slower than what is done with the rows."""
+    x = batch["id"] * 2.0
+    for _ in range(100):
+        x = np.sin(x)
+    return {"x": x}
+
+
 def fails(config):
     for step in range(31):
         print(f"step {step}")
@@ -104,38 +112,10 @@ def fit(folder, name, loop, config=None, workers=2, validation=None, datasets=No
 
 
 def slow(folder, name):
-    """A run of eight ranks for half an hour, of which one was slow: what a driver writes of it."""
-    fit(folder, name, trains, {"steps": 400, "batch_size": 256, "optimizer": "adamw"}, workers=8)
-    file = folder / name / "history.jsonl"
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    first = next(line for line in lines if line["is"] == "attempt_began")
-    began = first["at"] - 1800
-    first["at"] = began
-    first["event"]["hosts"] = [f"node-{'ab'[rank // 4]}" for rank in range(8)]
-    kept = [line for line in lines if line["is"] not in ("steps_taken", "data_waited")]
-    steps = {"total_s": 0.0, "waited_s": 0.0, "report_s": 0.0, "checkpoint_s": 0.0, "forward_s": 0.0, "backward_s": 0.0}
-    totals = [{"rank": rank, "count": 0, "of_reports": False} | steps for rank in range(8)]
-    seen = random.Random(7)
-    for at in range(1, 61):
-        own = [0.58 + seen.gauss(0, 0.02) + (0.8 if rank == SLOW_RANK and at > 22 else 0) for rank in range(8)]
-        step_s = max(own) + 0.06
-        count = round(30 / step_s)
-        for total, own_s in zip(totals, own, strict=True):
-            total["count"] += count
-            total["total_s"] += count * (own_s if at > 22 else step_s)
-            total["waited_s"] += count * (step_s - own_s) * (0.3 if at > 22 else 1)
-            total["forward_s"] += count * own_s * 0.17
-            total["backward_s"] += count * own_s * 0.33
-            total["report_s"] += 0.2
-            total["checkpoint_s"] += 4.0 if at % 15 == 0 else 0
-        event = {"attempt": 1, "ranks": json.loads(json.dumps(totals))}
-        kept.append({"at": began + at * 30, "is": "steps_taken", "event": event})
-        waited = {"waiting_s": at * 3.1, "elapsed_s": at * 30.0}
-        kept.append({"at": began + at * 30, "is": "data_waited", "event": waited})
-    kept.sort(key=lambda line: line["at"])
-    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
-    journal = json.loads((folder / name / "run.json").read_text())
-    (folder / name / "run.json").write_text(json.dumps(journal | {"time_total_s": journal["time_total_s"] + 1800}))
+    """A run of eight ranks for 24 minutes, of which one became slow: what a driver writes of it."""
+    config = {"steps": slow_run.STEPS, "batch_size": 256, "optimizer": "adamw"}
+    fit(folder, name, trains, config, workers=slow_run.RANKS)
+    slow_run.stretch(folder / name)
 
 
 def objective(config):
@@ -203,7 +183,7 @@ def main(folder):
     fit(folder, "bad-batch", fails)
     fit(folder, "language-model", hangs, failure_config=train.FailureConfig(hang_warn_s=0.5, hang_fail_s=2))
     slow(folder, "vision-large")
-    rows = headway.data.range(200_000).map_batches(lambda batch: {"x": batch["id"] * 2.0})
+    rows = headway.data.range(200_000).map_batches(decode)
     fit(folder, "tables", reads, datasets={"train": rows})
     fit(folder, HOSTILE, is_hostile, workers=1)
     experiment(folder, "sweep")

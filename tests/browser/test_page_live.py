@@ -67,7 +67,7 @@ def test_a_node_that_has_joined_has_its_own_figures(live, window, tmp_path):
     joined = rows.nth(2)
     expect(joined).to_contain_text("node-1")
     expect(joined).to_contain_text("0 of 4 taken")
-    expect(joined.locator(".gpu").first).to_contain_text(re.compile("37 %.*42.9 GB of 85.5 GB"), timeout=15000)
+    expect(joined.locator(".gpu").first).to_contain_text(re.compile(r"37\s%.*42.9\sGB of 85.5\sGB"), timeout=15000)
     # The CPUs at work, since the look before.
     expect(joined.get_by_role("cell").nth(3).locator(".gauge")).to_be_visible(timeout=15000)
     expect(rows.nth(1)).not_to_contain_text("H100")

@@ -68,8 +68,10 @@ struct Recorded : storage::Scratch {
       driver::StepsTaken steps{2, {}};
       for (const int rank : {0, 1, 2}) {
         const double waited_s = rank == 1 ? 0.1 : 0.9;
-        steps.ranks.push_back(
-            {.rank = rank, .count = 100 * look, .total_s = 150.0 * look, .waited_s = 100 * look * waited_s});
+        steps.ranks.push_back({.rank = rank,
+                               .count = std::int64_t{100} * look,
+                               .total_s = 150.0 * look,
+                               .waited_s = 100 * look * waited_s});
       }
       lines += driver::history_line(1003 + look, steps) + "\n";
     }
@@ -168,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_finished_run_says_what_became_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_list_says_why_a_run_that_is_over_was_slow) {
-  const std::string slow = "slow: rank 1 on b took 1.40 s for its own part of a step, the others 0.6 s";
+  const std::string slow = "slow: rank 1 on b was 2.3 times slower than the others, which waited for it";
   const auto cause = [this](const std::string& name) {
     return file_summary(folder(name), name, true).value().cause.value_or("none");
   };

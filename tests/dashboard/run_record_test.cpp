@@ -82,8 +82,10 @@ BOOST_AUTO_TEST_CASE(time_goes_to_what_took_it) {
   BOOST_TEST(map.ranks == (std::vector<int>{0, 1}), boost::test_tools::per_element());
   BOOST_TEST(map.from_s.value() == 0);
   BOOST_TEST(map.to_s.value() == 30);
-  BOOST_TEST(map.cells[0][0].value() == 0.9);
-  BOOST_TEST(map.cells[1][2].value() == 2);
+  // Without waiting, by which both steps end together.
+  BOOST_TEST(map.cells[0][0].value() == 0.3);
+  BOOST_TEST(map.cells[1][0].value() == 0.5);
+  BOOST_TEST(map.cells[1][2].value() == 1);
   BOOST_REQUIRE(map.split.size() == 2U);
   BOOST_TEST(map.split[0].report.value() == 1);
   BOOST_TEST(map.split[0].checkpoint.value() == 2);
@@ -95,21 +97,18 @@ BOOST_AUTO_TEST_CASE(time_goes_to_what_took_it) {
   BOOST_TEST(!map.split[1].data.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_rank_that_holds_the_others_back_is_named) {
-  std::vector<RankSteps> ranks;
-  for (int rank = 0; rank < 4; ++rank) ranks.push_back({rank, 20, 20, rank == 2 ? 0.0 : 10.0});
-  const auto straggler = straggler_of(ranks, {"a", "b", "c", "d"});
-  BOOST_REQUIRE(straggler.has_value());
-  BOOST_TEST(straggler->rank == 2);
-  BOOST_TEST(straggler->words == "rank 2 on c takes 1.00 s for its own part of a step, the others 0.5 s");
-  BOOST_TEST(straggler_of(ranks, {}, true)->words == "rank 2 took 1.00 s for its own part of a step, the others 0.5 s");
-  std::vector<RankSteps> few = ranks;
-  for (RankSteps& rank : few) rank.count = 4;
-  BOOST_TEST(!straggler_of(few, {}).has_value());
-  for (RankSteps& rank : ranks) rank.waited_s = 10;
-  BOOST_TEST(!straggler_of(ranks, {}).has_value());
-  for (RankSteps& rank : ranks) rank.waited_s.reset();
-  BOOST_TEST(!straggler_of(ranks, {}).has_value());
+BOOST_AUTO_TEST_CASE(a_list_of_attempts_does_not_say_twice_which_one_it_was) {
+  const auto said = [](const std::string& words) { return without_attempt(words); };
+  BOOST_TEST(said("rank 1 was killed by SIGKILL, in attempt 12\nin the log, in attempt 12") ==
+             "rank 1 was killed by SIGKILL\nin the log, in attempt 12");
+  BOOST_TEST(said("rank 1 exited, in attempt 2: no memory") == "rank 1 exited: no memory");
+  for (const char* whole : {"", "ValueError: bad", "bad, in attempt ", "bad, in attempt two", "bad, in attempt 2 of it",
+                            "bad\nthen, in attempt 2"}) {
+    BOOST_TEST(said(whole) == whole);
+  }
+  tell(0, driver::AttemptBegan{2, {"a"}, {}});
+  tell(1, driver::AttemptEnded{2, "rank 0 died, in attempt 2\nmore"});
+  BOOST_TEST(record.attempts()[0].end_words == "rank 0 died\nmore");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

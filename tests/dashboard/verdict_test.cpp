@@ -73,7 +73,15 @@ BOOST_AUTO_TEST_CASE(a_run_that_waits_for_data_or_for_a_rank) {
     seen.rank = rank;
     seen.steps = control::StepView{100, 1.0, rank == 3 ? 0.0 : 0.5};
   }
-  BOOST_TEST(words() == "training; rank 3 holds the others back: its own part of a step takes 100 % longer");
+  BOOST_TEST(words() == "training; rank 3 is 2.0 times slower than the others, which wait for it");
+  view.attempt_for_s = 125;
+  BOOST_TEST(words() ==
+             "training; rank 3 is 2.0 times slower than the others: about 50 of the 125 seconds so far were "
+             "spent waiting for it");
+  const std::vector<Cause> causes = causes_of(view, RunRecord(), {});
+  BOOST_REQUIRE(causes.size() == 1U);
+  BOOST_TEST(causes[0].words == "rank 3 takes 1.00 s for its own part of a step (without waiting), the others 0.5 s");
+  BOOST_TEST(causes[0].part == "steps");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_waits_for_nodes) {
@@ -107,6 +115,10 @@ BOOST_AUTO_TEST_CASE(why_a_run_ended) {
   view.failure =
       control::failure_of(control::FailureSource::group, ErrorKind::user_code, "ValueError: bad batch\nmore");
   BOOST_TEST(words() == "failed: ValueError: bad batch");
+  view.failure->message = "rank 1 was killed by SIGKILL, in attempt 2\nmore";
+  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL, in attempt 2");
+  view.attempt = 1;  // Of one attempt nobody asks which.
+  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL");
   BOOST_TEST((level() == VerdictLevel::bad));
   view.state = RunState::aborted;
   view.abort_reason = "Ctrl-C";
@@ -156,7 +168,7 @@ BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
     steps.ranks.push_back(
         {.rank = rank, .count = 100, .total_s = 150, .waited_s = rank == 2 ? 10.0 : 90.0, .of_reports = false});
   }
-  record.add({1003, steps});
+  record.add({1150, steps});
   VerdictContext context;
   context.data.emplace();
   context.data->verdict.is_data_bound = true;
@@ -165,7 +177,9 @@ BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
   BOOST_REQUIRE(causes.size() == 3U);
   BOOST_TEST(causes[0].words == "rank 1 stood still in next_shard() at train.py:65");
   BOOST_TEST(causes[0].part == "stacks");
-  BOOST_TEST(causes[1].words == "slow: rank 2 on node-b took 1.40 s for its own part of a step, the others 0.6 s");
+  BOOST_TEST(causes[1].words ==
+             "slow: rank 2 on node-b was 2.3 times slower than the others: about 80 of the 150 "
+             "seconds of attempt 2 were spent waiting for it");
   BOOST_TEST(causes[1].part == "steps");
   BOOST_TEST(causes[2].words == "data-bound by stage f");
   view.failure->ranks[0].kind = control::RankFailureKind::exception;

@@ -1,6 +1,7 @@
 /** Numbers, durations, sizes and times as people read them. Unknown values are a dash. */
 
 export const unknown = "–";
+const joined = "\u00a0"; // Between a number and its unit: no line ends there.
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const trimmed = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
@@ -22,11 +23,11 @@ function grouped(whole) {
 export function duration(seconds) {
   if (!isNumber(seconds)) return unknown;
   if (seconds < 0) return `-${duration(-seconds)}`;
-  if (seconds === 0) return "0 s";
-  if (seconds < 0.1) return `${number(seconds * 1000, 2)} ms`;
-  if (seconds < 10) return `${number(seconds, 2)} s`;
+  if (seconds === 0) return `0${joined}s`;
+  if (seconds < 0.1) return `${number(seconds * 1000, 2)}${joined}ms`;
+  if (seconds < 10) return `${number(seconds, 2)}${joined}s`;
   const whole = Math.round(seconds);
-  if (whole < 120) return `${whole} s`;
+  if (whole < 120) return `${whole}${joined}s`;
   if (whole < 7200) return pair(Math.floor(whole / 60), "min", whole % 60, "s");
   const minutes = Math.round(whole / 60);
   if (minutes < 2880) return pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
@@ -35,7 +36,7 @@ export function duration(seconds) {
 }
 
 function pair(large, of, small, and) {
-  return small ? `${large} ${of} ${small} ${and}` : `${large} ${of}`;
+  return [large, of, ...(small ? [small, and] : [])].join(joined);
 }
 
 export function bytes(count) {
@@ -47,11 +48,11 @@ export function bytes(count) {
     value /= 1000;
     at += 1;
   }
-  return `${number(value, 3)} ${units[at]}`;
+  return `${number(value, 3)}${joined}${units[at]}`;
 }
 
 export function percent(share) {
-  return isNumber(share) ? `${number(share * 100, share < 0.1 ? 2 : 3)} %` : unknown;
+  return isNumber(share) ? `${number(share * 100, share < 0.1 ? 2 : 3)}${joined}%` : unknown;
 }
 
 /** The time of day, with the date where that is another day than `now_s`. */
@@ -67,9 +68,11 @@ export function counted(count, one, several = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : several}`;
 }
 
+const units_of_words = /(\d) (?=(?:ms|s|min|h|d|%|B|kB|MB|GB|TB|seconds|minutes|hours)(?![\w/]))/g;
+
 /** The driver's words, as a sentence begins. */
 export function sentence(words) {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return words.charAt(0).toUpperCase() + words.slice(1).replace(units_of_words, `$1${joined}`);
 }
 
 /** Any value of a configuration or a metric, in one line. */

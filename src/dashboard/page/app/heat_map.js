@@ -13,12 +13,12 @@ export class HeatMap {
   constructor() {
     this.data = null;
     this.at = null; // The cell that is read: [row, column].
-    this.canvas = new Canvas({ height: 120, label: "Step times of ranks", draw: (...all) => this.draw(...all) });
+    this.canvas = new Canvas({ height: 120, label: "Step times of ranks without waiting", draw: (...all) => this.draw(...all) });
     this.readout = h("output", { class: "readout" });
     this.legend = h("span", { class: "legend" });
     this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.read(null) });
     this.element = h("figure", { class: "chart" },
-      h("figcaption", null, h("span", { class: "title" }, "Step time of each rank"), this.legend, this.readout), this.canvas.element);
+      h("figcaption", null, h("span", { class: "title" }, "Step time of each rank, without waiting for others"), this.legend, this.readout), this.canvas.element);
   }
 
   /** {ranks, hosts, from_s, to_s, cells, straggler}, as the server's route `steps` has it. */
@@ -31,7 +31,7 @@ export class HeatMap {
     this.high = Math.max(quantile(0.98), this.low * 1.05, 1e-9);
     const row = Math.max(2, Math.min(22, Math.floor(420 / Math.max(1, data.ranks.length))));
     this.canvas.height = Math.max(row * data.ranks.length, 24) + bottom_px;
-    this.canvas.label = `Step times of ${data.ranks.length} ranks, mostly from ${duration(this.low)} to ${duration(this.high)}. ${sentence(data.straggler?.words ?? "no rank is slower than the others")}. Arrow keys read cells.`;
+    this.canvas.label = `Step times of ${data.ranks.length} ranks without waiting, mostly from ${duration(this.low)} to ${duration(this.high)}. ${sentence(data.straggler?.words ?? "no rank is slower than the others")}. Arrow keys read cells.`;
     const ramp = scale(24).map(([red, green, blue]) => h("i", { style: { background: `rgb(${red},${green},${blue})` } }));
     patch(this.legend, duration(this.low), h("span", { class: "ramp", "aria-hidden": "true" }, ramp), duration(this.high));
     this.canvas.redraw();

@@ -2,56 +2,106 @@
 
 import { h, patch } from "./element.js";
 import { clock, duration, number, sentence, value } from "./format.js";
-import { address } from "./route.js";
+import { meanings } from "./meanings.js";
+import { address, choose, parse } from "./route.js";
 import { table } from "./table.js";
 import { sign, verdictHeading, verdictLine } from "./verdict.js";
+
+/** What a list can be narrowed to: by its name in the address, its sign and its words. */
+const kinds = [
+  ["work", "good", "at work"],
+  ["waiting", "wait", "waiting"],
+  ["failed", "bad", "failed or stalled"],
+  ["slow", "wait", "slow"],
+  ["ended", "done", "ended"],
+];
+const searched_from = 12; // Fewer are seen at a glance.
 
 export class HomeView {
   constructor() {
     this.title = "";
-    this.element = h("div", { class: "view" });
+    this.element = h("div", { class: "view home" });
+    this.show({ choices: parse(location.hash).choices });
   }
 
-  show() {}
+  show({ choices }) {
+    this.kind = choices.show ?? "";
+    this.find = choices.find ?? "";
+  }
 
   update(state) {
+    this.state = state;
     const now_s = state.taken_unix_s;
-    const runs = (state.runs ?? []).filter((run) => !run.experiment);
-    const experiments = state.experiments ?? [];
+    const runs = newestFirst((state.runs ?? []).filter((run) => !run.experiment));
+    const experiments = newestFirst(state.experiments ?? []);
+    const all = [...runs, ...experiments];
+    const wanted = (of) => (!this.kind || kindOf(of) === this.kind) && found(of, this.find.toLowerCase());
+    const empty = runs.length ? "No run is like that." : "No run has been started.";
+    const shown = experiments.filter(wanted);
     patch(this.element,
-      heading(runs, experiments, now_s),
+      h("h1", { class: "hidden" }, "Runs and experiments"),
+      all.length === 1 ? verdictHeading(all[0].verdict, now_s) : this.heading(all),
+      all.length > searched_from && this.search(),
       runs.length > 0 || !experiments.length ? h("section", { "aria-labelledby": "runs" }, h("h2", { id: "runs" }, "Runs"),
-        table({ caption: "Runs", columns: runColumns(now_s), rows: runs.toReversed(), key: (run) => run.id, empty: "No run has been started." })) : null,
-      experiments.length > 0 && h("section", { "aria-labelledby": "experiments" }, h("h2", { id: "experiments" }, "Experiments"),
-        table({ caption: "Experiments", columns: experimentColumns(now_s), rows: experiments.toReversed(), key: (of) => of.id })),
+        table({ caption: "Runs", columns: runColumns(now_s), rows: runs.filter(wanted), key: (run) => run.id, mark, empty })) : null,
+      shown.length > 0 && h("section", { "aria-labelledby": "experiments" }, h("h2", { id: "experiments" }, "Experiments"),
+        table({ caption: "Experiments", columns: experimentColumns(now_s), rows: shown, key: (of) => of.id, mark })),
       state.waiting?.length > 0 && h("section", { "aria-labelledby": "waiting" }, h("h2", { id: "waiting" }, "Waiting for nodes"),
         table({ caption: "Waiting for nodes", columns: waitingColumns, rows: state.waiting })));
+  }
+
+  /** How many are in which state; each count is a link that shows those alone. */
+  heading(all) {
+    const counted = kinds.map(([kind, level, words]) => [kind, level, words, all.filter((of) => kindOf(of) === kind).length]).filter(([kind, , , count]) => count || kind === this.kind);
+    if (!counted.length) return null;
+    const link = (kind, ...words) => h("a", { class: "count", href: address("", "", "", { ...(kind && { show: kind }), ...(this.find && { find: this.find }) }), "aria-current": kind === this.kind ? "true" : null }, words);
+    return h("nav", { class: "verdict", "aria-label": "Show" }, h("p", { class: "words" },
+      counted.map(([kind, level, words, count]) => link(kind, sign(level, null), ` ${count} ${words}`)),
+      this.kind && link("", `All ${all.length}`)));
+  }
+
+  search() {
+    return h("p", { class: "controls" }, h("label", null, "Find ", h("input", { type: "search", size: "28", placeholder: "a name or words", value: this.find, oninput: (event) => {
+      this.find = event.target.value;
+      choose({ find: this.find });
+      this.update(this.state);
+    } })));
   }
 
   close() {}
 }
 
-/** One run speaks for itself; of several, how many are in which state. */
-function heading(runs, experiments, now_s) {
-  const all = [...runs, ...experiments];
-  if (all.length === 1) return verdictHeading(all[0].verdict, now_s);
-  const count = (level) => all.filter((of) => of.verdict?.level === level).length;
-  const words = [["good", "at work"], ["wait", "waiting"], ["bad", "in trouble"], ["done", "ended"]]
-    .filter(([level]) => count(level)).map(([level, said]) => h("span", { class: "count" }, sign(level), ` ${count(level)} ${said}`));
-  if (!words.length) return null;
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { class: "words", role: "status", "aria-live": "polite" }, words));
+function newestFirst(all) {
+  return all.toReversed().sort((a, b) => (b.started_unix_s ?? 0) - (a.started_unix_s ?? 0));
+}
+
+/** What has ended with a cause could have been faster. */
+function kindOf(of) {
+  return { good: "work", wait: "waiting", bad: "failed" }[of.verdict?.level] ?? (of.cause ? "slow" : "ended");
+}
+
+function found(of, words) {
+  return !words || `${of.name} ${of.verdict?.words} ${of.cause ?? ""}`.toLowerCase().includes(words);
+}
+
+function mark(of) {
+  return { failed: "failed", slow: "slow" }[kindOf(of)] ?? null;
 }
 
 function runColumns(now_s) {
   return [
     { title: "Run", cell: (run) => h("a", { href: address("run", run.id) }, run.name || run.id) },
-    { title: "What it does", wide: true, cell: (run) => [verdictLine(run.verdict) ?? run.state, run.cause && h("span", { class: "cause" }, sentence(run.cause))] },
-    { title: "Reports", number: true, cell: (run) => number(run.reports) },
+    { title: "What it does, or how it ended", wide: true, cell: (run) => [verdictLine(run.verdict) ?? run.state, cause(run)] },
+    { title: "Reports", means: meanings.reports, number: true, cell: (run) => number(run.reports) },
     { title: "Last metrics", cell: (run) => metrics(run.last) },
-    { title: "Workers", number: true, cell: (run) => number(run.workers || null) },
+    { title: "Workers", means: meanings.workers, number: true, cell: (run) => number(run.workers || null) },
     { title: "Time", number: true, cell: (run) => duration(run.time_total_s) },
     { title: "Started", number: true, cell: (run) => clock(run.started_unix_s, now_s) },
   ];
+}
+
+function cause(run) {
+  return run.cause && h("span", { class: "cause" }, kindOf(run) === "slow" && [sign("wait", "slow"), " "], sentence(run.cause));
 }
 
 /** The first few metrics of the last report. */
@@ -63,7 +113,7 @@ function metrics(last) {
 function experimentColumns(now_s) {
   return [
     { title: "Experiment", cell: (of) => h("a", { href: address("experiment", of.id) }, of.name || of.id) },
-    { title: "What it does", wide: true, cell: (of) => verdictLine(of.verdict) ?? of.state },
+    { title: "What it does, or how it ended", wide: true, cell: (of) => verdictLine(of.verdict) ?? of.state },
     { title: "Trials", number: true, cell: (of) => number(of.trials?.total) },
     { title: "Best", cell: (of) => (of.best ? h("span", { class: "metrics" }, h("span", null, h("span", { class: "quiet" }, `${of.metric} `), number(of.best.value))) : null) },
     { title: "Time", number: true, cell: (of) => duration(of.time_total_s) },

@@ -4,10 +4,12 @@ import { h, patch } from "./element.js";
 import { ExperimentView } from "./experiment_view.js";
 import { clock } from "./format.js";
 import { HomeView } from "./home_view.js";
+import { meanings } from "./meanings.js";
 import { NodesView } from "./nodes_view.js";
 import { address, parse } from "./route.js";
 import { RunView } from "./run_view.js";
 import { Source } from "./source.js";
+import { explained } from "./table.js";
 import { onTheme, themeButton } from "./theme.js";
 
 const views = { "": HomeView, run: RunView, experiment: ExperimentView, nodes: NodesView };
@@ -74,7 +76,7 @@ function connection(state, lost_unix_s) {
     return h("span", { class: "bad" }, "▲ The driver does not answer since ", clock(lost_unix_s), ". You see what it said last.");
   }
   if (!state) return h("span", { class: "quiet" }, "connecting");
-  if (state.mode === "files") return h("span", { class: "quiet" }, "from files");
+  if (state.mode === "files") return h("span", { class: "quiet" }, explained("read from files", meanings.files));
   return h("span", { class: "quiet" }, h("span", { class: "sign good", "aria-hidden": "true" }, "●"), ` live, ${state.driver?.host ?? "driver"}`);
 }
 

@@ -51,8 +51,8 @@ export class PartedView {
     this.part.update?.(of, now_s);
     const names = this.names(of);
     patch(this.element,
-      h("p", { class: "crumbs" }, this.above(of), " / ", h("span", null, this.title)),
-      h("h1", { class: "hidden" }, `${this.kind} ${this.title}`),
+      h("p", { class: "crumbs" }, this.above(of)),
+      h("h1", null, h("span", { class: "hidden" }, `${this.kind} `), this.title),
       verdictHeading(of.verdict, now_s),
       this.below(of),
       facts(this.facts(of, now_s)),

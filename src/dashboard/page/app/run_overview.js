@@ -4,10 +4,10 @@ import { h, patch } from "./element.js";
 import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
 import { table } from "./table.js";
-import { timeLine, whole } from "./time_line.js";
+import { reason, timeLine, whole } from "./time_line.js";
 
 const warnings_max = 20;
-const ends = ["finished", "failed", "aborted"];
+export const ends = ["finished", "failed", "aborted"];
 
 export class RunOverview {
   constructor(id) {
@@ -21,15 +21,21 @@ export class RunOverview {
     patch(this.element,
       failure(this.id, run.failure ?? view?.failure, run.last_error),
       view?.preemption && h("p", { class: "notice wait" }, `Nodes are being taken away: ${view.preemption.info?.reason ?? "with notice"}.`),
-      run.attempts && h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(run.attempts, now_s, over)),
+      attempts(run, now_s, over),
       view?.ranks?.length > 0 && ranks(view, over),
       pending(view),
-      warnings(run.warnings, now_s),
+      warnings(run.warnings, now_s, run.attempts?.length > 1),
       run.config && h("details", { class: "config" }, h("summary", null, "Configuration"), h("pre", { tabindex: "0", "aria-label": "Configuration" }, JSON.stringify(run.config, null, 2))),
       run.path && h("p", { class: "quiet path" }, "Folder: ", h("code", null, run.path)));
   }
 
   close() {}
+}
+
+/** What there is to say of one attempt stands above. */
+function attempts({ attempts: all }, now_s, over) {
+  if (!all || (all.length === 1 && !all[0].resumed_from)) return null;
+  return h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(all, now_s, over));
 }
 
 /** The user's own error first, then which ranks. The verdict above has the message's first line. */
@@ -40,12 +46,19 @@ function failure(id, of, last_error) {
   return h("section", { class: "failure", "aria-labelledby": "failure" },
     h("h2", { id: "failure" }, "Failure"),
     details.slice(0, 8).map((rank, at) => h("details", { open: at === 0, "data-key": `rank${rank.rank}` },
-      h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, rank.text !== first && `: ${rank.text}`),
-      h("pre", { tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, rank.exception?.traceback || rank.last_lines))),
+      h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, !first.startsWith(rank.text) && `: ${rank.text}`),
+      h("pre", { class: "tail", tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, traceback(rank) || rank.last_lines))),
     details.length > 8 && h("p", { class: "quiet" }, `And ${details.length - 8} more ranks.`),
     !details.length && last_error && !first.startsWith(last_error.text) && h("pre", { tabindex: "0", "aria-label": "The last error" }, last_error.text),
     whole(rest.join("\n"), !details.length),
     h("p", null, h("a", { href: address("run", id, "logs", of.ranks?.length ? { rank: of.ranks[0].rank } : {}) }, "Read the logs")));
+}
+
+/** As Python prints it: what was raised is the last line. */
+function traceback({ exception, text }) {
+  if (!exception?.traceback) return "";
+  const frames = exception.traceback.trimEnd();
+  return frames.endsWith(text.trimEnd()) ? frames : `${frames}\n${text}`;
 }
 
 function ranks(view, over) {
@@ -68,11 +81,12 @@ function ranks(view, over) {
     }));
 }
 
-/** What Headway has warned of; the newest first. */
-function warnings(all, now_s) {
+/** What Headway has warned of; the newest first. Of one attempt nobody asks which. */
+function warnings(all, now_s, several) {
   if (!all?.length) return null;
+  const words = (text) => (several ? text : text.replace(/^(.*) \(attempt 1\)$/m, "$1"));
   return h("section", { "aria-labelledby": "warnings" }, h("h2", { id: "warnings" }, "Warnings"), h("ul", null,
-    all.slice(-warnings_max).reverse().map((of) => h("li", { class: "lines" }, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), of.text))));
+    all.slice(-warnings_max).reverse().map((of) => h("li", null, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), reason(words(of.text))))));
 }
 
 function pending(view) {

@@ -29,7 +29,7 @@ export class RunSteps {
     if (data?.split?.length) this.split.set(data.split, this.now_s);
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
-      data?.straggler && h("p", { class: "notice wait" }, sentence(data.straggler.words)),
+      data?.straggler && h("p", { class: "notice wait" }, sentence(`${data.straggler.words}.`), " ", sentence(`it ${data.straggler.detail}.`)),
       has_cells && keep(this.map.element),
       data?.split?.length > 0 && keep(this.split.element),
       data && !has_cells && !data.split?.length && h("p", { class: "quiet" }, "No steps have been counted yet."));

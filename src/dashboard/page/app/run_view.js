@@ -4,11 +4,12 @@ import { h } from "./element.js";
 import { clock, duration, number, sentence } from "./format.js";
 import { PartedView } from "./parted_view.js";
 import { address } from "./route.js";
+import { meanings } from "./meanings.js";
 import { RunCheckpoints } from "./run_checkpoints.js";
 import { RunData } from "./run_data.js";
 import { RunLogs } from "./run_logs.js";
 import { RunMetrics } from "./run_metrics.js";
-import { RunOverview } from "./run_overview.js";
+import { ends, RunOverview } from "./run_overview.js";
 import { RunStacks } from "./run_stacks.js";
 import { RunSteps } from "./run_steps.js";
 
@@ -32,20 +33,21 @@ export class RunView extends PartedView {
   }
 
   /** Why the run is as it is, each with the part that shows more. */
-  below({ causes }) {
+  below({ causes, restart }) {
     // Steps and data say it themselves.
     const shown = (causes ?? []).filter((of) => of.part !== this.tab || of.part === "stacks");
+    if (restart) shown.push({ words: restart, part: "checkpoints" });
     if (!shown.length) return null;
-    return h("ul", { class: "causes", "aria-label": "Why" }, shown.map((of) => h("li", null, sentence(of.words),
+    return h("ul", { class: "causes", "aria-label": "Why" }, shown.map((of) => h("li", null, `${sentence(of.words)}.`,
       of.part !== this.tab && [" ", h("a", { href: address("run", this.id, of.part) }, `See ${names[of.part].toLowerCase()}`)])));
   }
 
   facts(run, now_s) {
     return [
-      ["State", run.state],
-      ["Attempt", run.attempt ? number(run.attempt) : null],
+      ["State", ends.includes(run.state) ? null : run.state],
+      ["Attempt", run.attempt > 1 ? number(run.attempt) : null],
       ["Workers", run.workers ? elastic(run) : null],
-      ["Reports", run.reports === undefined ? null : number(run.reports)],
+      ["Reports", run.reports === undefined ? null : number(run.reports), meanings.reports],
       ["Speed", run.view?.loop?.steps_per_s ? `${number(run.view.loop.steps_per_s, 3)} steps/s` : null],
       ["Epoch ends in", run.view?.loop?.epoch_left_s ? duration(run.view.loop.epoch_left_s) : null],
       ["Time", duration(run.time_total_s)],

@@ -9,7 +9,7 @@ export const parts = [
   { name: "forward", colour: "--line-1" },
   { name: "backward", colour: "--line-5" },
   { name: "compute", colour: "--line-6" }, // Where passes are known, what else there is.
-  { name: "communication", colour: "--line-4" },
+  { name: "communication", title: "communication and waiting for others", colour: "--line-4" },
   { name: "data", colour: "--line-2" },
   { name: "checkpoint", colour: "--line-3" },
   { name: "report", colour: "--line-8" },
@@ -33,7 +33,7 @@ export class Split {
     const all = parts.reduce((total, part) => total + sum(part.name), 0);
     const known = parts.filter((part) => rows.some((row) => row[part.name] !== null && row[part.name] !== undefined));
     const has_passes = known.some((part) => part.name === "forward");
-    const shares = known.map((part) => ({ part, title: has_passes && part.name === "compute" ? "other" : part.name, share: all ? sum(part.name) / all : 0 }));
+    const shares = known.map((part) => ({ part, title: has_passes && part.name === "compute" ? "other" : part.title ?? part.name, share: all ? sum(part.name) / all : 0 }));
     patch(this.sums, shares.map(({ part, title, share }) => h("li", null,
       h("i", { class: "sample", "aria-hidden": "true", style: { background: colour(part.colour) } }), `${title} `, h("strong", null, percent(share)))));
     this.canvas.label = `Split of the step: ${shares.map(({ title, share }) => `${title} ${percent(share)}`).join(", ")}.`;

@@ -15,8 +15,8 @@ export function timeLine(attempts, now_s, over) {
     style: { left: share(attempt.start_s - from), width: share(end(attempt) - attempt.start_s) },
   }, h("span", null, String(attempt.number)));
   return h("div", { class: "time-line" },
-    known.length > 0 && h("div", { class: "bars", "aria-hidden": "true" }, known.map(bar)),
-    known.length > 0 && h("p", { class: "ends", "aria-hidden": "true" }, h("span", null, clock(from, now_s)), h("span", null, clock(to, now_s))),
+    known.length > 1 && h("div", { class: "bars", "aria-hidden": "true" }, known.map(bar)),
+    known.length > 1 && h("p", { class: "ends", "aria-hidden": "true" }, h("span", null, clock(from, now_s)), h("span", null, clock(to, now_s))),
     h("ol", { class: "attempts" }, attempts.map((attempt) => h("li", { value: String(attempt.number) },
       h("strong", null, `Attempt ${attempt.number}`), " ",
       h("span", { class: "quiet" }, [

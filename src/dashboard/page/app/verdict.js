@@ -6,8 +6,10 @@ import { clock, duration, sentence } from "./format.js";
 const signs = { good: "●", wait: "◆", bad: "▲", done: "✓" };
 const meanings = { good: "at work", wait: "waits", bad: "needs you", done: "has ended" };
 
-export function sign(level) {
-  return h("span", { class: `sign ${level in signs ? level : "wait"}`, role: "img", "aria-label": meanings[level] ?? level }, signs[level] ?? "◆");
+/** `means`: what a screen reader says for it; null where words beside it say the same. */
+export function sign(level, means = meanings[level] ?? level) {
+  const said = means === null ? { "aria-hidden": "true" } : { role: "img", "aria-label": means };
+  return h("span", { class: `sign ${level in signs ? level : "wait"}`, ...said }, signs[level] ?? "◆");
 }
 
 /** One line of a list. */
