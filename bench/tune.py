@@ -28,14 +28,14 @@ import program
 CPUS = 2
 
 
-def tuned(library: str, function: Any, space: dict[str, Any], trials: int, slots: int, search: Any = None) -> float:
-    """Runs an experiment, and returns its seconds."""
+def tuned(library: str, function: Any, space: dict[str, Any], trials: int, slots: int, **search: Any) -> float:
+    """Runs an experiment, and returns its seconds; ``search`` are arguments of its ``TuneConfig``."""
     tune = importlib.import_module(f"{library}.tune")
     tuner = tune.Tuner(
         function,
         param_space=space,
         tune_config=tune.TuneConfig(
-            num_samples=trials, metric="loss", mode="min", search_alg=search, max_concurrent_trials=slots
+            num_samples=trials, metric="loss", mode="min", max_concurrent_trials=slots, **search
         ),
         run_config=tune.RunConfig(storage_path=str(program.folder()), name=f"{trials}", verbose=0),
     )
@@ -84,7 +84,7 @@ def search(library: str, trials: int) -> None:
     importlib.import_module(library).init(num_cpus=CPUS)
     kind = importlib.import_module(f"{library}.tune.search.optuna").OptunaSearch
     found = kind(metric="loss", mode="min", seed=1)
-    program.finish(trials_s=tuned(library, function_of(library), space_of(library), trials, CPUS, found))
+    program.finish(trials_s=tuned(library, function_of(library), space_of(library), trials, CPUS, search_alg=found))
 
 
 def slots(library: str, trials: int, sleep_s: float, count: int) -> None:
@@ -112,10 +112,11 @@ def memory(library: str, trials: int) -> None:
     second one.
     """
     importlib.import_module(library).init(num_cpus=CPUS)
-    tuned(library, function_of(library), space_of(library), trials // 10, CPUS)
+    reuse = library == "ray"  # The driver is the same, and the trials take a tenth of the time.
+    tuned(library, function_of(library), space_of(library), trials // 10, CPUS, reuse_actors=reuse)
     gc.collect()
     before = resident_kib()
-    tuned(library, function_of(library), space_of(library), trials, CPUS)
+    tuned(library, function_of(library), space_of(library), trials, CPUS, reuse_actors=reuse)
     gc.collect()
     program.finish(kib_a_trial=max(0.0, resident_kib() - before) / trials)
 

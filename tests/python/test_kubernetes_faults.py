@@ -55,6 +55,14 @@ def test_a_bridge_that_is_killed_finds_its_pods_again(pods):
     check_that_a_new_bridge_finds_what_there_is(pods, pods.cluster.pods)
 
 
+def test_a_run_goes_on_and_ends_while_its_bridge_stands_still(pods):
+    pods.start_steps()
+    os.kill(pods.bridges()[0], signal.SIGSTOP)
+    (pods.folder / "go").touch()
+    pods.finish()
+    pods.end()
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_run_goes_on_without_the_api_server_and_its_pods_end_all_the_same(pods, number):
     pods.start_steps()

@@ -3,6 +3,7 @@
 ``VENV=.venv-ray scripts/bootstrap.sh ray torch`` installs Ray.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -175,18 +176,23 @@ def test_a_driver_that_is_killed_leaves_nothing_behind(lab, script):
     assert lab.left() == {}
 
 
-@pytest.mark.parametrize("what", ["raylet", "head"])
-def test_a_run_goes_on_and_ends_while_a_part_of_ray_stands_still(lab, script, what):
+@pytest.mark.parametrize("what", ["raylet", "head", "bridge"])
+def test_a_run_goes_on_and_ends_while_something_stands_still(lab, script, what):
     end = begin_steps(lab, script)
     said = script.wait_for("SAVED")
-    stopped = lab.ask("head") if what == "head" else [lab.nodes[0]["raylet"]]
+    stopped = {
+        "raylet": lambda: [lab.nodes[0]["raylet"]],
+        "head": lambda: lab.ask("head"),
+        "bridge": lambda: [*lab.find("headway._engines.ray:RayEngine")],
+    }[what]()
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
         said = finish_steps(script, end, said)
     finally:
         for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # A driver's end kills its bridge.
+                os.kill(pid, signal.SIGCONT)
     assert "Restarting" not in said
 
 
