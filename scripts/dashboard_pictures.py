@@ -15,7 +15,7 @@ from pathlib import Path
 
 from headway.train import Result
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Frame, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/browser"))
@@ -133,14 +133,15 @@ def take_notebook(chromium: Browser, run: Path, file: Path) -> None:
     page = context.new_page()
     page.goto(file.as_uri())
     page.frame_locator("iframe").locator(".u-over").nth(3).wait_for()
-    drawn(page)
+    for frame in page.frames:
+        drawn(frame)
     picture = ROOT / "docs/dashboard-notebook.png"
     page.screenshot(path=str(picture), full_page=True)
     context.close()
     shrink(picture)
 
 
-def drawn(page: Page) -> None:
+def drawn(page: Page | Frame) -> None:
     """Until nothing has changed for some frames."""
     page.evaluate("""() => new Promise((resolve) => {
       let still = 0;
