@@ -10,6 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 
+import object_store
 import pytest
 from headway import train
 from headway._command.main import main
@@ -92,6 +93,30 @@ def test_runs_are_seen_by_their_folders(ended):
 def test_one_run_by_its_name(ended):
     with served("good") as ask:
         assert [run["id"] for run in json.loads(ask("api/state"))["runs"]] == ["good"]
+
+
+def test_a_run_in_s3_is_seen_by_its_url(capsys, monkeypatch):
+    for name, value in object_store.CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    with object_store.serve() as store:
+        run_config = train.RunConfig(name="far", storage_path=store.url("runs"))
+        train.DataParallelTrainer(
+            reports, scaling_config=train.ScalingConfig(num_workers=2), run_config=run_config
+        ).fit()
+        with served(store.url("runs/far")) as ask:
+            while not (runs := json.loads(ask("api/state"))["runs"]):
+                pass
+            assert [(run["id"], run["verdict"]["words"]) for run in runs] == [("far", "finished after 3 reports")]
+            assert runs[0]["path"].startswith("s3://runs/far?")
+            far = json.loads(ask("api/runs/far"))
+            assert [each["name"] for each in far["checkpoints"]] == [f"checkpoint_00000{index}" for index in range(3)]
+            assert json.loads(ask("api/series?run=far&metric=loss"))["last"] == [1, 1 / 2, 1 / 3]
+            assert json.loads(ask("api/runs/far/logs?rank=1"))["text"] == "hello from 1 token=***\n"
+        capsys.readouterr()
+        assert main(["top", store.url("runs/far")]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == "far: finished after 3 reports"
+        assert main(["runs", store.url("runs")]) == 0
+        assert "far        3  finished after 3 reports" in capsys.readouterr().out
 
 
 def test_other_machines_see_it_through_tls_and_with_the_token(ended):

@@ -3,6 +3,7 @@
 import { h, patch } from "./element.js";
 import { bytes, duration, number, sentence } from "./format.js";
 import { gauge } from "./nodes_view.js";
+import { ends } from "./run_overview.js";
 import { table } from "./table.js";
 
 export class RunData {
@@ -14,7 +15,7 @@ export class RunData {
     patch(this.element,
       run.data?.words && h("p", { class: run.data.is_data_bound ? "notice wait" : "quiet" }, sentence(run.data.words)),
       (run.budgets ?? []).map(budget),
-      table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: "The run reads no data set of Headway's.", columns: [
+      table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: nothing(run), columns: [
         { title: "Stage", wide: true, cell: (of) => [of.dataset && h("span", { class: "quiet" }, `${of.dataset} `), of.name] },
         { title: "Rows", number: true, cell: (of) => number(of.rows) },
         { title: "Bytes", number: true, cell: (of) => bytes(of.bytes) },
@@ -28,6 +29,11 @@ export class RunData {
   }
 
   close() {}
+}
+
+/** The driver writes it now and then. */
+function nothing({ state }) {
+  return ends.includes(state) ? "The run read no data set of Headway's." : "Nothing is known of data sets yet. Headway looks at them every 30 seconds.";
 }
 
 /** Of a data process, by all that it feeds. */

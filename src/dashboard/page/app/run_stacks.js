@@ -1,4 +1,4 @@
-/** The stacks that the hang watch took: what each rank was doing while others waited. */
+/** The stacks that the hang watch took: what each rank was doing while others waited, the newest first. */
 
 import { h, patch } from "./element.js";
 import { clock } from "./format.js";
@@ -10,7 +10,7 @@ export class RunStacks {
 
   update(run, now_s) {
     const awaited = new Set(run.view?.wait?.awaited ?? []);
-    const stacks = [...(run.stacks ?? [])].sort((a, b) => awaited.has(b.rank) - awaited.has(a.rank) || a.rank - b.rank);
+    const stacks = [...(run.stacks ?? [])].sort((a, b) => awaited.has(b.rank) - awaited.has(a.rank) || a.rank - b.rank || b.taken_unix_s - a.taken_unix_s);
     patch(this.element, stacks.length
       ? stacks.map((stack, at) => h("details", { class: "stack", open: at < 4 || awaited.has(stack.rank), "data-key": `rank${stack.rank}` },
         h("summary", null, `Rank ${stack.rank}`, awaited.has(stack.rank) && h("span", { class: "tag bad" }, "awaited"), " ", h("span", { class: "quiet" }, clock(stack.taken_unix_s, now_s))),
