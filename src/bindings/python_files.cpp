@@ -1,8 +1,9 @@
 #include "bindings/python_files.hpp"
 
+#include "storage/python_exception.hpp"
+
 #include <nanobind/stl/string.h>
 
-#include <cerrno>
 #include <cstring>
 
 namespace headway::bindings {
@@ -11,21 +12,15 @@ namespace nb = nanobind;
 
 namespace {
 
-ErrorKind kind_of(const nb::python_error& raised, const std::string& words) {
-  const auto is = [&](PyObject* type) { return raised.matches(type); };
-  if (is(PyExc_FileNotFoundError)) return ErrorKind::not_found;
-  for (PyObject* type : {PyExc_PermissionError, PyExc_NotADirectoryError, PyExc_IsADirectoryError, PyExc_TypeError,
-                         PyExc_ValueError, PyExc_AttributeError, PyExc_NotImplementedError, PyExc_ImportError}) {
-    if (is(type)) return ErrorKind::refused;
+Error error_of(const nb::python_error& raised) {
+  storage::PythonException found;
+  for (const nb::handle each : nb::cast<nb::tuple>(nb::getattr(raised.type(), "__mro__"))) {
+    found.classes.push_back(nb::cast<std::string>(nb::getattr(each, "__name__")));
   }
-  if (is(PyExc_OSError)) {
-    const nb::object number = nb::getattr(raised.value(), "errno", nb::none());
-    const int code = PyLong_Check(number.ptr()) ? nb::cast<int>(number) : 0;
-    for (int lasting : {ENOSPC, EDQUOT, EROFS, EACCES, EPERM, ENAMETOOLONG}) {
-      if (code == lasting) return ErrorKind::refused;
-    }
-  }
-  return storage::is_lasting_reason(words) ? ErrorKind::refused : ErrorKind::unavailable;
+  const nb::object number = nb::getattr(raised.value(), "errno", nb::none());
+  if (PyLong_Check(number.ptr())) found.code = nb::cast<int>(number);
+  found.words = found.classes.front() + ": " + nb::cast<std::string>(nb::str(raised.value()));
+  return storage::error_of(found);
 }
 
 /// What `call` gives, or the exception as an error. Takes the interpreter's lock.
@@ -40,9 +35,7 @@ Result<T> guarded(Call call) {
       return call();
     }
   } catch (nb::python_error& raised) {
-    const std::string type = nb::cast<std::string>(nb::getattr(raised.type(), "__name__"));
-    const std::string words = type + ": " + nb::cast<std::string>(nb::str(raised.value()));
-    return Error{kind_of(raised, words), words};
+    return error_of(raised);
   } catch (const std::exception& thrown) {
     return Error{ErrorKind::refused, std::string("the filesystem's answer is none: ") + thrown.what()};
   }

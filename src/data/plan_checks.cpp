@@ -46,7 +46,7 @@ Words names_once(const std::vector<std::string>& names) {
   return {};
 }
 
-Words check(const ReadNode& read, std::size_t) {
+Words check(const ReadNode& read, std::size_t blobs) {
   if (std::ranges::find(read_formats, read.format) == read_formats.end()) {
     std::string allowed;
     for (const std::string_view format : read_formats) allowed += (allowed.empty() ? "" : ", ") + std::string(format);
@@ -57,9 +57,9 @@ Words check(const ReadNode& read, std::size_t) {
     if (codec::read(codec::of<std::vector<std::string>>, *columns, &names)) {
       return "options.columns is " + shown_value(*columns) + "; allowed: a list of names, or null";
     }
-    return names_once(names);
+    if (const Words words = names_once(names)) return words;
   }
-  return given("paths", !read.paths.empty());
+  return first_of({given("paths", !read.paths.empty()), in_blobs("blob", read.blob, blobs)});
 }
 
 Words check(const RangeNode& range, std::size_t) {

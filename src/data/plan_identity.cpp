@@ -71,7 +71,10 @@ void shorten_paths(JsonObject& args) {
 JsonObject identity_of_node(const Node& node, std::span<const std::string_view> blobs) {
   Json written = std::visit([](const auto& operation) { return to_json(operation); }, node.operation);
   JsonObject& args = written.get_object();
-  if (node.as<ReadNode>()) shorten_paths(args);
+  if (node.as<ReadNode>()) {
+    shorten_paths(args);
+    args.erase("blob");  // The paths have its digest.
+  }
   if (node.as<FunctionNode>()) {
     args.erase("workers");
     args.erase("num_gpus");

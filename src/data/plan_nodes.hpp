@@ -26,8 +26,10 @@ struct ReadNode {
   /// `columns` (a list of names, or null: all), and what the format knows.
   JsonObject options;
   std::optional<FileShuffle> shuffle_files;
+  /// A blob, where the paths are on a filesystem that exists only in Python: what reads its files.
+  std::optional<std::int64_t> blob;
 };
-BOOST_DESCRIBE_STRUCT(ReadNode, (), (format, paths, options, shuffle_files))
+BOOST_DESCRIBE_STRUCT(ReadNode, (), (format, paths, options, shuffle_files, blob))
 
 struct RangeNode {
   static constexpr const char* op = "range";

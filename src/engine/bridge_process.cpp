@@ -207,6 +207,7 @@ void BridgeProcess::deafen() {
 
 void BridgeProcess::leave(std::chrono::milliseconds limit) {
   deafen();
+  if (pid_ != 0) ::kill(-pid_, SIGCONT);  // One that was stopped takes back what it has made, too.
   const auto end = std::chrono::steady_clock::now() + limit;
   bool has_ended = pid_ == 0;
   while (!has_ended) {

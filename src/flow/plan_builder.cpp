@@ -3,6 +3,7 @@
 #include "data/rules.hpp"
 #include "flow/combined_stages.hpp"
 #include "flow/functions/function_step.hpp"
+#include "flow/functions/python_filesystem.hpp"
 #include "flow/functions/python_source.hpp"
 #include "flow/functions/whole_stage.hpp"
 #include "flow/lanes_stage.hpp"
@@ -88,6 +89,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
   if (const auto* range = node(index).as<data::RangeNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
   } else if (const auto* read = node(index).as<data::ReadNode>()) {
+    register_python_filesystem(engine_.functions(), *read, input_.blobs);
     ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool(), input_.errored_max));
   } else if (const auto* python = node(index).as<data::PythonSourceNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_python_source(engine_.functions(), *python, input_.blobs));
@@ -100,7 +102,9 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
 
 arrow::Status PlanBuilder::open_sources() {
   const bool has_functions = std::ranges::any_of(input_.optimised.nodes, [](const data::Node& each) {
-    return each.as<data::FunctionNode>() || each.as<data::PythonSourceNode>() || each.as<data::WholeNode>();
+    const auto* read = each.as<data::ReadNode>();
+    return each.as<data::FunctionNode>() || each.as<data::PythonSourceNode>() || each.as<data::WholeNode>() ||
+           (read != nullptr && read->blob);
   });
   // Its imports take as long as opening the sources.
   if (has_functions) ARROW_RETURN_NOT_OK(engine_.functions()->host().status());

@@ -146,7 +146,8 @@ def settings():
     yield data.Partitioning, {"style": "tree"}, ValueError, "style", "'tree'", '"hive" or "dir"'
     yield data.Partitioning, {"base_dir": 3}, TypeError, "base_dir", "3 (int)", "None or a folder"
     yield data.Partitioning, {"field_names": 3}, TypeError, "field_names", "3 (int)", "names"
-    yield data.Partitioning, {"field_types": {"a": int}}, ValueError, "field_types", "given", "None"
+    yield data.Partitioning, {"field_types": 3}, TypeError, "field_types", "3 (int)", "None or a dict of names"
+    yield data.Partitioning, {"field_types": {"a": list}}, ValueError, "field_types['a']", "list", "int, float, bool"
     yield DataConfig, {"datasets_to_split": 3}, TypeError, "datasets_to_split", "3 (int)", '"all" or a list of names'
     yield DataConfig, {"execution_options": 3}, TypeError, "execution_options", "3 (int)", "None, ExecutionOptions"
     yield DataConfig, {"enable_shard_locality": 1}, TypeError, "enable_shard_locality", "1 (int)", BOOL

@@ -128,7 +128,7 @@ def test_an_elastic_group_grows_onto_a_node_that_is_added(pods):
             else:
                 train.report({})
 
-    fit(loop, (1, 4), placement_strategy="SPREAD", elastic_resize_monitor_interval_s=0.2)
+    fit(loop, (1, 4), resources_per_worker={"CPU": 2}, elastic_resize_monitor_interval_s=0.2)
     """)
     pods.script.wait_for("(rank 2) SIZE 3")
     pods.cluster.add_node("k4")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headway._storage import locations
 from headway._values.arguments import check_bool, check_instance, check_int, check_str, check_texts, refuse
-from headway.data import _locations
+from headway.data import _functions, _locations
 from headway.data._dataset import Dataset
 from headway.data._plan import Plan
 from headway.data._seeds import check_seed
 
 PartitionFilter = Callable[[list[str]], list[str]]
+_TYPE_NAMES = {int: "int64", float: "double", bool: "bool", str: "string"}
+_FIELD_TYPES = "a dict of names and types: int, float, bool or str"
 
 
 class FileShuffleConfig:
@@ -43,7 +46,8 @@ class Partitioning:
         style: ``"hive"`` for folders such as ``year=2026``, ``"dir"`` for values alone.
         base_dir: The folder in which partitions begin; None: the one that is read.
         field_names: The columns' names; needed for ``"dir"``.
-        field_types: The columns' types; text otherwise.
+        field_types: The columns' types by name, each ``int``, ``float``, ``bool`` or ``str``; text
+            otherwise.
 
     Example:
         >>> from headway.data import Partitioning
@@ -56,7 +60,7 @@ class Partitioning:
         style: str = "hive",
         base_dir: str | None = None,
         field_names: Sequence[str] | None = None,
-        field_types: Any = None,
+        field_types: Mapping[str, type] | None = None,
     ):
         self.style = check_str("Partitioning.style", getattr(style, "value", style), '"hive" or "dir"')
         if self.style not in ("hive", "dir"):
@@ -67,12 +71,17 @@ class Partitioning:
         )
         if self.style == "dir" and not self.field_names:
             raise ValueError('Partitioning.field_names is not given; style "dir" needs the names of its columns')
-        if field_types:
-            raise ValueError("Partitioning.field_types is given; allowed: None (cast with with_column instead)")
+        check_instance("Partitioning.field_types", field_types, Mapping, f"None or {_FIELD_TYPES}")
+        self.field_types = dict(field_types or {})
+        for name, kind in self.field_types.items():
+            if kind not in _TYPE_NAMES:
+                raise ValueError(f"Partitioning.field_types[{name!r}] is {kind!r}; allowed: {_FIELD_TYPES}")
 
     def for_plan(self) -> dict[str, Any]:
         """As the plan has it."""
-        return {"style": self.style, "base_dir": self.base_dir, "field_names": self.field_names}
+        types = {name: _TYPE_NAMES[kind] for name, kind in self.field_types.items()}
+        given = {"style": self.style, "base_dir": self.base_dir, "field_names": self.field_names}
+        return {**given, "field_types": types} if types else given
 
     def __repr__(self) -> str:
         return f"Partitioning({self.style!r}, field_names={self.field_names})"
@@ -124,11 +133,20 @@ def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset
     }
     chosen = {name: value for name, value in {**common, **options}.items() if value is not None}
     arguments = {"format": kind, "paths": places, "options": chosen}
-    made = Dataset._of(Plan.source("read", arguments))
+    made = Dataset._of(Plan.source("read", arguments, blob=_served(places)))
     order = _shuffle(given.shuffle)
     if order is not None:  # A file has as many places in the order as it has pieces.
         made = made._then("shuffle", {"kind": "blocks", **order})
     return made if given.override_num_blocks is None else made.repartition(given.override_num_blocks)
+
+
+def _served(places: Sequence[str]) -> bytes | None:
+    """What function workers read files with, on a filesystem that exists only in Python."""
+    if not _locations.on_python_filesystem(places[0]):
+        return None
+    from headway._worker.functions.served_files import ServedFiles
+
+    return _functions.packed(ServedFiles(locations.split(places[0])[1]), _functions.Arguments())
 
 
 def _partitioning(given: Any) -> dict[str, Any] | None:

@@ -31,27 +31,56 @@ def location(argument: str, path: Any, filesystem: pyarrow.fs.FileSystem | None)
     Raises:
         ValueError: it is on a filesystem that exists only in Python.
     """
-    if isinstance(path, (str, os.PathLike)) and os.fspath(path) in ("", b""):
-        raise ValueError(f"{argument} is ''; allowed: {_PATHS}")
-    place = locations.location_of(path, filesystem, argument=argument)
-    if place.startswith("python-"):
+    place = _located(argument, path, filesystem)
+    if on_python_filesystem(place):
         raise ValueError(
-            f"filesystem is {type(filesystem).__name__}; allowed: None or a local filesystem. The data engine opens "
-            "URLs by itself, such as s3://bucket/path?endpoint_override=host:port or gs://bucket/path"
+            f"filesystem is {type(filesystem).__name__}; allowed: None or a local filesystem. Files are written to "
+            "paths and URLs, such as s3://bucket/path?endpoint_override=host:port or gs://bucket/path"
         )
     return place
 
 
+def _located(argument: str, path: Any, filesystem: Any) -> str:
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path) in ("", b""):
+        raise ValueError(f"{argument} is ''; allowed: {_PATHS}")
+    return locations.location_of(path, filesystem, argument=argument)
+
+
+def on_python_filesystem(place: str) -> bool:
+    """Whether it is on a filesystem that exists only in Python: function workers read its files."""
+    return place.startswith("python-")
+
+
 def all_of(paths: Any, filesystem: Any) -> list[str]:
-    """The places that a reader's ``paths`` names."""
+    """The places that a reader's ``paths`` names, on any filesystem of ``pyarrow.fs`` or fsspec."""
+    filesystem = _of_pyarrow(filesystem)
     if isinstance(paths, (str, os.PathLike)):
-        return [location("paths", paths, filesystem)]
+        return [_located("paths", _on(filesystem, paths), filesystem)]
     if isinstance(paths, (bytes, dict)) or not isinstance(paths, Iterable):
         refuse("paths", paths, _PATHS)
-    places = [location(f"paths[{index}]", each, filesystem) for index, each in enumerate(paths)]
+    places = [_located(f"paths[{index}]", _on(filesystem, each), filesystem) for index, each in enumerate(list(paths))]
     if not places:
         raise ValueError(f"paths is empty; allowed: {_PATHS}")
     return places
+
+
+def _of_pyarrow(filesystem: Any) -> Any:
+    """A filesystem of fsspec as one of ``pyarrow.fs``; others as they are."""
+    protocol = getattr(filesystem, "protocol", None)
+    if protocol is None or not hasattr(filesystem, "_strip_protocol"):
+        return filesystem
+    import pyarrow.fs
+
+    if "file" in ((protocol,) if isinstance(protocol, str) else protocol):
+        return pyarrow.fs.LocalFileSystem()
+    return pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem))
+
+
+def _on(filesystem: Any, path: Any) -> Any:
+    """A path on a filesystem, which may be given as a URL: ``s3://bucket/x`` is ``bucket/x`` there."""
+    if filesystem is None or not isinstance(path, str):
+        return path
+    return path.partition("://")[2] if "://" in path and not path.startswith("file://") else path
 
 
 def check_there(places: Sequence[str]) -> None:
@@ -65,11 +94,16 @@ def filtered(places: Sequence[str], partition_filter: Any) -> list[str]:
     """The files below these places that a user's filter keeps."""
     if not callable(partition_filter):
         refuse("partition_filter", partition_filter, "None or a function from paths to paths")
-    files = [file for place in places for file in _files_below(place)]
-    kept = list(partition_filter(files))
+    files = {_users_path(file): file for place in places for file in _files_below(place)}
+    kept = [files.get(each, each) for each in partition_filter(list(files))]
     if not kept:
         raise ValueError(f"partition_filter has kept none of {len(files)} files; allowed: one that keeps some")
     return kept
+
+
+def _users_path(place: str) -> str:
+    """A place as its user has given it: of a filesystem that exists only in Python, the path there."""
+    return place.partition("://")[2] if on_python_filesystem(place) else place
 
 
 def _files_below(place: str) -> list[str]:
@@ -82,6 +116,9 @@ def _files_below(place: str) -> list[str]:
     import pyarrow.fs
 
     path, filesystem = locations.split(place)
+    if filesystem.get_file_info(path).is_file:
+        return [place]
     infos = filesystem.get_file_info(pyarrow.fs.FileSelector(path, recursive=True))
-    below = [info.path.removeprefix(path).strip("/") for info in infos if info.is_file]
-    return [locations.join(place, *name.split("/")) for name in sorted(below)] or [place]
+    below = (info.path.removeprefix(path).strip("/").split("/") for info in infos if info.is_file)
+    shown = sorted(parts for parts in below if not any(part[0] in "._" for part in parts))
+    return [locations.join(place, *parts) for parts in shown] or [place]

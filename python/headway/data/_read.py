@@ -34,7 +34,7 @@ def read_parquet(
 
     Args:
         paths: A file, a folder, a URL such as ``s3://bucket/folder``, or a list of these.
-        filesystem: A local ``pyarrow.fs`` filesystem; other storage is named by a URL.
+        filesystem: One of ``pyarrow.fs`` or fsspec that the paths are on; None: paths and URLs.
         columns: Only these; no others are read.
         partition_filter: Gets the paths of all files and returns those that are read.
         partitioning: ``"hive"``: folders such as ``year=2026`` are columns; None: they are not; or

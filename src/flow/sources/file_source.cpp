@@ -27,7 +27,7 @@ class FileSource : public Source {
 
   std::vector<std::string> files() const override {
     std::vector<std::string> locations;
-    for (const SourceFile& file : opened_->found.files) locations.push_back(file.location);
+    for (const SourceFile& file : opened_->found.files) locations.emplace_back(users_path(file.location));
     return locations;
   }
 
@@ -77,7 +77,7 @@ class FileSource : public Source {
   std::string where(std::size_t begin, std::size_t end) const {
     const Piece& first = pieces_[begin];
     const Piece& last = pieces_[end - 1];
-    std::string words = shown_location(file(first).location);
+    std::string words = shown_location(users_path(file(first).location));
     if (last.file != first.file) return words + " and " + std::to_string(last.file - first.file) + " more files";
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
@@ -154,7 +154,8 @@ arrow::Result<std::vector<Piece>> split_all(const OpenedFiles& opened, bool may_
       parts[index] = std::move(*split);
       return {};
     }
-    failures[index] = split.status().WithMessage(shown_location(files[index].location), ": ", split.status().message());
+    failures[index] =
+        split.status().WithMessage(shown_location(users_path(files[index].location)), ": ", split.status().message());
     if (may_fail) {
       parts[index] = {{.file = index, .bytes = files[index].bytes, .failure = failures[index].message()}};
       return {};

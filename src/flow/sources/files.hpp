@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct FoundFiles {
 ///
 /// Errors: Invalid and IOError, which name the path. No file at all is an error.
 arrow::Result<FoundFiles> find_files(const data::ReadNode& read);
+
+/// A location as its user has given it: of a filesystem that exists only in Python, the path there.
+std::string_view users_path(std::string_view location);
 
 /// Any thread may read from it, several at once. Allocates from `pool`.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_file(const std::string& location,

@@ -109,7 +109,7 @@ arrow::Status find_partitions(const OptionView& options, FoundFiles& found) {
   if (!how) return arrow::Status::OK();
   Values first;
   for (SourceFile& file : found.files) {
-    ARROW_ASSIGN_OR_RAISE(Values values, values_of(file.location, *how));
+    ARROW_ASSIGN_OR_RAISE(Values values, values_of(std::string(users_path(file.location)), *how));
     if (&file == &found.files.front()) first = values;
     const bool same = std::equal(values.begin(), values.end(), first.begin(), first.end(),
                                  [](const auto& a, const auto& b) { return a.first == b.first; });

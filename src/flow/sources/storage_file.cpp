@@ -125,6 +125,12 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> read_bytes(const std::string& loca
   return file->ReadAt(begin, end - begin);
 }
 
+std::string_view users_path(std::string_view location) {
+  if (!location.starts_with(python_scheme_prefix)) return location;
+  const std::size_t separator = location.find("://");
+  return separator == std::string_view::npos ? location : location.substr(separator + 3);
+}
+
 bool is_compressed(const std::string& location) { return ending_of(location) != nullptr; }
 
 arrow::Result<std::shared_ptr<arrow::io::InputStream>> open_decompressed(const std::string& location,

@@ -81,7 +81,7 @@ class UnitReader : public arrow::RecordBatchReader {
   const SourceFile& file() const { return opened_->found.files[pieces_[at_].file]; }
 
   arrow::Status named(const arrow::Status& status) const {
-    return status.WithMessage(shown_location(file().location), ": ", status.message());
+    return status.WithMessage(shown_location(users_path(file().location)), ": ", status.message());
   }
 
   /// The next batch of any piece, as the schema has it; null at the end.
@@ -151,7 +151,8 @@ class UnitReader : public arrow::RecordBatchReader {
     if (partition < opened_->found.partition_fields.size()) {
       return partition_column(field, file().partition_values[partition], batch.num_rows(), pool_);
     }
-    return arrow::MakeArrayFromScalar(arrow::StringScalar(file().location), batch.num_rows(), pool_);
+    return arrow::MakeArrayFromScalar(arrow::StringScalar(std::string(users_path(file().location))), batch.num_rows(),
+                                      pool_);
   }
 
   std::shared_ptr<const OpenedFiles> opened_;
