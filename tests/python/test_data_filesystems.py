@@ -85,7 +85,9 @@ def test_a_read_is_tried_again_and_what_lasts_is_an_error_in_words(bucket):
     readers = {int(line.split()[0]) for line in (bucket / "opened").read_text().splitlines()}
     assert os.getpid() not in readers, "function workers read"
     (bucket / "denied.txt").write_text("one\n")
-    with pytest.raises(Exception, match=r"cannot open denied.txt on a Python filesystem: PermissionError: .*you may not"):
+    with pytest.raises(
+        Exception, match=r"cannot open denied.txt on a Python filesystem: PermissionError: .*you may not"
+    ):
         data.read_text("denied.txt", filesystem=filesystem).take_all()
     with pytest.raises(Exception, match="nowhere"):
         data.read_text("nowhere.txt", filesystem=filesystem).take_all()
