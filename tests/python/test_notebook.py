@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import time
 
 import processes
@@ -192,6 +193,23 @@ train.DataParallelTrainer(loop).fit()
     assert error == "WorkerGroupError"
     assert '    raise ValueError("too hot")  # in the model\'s cell\n' in notebook.error
     assert "    Model().step()  # in the loop's cell\n" in notebook.error
+
+
+def test_a_notebook_has_a_dashboard_unless_it_wants_none(notebook):
+    output, error = notebook.run("""
+import urllib.request
+import headway
+headway.init(num_cpus=1)
+urllib.request.urlopen(headway.dashboard_url()).status
+""")
+    assert error is None, notebook.frames
+    assert re.search(r"dashboard: http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}\n", output), output
+    for off in (
+        "headway.init(num_cpus=1, dashboard=False)",
+        "import os; os.environ['HEADWAY_DASHBOARD'] = '0'; headway.init()",
+    ):
+        output, error = notebook.run(f"headway.shutdown(); {off}; print(headway.dashboard_url())")
+        assert (output, error) == ("None\n", None)
 
 
 def test_a_progress_bar_moves_in_a_cell(notebook, tmp_path):

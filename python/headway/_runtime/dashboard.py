@@ -7,17 +7,21 @@ import os
 from headway import _core
 from headway._values.arguments import refuse
 from headway._values.log import notice
+from headway._values.moving_line import in_notebook
 
 _dashboard: _core.Dashboard | None = None
 _pid = 0
 
 
 def wanted_port(dashboard: bool | int | None) -> int | None:
-    """The port that ``init(dashboard=...)`` asks for, else ``HEADWAY_DASHBOARD``: None for no
-    dashboard, 0 for any port that is free.
+    """The port that ``init(dashboard=...)`` asks for, else ``HEADWAY_DASHBOARD``, else any in a
+    notebook: None for no dashboard, 0 for any port that is free.
     """
     if dashboard is None:
-        return _core.dashboard_port("HEADWAY_DASHBOARD in the environment", os.environ.get("HEADWAY_DASHBOARD", ""))
+        wanted = os.environ.get("HEADWAY_DASHBOARD", "")
+        if not wanted and in_notebook():
+            return 0
+        return _core.dashboard_port("HEADWAY_DASHBOARD in the environment", wanted)
     if not isinstance(dashboard, int):
         refuse("dashboard", dashboard, "None, True (any free port), False or a port from 1024 to 65535")
     if isinstance(dashboard, bool):

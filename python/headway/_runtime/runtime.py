@@ -88,7 +88,8 @@ def init(
             node is kept (60).
         dashboard: True or a port to show the runs of this process in a browser (see
             ``docs/dashboard.md``): the address is printed, and :func:`dashboard_url` returns it.
-            False: no dashboard. None: ``HEADWAY_DASHBOARD`` of the environment, else none.
+            False: no dashboard. None: ``HEADWAY_DASHBOARD`` of the environment, else any free port
+            in a notebook, and none elsewhere.
 
     Raises:
         RuntimeError: Headway is started already, or pip could not install what ``runtime_env`` asks
