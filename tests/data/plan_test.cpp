@@ -98,6 +98,16 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_named_after_its_content_may_lie_elsewhere) {
   BOOST_TEST(hash_of("/tmp/rows.arrow") != hash_of("/scratch/rows.arrow"));
 }
 
+BOOST_AUTO_TEST_CASE(files_of_a_python_filesystem_are_named_by_their_paths) {
+  const auto text_of = [](int blob) {
+    return R"([{"op": "read", "args": {"format": "text", "paths": ["python-01://a"], "blob": )" + std::to_string(blob) +
+           "}}]";
+  };
+  BOOST_TEST(plan_hash(identity_of_text(text_of(0))) == plan_hash(identity_of_text(text_of(1))));
+  BOOST_TEST(plan_from_text(text_of(2), 2).error().message ==
+             "node 0 of the plan (read): blob is 2; allowed: the index of one of the 2 blobs that came with the plan");
+}
+
 BOOST_AUTO_TEST_CASE(a_changed_plan_is_said_in_words) {
   BOOST_TEST(difference_after("\"rows\": 10", "\"rows\": 20") == "limit: rows was 10, is 20");
   BOOST_TEST(difference_after("\"blob\": 0", "\"blob\": 1") == "function scale: its function is another one");

@@ -35,7 +35,7 @@ class RandomPlan {
   void push(Operation operation) { plan.nodes.push_back({std::move(operation), {plan.nodes.size() - 1}}); }
   void add_read() {
     columns_ = {"a", "b", "c", "d"};
-    ReadNode read{"parquet", {"file"}, {}, {}};
+    ReadNode read{"parquet", {"file"}, {}, {}, {}};
     if (random_.one_in(4)) set_columns(read, columns_ = {"d", "b", "a"});
     plan.nodes.push_back({std::move(read), {}});
   }
