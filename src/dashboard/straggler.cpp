@@ -60,18 +60,57 @@ std::string cost_words(double lost_s, const Compared& compared) {
          (compared.over ? "" : " so far") + (little || lost == 1 ? " was" : " were") + " spent waiting for it";
 }
 
+bool is_slow(double own_s, double others_s) {
+  return others_s > 0 && own_s >= clearly * others_s && own_s - others_s >= noticed_s;
+}
+
+const OwnPart& median_of(const std::vector<OwnPart>& sorted) { return sorted[(sorted.size() - 1) / 2]; }
+
+/// Of the steps between two samples of an attempt; null: since it began.
+std::vector<OwnPart> own_parts(const StepSample& now, const StepSample* before) {
+  std::vector<OwnPart> parts;
+  for (driver::RankSteps rank : now.ranks) {
+    if (!rank.waited_s && !rank.of_reports) continue;
+    if (before != nullptr) {
+      const auto then = std::ranges::find(before->ranks, rank.rank, &driver::RankSteps::rank);
+      if (then == before->ranks.end()) continue;
+      rank.count -= then->count;
+      rank.total_s -= then->total_s;
+      if (rank.waited_s) *rank.waited_s -= then->waited_s.value_or(0);
+    }
+    if (rank.count <= 0) continue;
+    const double own_s = rank.total_s - rank.waited_s.value_or(0);
+    parts.push_back({rank.rank, rank.count, own_s / static_cast<double>(rank.count), rank.waited_s});
+  }
+  std::ranges::sort(parts, {}, &OwnPart::seconds);
+  return parts;
+}
+
+/// The end of the last time between two samples in which a rank was not slow; unset: none.
+std::optional<double> slow_since(const RunRecord& record, int rank) {
+  if (record.steps().empty()) return std::nullopt;
+  std::optional<double> since;
+  const StepSample* before = nullptr;
+  for (const StepSample& sample : record.steps()) {
+    if (sample.attempt != record.steps().back().attempt) continue;
+    const std::vector<OwnPart> parts = own_parts(sample, before);
+    before = &sample;
+    const auto own = std::ranges::find(parts, rank, &OwnPart::rank);
+    if (own != parts.end() && !is_slow(own->seconds, median_of(parts).seconds)) since = sample.at_unix_s;
+  }
+  return since;
+}
+
 std::optional<Straggler> slowest_of(Compared compared) {
   std::vector<OwnPart>& parts = compared.parts;
   std::erase_if(parts, [](const OwnPart& part) { return part.count < steps_min; });
   if (parts.size() < 2) return std::nullopt;
   std::ranges::sort(parts, {}, &OwnPart::seconds);
-  const OwnPart& other = parts[(parts.size() - 1) / 2];
+  const OwnPart& other = median_of(parts);
   const OwnPart& slowest = parts.back();
+  if (!is_slow(slowest.seconds, other.seconds)) return std::nullopt;
   Straggler found;
   found.behind_s = slowest.seconds - other.seconds;
-  if (other.seconds <= 0 || slowest.seconds < clearly * other.seconds || found.behind_s < noticed_s) {
-    return std::nullopt;
-  }
   found.rank = slowest.rank;
   const auto place = static_cast<std::size_t>(slowest.rank);
   const std::string host = place < compared.hosts.size() ? compared.hosts[place] : "";
@@ -119,19 +158,20 @@ std::optional<Straggler> straggler_in(const RunRecord& record, bool over) {
     compared.took_s = of->end_s.value_or(last.at_unix_s) - of->start_s;
   }
   if (last.attempt > 1 || attempts.size() > 1) compared.attempt = " of attempt " + std::to_string(last.attempt);
-  for (const driver::RankSteps& rank : last.ranks) {
-    if (rank.count == 0 || (!rank.waited_s && !rank.of_reports)) continue;
-    const double own_s = rank.total_s - rank.waited_s.value_or(0);
-    compared.parts.push_back({rank.rank, rank.count, own_s / static_cast<double>(rank.count), rank.waited_s});
-  }
-  return slowest_of(std::move(compared));
+  compared.parts = own_parts(last, nullptr);
+  std::optional<Straggler> found = slowest_of(std::move(compared));
+  if (found) found->since_unix_s = slow_since(record, found->rank);
+  return found;
 }
 
 std::optional<Straggler> straggler_now(const control::RunView& view, const RunRecord& record) {
   const bool over = control::is_over(view.state);
   const bool knows =
       std::ranges::any_of(view.ranks, [](const control::RankView& rank) { return rank.steps.has_value(); });
-  return !over && knows ? straggler_of(view) : straggler_in(record, over);
+  if (over || !knows) return straggler_in(record, over);
+  std::optional<Straggler> found = straggler_of(view);
+  if (found) found->since_unix_s = slow_since(record, found->rank);
+  return found;
 }
 
 }  // namespace headway::dashboard

@@ -22,8 +22,9 @@ struct Straggler {
   /// About how long the others waited for it: `behind_s` in each step, but no longer than they
   /// waited at all.
   double lost_s = 0;
+  std::optional<double> since_unix_s;  ///< Unset: always, or that is not known.
 };
-BOOST_DESCRIBE_STRUCT(Straggler, (), (rank, name, words, detail, behind_s, lost_s))
+BOOST_DESCRIBE_STRUCT(Straggler, (), (rank, name, words, detail, behind_s, lost_s, since_unix_s))
 
 /// Of the current attempt of a run at work. Unset: no rank is clearly slower than the others, or it
 /// is not known what they wait for.

@@ -160,6 +160,7 @@ def test_a_slow_run_names_its_straggler(window, site):
     page = window.open(site, "#/run/vision-large/steps")
     expect(page.locator(".notice")).to_contain_text("Rank 5 on node-b was 1.9 times slower than the others")
     expect(page.locator(".notice")).to_contain_text("It took 1.08 s for its own part of a step")
+    expect(page.locator(".notice")).to_contain_text(re.compile(r"Slow from \d\d:\d\d:\d\d on\.$"))
     expect(page.get_by_label(re.compile("Step times of 8 ranks"))).to_be_visible()
     for part in ("forward", "backward", "other", "communication and waiting for others", "data"):
         expect(page.locator(".sums")).to_contain_text(re.compile(rf"{part} \d[.\d]*\s%"))

@@ -82,6 +82,27 @@ BOOST_AUTO_TEST_CASE(of_several_attempts_it_says_which) {
              "waiting for it");
 }
 
+BOOST_AUTO_TEST_CASE(a_rank_that_became_slow_has_been_so_since_it_last_was_not) {
+  record.add({1000, driver::AttemptBegan{1, {"a", "b", "c", "d"}, {}}});
+  const auto look = [this](double at, double own_s) {
+    for (RankSteps& rank : ranks) {
+      rank.count += 10;
+      rank.total_s += 11;
+      *rank.waited_s += 11 - 10 * (rank.rank == 2 ? own_s : 0.5);
+    }
+    record.add({at, driver::StepsTaken{1, ranks}});
+  };
+  for (RankSteps& rank : ranks) rank = {.rank = rank.rank, .waited_s = 0.0};
+  look(1011, 1);
+  BOOST_TEST(!straggler_in(record, false)->since_unix_s.has_value());  // From the beginning.
+  look(1022, 0.5);
+  look(1033, 1);
+  look(1044, 1);
+  BOOST_TEST(straggler_in(record, false)->since_unix_s.value() == 1022);
+  look(1055, 0.5);
+  BOOST_TEST(straggler_in(record, true)->since_unix_s.value() == 1055);
+}
+
 BOOST_AUTO_TEST_CASE(steps_of_a_moment_or_that_nobody_waits_in_are_no_reason) {
   std::vector<RankSteps> slow = ranks;
   for (RankSteps& rank : ranks) rank.count = 9;

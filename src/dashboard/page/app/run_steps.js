@@ -1,7 +1,7 @@
 /** Where the time of the steps goes: ranks over time, and the split of the step. */
 
 import { h, keep, patch } from "./element.js";
-import { sentence } from "./format.js";
+import { clock, sentence } from "./format.js";
 import { HeatMap } from "./heat_map.js";
 import { Query } from "./source.js";
 import { Split } from "./split.js";
@@ -29,10 +29,16 @@ export class RunSteps {
     if (data?.split?.length) this.split.set(data.split, this.now_s);
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
-      data?.straggler && h("p", { class: "notice wait" }, sentence(`${data.straggler.words}.`), " ", sentence(`it ${data.straggler.detail}.`)),
+      data?.straggler && h("p", { class: "notice wait" }, sentence(`${data.straggler.words}.`), " ", sentence(`it ${data.straggler.detail}.`), this.slowSince(data)),
       has_cells && keep(this.map.element),
       data?.split?.length > 0 && keep(this.split.element),
       data && !has_cells && !data.split?.length && h("p", { class: "quiet" }, "No steps have been counted yet."));
+  }
+
+  /** Where it became slow and has stayed so. */
+  slowSince({ straggler, to_s }) {
+    const since_s = straggler.since_unix_s;
+    return since_s && since_s < to_s ? ` Slow from ${clock(since_s, this.now_s)} on.` : null;
   }
 
   close() {
