@@ -60,8 +60,8 @@ bool fits(std::string_view pattern, std::string_view path) {
 }
 
 arrow::Status missing(const std::string& location) {
-  return arrow::internal::StatusFromErrno(ENOENT, arrow::StatusCode::IOError, "cannot read ", shown_location(location),
-                                          ": there is nothing");
+  return arrow::internal::StatusFromErrno(ENOENT, arrow::StatusCode::IOError, "cannot read ",
+                                          shown_location(users_path(location)), ": there is nothing");
 }
 
 Listed list_local_directory(const fs::path& directory) {
@@ -153,7 +153,7 @@ arrow::Status add_path(const std::string& path, const std::optional<std::vector<
   for (Named& one : listed) {
     if (extensions && !has_extension(one.location, *extensions)) {
       if (listed.size() == 1 && one.location == path) {
-        return arrow::Status::Invalid("the file ", shown_location(path),
+        return arrow::Status::Invalid("the file ", shown_location(users_path(path)),
                                       " has none of the file_extensions that are asked for");
       }
       continue;
@@ -175,7 +175,7 @@ arrow::Result<FoundFiles> find_files(const data::ReadNode& read) {
   }
   if (found.files.empty()) {
     std::string paths;
-    for (const std::string& path : read.paths) paths += (paths.empty() ? "" : ", ") + shown_location(path);
+    for (const std::string& path : read.paths) paths += (paths.empty() ? "" : ", ") + shown_location(users_path(path));
     return arrow::Status::IOError("there is no file to read in ", paths);
   }
   ARROW_RETURN_NOT_OK(find_partitions(options, found));
