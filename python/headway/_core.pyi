@@ -922,6 +922,11 @@ class Session:
     def send_data_progress(self, progress_json: str) -> None:
         """Sends the driver how long this rank waits for a data set (JSON)."""
 
+    def want_function_workers(self, port: int, token: str, workers: int, cpus: float, labels: Mapping[str, str]) -> None:
+        """
+        Asks the driver for processes on other nodes that call functions for this node's data process, which listens at the port for those that have the token.
+        """
+
     @property
     def context_json(self) -> str: ...
 
@@ -1125,6 +1130,11 @@ class DataClient:
         Asks about a plan ({"what", "plan"}): the answer as JSON, and its raw part. `told` is called meanwhile, with counters as JSON.
         """
 
+    def invite(self, json: str) -> str:
+        """
+        From now on function workers of other nodes may come in ({"host", "first", "plan", "blobs"}): the answer as JSON.
+        """
+
     def run(self, json: str, blobs: Sequence[bytes], told: Callable | None = None) -> tuple[str, bytes]:
         """
         Runs a plan ({"plan"}) that ends in a write: the answer as JSON, and its raw part.
@@ -1197,6 +1207,17 @@ class DataBatch:
     @property
     def place(self) -> DataPlace:
         """Where the stream is after this batch."""
+
+class FunctionSeat:
+    """A function worker's place beside another node's data process."""
+
+    def __init__(self, host: str, port: int, name: str, token: str, idle_s: float) -> None:
+        """Connects to the data process there; both prove to have the token."""
+
+    def release_socket(self) -> int:
+        """
+        The descriptor of the worker's link, which is the caller's from now on.
+        """
 
 def dashboard_port(argument: str, text: str) -> int | None:
     """

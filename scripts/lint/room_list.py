@@ -95,14 +95,15 @@ CPP: dict[str, Room] = {
     "worker": _room("src/worker/", "the session inside a worker", "headway core wire storage"),
     "feed": _room(
         "src/feed/",
-        "the client's end of the data process: its messages, batches in shared memory, its start",
-        "headway core wire node data",
+        "both ends of the data process beside itself: its messages, batches in shared memory, its start, and the way "
+        "between it and function workers of other nodes",
+        "headway core wire node data cluster",
     ),
     "flow": _room(
         "src/flow/",
         "the program `headway-data`: reads files, runs plans, deals batches to ranks; everything of it that needs "
         "Arrow C++",
-        "headway core wire storage node data feed",
+        "headway core wire storage node data cluster feed",
     ),
     "library": _room(
         "src/library/",

@@ -5,6 +5,7 @@
 #include "data/verdict.hpp"
 #include "feed/data_process.hpp"
 #include "feed/feed_client.hpp"
+#include "feed/function_seat.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -110,6 +111,13 @@ class PyDataClient {
   const std::string& address() const { return address_; }
   const feed::Hello& hello() const { return hello_; }
 
+  std::string invite(const std::string& json) const {
+    const wire::Frame frame = wire::to_frame(parsed<feed::Invite>(json, "the invitation"));
+    const feed::Reply reply = interruptibly(
+        [&](const feed::Interrupted& interrupted, bool&) { return feed::ask(address_, hello_, frame, interrupted); });
+    return json_text(reply.value);
+  }
+
   template <class Message>
   std::pair<std::string, nb::bytes> ask(const std::string& json, const Blobs& blobs, const Told& told) const {
     auto [message, blob] = message_of<Message>(json, blobs);
@@ -209,6 +217,24 @@ void bind_counters(nb::module_& module) {
       nb::arg("before"), nb::arg("epoch"), "Counters of several epochs of a data set (JSON) as one.");
 }
 
+std::unique_ptr<feed::FunctionSeat> take_seat(const std::string& host, int port, const std::string& name,
+                                              const std::string& token, double idle_s) {
+  const cluster::Endpoint desk{host, static_cast<std::uint16_t>(port)};
+  const auto idle = std::chrono::milliseconds(static_cast<std::int64_t>(idle_s * 1000));
+  return without_gil([&] { return feed::FunctionSeat::take(desk, name, token, idle); });
+}
+
+/// A function worker of another node.
+void bind_seat(nb::module_& module) {
+  nb::class_<feed::FunctionSeat>(module, "FunctionSeat",
+                                 "A function worker's place beside another node's data process.")
+      .def(nb::new_(&take_seat), nb::arg("host"), nb::arg("port"), nb::arg("name"), nb::arg("token"), nb::arg("idle_s"),
+           "Connects to the data process there; both prove to have the token.")
+      // Keeps the GIL: a field.
+      .def("release_socket", &feed::FunctionSeat::release_socket,
+           "The descriptor of the worker's link, which is the caller's from now on.");
+}
+
 void bind_batch(nb::module_& module) {
   // Keeps the GIL: a setting.
   module.def(
@@ -267,6 +293,9 @@ void bind_data(nb::module_& module) {
           "ask", &PyDataClient::ask<feed::Ask>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
           "Asks about a plan ({\"what\", \"plan\"}): the answer as JSON, and its raw part. `told` is called meanwhile, "
           "with counters as JSON.")
+      .def("invite", &PyDataClient::invite, nb::arg("json"),
+           "From now on function workers of other nodes may come in ({\"host\", \"first\", \"plan\", \"blobs\"}): the "
+           "answer as JSON.")
       .def("run", &PyDataClient::ask<feed::Run>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
            "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part.")
       // Keeps the GIL: PyStream lets it go itself.
@@ -290,6 +319,7 @@ void bind_data(nb::module_& module) {
       // Keeps the GIL: fields.
       .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
   bind_batch(module);
+  bind_seat(module);
 }
 
 }  // namespace headway::bindings

@@ -2,6 +2,10 @@
 
 #include "cluster/first_message.hpp"
 
+#include <array>
+#include <cstdio>
+#include <random>
+
 namespace headway::cluster {
 
 namespace asio = boost::asio;
@@ -44,6 +48,17 @@ void greet_desk(asio::io_context& loop, const std::shared_ptr<SecureChannel>& ch
 }
 
 }  // namespace
+
+std::string new_peer_token() {
+  std::random_device random;
+  std::string token;
+  for (int part = 0; part < 4; ++part) {
+    std::array<char, 9> text{};
+    std::snprintf(text.data(), text.size(), "%08x", random());
+    token += text.data();
+  }
+  return token;
+}
 
 Result<std::unique_ptr<PeerDesk>> PeerDesk::open(asio::io_context& loop, const Endpoint& place, PeerIdentity self,
                                                  std::span<const wire::Carried> kinds, Met met,

@@ -8,7 +8,7 @@
 /// Channels between the helper processes of one driver, whichever nodes they run on. What travels
 /// there never passes through the driver. As between nodes, TLS hides it, and each end proves that
 /// it has the token: here the one that the driver gave to all its helpers with
-/// wire::StartSession::peer_token.
+/// wire::StartSession::peer_token, or one that their role names.
 ///
 ///     // In one process; the address travels in a message of the role.
 ///     auto desk = PeerDesk::open(loop, {own_ip(), 0}, {"reader 1", token}, peer_messages<Blocks>, met);
@@ -43,10 +43,13 @@ struct PeerMessages<std::variant<Messages...>> {
 template <class Variant>
 inline constexpr auto peer_messages = wire::messages_of<typename PeerMessages<Variant>::Any>;
 
+/// 32 hexadecimal digits at random: by it processes know each other.
+std::string new_peer_token();
+
 /// A helper process, as its peers know it.
 struct PeerIdentity {
   std::string name;   ///< For people: "reader 2 on node-1".
-  std::string token;  ///< wire::StartSession::peer_token.
+  std::string token;  ///< wire::StartSession::peer_token, or the role's.
 };
 
 /// Where peers come in. Ends with this object; channels that it gave live on.

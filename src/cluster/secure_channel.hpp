@@ -59,6 +59,11 @@ class SecureChannel {
   /// Whether the connection lives and `trust` was not called.
   virtual bool unproven() const = 0;
 
+  /// From now on the connection ends with an error when nothing of its other end has come for about
+  /// `limit`, not even the kernel's signs of life: there is no other sign that a machine is cut
+  /// off. (The driver and its agents have a lease instead.)
+  virtual void end_when_unreachable(std::chrono::seconds limit) = 0;
+
   /// What only these two ends of this session know.
   virtual const std::string& binding() const = 0;
   virtual std::string remote_ip() const = 0;

@@ -76,6 +76,24 @@ void TlsChannel::trust() {
   if (const auto known = std::exchange(known_, nullptr)) known();
 }
 
+/// The kernel asks after a quarter of the limit of silence, and then thrice.
+void TlsChannel::end_when_unreachable(std::chrono::seconds limit) {
+  using KeepIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+  using KeepInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+  using KeepCount = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>;
+  using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
+  constexpr int questions = 3;
+  const int seconds = static_cast<int>(limit.count());
+  const int quarter = std::max(seconds / (questions + 1), 1);
+  boost::system::error_code ignored;
+  auto& socket = stream_.lowest_layer();
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  socket.set_option(KeepIdle(quarter), ignored);
+  socket.set_option(KeepInterval(quarter), ignored);
+  socket.set_option(KeepCount(questions), ignored);
+  socket.set_option(UserTimeout(seconds * 1000), ignored);
+}
+
 void TlsChannel::start(FrameHandler on_frame, ClosedHandler on_closed) {
   hand_over(std::move(on_frame), std::move(on_closed));
   inbox_.resize(record_bytes);

@@ -31,6 +31,7 @@ class TlsChannel : public SecureChannel, public std::enable_shared_from_this<Tls
   bool unproven() const override { return !trusted_ && !closed_; }
   /// Called when this is no stranger any more: it is trusted, or has ended.
   void on_known(std::function<void()> known) { known_ = std::move(known); }
+  void end_when_unreachable(std::chrono::seconds limit) override;
   const std::string& binding() const override { return binding_; }
   std::string remote_ip() const override { return remote_ip_; }
 

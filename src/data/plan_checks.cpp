@@ -102,6 +102,7 @@ Words check(const FunctionNode& function, std::size_t blobs) {
       workers && (workers->size() != 2 || (*workers)[0] < 0 || (*workers)[1] < std::max(1, (*workers)[0]))) {
     return "workers is " + json_text(to_json(*workers)) + "; allowed: [least, most], most 1 or more";
   }
+  if (!(function.num_cpus >= 0)) return "num_cpus is " + shown_value(function.num_cpus) + "; allowed: 0 or more";
   if (!(function.num_gpus >= 0)) return "num_gpus is " + shown_value(function.num_gpus) + "; allowed: 0 or more";
   return check_step(function, blobs);
 }

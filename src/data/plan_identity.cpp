@@ -78,6 +78,7 @@ JsonObject identity_of_node(const Node& node, std::span<const std::string_view> 
   if (node.as<FunctionNode>()) {
     args.erase("workers");
     args.erase("num_gpus");
+    args.erase("num_cpus");
     name_function(args, blobs);
     for (Json& step : args.at("then").get_array()) name_function(step.get_object(), blobs);
   }

@@ -100,10 +100,11 @@ struct FunctionNode : FunctionStep {
   std::optional<std::vector<int>> workers;  ///< The least and the most.
   bool seeded = true;                       ///< Random generators are seeded before each unit.
   double num_gpus = 0;
+  double num_cpus = 1;  ///< What a worker is given on another node.
 };
 BOOST_DESCRIBE_STRUCT(FunctionNode, (),
                       (kind, blob, batch_size, batch_format, changes_rows, name, digest, then, workers, seeded,
-                       num_gpus))
+                       num_gpus, num_cpus))
 
 struct LimitNode {
   static constexpr const char* op = "limit";

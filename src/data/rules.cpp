@@ -184,7 +184,7 @@ class Rewriter {
     const auto* outer = plan_.nodes[above].as<FunctionNode>();
     auto* inner = plan_.nodes[below].as<FunctionNode>();
     if (outer == nullptr || inner == nullptr || outer->workers != inner->workers ||
-        outer->num_gpus != inner->num_gpus || outer->seeded != inner->seeded) {
+        outer->num_gpus != inner->num_gpus || outer->num_cpus != inner->num_cpus || outer->seeded != inner->seeded) {
       return false;
     }
     // All before `outer` must keep its batches whole.

@@ -51,6 +51,8 @@ Run::Run(Runtime& runtime, RunStart start)
       validations_(runtime.helper_services(), {spec_, folder_, worker_setup_, std::move(start.validation), factory_},
                    front_, [this](control::Event event) { post(std::move(event)); }),
       artifact_carriers_(runtime.helper_services(), launch()),
+      function_workers_(runtime.helper_services(), runtime.spare_places(), launch(), spec_.enter_working_directory,
+                        front_),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       outage_(std::make_shared<storage::Outage>(
           storage::real_patience(), [front = front_](const std::string& text) { front->push(RunWarning{text}); })),
@@ -163,6 +165,7 @@ void Run::fail(const Error& error) {
   early_.reset();
   validations_.kill_all();
   artifact_carriers_.leave(false);
+  function_workers_.leave();
   runtime_->engine().release(run_id_);
   control::RunOutcome outcome;
   outcome.state = "errored";
@@ -181,6 +184,7 @@ void Run::detach() {
   handle(control::DriverEnding{"the shutdown of Headway ended the run"});
   detached_ = true;
   for (std::size_t rank = 0; rank < workers_.size(); ++rank) fail_calls(workers_[rank], static_cast<int>(rank));
+  function_workers_.leave();
   close_local_sessions();
   if (artifact_sync_) artifact_sync_->stop();
 }
@@ -242,10 +246,6 @@ void Run::on_message(int rank, const wire::Progressed& message, const wire::Blob
   handle(control::RankProgressed{attempt_, rank, message.progress});
 }
 
-void Run::on_message(int rank, const wire::DataProgressed& message, const wire::Blob&) {
-  handle(control::RankDataProgressed{attempt_, rank, message.progress});
-}
-
 void Run::on_message(int rank, const wire::TrainingReturned&, const wire::Blob& blob) {
   if (rank == 0) front_->push(FunctionReturned{blob});
   handle(control::RankReturned{attempt_, rank});
@@ -267,6 +267,7 @@ void Run::worker_exited(std::int64_t worker_id, const ExitStatus& status, const 
   Worker& worker = workers_[static_cast<std::size_t>(rank)];
   worker.gone = true;
   fail_calls(worker, rank);
+  function_workers_.forget(slots_.at(static_cast<std::size_t>(rank)).node_id);
   handle(control::WorkerExited{attempt_, rank, status, log_tail});
   if (std::all_of(workers_.begin(), workers_.end(), [](const Worker& each) { return each.gone; })) {
     handle(control::GroupEnded{attempt_});

@@ -4,6 +4,7 @@
 #include "driver/artifact_carriers.hpp"
 #include "driver/artifact_sync.hpp"
 #include "driver/front_queue.hpp"
+#include "driver/function_workers.hpp"
 #include "driver/historian.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/run_start.hpp"
@@ -89,6 +90,8 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void driver_preempted(double notice_s);
   /// The engine may have more capacity than before.
   void capacity_changed();
+  /// CPUs that nobody has claimed may be others than before.
+  void spare_changed() { function_workers_.look(); }
   /// As it was when something about it last changed.
   std::shared_ptr<const RunStatus> status();
   void warn(const std::string& text);
@@ -186,6 +189,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   void on_message(int rank, const wire::StacksTold& message, const wire::Blob& blob);
   void on_message(int rank, const wire::Progressed& message, const wire::Blob& blob);
   void on_message(int rank, const wire::DataProgressed& message, const wire::Blob& blob);
+  void on_message(int rank, const wire::FunctionWorkersWanted& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingReturned& message, const wire::Blob& blob);
   void on_message(int rank, const wire::TrainingRaised& message, const wire::Blob& blob);
 
@@ -228,6 +232,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   node::FactoryChoice factory_;               ///< Of all its workers.
   ValidationProcesses validations_;
   ArtifactCarriers artifact_carriers_;
+  FunctionWorkers function_workers_;
   boost::asio::strand<boost::asio::thread_pool::executor_type> storage_;
   std::shared_ptr<storage::Outage> outage_;  ///< Of what is done on the strand.
   boost::asio::steady_timer display_timer_;
@@ -241,6 +246,7 @@ class Run : public WorkerListener, public std::enable_shared_from_this<Run> {
   std::int64_t run_id_ = 0;
   int attempt_ = 0;
   std::vector<Worker> workers_;  ///< Of the current attempt, by rank.
+  std::vector<Slot> slots_;      ///< The same ones'.
   /// By rank; closed once it is handed on. Empty but in local mode.
   std::vector<wire::Fd> local_sessions_;
   /// By rank: what roots gave to the broadcast that is open.

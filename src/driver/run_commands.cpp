@@ -122,6 +122,9 @@ void Run::carry_out(const control::StartWorkers& command) {
   if (!command.words.empty()) notify(command.words);
   attempt_ = command.attempt;
   workers_.clear();
+  slots_.clear();
+  for (const WorkerPlan& plan : command.plans) slots_.push_back(plan.slot);
+  function_workers_.leave();
   collective_bytes_.clear();
   working_directory_ = working_directories_.working_directory(spec_.run.name, command.trial_id);
   if (take_early(command)) return;
@@ -310,6 +313,7 @@ void Run::carry_out(const control::Finish& command) {
     finish_ = command;
     return;
   }
+  function_workers_.leave();
   for (auto& [id, timer] : timers_) timer->cancel();
   display_timer_.cancel();
   end_status();

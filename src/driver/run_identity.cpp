@@ -22,15 +22,4 @@ std::string default_run_name(const std::string& trainer, const std::string& tria
   return trainer + "_" + text.data() + "_" + trial_id.substr(1, 4);
 }
 
-std::string new_peer_token() {
-  std::random_device random;
-  std::string token;
-  for (int part = 0; part < 4; ++part) {
-    std::array<char, 9> text{};
-    std::snprintf(text.data(), text.size(), "%08x", random());
-    token += text.data();
-  }
-  return token;
-}
-
 }  // namespace headway::driver

@@ -13,7 +13,4 @@ std::string new_trial_id();
 /// of the trial's id.
 std::string default_run_name(const std::string& trainer, const std::string& trial_id);
 
-/// 32 hexadecimal digits at random: by it the helper processes of one driver know each other.
-std::string new_peer_token();
-
 }  // namespace headway::driver

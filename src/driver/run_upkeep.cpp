@@ -6,7 +6,7 @@
 #include "storage/storage.hpp"
 
 /// How the commands beside training are carried out: what is deleted, and what becomes of the
-/// ranks' working directories.
+/// ranks' working directories. And what their data sets tell and want.
 namespace headway::driver {
 
 namespace asio = boost::asio;
@@ -59,6 +59,16 @@ void Run::carry_out(const control::LeaveWorkingDirectory& command) {
       self->notify("what the ranks wrote into their working directory is in " + path + hint);
     }
   });
+}
+
+void Run::on_message(int rank, const wire::DataProgressed& message, const wire::Blob&) {
+  handle(control::RankDataProgressed{attempt_, rank, message.progress});
+}
+
+void Run::on_message(int rank, const wire::FunctionWorkersWanted& message, const wire::Blob&) {
+  wire::StartSession start = session_start();
+  start.trial_id = spec_.trial_id;
+  function_workers_.want(slots_.at(static_cast<std::size_t>(rank)), message, slots_, start, weak_from_this());
 }
 
 /// What copies that were stopped, here or on other machines, may leave a moment later, or for ever.

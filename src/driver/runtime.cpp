@@ -83,6 +83,7 @@ Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
   node_id_ = parts.node_id;
   nodes_.add(node_id_, std::move(parts.agent));
   engine_->on_change([this] { capacity_changed(); });
+  engine_->on_spare_change([this] { spare_changed(); });
   engine_->on_give_back([this](const std::string& node_id) { nodes_.dismiss(node_id); });
   nodes_.add(attached_node, std::make_unique<node::AttachedAgent>(loop_, *this));
   thread_ = wire::start_thread([this] { run_loop(); }).value();
@@ -279,6 +280,15 @@ void Runtime::capacity_changed() {
   later([this] {
     capacity_told_ = true;
     for (const auto& [id, run] : std::map(runs_)) run->capacity_changed();
+  });
+}
+
+/// The same.
+void Runtime::spare_changed() {
+  if (runs_.empty() || !std::exchange(spare_told_, false)) return;
+  later([this] {
+    spare_told_ = true;
+    for (const auto& [id, run] : std::map(runs_)) run->spare_changed();
   });
 }
 

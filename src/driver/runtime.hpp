@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cluster/join_desk.hpp"
+#include "cluster/peers.hpp"
 #include "control/tune/experiment_spec.hpp"
 #include "core/config.hpp"
 #include "driver/engines.hpp"
@@ -114,6 +115,7 @@ class Runtime : public node::AgentSink {
   bool own_stacks() const { return config_.factory.own_stacks; }
   engine::Engine& engine() { return *engine_; }
   std::shared_ptr<const ShownEngine> shown_engine() { return engine_looks_.now(*engine_, nodes_); }
+  engine::SparePlaces& spare_places() { return spare_places_; }
   Publisher& publisher() { return publisher_; }
   /// This machine.
   const std::string& node_id() const { return node_id_; }
@@ -138,6 +140,7 @@ class Runtime : public node::AgentSink {
   /// This process received SIGTERM.
   void terminated();
   void capacity_changed();
+  void spare_changed();
   /// What `question` answers on the loop, which alone may look; after the end, on this thread.
   template <class F>
   auto ask_loop(F question);
@@ -157,6 +160,7 @@ class Runtime : public node::AgentSink {
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::unique_ptr<engine::Engine> engine_;
+  engine::SparePlaces spare_places_;  ///< Of all runs.
   std::string node_id_;
   /// For the workers of other machines, from the first one on.
   std::shared_ptr<node::LogThreads> log_threads_;
@@ -165,7 +169,7 @@ class Runtime : public node::AgentSink {
   std::set<std::vector<std::string>>
       preloads_;  ///< Of the factories that were asked for: a node that joins has them too.
   WorkerRoutes routes_;
-  const std::string peer_token_ = new_peer_token();  ///< Of helper processes.
+  const std::string peer_token_ = cluster::new_peer_token();  ///< Of helper processes.
   std::map<std::int64_t, std::shared_ptr<Run>> runs_;
   Termination termination_{loop_, [this] { terminated(); }};  ///< While there are runs.
   double notice_period_s_ = 0;
@@ -181,7 +185,8 @@ class Runtime : public node::AgentSink {
   std::vector<std::string> unheard_;  ///< Notices of a time without runs, for the next one.
   /// Else runs are about to hear that there may be more capacity.
   bool capacity_told_ = true;
-  bool closing_ = false;  ///< On the loop: nothing begins any more.
+  bool spare_told_ = true;  ///< The same of what is spare.
+  bool closing_ = false;    ///< On the loop: nothing begins any more.
 
   enum class Stage { open, closing, closed };
   /// Held for a few instructions, never while somebody is waited for.

@@ -4,6 +4,7 @@
 #include "core/worker.hpp"
 #include "engine/engine_view.hpp"
 #include "engine/placement.hpp"
+#include "engine/spare_places.hpp"
 #include "node/resource_ledger.hpp"
 
 #include <cstdint>
@@ -87,6 +88,12 @@ class Engine {
   virtual void on_change(std::function<void()> changed) = 0;
   /// Called with each node that is given back to who has brought it: its agent is to be dismissed.
   virtual void on_give_back(std::function<void(const std::string& node_id)>) {}
+  /// CPUs that no holder has, by node. Those of nodes that are drained are not among them.
+  virtual std::vector<SpareNode> spare() const { return {}; }
+  /// Called whenever that may be another, in the middle of the change.
+  virtual void on_spare_change(std::function<void()>) {}
+  /// Somebody uses what is spare on these nodes, and on no others: they are not idle.
+  virtual void use_spare_of(std::set<std::string>) {}
   /// From now on nodes can join there. Called at most once.
   virtual void open(const JoinAddress&) {}
   /// The runtime ends: no answer is given after this. Called once, before the loop stops.

@@ -156,7 +156,10 @@ bool NodePool::give_back(std::int64_t holder) {
   std::erase_if(answers_, [&](const Answer& answer) { return answer.holder == holder; });
   small_.erase(holder);
   bool any = false;
-  for (auto& [number, node] : nodes_) any |= node.ledger.release(holder);
+  for (auto& [number, node] : nodes_) {
+    any |= node.ledger.release(holder);
+    node.advised.erase(holder);
+  }
   return any;
 }
 
@@ -204,6 +207,7 @@ std::optional<Grant> NodePool::grant(std::int64_t holder, const Wanted& wanted) 
       give_back(holder);
       return std::nullopt;
     }
+    if (wanted.claim.advised_cpus > 0) node.advised[holder] += wanted.claim.advised_cpus * workers;
     const Resources& total = node.ledger.node().total;
     if (const auto here = total.find("CPU"); here != total.end()) cpus += here->second;
     std::move(slots->begin(), slots->end(), std::back_inserter(grant.slots));
@@ -264,6 +268,7 @@ void NodePool::serve_queue() {
   }
   give_answers();
   if (supply_changed_) supply_changed_();
+  if (spare_changed_) spare_changed_();
 }
 
 /// After all is decided, since who is answered may ask and give back at once. That is answered in
@@ -295,6 +300,25 @@ EngineView NodePool::view() const {
   return view;
 }
 
+std::vector<SpareNode> NodePool::spare() const {
+  std::vector<SpareNode> spare;
+  for (const auto& [number, node] : nodes_) {
+    const node::NodeResources& own = node.ledger.node();
+    const auto free = node.ledger.available().find("CPU");
+    if (node.draining || free == node.ledger.available().end()) continue;
+    double cpus = free->second;
+    for (const auto& [holder, advised] : node.advised) cpus -= advised;
+    spare.push_back({own.node_id, own.hostname, own.node_ip, std::max(cpus, 0.0), !own.gpu_ids.empty(), own.labels});
+  }
+  return spare;
+}
+
+void NodePool::use_spare_of(std::set<std::string> nodes) {
+  if (spare_in_use_ == nodes) return;
+  spare_in_use_ = std::move(nodes);
+  if (supply_changed_) supply_changed_();
+}
+
 Demand NodePool::demand() const {
   Demand demand;
   for (const Request& request : queue_) {
@@ -317,7 +341,7 @@ std::vector<std::string> NodePool::idle_nodes() const {
   }
   std::vector<std::string> idle;
   for (const auto& [number, node] : nodes_) {
-    if (node.draining || !node.ledger.is_idle()) continue;
+    if (node.draining || !node.ledger.is_idle() || spare_in_use_.contains(node.ledger.node().node_id)) continue;
     const auto is_of_use = [&](const Request& request) {
       const node::Share& free = node.ledger.free();
       const bool holds_beside = !request.wanted.beside.empty() && free.capacity(1, request.wanted.beside) > 0;

@@ -39,6 +39,9 @@ class NodePool : public Engine {
   Resources available() const override;
   std::vector<node::NodeResources> nodes() const override;
   EngineView view() const override;
+  std::vector<SpareNode> spare() const override;
+  void on_spare_change(std::function<void()> changed) override { spare_changed_ = std::move(changed); }
+  void use_spare_of(std::set<std::string> nodes) override;
 
   /// What waits for nodes to join, in the order in which it is served, and what could use them.
   Demand demand() const;
@@ -55,6 +58,8 @@ class NodePool : public Engine {
   struct Node {
     node::ResourceLedger ledger;
     bool draining = false;
+    /// By holder: CPUs that its workers there have not claimed, and are to use.
+    std::map<std::int64_t, double> advised = {};
   };
   struct Request {
     std::int64_t holder = 0;
@@ -102,6 +107,8 @@ class NodePool : public Engine {
   bool gives_answers_ = false;
   std::function<void()> changed_;
   std::function<void()> supply_changed_;
+  std::function<void()> spare_changed_;
+  std::set<std::string> spare_in_use_;  ///< Nodes.
   mutable std::int64_t plans_made_ = 0;
 };
 

@@ -58,6 +58,11 @@ BOOST_DESCRIBE_STRUCT(Consumption, (),
                       (batch_size, drop_last, shuffle_window_rows, seed, epoch, group, world_size, rank, clients_here,
                        lanes, equal, prefetch, cursor, iterator, more))
 
+/// Whether function workers of other nodes work on a plan: beside those of this machine, or first,
+/// so that those of this machine do only what is left.
+enum class OtherNodes { never, beside, first };
+BOOST_DESCRIBE_ENUM(OtherNodes, never, beside, first)
+
 /// Makes the connection a stream. The raw part has the plan's blobs, one after another.
 struct Open {
   static constexpr std::string_view is = "Open";
@@ -66,8 +71,9 @@ struct Open {
   Consumption consumption;
   std::vector<std::uint64_t> blob_sizes;
   std::int64_t errored_max = 0;  ///< Units that may fail and are left out; -1: all.
+  OtherNodes other_nodes = OtherNodes::never;
 };
-BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes, errored_max))
+BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes, errored_max, other_nodes))
 
 /// A question about a plan: "schema", "count", "files", "explain" or "size".
 struct Ask {
@@ -103,7 +109,20 @@ struct Look {
 };
 BOOST_DESCRIBE_STRUCT(Look, (), ())
 
-using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look>;
+/// From now on function workers of other nodes may come in at this address of this machine, to
+/// work on the plan → an Answer with `port`, `token`, `workers` and `cpus`: how many are wanted,
+/// and what each uses. None are wanted where the machine has cores for all workers of the plan.
+struct Invite {
+  static constexpr std::string_view is = "Invite";
+  static constexpr wire::FrameBounds bounds = wire::user_values;
+  std::string host;
+  bool first = false;  ///< As OtherNodes says it.
+  Json plan;
+  std::uint64_t blobs = 0;  ///< How many the plan has, which are not sent along.
+};
+BOOST_DESCRIBE_STRUCT(Invite, (), (host, first, plan, blobs))
+
+using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look, Invite>;
 
 /// The stream has begun. Descriptors: the memory that its rings and slots lie in, and what is rung
 /// when a batch was dealt for which the client waits.

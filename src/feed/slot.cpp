@@ -14,7 +14,7 @@ std::uint64_t tables_size(std::size_t nodes, std::size_t buffers) {
   return sizeof(SlotHeader) + nodes * sizeof(SlotNode) + buffers * sizeof(SlotBuffer);
 }
 
-Error damaged(const std::string& what) {
+Error damaged_slot(const std::string& what) {
   return {ErrorKind::corrupted, "a batch in shared memory is damaged: " + what};
 }
 
@@ -53,12 +53,12 @@ void write_tables(std::span<std::byte> memory, std::int64_t rows, std::uint32_t 
 
 Result<SlotView> read_tables(std::span<const std::byte> memory) {
   SlotView view;
-  if (memory.size() < sizeof(SlotHeader)) return damaged("it is shorter than its header");
+  if (memory.size() < sizeof(SlotHeader)) return damaged_slot("it is shorter than its header");
   std::memcpy(&view.header, memory.data(), sizeof(SlotHeader));
-  if (view.header.magic != slot_magic) return damaged("it does not begin with the format's magic number");
-  if (view.header.rows < 0) return damaged("it has a negative number of rows");
+  if (view.header.magic != slot_magic) return damaged_slot("it does not begin with the format's magic number");
+  if (view.header.rows < 0) return damaged_slot("it has a negative number of rows");
   if (tables_size(view.header.nodes, view.header.buffers) > memory.size()) {
-    return damaged("its tables are longer than the slot");
+    return damaged_slot("its tables are longer than the slot");
   }
   view.nodes.resize(view.header.nodes);
   view.buffers.resize(view.header.buffers);
@@ -68,7 +68,7 @@ Result<SlotView> read_tables(std::span<const std::byte> memory) {
   if (!view.buffers.empty()) std::memcpy(view.buffers.data(), from, view.buffers.size() * sizeof(SlotBuffer));
   for (const SlotBuffer& buffer : view.buffers) {
     if (buffer.offset > memory.size() || buffer.size > memory.size() - buffer.offset) {
-      return damaged("a buffer of it ends beyond the slot");
+      return damaged_slot("a buffer of it ends beyond the slot");
     }
   }
   return view;

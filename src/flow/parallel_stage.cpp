@@ -29,9 +29,17 @@ ParallelStage::ParallelStage(Budget& budget, ParallelLimits limits, std::shared_
       limits_(std::move(limits)),
       schema_(std::move(schema)),
       next_item_(std::move(next_item)),
-      on_stop_(std::move(on_stop)) {}
+      on_stop_(std::move(on_stop)) {
+  if (!limits_.others.tell) return;
+  limits_.others.tell(this, [this] {
+    const std::lock_guard lock(mutex_);
+    others_changed_ = true;
+    rows_came_.notify_all();
+  });
+}
 
 ParallelStage::~ParallelStage() {
+  if (limits_.others.tell) limits_.others.tell(this, nullptr);
   stop();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -72,7 +80,7 @@ std::shared_ptr<Credit> ParallelStage::counted(Credit credit) const {
 }
 
 std::size_t ParallelStage::items_ahead() const {
-  return limits_.is_wanted && !limits_.is_wanted() ? 1 : limits_.items_ahead;
+  return limits_.is_wanted && !limits_.is_wanted() ? 1 : limits_.items_ahead + others();
 }
 
 /// With the mutex held.
@@ -143,7 +151,7 @@ bool ParallelStage::lacks_thread() const {
 
 /// Where the system gives no thread, those that there are do the work; the first one has to come.
 void ParallelStage::start_thread() {
-  if (threads_.size() >= limits_.threads) return;
+  if (threads_.size() >= limits_.threads + others()) return;
   Result<std::thread> thread = wire::start_thread([this] { work(); });
   if (thread) {
     threads_.push_back(std::move(*thread));
@@ -223,13 +231,25 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   return arrow::Status::OK();
 }
 
+/// Begins what may be, until the first item has rows or is done. Null: there is no item any more.
+arrow::Result<std::shared_ptr<ParallelStage::Running>> ParallelStage::await_front() {
+  while (true) {
+    ARROW_RETURN_NOT_OK(begin_items());
+    std::unique_lock lock(mutex_);
+    if (without_credit_ > 0) rows_left_.notify_all();
+    if (running_.empty()) return nullptr;
+    std::shared_ptr<Running> front = running_.front();
+    const auto has_come = [&] { return stopped_ || front->done || !front->rows.empty(); };
+    rows_came_.wait(lock, [&] { return has_come() || others_changed_; });
+    others_changed_ = false;
+    if (has_come()) return front;
+  }
+}
+
 arrow::Result<std::optional<Chunk>> ParallelStage::next() {
-  ARROW_RETURN_NOT_OK(begin_items());
-  std::unique_lock lock(mutex_);
-  if (without_credit_ > 0) rows_left_.notify_all();
-  if (running_.empty()) return std::nullopt;
-  const std::shared_ptr<Running> front = running_.front();
-  rows_came_.wait(lock, [&] { return stopped_ || front->done || !front->rows.empty(); });
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<Running> front, await_front());
+  if (!front) return std::nullopt;
+  const std::lock_guard lock(mutex_);
   if (stopped_) return cancelled();
   if (!front->rows.empty()) {
     Waiting waiting = std::move(front->rows.front());

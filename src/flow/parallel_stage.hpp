@@ -31,12 +31,21 @@ struct Item {
 /// Hands out items in the order in which their rows are wanted. One thread calls it.
 using NextItem = std::function<arrow::Result<std::optional<Item>>()>;
 
+/// Threads beyond a limit, which as a rule wait for other nodes.
+struct OtherThreads {
+  /// How many there may be now; as many items more may be under way. Unset: none.
+  std::function<std::size_t()> count = nullptr;
+  /// Has `changed` called by any thread when that is another number; null: `who` hears no more.
+  std::function<void(const void* who, std::function<void()> changed)> tell = nullptr;
+};
+
 struct ParallelLimits {
   std::size_t threads = 1;
   /// How many items may be under way or wait for those before them.
   std::size_t items_ahead = 4;
   /// Until it is true, one item at a time is under way. Unset: it is true.
   std::function<bool()> is_wanted = nullptr;
+  OtherThreads others = {};
   /// Called once, by any thread, when all items have been worked on, without an error. May be
   /// unset. Does not wait.
   std::function<void()> on_worked = nullptr;
@@ -82,6 +91,7 @@ class ParallelStage : public Stage {
   };
 
   std::size_t items_ahead() const;
+  std::size_t others() const { return limits_.others.count ? limits_.others.count() : 0; }
   arrow::Status begin_items();
   arrow::Status begin_all_items();
   void idle_for(std::optional<StageGauge::Doing> reason);
@@ -95,6 +105,7 @@ class ParallelStage : public Stage {
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
   bool has_credit(Running& running, std::int64_t bytes);
   std::optional<std::int64_t> bytes_of_next();
+  arrow::Result<std::shared_ptr<Running>> await_front();
   Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);
 
   Budget& budget_;
@@ -114,6 +125,7 @@ class ParallelStage : public Stage {
   std::condition_variable rows_left_;        ///< For items whose rows wait.
   std::deque<std::shared_ptr<Running>> running_;
   bool stopped_ = false;
+  bool others_changed_ = false;
   bool worked_ = false;  ///< `on_worked` was called.
   std::size_t idle_ = 0;
   std::optional<StageGauge::Doing> idle_for_;  ///< Why threads have no item; unset: none is left.

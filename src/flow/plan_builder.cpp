@@ -171,7 +171,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   if (order->lanes() > 1) {
     stage = lanes_stage(std::move(chain), order, std::move(schema));
   } else {
-    ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted};
+    ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted, others()};
     if (positions_) limits.on_worked = config_.on_read;
     limits.errored = errored_;
     const PartRange parts = parts_of_lane(*order, 0, positions_ ? config_.first_window : 0);
@@ -192,8 +192,9 @@ std::unique_ptr<Stage> PlanBuilder::lanes_stage(std::shared_ptr<const UnitChain>
                                                 std::shared_ptr<arrow::Schema> schema) {
   const auto ranks = static_cast<int>(config_.shares.ranks.size());
   const int lanes_here = std::max(order->lanes() * ranks / config_.shares.world_size, 1);
-  const std::size_t threads = std::max<std::size_t>(engine_.threads() / static_cast<std::size_t>(lanes_here), 1);
-  ParallelLimits limits{threads, 2 * threads + 2, config_.is_wanted};
+  const auto stages = static_cast<std::size_t>(lanes_here);
+  const std::size_t threads = std::max<std::size_t>(engine_.threads() / stages, 1);
+  ParallelLimits limits{threads, 2 * threads + 2, config_.is_wanted, others(stages)};
   limits.errored = errored_;
   const bool shuffles = order->config().permutes_rows;
   auto read_lane = [chain = std::move(chain), order, schema, limits, shuffles, gauges = gauges_, &engine = engine_](
@@ -224,10 +225,17 @@ arrow::Result<std::vector<std::unique_ptr<Stage>>> PlanBuilder::inputs_of(std::s
   return stages;
 }
 
+OtherThreads PlanBuilder::others(std::size_t stages) const {
+  if (!has_workers_ || input_.other_nodes == feed::OtherNodes::never) return {};
+  const std::shared_ptr<FunctionDesk> desk = engine_.functions()->desk();
+  return {[desk, stages] { return (static_cast<std::size_t>(desk->count()) + stages - 1) / stages; },
+          [desk](const void* who, std::function<void()> changed) { desk->on_change(who, std::move(changed)); }};
+}
+
 arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
   if (const auto* function = node(index).as<data::FunctionNode>()) {
     has_workers_ = true;
-    return function_step(engine_.functions(), *function, input_.blobs);
+    return function_step(engine_.functions(), *function, input_.blobs, input_.other_nodes);
   }
   ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));
   if (step == nullptr) return not_yet(node(index));

@@ -25,6 +25,7 @@ struct PlanInput {
   data::Plan optimised;  ///< What runs.
   std::vector<std::string> blobs;
   std::int64_t errored_max = 0;  ///< As in `feed::Open`.
+  feed::OtherNodes other_nodes = feed::OtherNodes::never;
 };
 
 /// Splits the raw part of a message (`feed::Open`, `Ask`, `Run`) into blobs, and parses the plan.
@@ -134,8 +135,11 @@ class PlanBuilder {
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
   arrow::Status open_sources();
   ParallelLimits step_limits() const {
-    return {.threads = engine_.threads(), .items_ahead = engine_.threads() + 1, .errored = errored_};
+    return {
+        .threads = engine_.threads(), .items_ahead = engine_.threads() + 1, .others = others(), .errored = errored_};
   }
+  /// Function workers of other nodes, which threads here wait for: the part of one of `stages`.
+  OtherThreads others(std::size_t stages = 1) const;
   arrow::Status shuffle_locally(Built& top);
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();

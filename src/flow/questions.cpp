@@ -1,5 +1,7 @@
 #include "flow/questions.hpp"
 
+#include "data/function_workers.hpp"
+#include "data/rules.hpp"
 #include "flow/flow.hpp"
 
 #include <arrow/ipc/writer.h>
@@ -69,7 +71,37 @@ Answered answered(Engine& engine, const std::string& what, const PlanInput& inpu
   return arrow::Status::Invalid("\"", what, "\" is no question; there are schema, count, size, files, explain");
 }
 
+arrow::Result<wire::Frame> invited(Engine& engine, const feed::Invite& invite) {
+  const Result<data::Plan> plan = data::plan_from_json(invite.plan, invite.blobs);
+  if (!plan) return arrow::Status::Invalid(plan.error().message);
+  data::Rules rules;
+  rules.fuse_functions = true;
+  const data::WantedWorkers wanted =
+      data::workers_elsewhere(data::optimised(*plan, rules), static_cast<int>(engine.threads()), invite.first);
+  FunctionDesk& desk = *engine.functions()->desk();
+  arrow::Result<FunctionDesk::Place> place = FunctionDesk::Place{};
+  if (wanted.workers > 0) {
+    place = desk.open(invite.host);
+    // Behind a translation of addresses, it is not this machine's own.
+    if (!place.ok()) place = desk.open("0.0.0.0");
+  }
+  if (wanted.workers == 0 || !place.ok()) {
+    return value_of(JsonObject{{"port", 0}, {"token", ""}, {"workers", 0}, {"cpus", 0.0}});
+  }
+  return value_of(
+      JsonObject{{"port", place->port}, {"token", place->token}, {"workers", wanted.workers}, {"cpus", wanted.cpus}});
+}
+
 }  // namespace
+
+wire::Frame answer(Engine& engine, const feed::Invite& invite) {
+  try {
+    const arrow::Result<wire::Frame> made = invited(engine, invite);
+    return made.ok() ? wire::Frame{made->json, made->blob} : failure_frame(made.status());
+  } catch (const std::exception& failure) {
+    return failure_frame(Error{ErrorKind::internal, failure.what()});
+  }
+}
 
 wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
                    const std::shared_ptr<FlowGauges>& gauges) {

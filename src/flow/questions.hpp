@@ -22,4 +22,7 @@ namespace headway::flow {
 wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
                    const std::shared_ptr<FlowGauges>& gauges);
 
+/// The answer to an invitation: there function workers of other nodes may come in from now on.
+wire::Frame answer(Engine& engine, const feed::Invite& invite);
+
 }  // namespace headway::flow

@@ -233,6 +233,10 @@ void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const 
   });
 }
 
+void Server::invite(const std::shared_ptr<Session>& session, feed::Invite invite) {
+  answer_later(session, [this, invite = std::move(invite)] { return answer(*engine_, invite); });
+}
+
 FlowCounters Server::look(const std::shared_ptr<Session>& session) {
   if (session->gauges()) return session->gauges()->read();
   FlowCounters counters;

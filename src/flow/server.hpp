@@ -33,6 +33,7 @@ class Server : public SessionHost {
             feed::Consumption consumption) override;
   void ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) override;
   void run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) override;
+  void invite(const std::shared_ptr<Session>& session, feed::Invite invite) override;
   FlowCounters look(const std::shared_ptr<Session>& session) override;
   void leave(const std::shared_ptr<Session>& session) override;
 

@@ -107,6 +107,10 @@ Result<void> Session::on_frame(wire::Frame frame) {
     }
     return {};
   }
+  if (auto* invite = std::get_if<feed::Invite>(&*message)) {
+    host_.invite(shared_from_this(), std::move(*invite));
+    return {};
+  }
   const auto& run = std::get<feed::Run>(*message);
   Result<PlanInput> input = read_plan(run.plan, run.blob_sizes, run.errored_max, frame.blob.get());
   if (!input) {
@@ -125,6 +129,7 @@ Result<void> Session::on_open(feed::Open open, const wire::Blob& blobs) {
     refuse(input ? checked.error() : input.error());
     return {};
   }
+  input->other_nodes = open.other_nodes;
   host_.open(shared_from_this(), std::make_shared<const PlanInput>(std::move(*input)), std::move(open.consumption));
   return {};
 }

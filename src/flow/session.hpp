@@ -37,6 +37,7 @@ class SessionHost {
   virtual void ask(const std::shared_ptr<Session>& session, std::string what,
                    std::shared_ptr<const PlanInput> input) = 0;
   virtual void run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) = 0;
+  virtual void invite(const std::shared_ptr<Session>& session, feed::Invite invite) = 0;
   /// How far what the session has asked for is.
   virtual FlowCounters look(const std::shared_ptr<Session>& session) = 0;
   virtual void leave(const std::shared_ptr<Session>& session) = 0;

@@ -169,6 +169,8 @@ void run_task(const wire::ValidationRole& order, const wire::Blob& function) {
 
 /// The session itself carries artifacts.
 void run_task(const wire::ArtifactRole&, const wire::Blob&) {}
+/// A C++ program's data sets call no Python functions on other nodes.
+void run_task(const wire::FunctionRole&, const wire::Blob&) {}
 
 [[noreturn]] void leave(int code) {
   std::cout.flush();

@@ -55,6 +55,19 @@ Result<void> check_said(const Progressed& message) {
   return {};
 }
 
+Result<void> check_said(const FunctionWorkersWanted& message) {
+  constexpr int workers_max = 1 << 16;
+  constexpr double cpus_max = 1 << 16;
+  constexpr std::size_t token_max = 256;
+  const bool sound = message.port > 0 && message.port < (1 << 16) && message.token.size() <= token_max &&
+                     message.workers >= 0 && message.workers <= workers_max && message.cpus >= 0 &&
+                     message.cpus <= cpus_max;
+  if (sound) return {};
+  return Error{ErrorKind::corrupted, "a rank wants " + std::to_string(message.workers) + " function workers with " +
+                                         std::to_string(message.cpus) + " CPUs each at port " +
+                                         std::to_string(message.port)};
+}
+
 }  // namespace
 
 Result<void> check_message(const FromWorker& message) {

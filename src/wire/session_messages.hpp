@@ -276,6 +276,19 @@ struct DataProgressed {
 };
 BOOST_DESCRIBE_STRUCT(DataProgressed, (), (progress))
 
+/// The data process of this rank's node listens at `port` of its address for processes of other
+/// nodes that call Python functions for it: up to `workers` of them, as far as nodes have CPUs that
+/// nobody else wants. The last one of a rank counts.
+struct FunctionWorkersWanted {
+  static constexpr std::string_view is = "FunctionWorkersWanted";
+  int port = 0;
+  std::string token;  ///< That they are to have.
+  int workers = 0;
+  double cpus = 1;  ///< Of each.
+  Labels labels;    ///< What a node must match.
+};
+BOOST_DESCRIBE_STRUCT(FunctionWorkersWanted, (), (port, token, workers, cpus, labels))
+
 /// The training function returned; the raw part is its pickled value.
 struct TrainingReturned {
   static constexpr std::string_view is = "TrainingReturned";
@@ -294,7 +307,7 @@ BOOST_DESCRIBE_STRUCT(TrainingRaised, (), (error))
 
 using FromWorker = std::variant<SessionReady, Executed, Reported, Arrived, Uploaded, AskCheckpoints, OpenRuntime,
                                 Validated, ArtifactsBrought, CollectivesTold, StacksTold, Progressed, DataProgressed,
-                                TrainingReturned, TrainingRaised>;
+                                FunctionWorkersWanted, TrainingReturned, TrainingRaised>;
 
 /// Whether the names in a worker's message stay within its run's folder: its process may run
 /// anybody's code.

@@ -12,7 +12,7 @@
 /// What a worker process is for. The first message that it receives has one of these structs under
 /// its name, and each front end chooses by that name what the process does.
 ///
-/// A new role (a data worker, for example) is a struct here; a class in driver/ that starts its
+/// A new role is a struct here; a class in driver/ that starts its
 /// processes (driver/helper_process.hpp); and an entry in each front end that has it: `ROLES` in
 /// python/headway/_worker/roles.py, `work` in library/worker_main.cpp.
 namespace headway::wire {
@@ -46,7 +46,18 @@ struct ArtifactRole {
 };
 BOOST_DESCRIBE_STRUCT(ArtifactRole, (), (working_directory))
 
-using WorkerRole = std::variant<RankRole, ValidationRole, ArtifactRole>;
+/// Calls Python functions for the data process of another node, which listens there.
+struct FunctionRole {
+  static constexpr std::string_view is = "FunctionRole";
+  std::string host;
+  int port = 0;
+  std::string token;  ///< What both ends prove to have (cluster/peers.hpp).
+  /// Else it works where the driver does; see RankRole. It enters a directory that goes with it.
+  bool enter_working_directory = true;
+};
+BOOST_DESCRIBE_STRUCT(FunctionRole, (), (host, port, token, enter_working_directory))
+
+using WorkerRole = std::variant<RankRole, ValidationRole, ArtifactRole, FunctionRole>;
 
 /// A role as it stands in StartSession: its name ("is") and its fields.
 inline JsonObject role_json(const WorkerRole& role) {

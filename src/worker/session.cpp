@@ -37,6 +37,7 @@ Title title_of(const wire::StartSession& start, const wire::WorkerRole& role) {
   }
   if (std::holds_alternative<wire::ArtifactRole>(role))
     return {"headway: copier of artifacts" + of_run, "headway copier"};
+  if (std::holds_alternative<wire::FunctionRole>(role)) return {"headway: function worker" + of_run, "headway func."};
   constexpr std::size_t name_max = 15;
   const std::string rank = "rank " + std::to_string(start.plan.rank);
   const std::string name = "headway " + rank;
@@ -391,7 +392,9 @@ std::optional<wire::ReportAnswered> Session::await_answer(const ReportRequest& r
   return answer;
 }
 
-// For session_collective.cpp.
+// For session_collective.cpp and session_data.cpp.
 template Result<void> Session::send(const wire::Arrived& message, wire::Blob blob, std::vector<wire::Fd> fds);
+template Result<void> Session::send(const wire::FunctionWorkersWanted& message, wire::Blob blob,
+                                    std::vector<wire::Fd> fds);
 
 }  // namespace headway::worker

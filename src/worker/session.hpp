@@ -126,6 +126,10 @@ class Session {
   /// Sends the driver how long this rank waits for a data set.
   void send_data_progress(const DataProgress& progress);
 
+  /// Asks the driver for processes on other nodes that call Python functions for the data process
+  /// of this one. Those that come connect to it.
+  void want_function_workers(const wire::FunctionWorkersWanted& wanted);
+
   /// Returns when nothing of asynchronous reports, or of artifacts, is left to do here. For the
   /// end, after Task::Kind::end.
   void finish_uploads();

@@ -35,6 +35,10 @@ Result<JsonObject> Session::data_cursors() {
   return found;
 }
 
+void Session::want_function_workers(const wire::FunctionWorkersWanted& wanted) {
+  if (!in_child()) (void)send(wanted);
+}
+
 void Session::set_data_cursors(const JsonObject& cursors) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, cursor] : cursors) data_now_[name] = cursor;

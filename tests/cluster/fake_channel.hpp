@@ -28,6 +28,7 @@ class FakeChannel : public SecureChannel {
   void on_drained(std::function<void()> drained) override { drained_ = std::move(drained); }
   void trust() override { trusted = true; }
   bool unproven() const override { return !trusted && !closed; }
+  void end_when_unreachable(std::chrono::seconds) override {}
   const std::string& binding() const override { return binding_; }
   std::string remote_ip() const override { return "10.0.0.9"; }
 

@@ -81,6 +81,7 @@ BOOST_AUTO_TEST_CASE(the_hash_is_that_of_what_makes_rows) {
   BOOST_TEST(hash.starts_with("xxh3:"));
   BOOST_TEST(difference_after("\"workers\": [1, 2]", "\"workers\": [4, 4]").empty());
   BOOST_TEST(plan_hash(identity_of_text(with(plan_text, "\"workers\": [1, 2]", "\"num_gpus\": 1"))) == hash);
+  BOOST_TEST(plan_hash(identity_of_text(with(plan_text, "\"workers\": [1, 2]", "\"num_cpus\": 2"))) == hash);
   // The order of nodes that do not depend on each other, and of keys, means nothing.
   BOOST_TEST(plan_hash(identity_of_text(R"([{"op": "range", "args": {"rows": 1}}, {"op": "range", "args": {"rows": 2}},
       {"op": "union", "inputs": [1, 0]}])")) ==

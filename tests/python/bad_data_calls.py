@@ -133,6 +133,9 @@ def settings():
         yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", "ExecutionResources or None"
     for name in ("preserve_order", "actor_locality_enabled", "verbose_progress"):
         yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", BOOL
+    for given, shown in ((3, "3 (int)"), ({"kind": 1}, "dict")):
+        allowed = "None or a dict of strings by label"
+        yield data.ExecutionOptions, {"label_selector": given}, TypeError, "label_selector", shown, allowed
     yield data.DataContext, {"execution_options": 1}, TypeError, "execution_options", "1 (int)", "ExecutionOptions"
     yield data.DataContext, {"enable_progress_bars": 1}, TypeError, "enable_progress_bars", "1 (int)", BOOL
     for name in ("target_max_block_size", "target_min_block_size", "read_op_min_num_blocks"):

@@ -130,6 +130,15 @@ BOOST_AUTO_TEST_CASE(names_and_numbers_of_messages_are_checked) {
   Uploaded files;
   files.files = {{"../model.pt", 1, "", 0}};
   BOOST_TEST(!check_message(FromWorker(files)).has_value());
+  const FunctionWorkersWanted wanted{4000, "a token", 2, 1, {}};
+  BOOST_TEST(check_message(FromWorker(wanted)).has_value());
+  for (const FunctionWorkersWanted& bad :
+       {FunctionWorkersWanted{0, "", 2, 1, {}}, FunctionWorkersWanted{1 << 16, "", 2, 1, {}},
+        FunctionWorkersWanted{1, std::string(300, 'x'), 2, 1, {}}, FunctionWorkersWanted{1, "", -1, 1, {}},
+        FunctionWorkersWanted{1, "", 2'000'000'000, 1, {}}, FunctionWorkersWanted{1, "", 2, -1, {}},
+        FunctionWorkersWanted{1, "", 2, std::numeric_limits<double>::quiet_NaN(), {}}}) {
+    BOOST_TEST(!check_message(FromWorker(bad)).has_value());
+  }
 
   GuestAcquire claim;
   BOOST_TEST(check_message(ToHost(claim)).has_value());

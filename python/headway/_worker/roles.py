@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import sys
 from typing import Any
@@ -102,11 +103,41 @@ class ArtifactRole(Role):
         worker_session.begin_copying()
 
 
+class FunctionRole(Role):
+    """Calls Python functions for the data process of another node."""
+
+    def begin(self) -> None:
+        """From here on this process is a worker."""
+        worker_session.begin_copying()
+
+    def run(self, pickled: bytes) -> None:
+        """Until that data process needs it no more."""
+        from headway._worker.functions.frames import adopted
+        from headway._worker.functions.worker import work
+
+        slot = self.context["plan"]["slot"]
+        if self.context["enter_working_directory"] and "HEADWAY_MACHINE_TMPDIR" in os.environ:
+            os.chdir(os.environ["TMPDIR"])  # This process's own, which goes with it.
+        try:
+            seat = _core.FunctionSeat(
+                self.context["host"], self.context["port"], slot["hostname"], self.context["token"], IDLE_LIMIT_S
+            )
+        except Exception as error:
+            raise SystemExit(
+                f"the data process at {self.context['host']} cannot be reached from {slot['hostname']}: {error}"
+            ) from None
+        work(adopted(seat.release_socket()))
+
+
+#: So long a function worker stays on a node whose functions nobody calls.
+IDLE_LIMIT_S = 60.0
+
 #: By the role's name. A new role gets a class here.
 ROLES: dict[str, type[Role]] = {
     "RankRole": RankRole,
     "ValidationRole": ValidationRole,
     "ArtifactRole": ArtifactRole,
+    "FunctionRole": FunctionRole,
 }
 
 

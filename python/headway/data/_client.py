@@ -16,7 +16,7 @@ from headway import _core
 from headway import _session as worker_session
 from headway._values import ending
 from headway._values.log import warn
-from headway.data import _scratch
+from headway.data import _elsewhere, _scratch
 from headway.data._batch import Batch, Layouts
 from headway.data._context import DataContext
 from headway.data._failures import as_users
@@ -139,8 +139,10 @@ class Stream:
         self._waits = waits
         self.stats: Any = None
         with as_users():
-            request = _request(plan, context, consumption=consumption)
-            self._core = _client(context).open(request, list(plan.blobs))
+            client = _client(context)
+            others = _elsewhere.ask_for_workers(plan, context, client)
+            request = _request(plan, context, consumption=consumption, other_nodes=others)
+            self._core = client.open(request, list(plan.blobs))
 
     def __iter__(self) -> Iterator[Batch]:
         waits = self._waits

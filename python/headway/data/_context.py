@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import difflib
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -141,6 +142,8 @@ class ExecutionOptions:
         actor_locality_enabled: Kept for code that reads it: functions run on the machine that
             reads.
         verbose_progress: Whether an execution reports more of its progress.
+        label_selector: Labels of nodes whose spare CPUs call the functions of the data sets of a
+            training; see :doc:`data-performance`. Values as in ``ScalingConfig.label_selector``.
 
     Example:
         >>> from headway.data import DataContext
@@ -154,6 +157,7 @@ class ExecutionOptions:
         preserve_order: bool = False,
         actor_locality_enabled: bool = True,
         verbose_progress: bool = False,
+        label_selector: Mapping[str, str] | None = None,
     ):
         allowed = "ExecutionResources or None"
         check_instance("ExecutionOptions.resource_limits", resource_limits, ExecutionResources, allowed)
@@ -163,6 +167,7 @@ class ExecutionOptions:
         self.preserve_order = check_bool("ExecutionOptions.preserve_order", preserve_order)
         self.actor_locality_enabled = check_bool("ExecutionOptions.actor_locality_enabled", actor_locality_enabled)
         self.verbose_progress = check_bool("ExecutionOptions.verbose_progress", verbose_progress)
+        self.label_selector = _labels("ExecutionOptions.label_selector", label_selector)
 
     def budget(self) -> int:
         """Bytes that a machine's data engine may hold; 0: its default."""
@@ -171,6 +176,14 @@ class ExecutionOptions:
 
     def __repr__(self) -> str:
         return f"ExecutionOptions({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+def _labels(argument: str, given: Any) -> dict[str, str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(isinstance(each, str) for pair in given.items() for each in pair):
+        refuse(argument, given, "None or a dict of strings by label")
+    return dict(given)
 
 
 @dataclass

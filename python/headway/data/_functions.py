@@ -95,7 +95,8 @@ class Workers:
             value = getattr(self, name)
             if value is not None and check_number(name, value, "None or a number") < 0:
                 raise ValueError(f"{name} is {value}; allowed: None, or 0 or more")
-        return {"workers": self._range(), "num_gpus": float(self.num_gpus or 0)}
+        made = {"workers": self._range(), "num_gpus": float(self.num_gpus or 0)}
+        return made if self.num_cpus is None else {**made, "num_cpus": float(self.num_cpus)}
 
     def _range(self) -> list[int] | None:
         if self.compute is not None:

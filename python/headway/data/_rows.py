@@ -43,9 +43,11 @@ class Rows(DatasetPart):
             compute: How many workers, in the older form.
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
-            num_cpus, num_gpus, memory: What a worker uses, for the record: nothing is set aside,
-                and function workers see all GPUs of their machine.
-            concurrency: How many workers: a number, or the least and the most.
+            num_cpus: What a worker gets on another node; on this machine functions share the cores.
+            num_gpus, memory: What a worker uses, for the record: nothing is set aside, and function
+                workers see all GPUs of their machine.
+            concurrency: How many workers: a number, or the least and the most. In a training those
+                for which this machine has no core run on other nodes, where CPUs are spare.
         """
         given = Arguments(fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         workers = Workers(concurrency, compute, num_cpus, num_gpus, memory)
@@ -146,9 +148,11 @@ class Rows(DatasetPart):
                 change it, whatever it says.
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
-            num_cpus, num_gpus, memory: What a worker uses, for the record: nothing is set aside,
-                and function workers see all GPUs of their machine.
-            concurrency: How many workers: a number, or the least and the most.
+            num_cpus: What a worker gets on another node; on this machine functions share the cores.
+            num_gpus, memory: What a worker uses, for the record: nothing is set aside, and function
+                workers see all GPUs of their machine.
+            concurrency: How many workers: a number, or the least and the most. In a training those
+                for which this machine has no core run on other nodes, where CPUs are spare.
             udf_modifying_row_count: False promises that as many rows are returned as given.
         """
         check_bool("zero_copy_batch", zero_copy_batch)

@@ -15,7 +15,7 @@ from headway import _session as worker_session
 from headway._callbacks.trial import Trial
 from headway._checkpoint.checkpoint import Checkpoint
 from headway._runtime.environment import without_secrets
-from headway._runtime.runtime import get_runtime, preload_modules, worker_environment
+from headway._runtime.runtime import get_runtime, join_address, preload_modules, worker_environment
 from headway._storage import locations
 from headway._values import pickling
 from headway._values.arguments import check_instance
@@ -330,7 +330,6 @@ class DataParallelTrainer(BaseTrainer):
         trial_id = _core.new_trial_id()
         given = self.run_config.name
         name = _core.default_run_name(type(self).__name__, trial_id) if given is None else given
-        resume = self.resume_from_checkpoint
         return {
             "run": {"name": name, "storage_path": self.run_config._location},
             "scaling": self.scaling_config.for_core(),
@@ -348,7 +347,7 @@ class DataParallelTrainer(BaseTrainer):
             "log_to_file": self.run_config.log_to_file is not False,
             "log_names": self.run_config._log_names,
             "enter_working_directory": _core.works_in_trial_dir(),
-            "resume_from_checkpoint": resume._location if resume is not None else None,
+            "resume_from_checkpoint": resume._location if (resume := self.resume_from_checkpoint) is not None else None,
             "collectives": self.backend_config.collectives,
             "validation": self.validation_config._spec() if self.validation_config is not None else WITHOUT_CONFIG,
         }
@@ -360,6 +359,7 @@ class DataParallelTrainer(BaseTrainer):
             "placement_strategy": self.scaling_config.placement_strategy,
             "preload": spec["preload"],
             "validates": self.validation_config is not None,
+            "nodes_may_join": join_address() is not None,
         }
 
     def _callbacks(self, spec: dict[str, Any]) -> CallbackCalls | None:

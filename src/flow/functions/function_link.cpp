@@ -3,6 +3,7 @@
 #include "flow/slot_batch.hpp"
 #include "wire/blocking_channel.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace headway::flow {
@@ -53,6 +54,17 @@ FunctionLink::FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker wor
 
 arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr<FunctionHost> host,
                                                                  const FunctionSpec& spec) {
+  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name));
+  return with(std::move(host), std::move(worker), spec);
+}
+
+std::unique_ptr<FunctionLink> FunctionLink::start_elsewhere(std::shared_ptr<FunctionHost> host, wire::Fd socket,
+                                                            const FunctionSpec& spec) {
+  return with(std::move(host), {elsewhere, std::move(socket)}, spec);
+}
+
+std::unique_ptr<FunctionLink> FunctionLink::with(std::shared_ptr<FunctionHost> host, StartedWorker worker,
+                                                 const FunctionSpec& spec) {
   FunctionSetup setup;
   std::string pickles;
   for (const FunctionCall& call : spec.calls) {
@@ -62,7 +74,6 @@ arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr
   }
   const bool plain = spec.input && spec.calls.front().batch_format == "numpy" && is_plain(*spec.input);
   if (plain) setup.layout = layout_of(*spec.input, 0).columns;
-  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name));
   std::unique_ptr<FunctionLink> link(new FunctionLink(std::move(host), std::move(worker), spec, plain));
   const auto sent = wire::send_frame(link->worker_.link.get(),
                                      wire::to_frame(setup, std::make_shared<const std::string>(std::move(pickles))));
@@ -73,7 +84,16 @@ arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr
 
 FunctionLink::~FunctionLink() {
   end();
-  host_->kill_worker(worker_.id);
+  if (!is_elsewhere()) host_->kill_worker(worker_.id);
+}
+
+bool FunctionLink::has_ended() const {
+  pollfd link{worker_.link.get(), POLLRDHUP, 0};
+  return poll(&link, 1, 0) > 0;
+}
+
+std::string FunctionLink::end_in_words() const {
+  return is_elsewhere() ? "of another node has ended" : host_->end_of(worker_.id);
 }
 
 void FunctionLink::end() { shutdown(worker_.link.get(), SHUT_RDWR); }

@@ -13,6 +13,9 @@ class FunctionLink {
   /// Starts the worker and hands it its function. Does not wait for it.
   static arrow::Result<std::unique_ptr<FunctionLink>> start(std::shared_ptr<FunctionHost> host,
                                                             const FunctionSpec& spec);
+  /// The same with a worker of another node, which hears on `socket`.
+  static std::unique_ptr<FunctionLink> start_elsewhere(std::shared_ptr<FunctionHost> host, wire::Fd socket,
+                                                       const FunctionSpec& spec);
   FunctionLink(const FunctionLink&) = delete;
   FunctionLink& operator=(const FunctionLink&) = delete;
   /// Kills the worker.
@@ -23,8 +26,12 @@ class FunctionLink {
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                         const FunctionSink& sink);
 
+  /// Whether the worker is on another node.
+  bool is_elsewhere() const { return worker_.id == elsewhere; }
+  /// Whether the worker's end of the link is gone, as far as it is known here.
+  bool has_ended() const;
   /// In words, after WorkerDied.
-  std::string end_in_words() const { return host_->end_of(worker_.id); }
+  std::string end_in_words() const;
   std::int64_t slot_bytes() const { return slot_bytes_.load(std::memory_order_relaxed); }
   /// A call under way ends with WorkerDied.
   void end();
@@ -32,7 +39,12 @@ class FunctionLink {
   static bool is_death(const arrow::Status& status);
 
  private:
+  static constexpr std::int64_t elsewhere = -1;
+
   FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker worker, const FunctionSpec& spec, bool plain);
+
+  static std::unique_ptr<FunctionLink> with(std::shared_ptr<FunctionHost> host, StartedWorker worker,
+                                            const FunctionSpec& spec);
 
   arrow::Status send_unit(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input);
   arrow::Status take_outputs(const FunctionWork& work, const FunctionSink& sink);

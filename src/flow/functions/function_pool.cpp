@@ -19,9 +19,11 @@ std::shared_ptr<const UserFailure> UserFailure::of(const arrow::Status& status) 
 
 class FunctionPool::State {
  public:
-  State(std::shared_ptr<FunctionHost> host, FunctionSpec spec) : host_(std::move(host)), spec_(std::move(spec)) {
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    workers_max_ = std::max(1, spec_.workers_max > 0 ? spec_.workers_max : cores);
+  State(std::shared_ptr<FunctionHost> host, FunctionSpec spec, std::shared_ptr<FunctionDesk> desk)
+      : host_(std::move(host)),
+        spec_(std::move(spec)),
+        desk_(spec_.other_nodes == feed::OtherNodes::never ? nullptr : std::move(desk)) {
+    workers_max_ = std::max(1, spec_.workers_max > 0 ? spec_.workers_max : cores_);
     const bool filters = std::ranges::all_of(spec_.calls, [](const auto& call) { return call.kind == "filter"; });
     if (filters) schema_ = spec_.input;
   }
@@ -33,7 +35,7 @@ class FunctionPool::State {
       host_->prepare(call.pickled, {});
     }
     if (needs_arrow) host_->prepare({}, {"pyarrow"});
-    const int first = std::clamp(spec_.workers_min, 1, workers_max_);
+    const int first = std::clamp(spec_.workers_min, 1, std::max(here_max(), 1));
     for (int i = 0; i < first; ++i) {
       ARROW_ASSIGN_OR_RAISE(auto link, FunctionLink::start(host_, spec_));
       idle_.push_back(link.get());
@@ -54,11 +56,13 @@ class FunctionPool::State {
       release(done.ok() ? link : nullptr, work.decides_schema);
       return cancelled();
     }
-    if (FunctionLink::is_death(done)) {
+    // Whatever has become of another node: the unit has its two attempts here.
+    int attempts = link->is_elsewhere() ? 2 : 1;
+    for (; attempts > 0 && FunctionLink::is_death(done); --attempts) {
       auto renewed = replaced(link, caller);
       link = renewed.ok() ? *renewed : nullptr;
       done = renewed.ok() ? run(*link, work, input, sink, delivered, caller) : renewed.status();
-      if (FunctionLink::is_death(done)) {
+      if (attempts == 1 && FunctionLink::is_death(done)) {
         done = arrow::Status::IOError(spec_.name, work.where.empty() ? "" : ", ", work.where, ": the worker ",
                                       link->end_in_words(), "; this was its second attempt");
         discard(link);
@@ -84,6 +88,19 @@ class FunctionPool::State {
     std::int64_t bytes = 0;
     for (const auto& link : links_) bytes += link->slot_bytes();
     return bytes;
+  }
+
+  /// Those of other nodes that have left while nobody needed them are not given a unit first.
+  void desk_changed() {
+    const std::lock_guard lock(mutex_);
+    std::vector<const FunctionLink*> gone;
+    for (const FunctionLink* link : idle_) {
+      if (link->is_elsewhere() && link->has_ended()) gone.push_back(link);
+    }
+    const auto is_gone = [&](const FunctionLink* link) { return std::ranges::find(gone, link) != gone.end(); };
+    std::erase_if(idle_, is_gone);
+    std::erase_if(links_, [&](const auto& link) { return is_gone(link.get()); });
+    changed_.notify_all();
   }
 
   void stop_caller(const void* caller) {
@@ -112,32 +129,95 @@ class FunctionPool::State {
 
   /// A worker that is the caller's until `release`.
   arrow::Result<FunctionLink*> acquire(const FunctionWork& work, const void* caller) {
-    const bool decides = work.decides_schema;
     std::unique_lock lock(mutex_);
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    const auto may_go = [&] { return is_over() || !idle_.empty() || running() < workers_max_; };
-    if (!may_go()) {
-      if (work.on_wait) work.on_wait(true);
-      changed_.wait(lock, may_go);
-      if (work.on_wait) work.on_wait(false);
-    }
-    if (is_over()) return cancelled();
-    if (idle_.empty()) {
-      ++starting_;
-      lock.unlock();
-      auto started = FunctionLink::start(host_, spec_);
-      lock.lock();
-      --starting_;
-      ARROW_RETURN_NOT_OK(started.status());
-      if (stopped_) return cancelled();
-      links_.push_back(started.MoveValueUnsafe());
-      idle_.push_back(links_.back().get());
-    }
-    deciding_ = deciding_ || (decides && !schema_);
-    FunctionLink* link = idle_.back();
-    idle_.pop_back();
+    const auto may_go = [&] { return is_over() || !idle_.empty() || may_start_here() || may_take_elsewhere(); };
+    do {
+      if (!may_go()) {
+        if (work.on_wait) work.on_wait(true);
+        changed_.wait(lock, may_go);
+        if (work.on_wait) work.on_wait(false);
+      }
+      if (is_over()) return cancelled();
+      if (may_take_elsewhere()) take_elsewhere();
+      if (idle_.empty() && may_start_here()) ARROW_RETURN_NOT_OK(start_here(lock));
+    } while (idle_.empty());
+    deciding_ = deciding_ || (work.decides_schema && !schema_);
+    FunctionLink* const link = take_idle();
     busy_[link] = caller;
     return link;
+  }
+
+  // With the mutex held:
+
+  /// Without the mutex meanwhile. The worker is idle then.
+  arrow::Status start_here(std::unique_lock<std::mutex>& lock) {
+    ++starting_;
+    lock.unlock();
+    auto started = FunctionLink::start(host_, spec_);
+    lock.lock();
+    --starting_;
+    ARROW_RETURN_NOT_OK(started.status());
+    if (stopped_) return cancelled();
+    links_.push_back(started.MoveValueUnsafe());
+    idle_.push_back(links_.back().get());
+    return arrow::Status::OK();
+  }
+
+  bool others_first() const { return spec_.other_nodes == feed::OtherNodes::first; }
+
+  /// The one that was used last, of those that come first.
+  FunctionLink* take_idle() {
+    const auto comes_first = [first = others_first()](const auto* link) { return link->is_elsewhere() == first; };
+    auto found = std::ranges::find_if(idle_.rbegin(), idle_.rend(), comes_first);
+    if (found == idle_.rend()) found = idle_.rbegin();
+    FunctionLink* const link = *found;
+    idle_.erase(std::next(found).base());
+    return link;
+  }
+
+  int elsewhere() const {
+    return static_cast<int>(std::ranges::count_if(links_, [](const auto& link) { return link->is_elsewhere(); }));
+  }
+
+  /// How many workers this machine has at most: beside those of other nodes no more than it has
+  /// cores, and none where the others come first.
+  int here_max() const {
+    if (desk_ == nullptr) return workers_max_;
+    return others_first() && desk_->count() > 0 ? 0 : std::min(workers_max_, cores_);
+  }
+
+  /// Where the plan names no number, every worker of another node is welcome.
+  bool may_have_more() const { return spec_.workers_max == 0 || running() < workers_max_; }
+
+  bool may_start_here() const { return running() - elsewhere() < here_max() && may_have_more(); }
+
+  bool may_take_elsewhere() const {
+    if (desk_ == nullptr || desk_->free() == 0) return false;
+    const auto is_here = [](const FunctionLink* link) { return !link->is_elsewhere(); };
+    const bool idle_here = std::ranges::any_of(idle_, is_here);
+    return has_surplus() || (may_have_more() && (!idle_here || others_first()));
+  }
+
+  /// Whether an idle worker of this machine is one too many.
+  bool has_surplus() const { return surplus() != idle_.end(); }
+
+  std::vector<FunctionLink*>::const_iterator surplus() const {
+    if (running() - elsewhere() <= here_max()) return idle_.end();
+    return std::ranges::find_if(idle_, [](const FunctionLink* link) { return !link->is_elsewhere(); });
+  }
+
+  /// In the place of a worker that is one too many, if there is one.
+  void take_elsewhere() {
+    std::optional<wire::Fd> socket = desk_->take();
+    if (!socket) return;
+    if (const auto one = surplus(); one != idle_.end()) {
+      FunctionLink* const gone = *one;
+      idle_.erase(one);
+      std::erase_if(links_, [&](const auto& link) { return link.get() == gone; });
+    }
+    links_.push_back(FunctionLink::start_elsewhere(host_, std::move(*socket), spec_));
+    idle_.push_back(links_.back().get());
   }
 
   bool is_stopped(const void* caller) const {
@@ -213,6 +293,8 @@ class FunctionPool::State {
 
   const std::shared_ptr<FunctionHost> host_;
   const FunctionSpec spec_;
+  const std::shared_ptr<FunctionDesk> desk_;
+  const int cores_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   int workers_max_ = 1;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -228,8 +310,9 @@ class FunctionPool::State {
 
 FunctionPool::FunctionPool(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-arrow::Result<std::shared_ptr<FunctionPool>> FunctionPool::open(std::shared_ptr<FunctionHost> host, FunctionSpec spec) {
-  auto state = std::make_shared<State>(std::move(host), std::move(spec));
+arrow::Result<std::shared_ptr<FunctionPool>> FunctionPool::open(std::shared_ptr<FunctionHost> host, FunctionSpec spec,
+                                                                std::shared_ptr<FunctionDesk> desk) {
+  auto state = std::make_shared<State>(std::move(host), std::move(spec), std::move(desk));
   ARROW_RETURN_NOT_OK(state->open());
   return std::shared_ptr<FunctionPool>(new FunctionPool(std::move(state)));
 }
@@ -246,6 +329,7 @@ void FunctionPool::stop_caller(const void* caller) { state_->stop_caller(caller)
 void FunctionPool::forget_caller(const void* caller) { state_->forget_caller(caller); }
 
 std::shared_ptr<arrow::Schema> FunctionPool::schema() const { return state_->schema(); }
+void FunctionPool::desk_changed() { state_->desk_changed(); }
 int FunctionPool::workers() const { return state_->workers(); }
 std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }
 void FunctionPool::stop() { state_->stop(); }

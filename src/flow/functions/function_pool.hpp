@@ -1,5 +1,7 @@
 #pragma once
 
+#include "feed/feed_messages.hpp"
+#include "flow/functions/function_desk.hpp"
 #include "flow/functions/function_host.hpp"
 
 #include <arrow/record_batch.h>
@@ -33,8 +35,10 @@ struct FunctionCall {
 struct FunctionSpec {
   std::string name;  ///< For messages, and before printed lines: "map_batches(scale)".
   std::vector<FunctionCall> calls;
-  int workers_min = 1;                   ///< Started with the pool.
-  int workers_max = 0;                   ///< Started as callers wait; 0: one a core.
+  int workers_min = 1;  ///< Started with the pool.
+  /// Started as callers wait; 0: one a core, and those of other nodes.
+  int workers_max = 0;
+  feed::OtherNodes other_nodes = feed::OtherNodes::never;
   std::shared_ptr<arrow::Schema> input;  ///< Null for a source.
 };
 
@@ -74,8 +78,10 @@ class UserFailure : public arrow::StatusDetail {
 /// The workers of a spec. Any thread may call its functions.
 class FunctionPool {
  public:
-  /// Starts the first workers without waiting for them. Errors: the host cannot be started.
-  static arrow::Result<std::shared_ptr<FunctionPool>> open(std::shared_ptr<FunctionHost> host, FunctionSpec spec);
+  /// Starts the first workers without waiting for them. Errors: the host cannot be started. At the
+  /// desk, if there is one, workers of other nodes come in, where the spec has them.
+  static arrow::Result<std::shared_ptr<FunctionPool>> open(std::shared_ptr<FunctionHost> host, FunctionSpec spec,
+                                                           std::shared_ptr<FunctionDesk> desk = nullptr);
 
   FunctionPool(const FunctionPool&) = delete;
   FunctionPool& operator=(const FunctionPool&) = delete;
@@ -84,9 +90,9 @@ class FunctionPool {
 
   /// Calls the function on a unit (null for a source), and `sink` with each output, in order. Waits
   /// for a free worker, starting one if fewer than the maximum run. If the worker dies, a new one
-  /// does the unit again; outputs that `sink` has had are not repeated. Errors: UserFailure; the
-  /// second death of a worker; an output that does not fit the schema of the first; `sink`'s own;
-  /// Cancelled after `stop`.
+  /// of this machine does the unit again; outputs that `sink` has had are not repeated. Errors:
+  /// UserFailure; the second death of a worker of this machine; an output that does not fit the
+  /// schema of the first; `sink`'s own; Cancelled after `stop`.
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                         const FunctionSink& sink, const void* caller = nullptr);
 
@@ -98,6 +104,9 @@ class FunctionPool {
 
   /// Of all outputs; null before the first.
   std::shared_ptr<arrow::Schema> schema() const;
+
+  /// The desk has one more worker, or one less.
+  void desk_changed();
 
   int workers() const;              ///< That run now.
   std::int64_t slot_bytes() const;  ///< Memory shared with workers, input and outputs.

@@ -18,7 +18,8 @@ void append(std::string& key, const std::string& part) { key += std::to_string(p
 std::string key_of(const FunctionSpec& spec) {
   std::string key;
   append(key, spec.name);
-  append(key, std::to_string(spec.workers_min) + " " + std::to_string(spec.workers_max));
+  append(key, std::to_string(spec.workers_min) + " " + std::to_string(spec.workers_max) + " " +
+                  std::to_string(static_cast<int>(spec.other_nodes)));
   for (const FunctionCall& call : spec.calls) {
     append(key, call.kind);
     append(key, call.pickled);
@@ -31,6 +32,16 @@ std::string key_of(const FunctionSpec& spec) {
 }
 
 }  // namespace
+
+FunctionPools::FunctionPools(FunctionHostLaunch launch)
+    : launch_(std::move(launch)), desk_(std::make_shared<FunctionDesk>(launch_.budget)) {
+  desk_->on_change(this, [this] {
+    const std::lock_guard lock(mutex_);
+    for (const Kept& kept : kept_) kept.pool->desk_changed();
+  });
+}
+
+FunctionPools::~FunctionPools() { desk_->on_change(this, nullptr); }
 
 arrow::Result<std::shared_ptr<FunctionHost>> FunctionPools::host() {
   if (!has_host()) {
@@ -55,7 +66,7 @@ arrow::Result<std::shared_ptr<FunctionPool>> FunctionPools::pool(const FunctionS
     kept_.splice(kept_.begin(), kept_, found);
     return found->pool;
   }
-  ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), spec));
+  ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), spec, desk_));
   kept_.push_front({std::move(key), opened});
   let_go = too_many();
   return opened;

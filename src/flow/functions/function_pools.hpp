@@ -13,7 +13,13 @@ namespace headway::flow {
 /// last use, so that the next epoch finds its workers, and what they have made once. Any thread.
 class FunctionPools {
  public:
-  explicit FunctionPools(FunctionHostLaunch launch) : launch_(std::move(launch)) {}
+  explicit FunctionPools(FunctionHostLaunch launch);
+  FunctionPools(const FunctionPools&) = delete;
+  FunctionPools& operator=(const FunctionPools&) = delete;
+  ~FunctionPools();
+
+  /// Where workers of other nodes come in.
+  const std::shared_ptr<FunctionDesk>& desk() const { return desk_; }
 
   /// Started by the first call, which may come before anybody has a function to call: the host
   /// imports meanwhile. Errors: it cannot be started, or the client has given no command for it.
@@ -38,6 +44,7 @@ class FunctionPools {
   std::list<Kept> too_many();
 
   const FunctionHostLaunch launch_;
+  const std::shared_ptr<FunctionDesk> desk_;
   std::mutex mutex_;
   std::shared_ptr<FunctionHost> host_;
   std::list<Kept> kept_;  ///< The one that was used last comes first.

@@ -97,8 +97,9 @@ class FunctionStep : public UnitStep {
 }  // namespace
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
-                                              const std::vector<std::string>& blobs) {
+                                              const std::vector<std::string>& blobs, feed::OtherNodes other_nodes) {
   FunctionSpec spec;
+  if (node.num_gpus == 0) spec.other_nodes = other_nodes;
   add_call(spec, node, blobs);
   for (const data::FunctionStep& step : node.then) add_call(spec, step, blobs);
   if (node.workers && !node.workers->empty()) {

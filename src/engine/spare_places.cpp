@@ -1,0 +1,81 @@
+#include "engine/spare_places.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+namespace headway::engine {
+namespace {
+
+/// Sums of fractions are a little off.
+constexpr double rounding = 1e-9;
+
+bool is_meant(const SpareNode& node, const SpareWanted& wanted) {
+  return !wanted.not_on.contains(node.node_id) && matches(node.labels, wanted.labels);
+}
+
+}  // namespace
+
+double SparePlaces::left_on(const SpareNode& node) const {
+  double left = node.cpus;
+  for (const auto& [worker, taken] : taken_) {
+    if (taken.node_id == node.node_id) left -= taken.cpus;
+  }
+  return left;
+}
+
+const SpareNode* SparePlaces::find(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const {
+  const SpareNode* best = nullptr;
+  double most = 0;
+  for (const SpareNode& node : nodes) {
+    const double left = left_on(node);
+    if (!is_meant(node, wanted) || left + rounding < wanted.cpus) continue;
+    const bool is_better = best == nullptr || (best->has_gpus && !node.has_gpus) ||
+                           (best->has_gpus == node.has_gpus && left > most + rounding);
+    if (!is_better) continue;
+    best = &node;
+    most = left;
+  }
+  return best;
+}
+
+int SparePlaces::room(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const {
+  constexpr double least = 0.01;
+  double sum = 0;
+  for (const SpareNode& node : nodes) {
+    if (is_meant(node, wanted))
+      sum += std::max(std::floor((left_on(node) + rounding) / std::max(wanted.cpus, least)), 0.0);
+  }
+  constexpr double most = 1e6;
+  return static_cast<int>(std::min(sum, most));
+}
+
+void SparePlaces::take(std::int64_t worker, const std::string& node_id, double cpus) {
+  taken_[worker] = {node_id, cpus};
+}
+
+void SparePlaces::give_back(std::int64_t worker) { taken_.erase(worker); }
+
+std::vector<std::int64_t> SparePlaces::too_many(const std::vector<SpareNode>& nodes) const {
+  std::map<std::string, double> lacking;
+  for (const auto& [worker, taken] : taken_) lacking[taken.node_id] += taken.cpus;
+  for (const SpareNode& node : nodes) {
+    if (const auto used = lacking.find(node.node_id); used != lacking.end()) used->second -= node.cpus;
+  }
+  std::vector<std::int64_t> workers;
+  for (const auto& [worker, taken] : std::views::reverse(taken_)) {
+    double& lacks = lacking.at(taken.node_id);
+    if (lacks <= rounding) continue;
+    lacks -= taken.cpus;
+    workers.push_back(worker);
+  }
+  return workers;
+}
+
+std::set<std::string> SparePlaces::nodes_in_use() const {
+  std::set<std::string> nodes;
+  for (const auto& [worker, taken] : taken_) nodes.insert(taken.node_id);
+  return nodes;
+}
+
+}  // namespace headway::engine

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/labels.hpp"
+#include "node/resource_ledger.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+/// What is spare: CPUs that no holder of slots has. Function workers of data sets use them until
+/// somebody claims them, so whoever asks for slots, waits for them or may grow sees nothing of
+/// those workers.
+namespace headway::engine {
+
+/// A node with its CPUs that are neither claimed nor advised to be used.
+struct SpareNode {
+  std::string node_id;
+  std::string hostname;
+  std::string node_ip;
+  double cpus = 0;
+  bool has_gpus = false;
+  Labels labels;
+};
+
+/// Which node a worker wants.
+struct SpareWanted {
+  double cpus = 1;
+  std::set<std::string> not_on;  ///< By id.
+  Labels labels;                 ///< A selector.
+};
+
+/// Who uses what is spare. Decides; starts and ends nothing.
+class SparePlaces {
+ public:
+  /// Where one more worker goes: to a node without GPUs before one with some, and then to where
+  /// most is left. Null: nowhere.
+  const SpareNode* find(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const;
+  /// How many workers more there is room for.
+  int room(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const;
+
+  void take(std::int64_t worker, const std::string& node_id, double cpus);
+  void give_back(std::int64_t worker);
+
+  /// Those that must go because what they use is spare no more: the ones that came last.
+  std::vector<std::int64_t> too_many(const std::vector<SpareNode>& nodes) const;
+  /// The nodes where anybody uses something.
+  std::set<std::string> nodes_in_use() const;
+
+ private:
+  struct Taken {
+    std::string node_id;
+    double cpus = 0;
+  };
+  double left_on(const SpareNode& node) const;
+
+  std::map<std::int64_t, Taken> taken_;  ///< By worker; later ones have higher numbers.
+};
+
+}  // namespace headway::engine
