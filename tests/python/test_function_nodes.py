@@ -300,3 +300,46 @@ def test_function_workers_make_way_for_a_run_that_claims_their_cpus(nodes, tmp_p
     assert agents[0] == 0
     assert agent.process.pid in agents
     assert agent.end() == 0
+
+
+# Two machines read; each has its part of the third one's CPUs.
+SHARED = """
+    def shares(config):
+        rank = train.get_context().get_world_rank()
+        with open(os.path.join(FOLDER, f"rank {rank}"), "w") as file:
+            for epoch in range(2):
+                for batch in train.get_dataset_shard("train").iter_batches(batch_size=16):
+                    for row in zip(*(batch[name].tolist() for name in ("id", "twice", "agent"))):
+                        print(json.dumps([epoch, *row]), file=file)
+
+    wait_for_nodes(3)
+    options = headway.data.ExecutionOptions(label_selector={"kind": "cpu"})
+    train.DataParallelTrainer(
+        shares,
+        train_loop_config={},
+        datasets={"train": rows()},
+        dataset_config=train.DataConfig(execution_options=options),
+        scaling_config=train.ScalingConfig(
+            num_workers=2, resources_per_worker={"CPU": 1}, label_selector={"kind": "!cpu"}
+        ),
+        run_config=train.RunConfig(name="run", storage_path=os.path.join(FOLDER, "storage")),
+    ).fit()
+    ranks = [read("rank 0"), read("rank 1")]
+    for epoch in range(2):
+        got = [row[1:] for rank in ranks for row in rank if row[0] == epoch]
+        print("EPOCH", len(got), len({row[0] for row in got}), all(row[1] == 2 * row[0] for row in got), flush=True)
+    print("AGENTS", json.dumps(sorted({row[3] for rank in ranks for row in rank})), flush=True)
+"""
+
+
+def test_two_machines_that_read_share_the_cpus_of_a_third_one(nodes, tmp_path):
+    os.mkfifo(tmp_path / "gate")
+    code = (FUNCTIONS + SHARED).replace("    wait_for_nodes(2)\n", "").replace("FOLDER", repr(str(tmp_path)))
+    nodes.start(code)
+    assert nodes.agent().join() == "node-1"
+    spare = nodes.agent("--num-cpus", "2", "--labels", '{"kind": "cpu"}')
+    assert spare.join() == "node-2"
+    output, agents = finished(nodes, spare)
+    assert output.count("EPOCH 2400 2400 True") == 2, output
+    assert spare.process.pid in agents
+    assert len(re.findall(r"function workers for data sets that \S+ reads: 1 on", output)) == 2, output
