@@ -28,7 +28,8 @@ class Lab:
         if client_port:
             arguments["ray_client_server_port"] = client_port
         self.cluster = Cluster(initialize_head=True, head_node_args=arguments)
-        ray.init(address=self.cluster.address, log_to_driver=False, logging_level="error", namespace="lab")
+        self.address = self.cluster.address
+        ray.init(address=self.address, log_to_driver=False, logging_level="error", namespace="lab")
 
     def add(self, **options):
         """Returns its Ray id and the pid of its raylet."""
@@ -64,13 +65,13 @@ class Lab:
         self.cluster.shutdown()
 
 
-def main():
-    """Reads what to do."""
+def main(kind):
+    """Reads what to do with a lab of this kind."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    lab = Lab(int(sys.argv[1]), int(sys.argv[2]))
+    lab = kind(int(sys.argv[1]), int(sys.argv[2]))
     try:
-        print(json.dumps({"address": lab.cluster.address}), file=answers)
+        print(json.dumps({"address": lab.address}), file=answers)
         for line in sys.stdin:
             asked = json.loads(line)
             done = getattr(lab, asked.pop("do"))(**asked)
@@ -80,4 +81,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(Lab)

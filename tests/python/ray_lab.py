@@ -1,5 +1,5 @@
-"""A Ray cluster in a separate network, and drivers beside it: ray_cluster.py is the cluster's
-program.
+"""A Ray cluster in a separate network, and drivers beside it: ray_cluster.py, or ray_autoscaling.py,
+is the cluster's program.
 """
 
 import contextlib
@@ -58,14 +58,14 @@ DRIVER = """
 class Lab:
     """A cluster whose head has no CPUs, and nodes with one each."""
 
-    def __init__(self, nodes, client_port=0):
+    def __init__(self, nodes, client_port=0, program="ray_cluster.py"):
         self.network = Namespace()
         self.network.configure(lambda routes: routes.link("set", index=1, state="up"))
-        command = [PYTHON, Path(__file__).with_name("ray_cluster.py"), "0", str(client_port)]
+        command = [PYTHON, Path(__file__).with_name(program), "0", str(client_port)]
         self.process = self.inside(
             lambda: subprocess.Popen(
                 command,
-                env={**os.environ, "RAY_raylet_start_wait_time_s": "120"},
+                env={**os.environ, "RAY_raylet_start_wait_time_s": "120", "RAY_AUTH_MODE": "disabled"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -258,6 +258,20 @@ def test_an_elastic_group_grows_onto_a_node_that_is_added(lab, script):
     finish_steps(script, end, said)
 
 
+def test_ray_adds_nodes_for_what_waits_and_takes_back_what_is_idle(script):
+    lab = ray_lab.Lab(nodes=0, program="ray_autoscaling.py")
+    try:
+        end = begin_steps(lab, script, "(2, 3)", "SPREAD", idle_s=0)
+        said = script.wait_for("BEGIN 2 0", 2)  # The placement group had waited.
+        said += script.wait_for("BEGIN 3", 3)  # Room was asked for.
+        said = finish_steps(script, end, said)
+        assert lab.ask("wait_for_nodes", count=0) == 0
+        script.close()
+        assert lab.left() == {}
+    finally:
+        lab.close()
+
+
 def test_two_drivers_share_the_cluster(lab, script, another_script):
     first = begin_steps(lab, script, 2)
     said = script.wait_for("SAVED")
