@@ -29,7 +29,7 @@ CPUS = 2
 
 
 def tuned(library: str, function: Any, space: dict[str, Any], trials: int, slots: int, **search: Any) -> float:
-    """Runs an experiment, and returns its seconds; ``search`` are arguments of its ``TuneConfig``."""
+    """Runs an experiment with these arguments of ``TuneConfig``; returns its seconds."""
     tune = importlib.import_module(f"{library}.tune")
     tuner = tune.Tuner(
         function,

@@ -9,6 +9,9 @@ namespace {
 
 /// What a worker counts as that says it uses no CPU.
 constexpr double cpus_least = 0.01;
+/// So many are wanted where the user has given no number (data::any_number_of_workers): one node is
+/// asked for then.
+constexpr int any_number = 1024;
 
 }  // namespace
 
@@ -29,6 +32,7 @@ void FunctionWorkers::want(const Slot& slot, const wire::FunctionWorkersWanted& 
   request.run = run;
   request.missing = std::max(wanted.workers - live(slot.node_id), 0);
   fill();
+  tell_engine();
 }
 
 int FunctionWorkers::live(const std::string& node_id) const {
@@ -49,7 +53,22 @@ void FunctionWorkers::fill() {
   }
   filling_ = false;
   for (auto& [node_id, request] : requests_) tell(request);
-  services_.engine->use_spare_of(spare_.nodes_in_use());
+}
+
+/// An engine may bring nodes for workers whose labels the user has named. Others use what is there.
+void FunctionWorkers::tell_engine() {
+  std::vector<engine::NodeRequest> lacking;
+  for (const auto& [node_id, request] : requests_) {
+    if (request.missing <= 0 || request.place.labels.empty()) continue;
+    engine::NodeRequest more;
+    if (request.wanted.workers >= any_number && live(node_id) > 0) continue;
+    more.workers_max = request.wanted.workers >= any_number ? 1 : request.missing;
+    more.each = {{"CPU", request.place.cpus}};
+    more.selectors = {request.place.labels};
+    lacking.push_back(std::move(more));
+  }
+  spare_.lack(this, std::move(lacking));
+  services_.engine->use_spare_of(spare_.nodes_in_use(), spare_.lacking());
 }
 
 bool FunctionWorkers::start_one(Request& request, const std::vector<engine::SpareNode>& nodes) {
@@ -109,7 +128,7 @@ void FunctionWorkers::ended(std::int64_t number, const HelperEnd& end) {
     }
   }
   fill();
-  services_.engine->use_spare_of(spare_.nodes_in_use());
+  tell_engine();
 }
 
 void FunctionWorkers::end(std::int64_t number) {
@@ -128,7 +147,7 @@ void FunctionWorkers::look() {
     end(number);
   }
   fill();
-  services_.engine->use_spare_of(spare_.nodes_in_use());
+  tell_engine();
 }
 
 void FunctionWorkers::forget(const std::string& node_id) {
@@ -138,6 +157,7 @@ void FunctionWorkers::forget(const std::string& node_id) {
     if (worker.reader == node_id) numbers.push_back(number);
   }
   for (const std::int64_t number : numbers) end(number);
+  tell_engine();
 }
 
 void FunctionWorkers::leave() {
@@ -145,7 +165,7 @@ void FunctionWorkers::leave() {
   std::vector<std::int64_t> numbers;
   for (const auto& [number, worker] : workers_) numbers.push_back(number);
   for (const std::int64_t number : numbers) end(number);
-  services_.engine->use_spare_of(spare_.nodes_in_use());
+  tell_engine();
 }
 
 }  // namespace headway::driver

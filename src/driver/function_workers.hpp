@@ -30,6 +30,9 @@ class FunctionWorkers {
         launch_(std::move(launch)),
         enter_working_directory_(enter_working_directory),
         front_(std::move(front)) {}
+  FunctionWorkers(const FunctionWorkers&) = delete;
+  FunctionWorkers& operator=(const FunctionWorkers&) = delete;
+  ~FunctionWorkers() { spare_.lack(this, {}); }
 
   /// The data process of the rank in `slot`, one of the group's `slots`, wants them, instead of
   /// what was wanted there before. `start` says what the processes are, but for their role. `run`
@@ -64,6 +67,7 @@ class FunctionWorkers {
   };
 
   void fill();
+  void tell_engine();
   int live(const std::string& node_id) const;
   bool start_one(Request& request, const std::vector<engine::SpareNode>& nodes);
   void ended(std::int64_t number, const HelperEnd& end);

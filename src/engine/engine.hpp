@@ -92,8 +92,9 @@ class Engine {
   virtual std::vector<SpareNode> spare() const { return {}; }
   /// Called whenever that may be another, in the middle of the change.
   virtual void on_spare_change(std::function<void()>) {}
-  /// Somebody uses what is spare on these nodes, and on no others: they are not idle.
-  virtual void use_spare_of(std::set<std::string>) {}
+  /// Somebody uses what is spare on these nodes, and on no others: they are not idle. `lacking`:
+  /// what more nodes would be used for.
+  virtual void use_spare_of(std::set<std::string>, std::vector<NodeRequest>) {}
   /// From now on nodes can join there. Called at most once.
   virtual void open(const JoinAddress&) {}
   /// The runtime ends: no answer is given after this. Called once, before the loop stops.

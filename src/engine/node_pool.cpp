@@ -313,9 +313,10 @@ std::vector<SpareNode> NodePool::spare() const {
   return spare;
 }
 
-void NodePool::use_spare_of(std::set<std::string> nodes) {
-  if (spare_in_use_ == nodes) return;
+void NodePool::use_spare_of(std::set<std::string> nodes, std::vector<NodeRequest> lacking) {
+  if (spare_in_use_ == nodes && spare_lacking_ == lacking) return;
   spare_in_use_ = std::move(nodes);
+  spare_lacking_ = std::move(lacking);
   if (supply_changed_) supply_changed_();
 }
 
@@ -331,6 +332,7 @@ Demand NodePool::demand() const {
     const int missing = small.wanted.workers_max - std::max(small.workers, possible(holder, small.wanted));
     if (missing > 0) add_to(demand.could_use, request_of(small.wanted, 1, missing));
   }
+  for (const NodeRequest& request : spare_lacking_) add_to(demand.could_use, request);
   return demand;
 }
 

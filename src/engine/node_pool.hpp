@@ -41,7 +41,7 @@ class NodePool : public Engine {
   EngineView view() const override;
   std::vector<SpareNode> spare() const override;
   void on_spare_change(std::function<void()> changed) override { spare_changed_ = std::move(changed); }
-  void use_spare_of(std::set<std::string> nodes) override;
+  void use_spare_of(std::set<std::string> nodes, std::vector<NodeRequest> lacking) override;
 
   /// What waits for nodes to join, in the order in which it is served, and what could use them.
   Demand demand() const;
@@ -109,6 +109,7 @@ class NodePool : public Engine {
   std::function<void()> supply_changed_;
   std::function<void()> spare_changed_;
   std::set<std::string> spare_in_use_;  ///< Nodes.
+  std::vector<NodeRequest> spare_lacking_;
   mutable std::int64_t plans_made_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <utility>
 
 namespace headway::engine {
 namespace {
@@ -76,6 +77,20 @@ std::set<std::string> SparePlaces::nodes_in_use() const {
   std::set<std::string> nodes;
   for (const auto& [worker, taken] : taken_) nodes.insert(taken.node_id);
   return nodes;
+}
+
+void SparePlaces::lack(const void* owner, std::vector<NodeRequest> requests) {
+  if (requests.empty()) {
+    lacking_.erase(owner);
+  } else {
+    lacking_[owner] = std::move(requests);
+  }
+}
+
+std::vector<NodeRequest> SparePlaces::lacking() const {
+  std::vector<NodeRequest> all;
+  for (const auto& [owner, requests] : lacking_) all.insert(all.end(), requests.begin(), requests.end());
+  return all;
 }
 
 }  // namespace headway::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/labels.hpp"
+#include "engine/demand.hpp"
 #include "node/resource_ledger.hpp"
 
 #include <cstdint>
@@ -49,6 +50,11 @@ class SparePlaces {
   /// The nodes where anybody uses something.
   std::set<std::string> nodes_in_use() const;
 
+  /// What `owner` would use if nodes came for it, instead of what it said before.
+  void lack(const void* owner, std::vector<NodeRequest> requests);
+  /// The same of all.
+  std::vector<NodeRequest> lacking() const;
+
  private:
   struct Taken {
     std::string node_id;
@@ -57,6 +63,7 @@ class SparePlaces {
   double left_on(const SpareNode& node) const;
 
   std::map<std::int64_t, Taken> taken_;  ///< By worker; later ones have higher numbers.
+  std::map<const void*, std::vector<NodeRequest>> lacking_;
 };
 
 }  // namespace headway::engine

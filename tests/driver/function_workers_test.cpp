@@ -138,6 +138,33 @@ BOOST_AUTO_TEST_CASE(workers_wait_for_a_node_and_for_its_labels) {
   BOOST_TEST(started("cpu") == 1);  // The other half is the other machine's.
 }
 
+BOOST_AUTO_TEST_CASE(an_engine_is_asked_for_nodes_with_the_labels_that_the_user_named) {
+  want("gpu-1", 2);
+  BOOST_TEST(pool.demand().could_use.empty());
+  want("gpu-1", 2, 3, {{"kind", "cpu"}});
+  BOOST_REQUIRE_EQUAL(pool.demand().could_use.size(), 1);
+  const engine::NodeRequest asked = pool.demand().could_use[0].request;
+  BOOST_TEST(asked.workers_max == 2);
+  BOOST_TEST((asked.each == Resources{{"CPU", 3}}));
+  BOOST_TEST((asked.selectors == std::vector<Labels>{{{"kind", "cpu"}}}));
+  add("one", 6, 0, {{"kind", "cpu"}});
+  add("two", 6, 0, {{"kind", "cpu"}});
+  BOOST_TEST(started("one") + started("two") == 2);
+  BOOST_TEST(pool.demand().could_use.empty());
+  want("gpu-1", 4, 3, {{"kind", "cpu"}});
+  BOOST_TEST(pool.demand().could_use.size() == 1);
+  workers.leave();
+  BOOST_TEST(pool.demand().could_use.empty());
+}
+
+BOOST_AUTO_TEST_CASE(one_node_is_asked_for_where_the_user_has_given_no_number) {
+  want("gpu-1", 1024, 1, {{"kind", "cpu"}});
+  BOOST_TEST(pool.demand().could_use.at(0).request.workers_max == 1);
+  add("cpu", 2, 0, {{"kind", "cpu"}});
+  BOOST_TEST(started("cpu") == 1);
+  BOOST_TEST(pool.demand().could_use.empty());
+}
+
 BOOST_AUTO_TEST_CASE(workers_make_way_for_whoever_claims_their_cpus_and_come_back) {
   add("cpu", 4);
   want("gpu-1", 2);

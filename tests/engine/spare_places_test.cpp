@@ -110,12 +110,38 @@ BOOST_AUTO_TEST_CASE(a_group_may_grow_into_what_workers_use_and_their_node_is_no
   const Wanted wanted{1, 4, {{{"CPU", 1}}, 0, {}}, Placement::pack};
   acquire(pool, 1, wanted);
   pool.add(resources("two", 2));
-  pool.use_spare_of({"two"});
+  pool.use_spare_of({"two"}, {});
   BOOST_TEST(pool.possible(1, wanted) == 3);
   pool.release(1);
   BOOST_TEST((pool.idle_nodes() == std::vector<std::string>{"one"}));
-  pool.use_spare_of({});
+  pool.use_spare_of({}, {});
   BOOST_TEST(pool.idle_nodes().size() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(what_workers_lack_is_asked_of_providers_as_what_could_be_used) {
+  NodePool pool(true);
+  int changes = 0;
+  pool.on_supply_change([&] { ++changes; });
+  NodeRequest request;
+  request.workers_max = 3;
+  request.each = {{"CPU", 1}};
+  request.selectors = {{{"kind", "cpu"}}};
+  SparePlaces places;
+  int one = 0;
+  int other = 0;
+  places.lack(&one, {request});
+  places.lack(&other, {request});
+  pool.use_spare_of({}, places.lacking());
+  pool.use_spare_of({}, places.lacking());
+  BOOST_TEST(changes == 1);
+  BOOST_TEST(pool.demand().is_empty());
+  BOOST_REQUIRE_EQUAL(pool.demand().could_use.size(), 1);
+  BOOST_TEST(pool.demand().could_use[0].times == 2);
+  BOOST_TEST((pool.demand().could_use[0].request == request));
+  places.lack(&one, {});
+  places.lack(&other, {});
+  pool.use_spare_of({}, places.lacking());
+  BOOST_TEST(pool.demand().could_use.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-"""A Ray cluster in a separate network, and drivers beside it: ray_cluster.py, or ray_autoscaling.py,
+"""A Ray cluster in a separate network, and drivers beside it: ray_cluster.py or ray_autoscaling.py
 is the cluster's program.
 """
 

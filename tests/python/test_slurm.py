@@ -204,6 +204,47 @@ def test_an_elastic_group_grows_onto_nodes_that_slurm_grants_later(driver):
     driver.end()
 
 
+def test_functions_of_a_data_set_bring_nodes_with_the_labels_that_they_name(driver):
+    driver.start("""
+    import headway.data
+
+    start(cpus_per_node=1, pools={
+        "gpu": {"partition": "first", "node_labels": {"kind": "gpu"}},
+        "cpu": {"partition": "others", "node_labels": {"kind": "cpu"}},
+    })
+
+    class Slow:
+        def __call__(self, batch):
+            if not os.path.exists(FOLDER + "/joined"):
+                threading.Event().wait(0.1)
+            return batch
+
+    def loop():
+        over = False
+        while not over:
+            over = os.path.exists(FOLDER + "/over")
+            batches = train.get_dataset_shard("train").iter_batches(batch_size=8)
+            print("ROWS", [each for batch in batches for each in batch["id"]] == list(range(400)), flush=True)
+
+    rows = headway.data.range(400).repartition(200).map_batches(Slow, concurrency=2)
+    options = headway.data.ExecutionOptions(label_selector={"kind": "cpu"})
+    train.DataParallelTrainer(
+        loop,
+        scaling_config=train.ScalingConfig(num_workers=1, label_selector={"kind": "gpu"}),
+        run_config=train.RunConfig(name="run", storage_path=FOLDER + "/storage"),
+        datasets={"train": rows},
+        dataset_config=train.DataConfig(execution_options=options),
+    ).fit()
+    """)
+    said = driver.script.wait_for("function workers for data sets that")
+    for name in ("joined", "over"):
+        (driver.folder / name).touch()
+    said += driver.finish()
+    assert "ROWS True" in said
+    assert "ROWS False" not in said
+    driver.end()
+
+
 def test_two_drivers_share_the_cluster(driver, another_script):
     check_that_two_drivers_share_three_nodes(driver, SlurmDriver(another_script, another_script.folder, driver.cluster))
 

@@ -77,7 +77,7 @@ def _of_pyarrow(filesystem: Any) -> Any:
 
 
 def _on(filesystem: Any, path: Any) -> Any:
-    """A path on a filesystem, which may be given as a URL: ``s3://bucket/x`` is ``bucket/x`` there."""
+    """A path on a filesystem; a URL such as ``s3://bucket/x`` is ``bucket/x`` there."""
     if filesystem is None or not isinstance(path, str):
         return path
     return path.partition("://")[2] if "://" in path and not path.startswith("file://") else path
@@ -102,7 +102,7 @@ def filtered(places: Sequence[str], partition_filter: Any) -> list[str]:
 
 
 def _users_path(place: str) -> str:
-    """A place as its user has given it: of a filesystem that exists only in Python, the path there."""
+    """A place as its user has given it: on a Python filesystem, the path there."""
     return place.partition("://")[2] if on_python_filesystem(place) else place
 
 

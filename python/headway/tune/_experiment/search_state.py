@@ -122,7 +122,7 @@ class SearchState:
         return filled(self._space, suggestion)
 
     def _take_kept(self, trial_id: str) -> dict[str, Any] | None:
-        """What a driver before had suggested for the trial. No trial comes of what is kept for others."""
+        """What a driver before had suggested for the trial. Nobody needs what it had for others."""
         suggestion = self._kept.pop(trial_id, None)
         if suggestion is None:
             for other in self._kept:
@@ -210,9 +210,9 @@ class SearchState:
                 self._unknown[trial_id] = functools.partial(records.config, record)
 
     def _ask_again(self, records: Records, record: TrialRecord) -> bool:
-        """Asks for a suggestion that the state lacks and the journal has. With a seed it is the same
-        one, and the search goes on as if it had not been interrupted. Another one is withdrawn, so
-        that a seed does not draw again what trials have been made of.
+        """Asks for a suggestion that the state lacks and the journal has. With a seed it is the
+        same one, and the search resumes as if it had not been interrupted. Another one is
+        withdrawn, so that a seed does not draw again what trials have been made of.
 
         Returns:
             Whether there was a suggestion.
