@@ -65,6 +65,32 @@ def test_the_best_so_far_is_drawn_over_all_trials(window, site):
     expect(page.get_by_text("40 of 40 trials ended", exact=True)).to_be_visible()
 
 
+def test_a_dot_names_its_trial_and_opens_it(window, site):
+    page = window.open(site, "#/experiment/sweep")
+    chart = page.locator("figure.chart")
+    canvas_is_drawn(page, "figure.chart canvas")
+    best = page.request.get(f"{site.url}api/experiments/sweep/best").json()
+    # A number of the order of ends may be another trial's own.
+    at = next(at for at, trial in enumerate(best["ids"]) if int(trial.split("_")[1]) != at and at > 3)
+    chart.focus()
+    page.keyboard.press("Home")
+    for _ in range(at):
+        page.keyboard.press("ArrowRight")
+    readout = chart.locator(".readout")
+    expect(readout).to_contain_text(f"{best['ids'][at]}, the {at + 1}th to end")
+    expect(readout).to_contain_text(re.compile(rf"loss {best['y'][at]:.4g}"))
+    expect(readout).not_to_contain_text("trial ")
+    over = chart.locator(".u-over")
+    box = over.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+    expect(readout).not_to_contain_text(best["ids"][at])
+    pointed = readout.locator("strong").inner_text()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 60)
+    expect(page).to_have_url(re.compile(rf"/trials\?filter=id%3D{pointed}$"))
+    expect(page.locator("table.trials tbody tr[data-key=row]")).to_have_count(1)
+    expect(page.get_by_text("1 trial that matches", exact=True)).to_be_visible()
+
+
 def test_lineage_shows_who_continued_from_whom(window, site):
     page = window.open(site, "#/experiment/population/lineage")
     canvas_is_drawn(page, "figure canvas")

@@ -2,14 +2,16 @@
 
 import { Chart } from "./chart.js";
 import { h, keep, patch } from "./element.js";
-import { counted, number } from "./format.js";
+import { counted, number, ordinal } from "./format.js";
 import { gauge } from "./nodes_view.js";
+import { address } from "./route.js";
 import { Query } from "./source.js";
 
 export class BestSoFar {
   constructor(path, experiment) {
     this.experiment = experiment;
-    this.chart = new Chart({ title: experiment.metric ?? "metric", sync: `best ${path}`, zoomed: () => {} });
+    this.chart = new Chart({ title: experiment.metric ?? "metric", sync: `best ${path}`, zoomed: () => {},
+      named: (at) => this.named(at), opened: (at) => this.open(at) });
     this.element = h("div", null);
     this.query = new Query(`${path}/best`, () => this.render(), { pause_ms: 2000 });
   }
@@ -23,6 +25,16 @@ export class BestSoFar {
     this.render();
   }
 
+  /** Trials have their own numbers, by which they began: those of their ends are others. */
+  named(at) {
+    const id = this.query.data?.ids[at];
+    return id && h("span", null, h("strong", null, id), `, the ${ordinal(at + 1)} to end`);
+  }
+
+  open(at) {
+    location.hash = address("experiment", this.experiment.id, "trials", { filter: `id=${this.query.data.ids[at]}` });
+  }
+
   render() {
     const { data, error } = this.query;
     const { trials = {}, metric, mode } = this.experiment;
@@ -31,14 +43,14 @@ export class BestSoFar {
       const order = data.x.map((_, at) => at + 1);
       this.chart.set([
         { name: "best so far", style: "steps", x: order, last: data.best, min: data.best, max: data.best },
-        { name: "each trial", style: "dots", x: order, last: data.y, min: data.y, max: data.y },
-      ], [], { x: "trial", log: false, smoothing: 0 });
+        { name: "each trial", one: metric, style: "dots", x: order, last: data.y, min: data.y, max: data.y },
+      ], [], { x: "ended", log: false, smoothing: 0 });
     }
     const { ended = 0 } = trials; // With those that failed.
     patch(this.element,
       error && h("p", { class: "notice bad", role: "alert" }, error),
       trials.total > 0 && h("p", null, gauge(ended / trials.total, `${number(ended)} of ${counted(trials.total, "trial")} ended`)),
-      data?.x?.length ? [h("p", { class: "quiet" }, `${metric}, of which the ${mode === "max" ? "largest" : "smallest"} is the best; trials in the order of their ends.`), keep(this.chart.element)]
+      data?.x?.length ? [h("p", { class: "quiet" }, `${metric}, of which the ${mode === "max" ? "largest" : "smallest"} is the best; trials in the order of their ends. A click on a dot opens its trial.`), keep(this.chart.element)]
         : h("p", { class: "quiet" }, "No trial has ended yet."));
   }
 

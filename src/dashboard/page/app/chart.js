@@ -12,10 +12,11 @@ const height_px = 220;
 export class Chart {
   /**
    * `x` is "step" or "time". `sync`: charts with the same word share the cursor. `zoomed(from, to)`
-   * is called when the reader has chosen a part, and with nulls for the whole.
+   * is called when the reader has chosen a part, and with nulls for the whole. `named(at)` names a
+   * place other than by its x; `opened(at)` is called after a click on it, or Enter.
    */
-  constructor({ title, sync, zoomed }) {
-    Object.assign(this, { title, sync, zoomed, lines: [], marks: [], options: { x: "step", log: false, smoothing: 0 } });
+  constructor({ title, sync, zoomed, named = null, opened = null }) {
+    Object.assign(this, { title, sync, zoomed, nameOf: named, opened, lines: [], marks: [], options: { x: "step", log: false, smoothing: 0 } });
     this.plot = null;
     this.shape = "";
     this.place = h("div", { class: "plot" });
@@ -31,7 +32,7 @@ export class Chart {
     this.forget = onTheme(() => this.build());
   }
 
-  /** `lines`: [{name, x, last, min, max}], perhaps with the style "dots" or "steps"; `marks`: [{x, kind, words}]. */
+  /** `lines`: [{name, x, last, min, max}], perhaps with the style "dots" or "steps", `one`: what one of its values is; `marks`: [{x, kind, words}]. */
   set(lines, marks, options) {
     const before = this.options;
     Object.assign(this, { lines, marks, options });
@@ -55,6 +56,7 @@ export class Chart {
     this.plot = null;
     if (!this.lines.length || !this.place.isConnected) return;
     this.plot = new uPlot(this.plotOptions(), this.table(), this.place);
+    if (this.opened) this.openByClick(this.plot.over);
   }
 
   plotOptions() {
@@ -92,6 +94,14 @@ export class Chart {
     };
   }
 
+  openByClick(over) {
+    over.classList.add("opens");
+    over.addEventListener("click", () => {
+      const at = this.plot.cursor.idx;
+      if (at !== null && at !== undefined) this.opened(at);
+    });
+  }
+
   choose(plot) {
     if (plot.select.width < 4) return;
     const [from, to] = [plot.select.left, plot.select.left + plot.select.width].map((left) => plot.posToVal(left, "x"));
@@ -105,8 +115,8 @@ export class Chart {
     if (at === null || at === undefined) return this.describe();
     const [xs, ...columns] = plot.data;
     const mark = markAt(plot, this.marks);
-    patch(this.readout, h("span", { class: "quiet" }, this.placeWords(xs[at])),
-      this.lines.map((line, of) => this.named(line, of, columns[of * 3][at])),
+    patch(this.readout, h("span", { class: "quiet" }, this.nameOf?.(at) ?? this.placeWords(xs[at])),
+      this.lines.map((line, of) => this.named(line, of, columns[of * 3][at], line.one)),
       mark && h("span", { class: `mark ${mark.kind}` }, mark.words || mark.kind));
   }
 
@@ -114,9 +124,9 @@ export class Chart {
     return this.options.x === "time" ? clock(x) : `${this.options.x} ${number(x)}`;
   }
 
-  named(line, at, value) {
+  named(line, at, value, name = line.name) {
     const sample = h("i", { class: "sample", "aria-hidden": "true", style: { background: lineColour(at) } });
-    return h("span", { class: "value" }, this.lines.length > 1 ? [sample, `${line.name} `] : null, number(value));
+    return h("span", { class: "value" }, this.lines.length > 1 ? [sample, `${name} `] : null, number(value));
   }
 
   describe() {
@@ -130,7 +140,7 @@ export class Chart {
     this.element.setAttribute("aria-label", `Chart of ${this.title}. ${said.join(". ")}. ${kinds.length ? `Marks: ${kinds.join(", ")}. ` : ""}Arrow keys read values.`);
   }
 
-  /** Arrow keys move the cursor, Home and End go to the ends, Escape shows the whole again. */
+  /** Arrow keys move the cursor, Home and End go to the ends, Escape shows the whole again, Enter opens. */
   key(event) {
     const { plot } = this;
     if (!plot) return;
@@ -139,6 +149,7 @@ export class Chart {
     const step = event.shiftKey ? 10 : 1;
     const to = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: last }[event.key];
     if (event.key === "Escape") this.zoomed(null, null);
+    if (event.key === "Enter" && plot.cursor.idx !== null) this.opened?.(now);
     if (to === undefined) return;
     event.preventDefault();
     const at = Math.max(0, Math.min(last, to));

@@ -68,6 +68,12 @@ export function counted(count, one, several = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : several}`;
 }
 
+/** 1st, 2nd, 3rd, 4th, 11th, 21st. */
+export function ordinal(count) {
+  const ending = { one: "st", two: "nd", few: "rd" }[new Intl.PluralRules("en", { type: "ordinal" }).select(count)];
+  return `${number(count, 9)}${ending ?? "th"}`;
+}
+
 const units_of_words = /(\d) (?=(?:ms|s|min|h|d|%|B|kB|MB|GB|TB|seconds|minutes|hours)(?![\w/]))/g;
 
 /** The driver's words, as a sentence begins. */

@@ -1,7 +1,7 @@
 /** A table of any number of trials: only the rows that are seen exist. */
 
 import { h, patch } from "./element.js";
-import { duration, number, value } from "./format.js";
+import { counted, duration, number, value } from "./format.js";
 import { address } from "./route.js";
 import { TrialRows } from "./trial_rows.js";
 import { sign } from "./verdict.js";
@@ -50,7 +50,7 @@ export class TrialsTable {
 
   render() {
     const { total, error } = this.rows;
-    patch(this.status, error ?? (total === null ? "Loading …" : `${number(total)} trials${this.rows.order.filter ? " that match" : ""}`));
+    patch(this.status, error ?? (total === null ? "Loading …" : `${counted(total, "trial")}${this.rows.order.filter ? ` that ${total === 1 ? "matches" : "match"}` : ""}`));
     this.status.classList.toggle("bad", Boolean(error));
     this.renderHead();
     const count = total ?? 0;
