@@ -60,7 +60,8 @@ std::string data_lines(const WaitScene& scene) {
   return text;
 }
 
-std::string details(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
+/// `ended`: of an attempt that ends for it.
+std::string details(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now, bool ended) {
   std::string text = data_lines(scene) + crossed_waits(scene);
   // Ranks that are not started yet have one text: what their factory is doing.
   std::set<std::string> told;
@@ -73,7 +74,8 @@ std::string details(const WorkerGroup& group, const WaitScene& scene, const Rank
     text += ":\n" + indented(what);
   }
   if (!seen.hook_text.empty()) text += "The thread that called fit():\n" + indented(seen.hook_text);
-  if (group.size() > 0) text += "What the ranks are doing:\n" + group.describe_others(-1, now);
+  const std::string doing = ended ? "What the ranks were doing:\n" : "What the ranks are doing:\n";
+  if (group.size() > 0) text += doing + group.describe_others(-1, now);
   if (!scene.positions.empty()) text += "Where they stand in their collectives:\n" + scene.positions;
   return text;
 }
@@ -129,13 +131,26 @@ std::string hang_headline(const WaitScene& scene, Time now) {
 
 std::string wait_words(const WaitScene& scene) { return headline(scene, ""); }
 
+namespace {
+
+/// "rank 1 did not come to report #3, in which rank 0 waited for 30.0 s".
+std::string ended_headline(const WaitScene& scene, Time now) {
+  const bool report = scene.wait.kind == WaitKind::report;
+  if (!report && scene.wait.kind != WaitKind::gathering) return hang_headline(scene, now);
+  return rank_list(scene.awaited) + " did not come to " +
+         (report ? report_name(scene.wait) : gathering_name(scene.wait, scene.subject)) + ", in which " +
+         rank_list(scene.waiting) + " waited for " + seconds_text(now - scene.wait.since);
+}
+
+}  // namespace
+
 std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen, Time now) {
   const std::string attempt = scene.attempt == 0 ? "" : " (attempt " + std::to_string(scene.attempt) + ")";
   const bool ending = scene.wait.kind == WaitKind::exit && !scene.subject.empty();
   const std::string why = ending ? "Why the attempt was ended: " + scene.subject + "\n" : "";
   std::string begin = hang_headline(scene, now) + attempt + "\n";
   if (!scene.importing.empty()) return begin;
-  return begin + why + details(group, scene, seen, now);
+  return begin + why + details(group, scene, seen, now, false);
 }
 
 std::string describe_resolved(const HangWatch::Resolved& resolved) {
@@ -160,11 +175,12 @@ std::string describe_resolved(const HangWatch::Resolved& resolved) {
 RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen,
                                  double hang_fail_s, Time now) {
   RunFailure failure{ErrorKind::worker_died, "", {}};
-  failure.message = hang_headline(scene, now) + ", in attempt " + std::to_string(scene.attempt) + "\n" +
+  const std::string headline = ended_headline(scene, now);
+  failure.message = headline + ", in attempt " + std::to_string(scene.attempt) + "\n" +
                     "FailureConfig.hang_fail_s ends an attempt after a wait of " +
-                    seconds_text(from_seconds(hang_fail_s)) + ".\n" + details(group, scene, seen, now);
+                    seconds_text(from_seconds(hang_fail_s)) + ".\n" + details(group, scene, seen, now, true);
   for (int rank : scene.awaited) {
-    failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::hang, hang_headline(scene, now), scene.attempt));
+    failure.ranks.push_back(rank_failure(group, rank, RankFailureKind::hang, headline, scene.attempt));
   }
   failure.in_collective = scene.wait.kind == WaitKind::collective;
   return failure;

@@ -53,7 +53,8 @@ std::string describe_hang(const WorkerGroup& group, const WaitScene& scene, cons
 /// "report #3 is complete: it had waited for rank 1 for 41.2 s" and the like.
 std::string describe_resolved(const HangWatch::Resolved& resolved);
 
-/// The attempt's failure when hang_fail_s has passed.
+/// The attempt's failure when hang_fail_s has passed, in the past tense: "rank 1 did not come to
+/// report #3, in which rank 0 waited for 30.0 s".
 RunFailure describe_hang_failure(const WorkerGroup& group, const WaitScene& scene, const RanksExamined& seen,
                                  double hang_fail_s, Time now);
 

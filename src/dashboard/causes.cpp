@@ -31,18 +31,21 @@ std::vector<Cause> causes_of(const control::RunView& view, const RunRecord& reco
   if (const auto straggler = straggler_now(view, record)) {
     // The verdict of a run at work says that it is slow.
     const bool over = control::is_over(view.state);
-    causes.push_back({over ? "slow: " + straggler->words : straggler->name + " " + straggler->detail, "steps"});
+    causes.push_back(
+        {over ? "slow: " + straggler->words + "; it " + straggler->detail : straggler->name + " " + straggler->detail,
+         "steps", straggler->since_unix_s});
   }
   if (context.data && context.data->verdict.is_data_bound) causes.push_back({context.data->verdict.words, "data"});
   return causes;
 }
 
-std::optional<std::string> first_cause(const control::RunView& view, const RunRecord& record,
-                                       const VerdictContext& context) {
+std::optional<Cause> first_cause(const control::RunView& view, const RunRecord& record, const VerdictContext& context) {
   if (!control::is_over(view.state)) return std::nullopt;
   std::vector<Cause> causes = causes_of(view, record, context);
-  if (causes.empty()) return std::nullopt;
-  return std::move(causes.front().words);
+  // Where a rank hung is a part of the verdict.
+  const auto first = std::ranges::find_if(causes, [](const Cause& cause) { return cause.part != "stacks"; });
+  if (first == causes.end()) return std::nullopt;
+  return std::move(*first);
 }
 
 }  // namespace headway::dashboard

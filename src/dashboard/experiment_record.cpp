@@ -186,6 +186,28 @@ TrialCounts ExperimentRecord::counts() const {
   return counts;
 }
 
+namespace {
+
+/// Of a trial's configuration the first few that differ from those of others.
+JsonObject searched_in(const ExperimentRecord& record, std::size_t trial) {
+  constexpr std::size_t shown_max = 6;
+  constexpr std::size_t compared_max = 100;  // What is searched differs soon.
+  const std::size_t count = std::min(record.trials().size(), compared_max);
+  JsonObject searched;
+  for (const auto& [name, value] : record.of(trial).config) {
+    if (searched.size() == shown_max) break;
+    for (std::size_t other = 0; other < count; ++other) {
+      const Json* found = record.of(other).config.if_contains(name);
+      if (found != nullptr && *found == value) continue;
+      searched[name] = value;
+      break;
+    }
+  }
+  return searched;
+}
+
+}  // namespace
+
 ExperimentSummary summary_of(const std::string& id, const std::string& folder, const ExperimentRecord& record,
                              bool at_work) {
   ExperimentSummary summary;
@@ -200,7 +222,7 @@ ExperimentSummary summary_of(const std::string& id, const std::string& folder, c
   summary.trials = record.counts();
   if (const auto best = record.best()) {
     const tune::Trial& trial = record.trials()[*best];
-    summary.best = BestTrial{trial.trial_id, trial.folder, *record.value_of(*best)};
+    summary.best = BestTrial{trial.trial_id, trial.folder, *record.value_of(*best), searched_in(record, *best)};
   }
   summary.started_unix_s = record.started_unix_s();
   if (summary.started_unix_s) summary.time_total_s = std::max(0.0, record.last_unix_s() - *summary.started_unix_s);

@@ -61,8 +61,9 @@ struct BestTrial {
   std::string trial;
   std::string name;
   double value = 0;
+  JsonObject searched;  ///< What its configuration has that is not the same in all trials: few.
 };
-BOOST_DESCRIBE_STRUCT(BestTrial, (), (trial, name, value))
+BOOST_DESCRIBE_STRUCT(BestTrial, (), (trial, name, value, searched))
 
 /// An experiment in the page's list.
 struct ExperimentSummary {

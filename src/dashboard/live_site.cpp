@@ -150,6 +150,10 @@ std::shared_ptr<const Part> LiveSite::part_of_run(const std::shared_ptr<const dr
   if (run->view.wait && run->view.wait->for_s + now.context.age_s >= stalled_s) {
     now.context.place = place_of_awaited(*shelf().of(now.files), run->view);
   }
+  if (straggler_of(run->view)) {
+    shelf().of(now.files)->with(
+        [&](const RunRecord& record, const Series&) { now.context.straggler = straggler_now(run->view, record); });
+  }
   RunSummary summary = summary_of(now.id, now.path, *now.view, now.context, now.experiment);
   // The list has no trials, and nobody waits here for remote storage.
   if (!now.experiment && !is_remote(now.files)) add_history(summary, now.files, *now.view, now.context);

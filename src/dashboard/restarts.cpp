@@ -1,5 +1,7 @@
 #include "dashboard/restarts.hpp"
 
+#include "dashboard/verdict.hpp"
+
 namespace headway::dashboard {
 namespace {
 
@@ -37,7 +39,7 @@ std::optional<std::string> restart_words(const RunRecord& record, const Series& 
   const std::size_t count = attempts.size() - 1;
   const AttemptRecord& before = attempts[count - 1];
   const std::optional<double> last = series.last_step_of(before.number);
-  const std::string why = before.end_words.substr(0, before.end_words.find('\n'));
+  const std::string why = end_words(before.end_words);
   return (count == 1 ? "restarted once: " : "restarted " + std::to_string(count) + " times, last: ") +
          (why.empty() ? "for a reason that is not known" : why) + place_words(last) + "; " +
          resumed_words(attempts.back().resumed_from, last, series);

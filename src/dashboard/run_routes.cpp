@@ -111,6 +111,10 @@ Json whole(const SeenRun& run, RunShelf& shelf) {
   VerdictContext context = run.context;
   context.data = data_times_in(run.files);
   context.place = place_of_awaited(*shelf.of(run.files), view);
+  if (straggler_of(view)) {
+    shelf.of(run.files)->with(
+        [&](const RunRecord& record, const Series&) { context.straggler = straggler_now(view, record); });
+  }
   Json json = to_json(summary_of(run.id, run.path, view, context, run.experiment));
   JsonObject& object = json.as_object();
   object["view"] = to_json(view);

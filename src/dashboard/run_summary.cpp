@@ -1,11 +1,27 @@
 #include "dashboard/run_summary.hpp"
 
+#include "core/location.hpp"
 #include "dashboard/causes.hpp"
 #include "dashboard/masking.hpp"
+#include "dashboard/restarts.hpp"
 #include "dashboard/run_files.hpp"
 #include "dashboard/series.hpp"
+#include "storage/random_reader.hpp"
 
 namespace headway::dashboard {
+namespace {
+
+/// Where the history's middle was left out, no more is said than the verdict does.
+std::optional<std::string> restart_in(const std::string& folder, const RunRecord& ends, int attempt) {
+  constexpr std::uint64_t reports_max = std::uint64_t{8} << 20;
+  if (attempt < 2 || static_cast<int>(ends.attempts().size()) != attempt) return std::nullopt;
+  const auto reports = storage::RandomReader::open(join_location(folder, "result.json"));
+  if (!reports || reports->size() > reports_max) return restart_words(ends, Series());
+  RunFiles files(folder);
+  return files.with(restart_words);
+}
+
+}  // namespace
 
 RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
                       const VerdictContext& context, std::optional<std::string> experiment) {
@@ -29,7 +45,11 @@ void add_history(RunSummary& summary, const std::string& folder, const control::
   if (!control::is_over(view.state)) return;
   const RunRecord record = history_ends_in(folder);
   context.data = data_times_in(folder);
-  summary.cause = first_cause(view, record, context);
+  if (std::optional<Cause> cause = first_cause(view, record, context)) {
+    summary.cause = std::move(cause->words);
+    summary.cause_since_unix_s = cause->since_unix_s;
+  }
+  if (!is_remote(folder)) summary.restart = restart_in(folder, record, view.attempt);
   if (summary.workers == 0 && !record.attempts().empty()) summary.workers = record.attempts().back().workers;
 }
 

@@ -25,18 +25,22 @@ struct RunSummary {
   JsonObject last;  ///< The last report's metrics.
   /// Of a run that has ended: why it is so, beside the verdict ("slow: rank 5 took ...").
   std::optional<std::string> cause;
+  std::optional<double> cause_since_unix_s;  ///< When the rank became slow.
+  /// Of a run that has ended after several attempts: why the last one began, and what that cost.
+  std::optional<std::string> restart;
   std::optional<std::string> experiment;
 };
 BOOST_DESCRIBE_STRUCT(RunSummary, (),
                       (id, name, path, state, verdict, attempt, workers, reports, started_unix_s, time_total_s, last,
-                       cause, experiment))
+                       cause, cause_since_unix_s, restart, experiment))
 
 /// `experiment`: whose trial it is.
 RunSummary summary_of(const std::string& id, const std::string& path, const control::RunView& view,
                       const VerdictContext& context, std::optional<std::string> experiment = {});
 
 /// What the history of a run that has ended adds: why it is as it is, and how many workers it had.
-/// Reads no more than the ends of the history.
+/// Reads no more than the ends of the history, and of a run that was restarted its reports, where
+/// they are not many.
 void add_history(RunSummary& summary, const std::string& folder, const control::RunView& view, VerdictContext context);
 
 /// A line of result.json without what Headway has added to it.

@@ -14,6 +14,8 @@ constexpr double clearly = 1.25;
 /// Steps of microseconds differ by more than a quarter, and nobody waits for them.
 constexpr double noticed_s = 0.02;
 constexpr std::int64_t steps_min = 10;
+/// Of an attempt: who became slow before that was slow in all of it.
+constexpr double soon = 0.1;
 
 /// What one rank did in the steps of an attempt.
 struct OwnPart {
@@ -86,19 +88,19 @@ std::vector<OwnPart> own_parts(const StepSample& now, const StepSample* before) 
   return parts;
 }
 
-/// The end of the last time between two samples in which a rank was not slow; unset: none.
-std::optional<double> slow_since(const RunRecord& record, int rank) {
-  if (record.steps().empty()) return std::nullopt;
-  std::optional<double> since;
+/// The last sample before which a rank was not slow, where it has been slow from then to the end of
+/// the attempt's samples; null: always, or that is not known.
+const StepSample* slow_from(const RunRecord& record, int rank) {
+  const StepSample* from = nullptr;
   const StepSample* before = nullptr;
   for (const StepSample& sample : record.steps()) {
     if (sample.attempt != record.steps().back().attempt) continue;
     const std::vector<OwnPart> parts = own_parts(sample, before);
     before = &sample;
     const auto own = std::ranges::find(parts, rank, &OwnPart::rank);
-    if (own != parts.end() && !is_slow(own->seconds, median_of(parts).seconds)) since = sample.at_unix_s;
+    if (own != parts.end() && !is_slow(own->seconds, median_of(parts).seconds)) from = &sample;
   }
-  return since;
+  return from;
 }
 
 std::optional<Straggler> slowest_of(Compared compared) {
@@ -159,9 +161,16 @@ std::optional<Straggler> straggler_in(const RunRecord& record, bool over) {
   }
   if (last.attempt > 1 || attempts.size() > 1) compared.attempt = " of attempt " + std::to_string(last.attempt);
   compared.parts = own_parts(last, nullptr);
-  std::optional<Straggler> found = slowest_of(std::move(compared));
-  if (found) found->since_unix_s = slow_since(record, found->rank);
-  return found;
+  std::optional<Straggler> always = slowest_of(compared);
+  if (!always || compared.took_s <= 0) return always;
+  // The good time before it became slow would hide how slow it is.
+  const StepSample* from = slow_from(record, always->rank);
+  if (from == nullptr || from->at_unix_s - of->start_s < soon * compared.took_s) return always;
+  compared.parts = own_parts(last, from);
+  std::optional<Straggler> lately = slowest_of(compared);
+  if (!lately || lately->rank != always->rank) return always;
+  lately->since_unix_s = from->at_unix_s;
+  return lately;
 }
 
 std::optional<Straggler> straggler_now(const control::RunView& view, const RunRecord& record) {
@@ -170,8 +179,9 @@ std::optional<Straggler> straggler_now(const control::RunView& view, const RunRe
       std::ranges::any_of(view.ranks, [](const control::RankView& rank) { return rank.steps.has_value(); });
   if (over || !knows) return straggler_in(record, over);
   std::optional<Straggler> found = straggler_of(view);
-  if (found) found->since_unix_s = slow_since(record, found->rank);
-  return found;
+  if (!found) return std::nullopt;
+  std::optional<Straggler> lately = straggler_in(record, false);
+  return lately && lately->rank == found->rank && lately->since_unix_s ? lately : found;
 }
 
 }  // namespace headway::dashboard

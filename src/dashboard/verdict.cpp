@@ -1,7 +1,6 @@
 #include "dashboard/verdict.hpp"
 
 #include "core/text.hpp"
-#include "dashboard/straggler.hpp"
 #include "data/verdict.hpp"
 
 #include <sstream>
@@ -17,7 +16,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 /// Of several attempts it says which one it was.
 std::string failure_line(const RunView& view) {
   const std::string line = first_line(view.failure->message);
-  return view.attempt > 1 ? line : without_attempt(line);
+  return end_words(view.attempt > 1 ? line : without_attempt(line));
 }
 
 std::string workers_words(int count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
@@ -35,6 +34,31 @@ std::string called(const std::string& name) {
   return name.starts_with('<') || name.ends_with(')') ? name : name + "()";
 }
 
+/// "rank 1 stood in next_shard() at train.py:65 and did not come to report #3, in which ...".
+std::string hang_words(const RunView& view) {
+  const std::string line = failure_line(view);
+  const std::string rank = "rank " + std::to_string(view.failure->ranks.front().rank) + " ";
+  const std::string place = place_in_stack(view.failure->message);
+  const bool tells = line.starts_with(rank) && !place.empty();
+  return "hung: " + (tells ? rank + "stood in " + place + " and " + line.substr(rank.size()) : line) +
+         "; ended by hang_fail_s";
+}
+
+/// "; rank 1 (pid 1930 on node-a), fails() at train.py:80".
+std::string raised_words(const control::RankFailure& rank) {
+  if (!rank.exception || !rank.pid) return "";
+  const std::string place = place_in_traceback(rank.exception->traceback);
+  return "; rank " + std::to_string(rank.rank) + " (pid " + std::to_string(*rank.pid) +
+         (rank.hostname ? " on " + *rank.hostname : "") + ")" + (place.empty() ? "" : ", " + place);
+}
+
+std::string failed_words(const RunView& view) {
+  if (!view.failure) return "failed: no reason is known";
+  const auto& ranks = view.failure->ranks;
+  if (!ranks.empty() && ranks.front().kind == control::RankFailureKind::hang) return hang_words(view);
+  return "failed: " + failure_line(view) + (ranks.size() == 1 ? raised_words(ranks.front()) : "");
+}
+
 RunVerdict end_verdict(const RunView& view) {
   if (view.state == RunState::finished) {
     const int restarts = view.attempt - 1;
@@ -47,7 +71,7 @@ RunVerdict end_verdict(const RunView& view) {
             {}};
   }
   if (view.state == RunState::failed) {
-    return {"failed: " + (view.failure ? failure_line(view) : "no reason is known"), VerdictLevel::bad, {}};
+    return {failed_words(view), VerdictLevel::bad, {}};
   }
   const bool preempted = view.failure && view.failure->preemption;
   const std::string reason = view.abort_reason          ? first_line(*view.abort_reason)
@@ -70,7 +94,9 @@ RunVerdict running_verdict(const RunView& view, const VerdictContext& context) {
   if (context.data && context.data->verdict.is_data_bound) {
     return {"training, " + context.data->verdict.words, VerdictLevel::wait, since};
   }
-  if (const auto straggler = straggler_of(view)) return {"training; " + straggler->words, VerdictLevel::wait, since};
+  if (const auto straggler = context.straggler ? context.straggler : straggler_of(view)) {
+    return {"training; " + straggler->words, VerdictLevel::wait, straggler->since_unix_s.value_or(since)};
+  }
   return {"training on " + workers_words(view.workers), VerdictLevel::good, since};
 }
 
@@ -109,6 +135,31 @@ std::string place_in_stack(const std::string& text) {
     return called(call) + " at " + file.substr(file.rfind('/') + 1) + line.substr(colon, line.size() - colon - 1);
   }
   return "";
+}
+
+std::string place_in_traceback(const std::string& text) {
+  std::istringstream lines(text);
+  std::string place;
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view begin = "  File \"";
+    constexpr std::string_view before_line = "\", line ";
+    const std::size_t end = line.rfind(before_line);
+    const std::size_t in = line.rfind(", in ");
+    if (!line.starts_with(begin) || end == std::string::npos || in == std::string::npos || in < end) continue;
+    const std::string file = line.substr(begin.size(), end - begin.size());
+    if (!is_users(file)) continue;
+    const std::size_t number = end + before_line.size();
+    place = called(line.substr(in + 5)) + " at " + file.substr(file.rfind('/') + 1) + ":" +
+            line.substr(number, in - number);
+  }
+  return place;
+}
+
+std::string end_words(const std::string& text) {
+  std::string line = first_line(text);
+  const std::size_t killed = line.find(" killed by SIGKILL");
+  if (killed == std::string::npos || line.find(": ", killed) != std::string::npos) return line;
+  return line + " (perhaps out of memory, by the scheduler, or by hand)";
 }
 
 RunVerdict verdict_of(const RunView& view, const VerdictContext& context) {

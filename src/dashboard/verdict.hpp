@@ -2,6 +2,7 @@
 
 #include "control/data_watch.hpp"
 #include "control/run_view.hpp"
+#include "dashboard/straggler.hpp"
 
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct VerdictContext {
   bool wants_nodes = false;
   /// Where the rank is that is waited for: "rank 5 is in read_shard() at reader.py:57".
   std::string place = {};
+  /// Of a run at work, where its record knows more of the slow rank than the view.
+  std::optional<Straggler> straggler = {};
 };
 
 /// A wait that takes longer is what a run does; shorter ones are a part of every report.
@@ -48,6 +51,13 @@ inline constexpr double stalled_s = 30;
 /// "read_shard() at reader.py:57" of a stack with the innermost frame first: the call that it is
 /// in, and the line of the user's that led there. Empty: it has no line of the user's.
 std::string place_in_stack(const std::string& text);
+
+/// The same of a Python traceback: its last frame of the user's.
+std::string place_in_traceback(const std::string& text);
+
+/// The first line of why something ended; where a signal says nothing of who sent it, with who may
+/// have.
+std::string end_words(const std::string& text);
 
 RunVerdict verdict_of(const control::RunView& view, const VerdictContext& context);
 

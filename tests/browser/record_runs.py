@@ -120,7 +120,7 @@ def slow(folder, name):
 
 def objective(config):
     for step in range(27):
-        distance = abs(math.log10(config["lr"]) + 2.5) + {"adam": 0, "sgd": 0.4, "adam w": 0.1}[config["optimizer"]]
+        distance = abs(math.log10(config["lr"]) + 2.5) + {"adam": 0, "sgd": 0.4, "adamw": 0.1}[config["optimizer"]]
         loss = 0.2 + distance * 0.3 + (2 + config["dropout"]) / (2 + step)
         tune.report({"loss": loss, "accuracy": 1 - loss / 3})
 
@@ -129,7 +129,7 @@ def experiment(folder, name):
     space = {
         "lr": tune.loguniform(1e-5, 1e-1),
         "layers": tune.randint(1, 5),
-        "optimizer": tune.choice(["adam", "sgd", "adam w"]),
+        "optimizer": tune.choice(["adam", "sgd", "adamw"]),
         "dropout": tune.uniform(0, 0.5),
         "seed": 0,
     }

@@ -16,7 +16,7 @@ def test_trials_are_sorted_filtered_and_compared(window, site):
     assert values == sorted(values)
     page.get_by_role("button", name="lr", exact=True).click()
     expect(page.get_by_role("columnheader", name="lr")).to_have_attribute("aria-sort", "ascending")
-    page.get_by_label("Filter", exact=True).fill('optimizer="adam w" layers<=4')
+    page.get_by_label("Filter", exact=True).fill('optimizer="adamw" layers<=4')
     expect(page.get_by_text(re.compile(r"\d+ trials that match"))).to_be_visible()
     assert 2 <= rows.count() < 40
     for at in range(2):
@@ -61,8 +61,13 @@ def test_curves_have_rungs_and_say_why_a_trial_ended(window, site):
 
 def test_the_best_so_far_is_drawn_over_all_trials(window, site):
     page = window.open(site, "#/experiment/sweep")
+    best = re.compile(r"Best: \w+_000\d\d, loss 0\.\d+, .*lr \d.*optimizer (adam|sgd|adamw)")
+    expect(page.locator("p.best")).to_have_text(best)
+    expect(page.locator("p.best")).not_to_contain_text("seed")  # It is the same in all trials.
     expect(page.locator("figure.chart .readout")).to_contain_text(re.compile(r"best so far 0\.\d+"))
     expect(page.get_by_text("40 of 40 trials ended", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Runs").first.click()
+    expect(page.get_by_role("row", name="sweep")).to_contain_text(best)
 
 
 def test_a_dot_names_its_trial_and_opens_it(window, site):

@@ -13,18 +13,27 @@ from playwright.sync_api import expect
 TASKS = {
     "Why did bad-batch end?": (
         "bad-batch",
-        ["Failed: ", "bad batch: targets has 3 classes, the model 2", "record_runs.py", "raise ValueError"],
+        [
+            "Failed: ValueError: bad batch: targets has 3 classes, the model 2; rank 1 (pid ",
+            "fails() at record_runs.py:",
+            "raise ValueError",
+        ],
         ("Read the logs", "logs"),
     ),
     "For whom did language-model wait, and where was that rank?": (
         "language-model",
-        ["Failed: rank 1 has not come to report #13, in which rank 0 has waited", "Rank 1 stood still in "],
+        [
+            "Hung: rank 1 stood in hangs() at record_runs.py:",
+            " and did not come to report #13, in which rank 0 waited for ",
+            "ended by hang_fail_s",
+        ],
         ("See stacks", "stacks"),
     ),
     "Why did vision-large take so long, and how much of that was it?": (
         "vision-large",
         [
-            "Slow: rank 5 on node-b was 1.9 times slower than the others",
+            "rank 5 on node-b was 2.4 times slower than the others",
+            "took 1.37 s for its own part of a step",
             "about 10 of the 24 minutes were spent waiting for it",
         ],
         ("See steps", "steps"),
@@ -35,7 +44,8 @@ TASKS = {
             "Finished after 250 reports, with 1 restart",
             "Restarted once: rank 1",
             "was killed by SIGKILL",
-            "after report 130; resumed from checkpoint_000005, the work of 10 reports was lost",
+            "(perhaps out of memory, by the scheduler, or by hand), after report 130",
+            "resumed from checkpoint_000005, the work of 10 reports was lost",
         ],
         ("Checkpoints", "checkpoints"),
     ),

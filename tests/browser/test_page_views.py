@@ -19,15 +19,24 @@ def parts(page):
 
 def test_the_first_view_says_what_became_of_each_run(window, site):
     page = window.open(site)
-    expect(page.locator(VERDICT)).to_contain_text("2 failed or stalled")
+    counts = page.get_by_role("navigation", name="Show").get_by_role("link")
+    expect(counts).to_have_text(
+        [re.compile(f"{count}$") for count in ("2 failed or stalled", "2 slow", "1 restarted", "3 fine")]
+    )
     row = page.get_by_role("row", name="bad-batch")
-    expect(row).to_contain_text("bad batch: targets has 3 classes, the model 2")
+    expect(row).to_contain_text("bad batch: targets has 3 classes, the model 2; rank 1 (pid ")
+    expect(row).to_contain_text(re.compile(r"fails\(\) at record_runs\.py:\d+"))
+    restarted = page.get_by_role("row", name="digits")
+    expect(restarted).to_contain_text(
+        re.compile(r"Restarted once: rank 1 .* SIGKILL .*the work of 10 reports was lost")
+    )
     expect(page.get_by_role("row", name="sweep")).to_contain_text("40")
     slow = page.get_by_role("row", name="vision-large")
     expect(slow).to_contain_text("Finished after 1200 reports")
-    expect(slow).to_contain_text("Slow: rank 5 on node-b was 1.9 times slower than the others")
+    words = r"Slow since \d\d:\d\d:\d\d: rank 5 on node-b was 2\.4 times slower than the others"
+    expect(slow).to_contain_text(re.compile(words.replace("since ", r"since (\d{4}-\d\d-\d\d )?")))
     expect(slow.get_by_role("cell").nth(3)).to_have_text("8")
-    expect(page.get_by_role("row", name="language-model")).to_contain_text("Rank 1 stood still in hangs() at ")
+    expect(page.get_by_role("row", name="language-model")).to_contain_text("Hung: rank 1 stood in hangs() at ")
     row.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"#/run/bad-batch$"))
     expect(page).to_have_title("bad-batch · Headway")
@@ -45,7 +54,9 @@ def test_runs_are_listed_newest_first_and_those_with_a_reason_are_marked(window,
     slow = page.get_by_role("row", name="vision-large")
     expect(slow).to_have_class("slow")
     expect(slow.get_by_role("img", name="slow")).to_be_visible()
-    assert page.get_by_role("row", name="digits").get_attribute("class") is None
+    expect(page.get_by_role("row", name="digits")).to_have_class("restarted")
+    expect(page.get_by_role("row", name="digits").get_by_role("img", name="restarted")).to_be_visible()
+    assert rows.first.get_attribute("class") is None
 
 
 def test_a_list_shows_what_failed_or_was_slow_alone(window, site):
@@ -81,7 +92,7 @@ def test_one_of_two_hundred_runs_is_found(window, recorded, tmp_path):
         page.get_by_placeholder("a name or words").fill("3 classes")
         expect(rows).to_have_count(1)
         expect(rows).to_contain_text("bad-batch")
-        page.get_by_role("navigation", name="Show").get_by_role("link", name="ended").click()
+        page.get_by_role("navigation", name="Show").get_by_role("link", name="restarted").click()
         expect(page.get_by_text("No run is like that.")).to_be_visible()
         page.reload()
         page.get_by_placeholder("a name or words").fill("")
@@ -99,6 +110,11 @@ def test_a_run_that_failed_shows_the_users_error_first(window, site):
     printed = page.locator(".failure details[data-key] pre").first
     expect(printed).to_contain_text('raise ValueError("bad batch')
     expect(printed).to_have_text(re.compile(r"\nValueError: bad batch: targets has 3 classes, the model 2$"))
+    # The message has the same traceback once more.
+    page.get_by_text("The whole message").click()
+    whole = page.get_by_label("The whole message")
+    expect(whole).to_contain_text("Raised by the training function in rank 1")
+    expect(whole).not_to_contain_text("raise ValueError")
     # There was one attempt, of which all is said above.
     expect(page.locator(".attempts, .time-line")).to_have_count(0)
     expect(page.get_by_text("in attempt 1")).to_have_count(0)
@@ -149,8 +165,10 @@ def test_a_run_that_hung_names_the_rank_and_shows_its_stack(window, site):
     page = window.open(site, "#/run/language-model")
     expect(page.locator(VERDICT)).to_contain_text("rank 1")
     parts(page).get_by_role("link", name="Stacks").click()
-    stack = page.locator("details.stack").first
-    expect(stack).to_contain_text("Rank 1")
+    # It stood still: all that was seen of it is one stack, with its times.
+    stack = page.locator("details.stack").filter(has_text="hangs")
+    expect(stack).to_have_count(1)
+    expect(stack.locator("summary")).to_have_text(re.compile(r"Rank 1 \d\d:\d\d:\d\d(, \d\d:\d\d:\d\d)+$"))
     expect(stack.locator("pre")).to_contain_text("hangs")
     parts(page).get_by_role("link", name="Overview").click()
     expect(page.get_by_role("heading", name="Warnings")).to_be_visible()
@@ -158,9 +176,9 @@ def test_a_run_that_hung_names_the_rank_and_shows_its_stack(window, site):
 
 def test_a_slow_run_names_its_straggler(window, site):
     page = window.open(site, "#/run/vision-large/steps")
-    expect(page.locator(".notice")).to_contain_text("Rank 5 on node-b was 1.9 times slower than the others")
-    expect(page.locator(".notice")).to_contain_text("It took 1.08 s for its own part of a step")
-    expect(page.locator(".notice")).to_contain_text(re.compile(r"Slow from \d\d:\d\d:\d\d on\.$"))
+    expect(page.locator(".notice")).to_contain_text("rank 5 on node-b was 2.4 times slower than the others")
+    expect(page.locator(".notice")).to_contain_text("it took 1.37 s for its own part of a step")
+    expect(page.locator(".notice")).to_contain_text(re.compile(r"^Slow since (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d: "))
     expect(page.get_by_label(re.compile("Step times of 8 ranks"))).to_be_visible()
     for part in ("forward", "backward", "other", "communication and waiting for others", "data"):
         expect(page.locator(".sums")).to_contain_text(re.compile(rf"{part} \d[.\d]*\s%"))
@@ -179,6 +197,7 @@ def test_a_finished_run_shows_each_attempt_and_why_it_ended(window, site):
     expect(attempts).to_have_count(2)
     expect(attempts.nth(0)).to_contain_text("SIGKILL")
     expect(attempts.nth(0)).not_to_contain_text("in attempt 1")
+    expect(attempts.nth(0)).to_contain_text(re.compile(r"\d\d:\d\d:\d\d to \d\d:\d\d:\d\d"))
     expect(attempts.nth(1)).to_contain_text(re.compile("from checkpoint_00000[0-9]"))
     shares = page.locator(".time-line .bar").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
     assert len(shares) == 2
@@ -196,6 +215,8 @@ def test_checkpoints_say_whether_they_are_kept_and_why_not(window, site):
     expect(page.get_by_text("12 checkpoints, 3 kept")).to_be_visible()
     # `headway checkpoint verify` has read those that are kept.
     expect(rows.nth(1)).to_contain_text("verified")
+    expect(rows.filter(has_text="attempt 2 resumed here")).to_have_count(1)
+    expect(rows.filter(has_text="attempt 2 resumed here")).to_contain_text("checkpoint_000005")
     expect(rows.nth(1)).to_contain_text(re.compile(r"validated: validation_accuracy 0\.9\d+"))
     expect(rows.nth(2)).not_to_contain_text("validated")
     expect(rows.nth(12)).not_to_contain_text("verified")

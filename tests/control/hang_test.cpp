@@ -139,9 +139,10 @@ BOOST_AUTO_TEST_CASE(the_limit_passes_and_the_attempt_fails_with_the_rank_and_th
   run.group_ends();
   run.journals();
   BOOST_TEST(run.outcome().state == "errored");
-  BOOST_TEST(run.failure().starts_with(
-      "rank 1 has not come to report #1, in which rank 0 has waited for 25.0 s, in attempt 1\n"));
+  BOOST_TEST(
+      run.failure().starts_with("rank 1 did not come to report #1, in which rank 0 waited for 25.0 s, in attempt 1\n"));
   BOOST_TEST(contains(run.failure(), "  in function_1\n"));
+  BOOST_TEST(contains(run.failure(), "What the ranks were doing:\n"));
   BOOST_TEST(run.outcome().failure->ranks.at(0).rank == 1);
   BOOST_TEST(!run.outcome().failure->in_collective);
 }

@@ -170,7 +170,9 @@ BOOST_AUTO_TEST_CASE(a_finished_run_says_what_became_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_list_says_why_a_run_that_is_over_was_slow) {
-  const std::string slow = "slow: rank 1 on b was 2.3 times slower than the others, which waited for it";
+  const std::string slow =
+      "slow: rank 1 on b was 2.3 times slower than the others, which waited for it; it took 1.40 s "
+      "for its own part of a step (without waiting), the others 0.6 s";
   const auto cause = [this](const std::string& name) {
     return file_summary(folder(name), name, true).value().cause.value_or("none");
   };
@@ -179,6 +181,8 @@ BOOST_AUTO_TEST_CASE(the_list_says_why_a_run_that_is_over_was_slow) {
   add_run("slow", "finished");
   add_steps("slow", 2);
   BOOST_TEST(cause("slow") == slow);
+  BOOST_TEST(file_summary(folder("slow"), "slow", true).value().restart.value() ==
+             "restarted once: rank 1 died: SIGKILL; resumed from checkpoint_000000");
   // Of a history of days the middle is not read.
   add_run("long", "finished");
   add_steps("long", 4000);
@@ -274,6 +278,8 @@ BOOST_AUTO_TEST_CASE(an_experiments_pictures_have_their_numbers) {
   const Json whole = ask(*site, "/api/experiments/search");
   BOOST_TEST(json_text(whole.at("parameters").at(0)) == R"({"name":"lr","kind":"number","min":1E-2,"max":3E-2})");
   BOOST_TEST(json_text(whole.at("parameters").at(1).at("values")) == R"(["adam w","sgd"])");
+  // What is the same in all trials was not searched.
+  BOOST_TEST(json_text(whole.at("best").at("searched")) == R"({"lr":3E-2,"optimizer":"adam w"})");
   const Json parallel = ask(*site, "/api/experiments/search/parallel");
   BOOST_TEST(parallel.at("rows").as_array().size() == 3U);
   BOOST_TEST(json_text(parallel.at("rows").at(1)) == "[2E-2,1,0,2E0]");

@@ -37,9 +37,10 @@ BOOST_AUTO_TEST_CASE(a_restart_says_why_from_where_and_what_was_lost) {
   ended(1, "rank 1 was killed by SIGKILL, in attempt 1\nits last lines");
   began(2, "checkpoint_5");
   reported(2, 8, 20);
-  BOOST_TEST(words() ==
-             "restarted once: rank 1 was killed by SIGKILL, after report 7; resumed from checkpoint_5, the "
-             "work of 2 reports was lost");
+  BOOST_TEST(
+      words() ==
+      "restarted once: rank 1 was killed by SIGKILL (perhaps out of memory, by the scheduler, or by hand), after "
+      "report 7; resumed from checkpoint_5, the work of 2 reports was lost");
   ended(2, "rank 0 exited with code 3, in attempt 2");
   began(3, "checkpoint_20");
   BOOST_TEST(words() ==

@@ -98,9 +98,28 @@ BOOST_AUTO_TEST_CASE(a_rank_that_became_slow_has_been_so_since_it_last_was_not) 
   look(1022, 0.5);
   look(1033, 1);
   look(1044, 1);
-  BOOST_TEST(straggler_in(record, false)->since_unix_s.value() == 1022);
+  const auto lately = straggler_in(record, false);
+  BOOST_TEST(lately->since_unix_s.value() == 1022);
+  // Without what it did before that.
+  BOOST_TEST(lately->words ==
+             "rank 2 on c is 2.0 times slower than the others: about 10 of the 44 seconds so far were spent "
+             "waiting for it");
+  BOOST_TEST(lately->detail == "takes 1.00 s for its own part of a step (without waiting), the others 0.5 s");
   look(1055, 0.5);
-  BOOST_TEST(straggler_in(record, true)->since_unix_s.value() == 1055);
+  const auto no_more = straggler_in(record, true);
+  BOOST_TEST(!no_more->since_unix_s.has_value());
+  BOOST_TEST(no_more->detail == "took 0.8 s for its own part of a step (without waiting), the others 0.5 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_was_slow_almost_always_has_no_since) {
+  record.add({1000, driver::AttemptBegan{1, {"a", "b", "c", "d"}, {}}});
+  for (RankSteps& rank : ranks) rank = {rank.rank, 10, 6, 1.0};
+  record.add({1009, driver::StepsTaken{1, ranks}});
+  for (RankSteps& rank : ranks) rank = {rank.rank, 100, 105, rank.rank == 2 ? 5.0 : 55.0};
+  record.add({1100, driver::StepsTaken{1, ranks}});
+  const auto always = straggler_in(record, true);
+  BOOST_TEST(!always->since_unix_s.has_value());
+  BOOST_TEST(always->detail == "took 1.00 s for its own part of a step (without waiting), the others 0.5 s");
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_a_moment_or_that_nobody_waits_in_are_no_reason) {

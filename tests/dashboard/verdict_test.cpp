@@ -115,10 +115,11 @@ BOOST_AUTO_TEST_CASE(why_a_run_ended) {
   view.failure =
       control::failure_of(control::FailureSource::group, ErrorKind::user_code, "ValueError: bad batch\nmore");
   BOOST_TEST(words() == "failed: ValueError: bad batch");
+  const std::string perhaps = " (perhaps out of memory, by the scheduler, or by hand)";
   view.failure->message = "rank 1 was killed by SIGKILL, in attempt 2\nmore";
-  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL, in attempt 2");
+  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL, in attempt 2" + perhaps);
   view.attempt = 1;  // Of one attempt nobody asks which.
-  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL");
+  BOOST_TEST(words() == "failed: rank 1 was killed by SIGKILL" + perhaps);
   BOOST_TEST((level() == VerdictLevel::bad));
   view.state = RunState::aborted;
   view.abort_reason = "Ctrl-C";
@@ -147,6 +148,51 @@ BOOST_AUTO_TEST_CASE(secrets_are_not_shown) {
   BOOST_TEST(mask_secrets(std::string("Authorization: Bearer eyJ0.a-b")) == "Authorization: Bearer ***");
   BOOST_TEST(mask_secrets(std::string("last token: 512, token=7")) == "last token: 512, token=7");
   BOOST_TEST(mask_secrets(std::string("tokenizer: fast\nno secret here")) == "tokenizer: fast\nno secret here");
+}
+
+BOOST_AUTO_TEST_CASE(a_hang_that_its_limit_has_ended_is_in_the_past) {
+  view.state = RunState::failed;
+  view.failure =
+      control::RunFailure{ErrorKind::worker_died,
+                          "rank 1 did not come to report #13, in which rank 0 waited for 2.0 s, in attempt 1\n"
+                          "rank 1 (pid 7 on a):\n  MainThread (waiting), innermost frame first:\n"
+                          "    pause (libc.so.6)\n    hangs (/home/me/train.py:89)\n",
+                          {}};
+  control::RankFailure hung;
+  hung.rank = 1;
+  hung.kind = control::RankFailureKind::hang;
+  view.failure->ranks.push_back(hung);
+  BOOST_TEST(words() ==
+             "hung: rank 1 stood in hangs() at train.py:89 and did not come to report #13, in which rank 0 waited for "
+             "2.0 s; ended by hang_fail_s");
+  view.failure->message = "storage has not answered for 2.0 s: report #3";
+  BOOST_TEST(words() == "hung: storage has not answered for 2.0 s: report #3; ended by hang_fail_s");
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_has_its_rank_and_its_place) {
+  view.state = RunState::failed;
+  view.failure = control::RunFailure{ErrorKind::user_code, "ValueError: bad batch\nTraceback", {}};
+  control::RankFailure raised;
+  raised.rank = 1;
+  raised.pid = 1930;
+  raised.hostname = "vm";
+  raised.exception.emplace();
+  raised.exception->traceback =
+      "Traceback (most recent call last):\n  File \"/home/me/train.py\", line 80, in fails\n    check(batch)\n"
+      "  File \"/usr/lib/python3/torch/nn.py\", line 3, in check\n    raise ValueError(\"bad batch\")\n";
+  view.failure->ranks.push_back(raised);
+  BOOST_TEST(words() == "failed: ValueError: bad batch; rank 1 (pid 1930 on vm), fails() at train.py:80");
+  view.failure->ranks.front().exception->traceback = "#0 step() in train\n";
+  BOOST_TEST(words() == "failed: ValueError: bad batch; rank 1 (pid 1930 on vm)");
+}
+
+BOOST_AUTO_TEST_CASE(a_kill_by_nobody_knows_whom_has_who_may_have_been) {
+  BOOST_TEST(
+      end_words("rank 1 was killed by SIGKILL (signal 9), in attempt 1\nmore") ==
+      "rank 1 was killed by SIGKILL (signal 9), in attempt 1 (perhaps out of memory, by the scheduler, or by hand)");
+  BOOST_TEST(end_words("rank 1 was killed by SIGKILL before it was ready: the limit of its cgroup") ==
+             "rank 1 was killed by SIGKILL before it was ready: the limit of its cgroup");
+  BOOST_TEST(end_words("rank 1 exited with code 3") == "rank 1 exited with code 3");
 }
 
 BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
@@ -179,9 +225,12 @@ BOOST_AUTO_TEST_CASE(why_a_run_hung_and_was_slow_is_said_after_its_end) {
   BOOST_TEST(causes[0].part == "stacks");
   BOOST_TEST(causes[1].words ==
              "slow: rank 2 on node-b was 2.3 times slower than the others: about 80 of the 150 "
-             "seconds of attempt 2 were spent waiting for it");
+             "seconds of attempt 2 were spent waiting for it; it took 1.40 s for its own part of a step (without "
+             "waiting), the others 0.6 s");
   BOOST_TEST(causes[1].part == "steps");
   BOOST_TEST(causes[2].words == "data-bound by stage f");
+  // The verdict has the hang.
+  BOOST_TEST(first_cause(view, record, context)->part == "steps");
   view.failure->ranks[0].kind = control::RankFailureKind::exception;
   BOOST_TEST(causes_of(view, record, {}).size() == 1U);
 }

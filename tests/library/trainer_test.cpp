@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(the_environment_says_when_a_rank_hangs) {
   both("hang_as_the_environment_says", warned, "HEADWAY_HANG_WARN_S=0.5 ");
   const auto failed = [](const Ended& ended) {
     BOOST_TEST(ended.code == 1);
-    BOOST_TEST(ended.says("rank 1 has not come to barrier() #1"));
+    BOOST_TEST(ended.says("rank 1 did not come to barrier() #1"));
     BOOST_TEST(ended.says("hang_fail_s"));
   };
   both("hang_for_good", failed, "HEADWAY_HANG_FAIL_S=0.5 ");

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
@@ -73,7 +74,8 @@ def test_runs_are_seen_by_their_folders(ended):
     with served() as ask:
         runs = {run["id"]: run for run in json.loads(ask("api/state"))["runs"]}
         assert runs["good"]["verdict"]["words"] == "finished after 3 reports"
-        assert runs["bad"]["verdict"]["words"].endswith("ValueError: bad batch 17")
+        place = r"rank \d \(pid \d+ on .*\), fails\(\) at test_dashboard_commands\.py:\d+"
+        assert re.fullmatch(f"failed: ValueError: bad batch 17; {place}", runs["bad"]["verdict"]["words"])
         good = json.loads(ask("api/runs/good"))
         assert [each["end_words"] for each in good["attempts"]] == ["finished"]
         assert good["attempts"][0]["start_s"] <= good["attempts"][0]["end_s"]

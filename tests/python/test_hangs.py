@@ -96,13 +96,13 @@ def test_the_limit_ends_the_run_and_its_error_names_the_rank_and_the_call(fail):
             pass
 
     error = fail(report_after(endless_loop), failure=train.FailureConfig(hang_warn_s=None, hang_fail_s=3))
-    assert re.match(rf"{texts.has_not_come(1, 0, report=1)}, in attempt 1\n", str(error))
+    assert re.match(rf"{texts.did_not_come(1, 0, report=1)}, in attempt 1\n", str(error))
     assert texts.LIMIT_OF_HANGS in str(error)
     assert "endless_loop (" in str(error)
     hung = error.worker_failures[1]
     assert type(hung) is train.WorkerHung
     assert (hung.rank, hung.attempt, hung.host) == (1, 1, socket.gethostname())
-    assert re.match(texts.has_not_come(1, 0, report=1), str(hung))
+    assert re.match(texts.did_not_come(1, 0, report=1), str(hung))
 
 
 def test_the_limit_counts_as_a_failure_and_the_next_attempt_goes_on(fit, tmp_path):

@@ -38,9 +38,9 @@ def lost(node, rank=None):
     return rf"node {node} \(\S+\) is lost, and {with_it}"
 
 
-def has_not_come(rank, waiting, report):
+def did_not_come(rank, waiting, report):
     """The first line of a hang in report(), as a pattern."""
-    return rf"rank {rank} has not come to report #{report}, in which rank {waiting} has waited for \d+\.\d s"
+    return rf"rank {rank} did not come to report #{report}, in which rank {waiting} waited for \d+\.\d s"
 
 
 def finished_early(rank, waiting, call):

@@ -103,8 +103,7 @@ def _top(options: argparse.Namespace) -> bool:
 def _screen(summary: dict[str, Any], view: dict[str, Any] | None, nodes: list[dict[str, Any]]) -> list[str]:
     words = in_one_line(summary["verdict"]["words"])
     lines = [f"{summary['name']}: {words}", f"folder: {in_one_line(summary['path'])}"]
-    if summary["cause"]:
-        lines.insert(1, in_one_line(summary["cause"]))
+    lines[1:1] = [in_one_line(why) for why in _whys(summary)]
     since = summary["verdict"]["since_s"]
     lines.append(
         f"attempt {summary['attempt']}, {summary['reports']} reports, {age(summary['time_total_s'])} at work"
@@ -130,8 +129,16 @@ def _nodes_of(view: dict[str, Any], nodes: list[dict[str, Any]]) -> list[str]:
 
 def _reason(run: dict[str, Any]) -> str:
     """Its verdict, and why it is so where that says more."""
-    words: str = run["verdict"]["words"]
-    return words if run["cause"] is None else f"{words}; {run['cause']}"
+    return "; ".join([run["verdict"]["words"], *_whys(run)])
+
+
+def _whys(run: dict[str, Any]) -> list[str]:
+    """Why it was slow, and since when; why it was restarted."""
+    cause, since = run["cause"], run["cause_since_unix_s"]
+    if cause and since is not None:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
+        cause = cause.replace("slow: ", f"slow since {at}: ", 1)
+    return [why for why in (cause, run["restart"]) if why]
 
 
 def _runs(options: argparse.Namespace) -> bool:

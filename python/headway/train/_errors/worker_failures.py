@@ -132,8 +132,8 @@ class WorkerHung(WorkerFailure):
 
     Example:
         >>> from headway import train
-        >>> print(train.WorkerHung("rank 1 has not come to report #3", rank=1, host="node-a"))
-        rank 1 has not come to report #3
+        >>> print(train.WorkerHung("rank 1 did not come to report #3", rank=1, host="node-a"))
+        rank 1 did not come to report #3
     """
 
 

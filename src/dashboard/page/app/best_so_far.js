@@ -1,23 +1,19 @@
 /** The value of each trial in the order of their ends, and the best one so far. */
 
 import { Chart } from "./chart.js";
-import { h, keep, patch } from "./element.js";
+import { alert, h, keep, note, patch } from "./element.js";
 import { counted, number, ordinal } from "./format.js";
 import { gauge } from "./nodes_view.js";
 import { address } from "./route.js";
-import { Query } from "./source.js";
+import { Queried, Query } from "./source.js";
 
-export class BestSoFar {
+export class BestSoFar extends Queried {
   constructor(path, experiment) {
+    super();
     this.experiment = experiment;
     this.chart = new Chart({ title: experiment.metric ?? "metric", sync: `best ${path}`, zoomed: () => {},
       named: (at) => this.named(at), opened: (at) => this.open(at) });
-    this.element = h("div", null);
     this.query = new Query(`${path}/best`, () => this.render(), { pause_ms: 2000 });
-  }
-
-  refresh() {
-    this.query.refresh();
   }
 
   update(experiment) {
@@ -48,10 +44,10 @@ export class BestSoFar {
     }
     const { ended = 0 } = trials; // With those that failed.
     patch(this.element,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
+      alert(error),
       trials.total > 0 && h("p", null, gauge(ended / trials.total, `${number(ended)} of ${counted(trials.total, "trial")} ended`)),
-      data?.x?.length ? [h("p", { class: "quiet" }, `${metric}, of which the ${mode === "max" ? "largest" : "smallest"} is the best; trials in the order of their ends. A click on a dot opens its trial.`), keep(this.chart.element)]
-        : h("p", { class: "quiet" }, "No trial has ended yet."));
+      data?.x?.length ? [note(`${metric}, of which the ${mode === "max" ? "largest" : "smallest"} is the best; trials in the order of their ends. A click on a dot opens its trial.`), keep(this.chart.element)]
+        : note("No trial has ended yet."));
   }
 
   close() {

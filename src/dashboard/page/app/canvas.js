@@ -1,13 +1,13 @@
 /** A canvas that has the sharpness of the screen and the width of its place. */
 
 import { h } from "./element.js";
-import { onTheme } from "./theme.js";
+import { colour, onTheme } from "./theme.js";
 
 export class Canvas {
-  /** `draw(context, width, height)` is called at each new size, colour scheme or `redraw`. */
-  constructor({ height, label, draw }) {
+  /** `draw(context, width, height)` of `of` is called at each new size, colour scheme or `redraw`. */
+  constructor({ height, label, of }) {
     this.height = height;
-    this.draw = draw;
+    this.of = of;
     this.element = h("canvas", { class: "canvas", role: "img", "aria-label": label });
     this.observer = new ResizeObserver(() => this.redraw());
     this.observer.observe(this.element);
@@ -19,12 +19,12 @@ export class Canvas {
     if (this.element.getAttribute("aria-label") !== words) this.element.setAttribute("aria-label", words);
   }
 
-  /** Pointer and keys read values: by `point(event)`, `key(event)`, and `leave()` of the view. */
-  readBy({ point, key, leave }) {
+  /** Pointer and keys read values: by `point(event)`, `key(event)` and `read(null)` of the view. */
+  readBy(view) {
     this.element.tabIndex = 0;
-    this.element.addEventListener("pointermove", point);
-    this.element.addEventListener("pointerleave", leave);
-    this.element.addEventListener("keydown", key);
+    this.element.addEventListener("pointermove", (event) => view.point(event));
+    this.element.addEventListener("pointerleave", () => view.read(null));
+    this.element.addEventListener("keydown", (event) => view.key(event));
   }
 
   redraw() {
@@ -41,7 +41,9 @@ export class Canvas {
       const context = this.element.getContext("2d");
       context.setTransform(sharpness, 0, 0, sharpness, 0, 0);
       context.clearRect(0, 0, width, this.height);
-      this.draw(context, width, this.height);
+      context.font = `11px ${colour("--sans")}`;
+      context.textBaseline = "middle";
+      this.of.draw(context, width, this.height);
     });
   }
 
@@ -49,6 +51,20 @@ export class Canvas {
     this.observer.disconnect();
     this.forget();
   }
+}
+
+/** What stands below both ends of an axis. */
+export function drawEnds(context, first, left, last, right, height) {
+  context.fillStyle = colour("--quiet");
+  context.textAlign = "left";
+  context.fillText(first, left, height - 8);
+  context.textAlign = "right";
+  context.fillText(last, right, height - 8);
+}
+
+/** A canvas below its title. */
+export function figure(title, canvas, ...beside) {
+  return h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, title), beside), canvas.element);
 }
 
 /** Round values between `from` and `to`, at most `count`, for an axis. */

@@ -2,7 +2,7 @@
 
 /* global uPlot */
 import { drawMarks, markAt } from "./chart_marks.js";
-import { h, patch } from "./element.js";
+import { h, patch, quiet } from "./element.js";
 import { clock, number } from "./format.js";
 import { smooth } from "./smooth.js";
 import { colour, lineColour, onTheme } from "./theme.js";
@@ -13,7 +13,7 @@ export class Chart {
   /**
    * `x` is "step" or "time". `sync`: charts with the same word share the cursor. `zoomed(from, to)`
    * is called when the reader has chosen a part, and with nulls for the whole. `named(at)` names a
-   * place other than by its x; `opened(at)` is called after a click on it, or Enter.
+   * place other than by its x; `opened(at)` is called after a click on it.
    */
   constructor({ title, sync, zoomed, named = null, opened = null }) {
     Object.assign(this, { title, sync, zoomed, nameOf: named, opened, lines: [], marks: [], options: { x: "step", log: false, smoothing: 0 } });
@@ -115,7 +115,7 @@ export class Chart {
     if (at === null || at === undefined) return this.describe();
     const [xs, ...columns] = plot.data;
     const mark = markAt(plot, this.marks);
-    patch(this.readout, h("span", { class: "quiet" }, this.nameOf?.(at) ?? this.placeWords(xs[at])),
+    patch(this.readout, quiet(this.nameOf?.(at) ?? this.placeWords(xs[at])),
       this.lines.map((line, of) => this.named(line, of, columns[of * 3][at], line.one)),
       mark && h("span", { class: `mark ${mark.kind}` }, mark.words || mark.kind));
   }
@@ -140,7 +140,7 @@ export class Chart {
     this.element.setAttribute("aria-label", `Chart of ${this.title}. ${said.join(". ")}. ${kinds.length ? `Marks: ${kinds.join(", ")}. ` : ""}Arrow keys read values.`);
   }
 
-  /** Arrow keys move the cursor, Home and End go to the ends, Escape shows the whole again, Enter opens. */
+  /** Arrow keys move the cursor, Home and End go to the ends, Escape shows the whole again. */
   key(event) {
     const { plot } = this;
     if (!plot) return;
@@ -149,7 +149,6 @@ export class Chart {
     const step = event.shiftKey ? 10 : 1;
     const to = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: last }[event.key];
     if (event.key === "Escape") this.zoomed(null, null);
-    if (event.key === "Enter" && plot.cursor.idx !== null) this.opened?.(now);
     if (to === undefined) return;
     event.preventDefault();
     const at = Math.max(0, Math.min(last, to));
@@ -164,10 +163,10 @@ export class Chart {
   }
 }
 
-function least(values) {
+export function least(values) {
   return values.reduce((least, value) => (value !== null && !(value >= least) ? value : least), undefined);
 }
 
-function most(values) {
+export function most(values) {
   return values.reduce((most, value) => (value !== null && !(value <= most) ? value : most), undefined);
 }

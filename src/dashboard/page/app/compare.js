@@ -1,6 +1,6 @@
 /** Chosen trials beside one another: what differs, and on demand what does not. */
 
-import { h, patch } from "./element.js";
+import { h, note, patch, quiet } from "./element.js";
 import { value } from "./format.js";
 import { trialName } from "./trials_table.js";
 
@@ -34,8 +34,8 @@ export class Compare {
         h("caption", { class: "hidden" }, "Chosen trials beside one another"),
         h("thead", null, h("tr", null, h("th", { scope: "col" }, "Name"), rows.map((row) => h("th", { scope: "col", class: "number", "data-key": row.id }, trialName(row), " ", copyButton(row))))),
         h("tbody", null, shown.map((line) => h("tr", { class: line.differs ? "differs" : null, "data-key": `${line.group}.${line.name}` },
-          h("th", { scope: "row" }, line.group === "last" ? h("span", { class: "quiet" }, "last ") : null, line.name), line.values.map((of) => h("td", { class: "number" }, value(of)))))))),
-      !shown.length && h("p", { class: "quiet" }, "They do not differ.")));
+          h("th", { scope: "row" }, line.group === "last" ? quiet("last ") : null, line.name), line.values.map((of) => h("td", { class: "number" }, value(of)))))))),
+      !shown.length && note("They do not differ.")));
   }
 }
 

@@ -23,6 +23,17 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
+/** What is said beside, as a part of a line. */
+export const quiet = (...words) => h("span", { class: "quiet" }, ...words);
+
+/** The same as a paragraph. */
+export const note = (...words) => h("p", { class: "quiet" }, ...words);
+
+/** What went wrong, if anything did. */
+export const alert = (words) => words && h("p", { class: "notice bad", role: "alert" }, words);
+
+export const section = (id, title, ...children) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
+
 /** A place for an element that keeps its state, within a tree that is made anew for `patch`. */
 export function keep(element) {
   kept.add(element);

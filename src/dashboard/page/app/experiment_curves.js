@@ -1,38 +1,35 @@
 /** The curves of trials over one another, with the rungs at which the scheduler ends trials. */
 
-import { Canvas, ticks } from "./canvas.js";
-import { h, keep, patch } from "./element.js";
+import { Canvas, figure, ticks } from "./canvas.js";
+import { least, most } from "./chart.js";
+import { alert, h, keep, note, patch, quiet } from "./element.js";
 import { number } from "./format.js";
-import { Query } from "./source.js";
+import { Queried, Query } from "./source.js";
 import { colour } from "./theme.js";
 import { levels, trialName } from "./trials_table.js";
 
 const curves_max = 200;
 const [left_px, right_px, top_px, bottom_px] = [56, 12, 18, 24];
 
-export class ExperimentCurves {
+export class ExperimentCurves extends Queried {
   constructor(path, experiment) {
+    super();
     this.experiment = experiment;
     this.near = null;
-    this.canvas = new Canvas({ height: 360, label: "Curves of trials", draw: (...all) => this.draw(...all) });
-    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.choose(null) });
+    this.canvas = new Canvas({ height: 360, label: "Curves of trials", of: this });
+    this.canvas.readBy(this);
     this.readout = h("output", { class: "readout" });
-    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, experiment.metric ?? "Curves of trials"), this.readout), this.canvas.element);
-    this.element = h("div", null);
+    this.figure = figure(experiment.metric ?? "Curves of trials", this.canvas, this.readout);
     this.query = new Query(`${path}/curves`, () => this.render(), { parameters: { max: curves_max }, pause_ms: 2500 });
-  }
-
-  refresh() {
-    this.query.refresh();
   }
 
   render() {
     const { data, error } = this.query;
     const many = data?.total > data?.curves?.length;
     patch(this.element,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
-      many && h("p", { class: "quiet" }, `${number(data.curves.length)} of ${number(data.total)} trials are drawn.`),
-      data?.curves?.length ? keep(this.figure) : data && h("p", { class: "quiet" }, "No trial has reported yet."));
+      alert(error),
+      many && note(`${number(data.curves.length)} of ${number(data.total)} trials are drawn.`),
+      data?.curves?.length ? keep(this.figure) : data && note("No trial has reported yet."));
     if (!data?.curves?.length) return;
     const ys = data.curves.flatMap((curve) => curve.y).filter((of) => of !== null);
     const xs = data.curves.flatMap((curve) => curve.x).concat(data.rungs ?? []);
@@ -61,9 +58,7 @@ export class ExperimentCurves {
   }
 
   axes(context, width, height, place, rungs) {
-    context.font = `11px ${colour("--sans")}`;
     context.lineWidth = 1;
-    context.textBaseline = "middle";
     context.textAlign = "right";
     for (const of of ticks(...this.range.y, 5)) {
       context.fillStyle = colour("--quiet");
@@ -115,7 +110,7 @@ export class ExperimentCurves {
         if (away < distance) [near, distance] = [curve, away];
       });
     }
-    this.choose(near);
+    this.read(near);
   }
 
   key(event) {
@@ -123,30 +118,17 @@ export class ExperimentCurves {
     const curves = this.query.data?.curves ?? [];
     if (!move || !curves.length) return;
     event.preventDefault();
-    this.choose(curves[(curves.indexOf(this.near) + move + curves.length) % curves.length]);
+    this.read(curves[(curves.indexOf(this.near) + move + curves.length) % curves.length]);
   }
 
-  choose(curve) {
+  read(curve) {
     this.near = curve;
     patch(this.readout, curve && [h("span", null, trialName(curve)), h("span", { class: "value" }, number(curve.y.findLast((of) => of !== null))),
-      h("span", { class: "quiet" }, curve.why_ended || curve.state)]);
+      quiet(curve.why_ended || curve.state)]);
     this.canvas.redraw();
-  }
-
-  close() {
-    this.query.close();
-    this.canvas.close();
   }
 }
 
 function curveColour(curve) {
   return { bad: "--bad", good: "--good" }[levels[curve.state]] ?? "--quiet";
-}
-
-function least(values) {
-  return values.reduce((all, of) => Math.min(all, of), Infinity);
-}
-
-function most(values) {
-  return values.reduce((all, of) => Math.max(all, of), -Infinity);
 }

@@ -4,7 +4,7 @@ import { BestSoFar } from "./best_so_far.js";
 import { h } from "./element.js";
 import { ExperimentCurves } from "./experiment_curves.js";
 import { ExperimentTrials } from "./experiment_trials.js";
-import { clock, duration, number } from "./format.js";
+import { bestWords, clock, duration, number } from "./format.js";
 import { Importances } from "./importances.js";
 import { Lineage } from "./lineage.js";
 import { ParallelView } from "./parallel_view.js";
@@ -35,10 +35,15 @@ export class ExperimentView extends PartedView {
     return h("a", { href: address() }, "Runs");
   }
 
+  /** Which trial is the best, by what it was told to do. */
+  below(of) {
+    if (!of.best) return null;
+    return h("p", { class: "best" }, "Best: ", h("a", { href: address("experiment", this.id, "trials", { filter: `id=${of.best.trial}` }) }, bestWords(of)));
+  }
+
   facts(of, now_s) {
     const counts = of.trials ?? {};
     return [
-      ["Best", of.best ? h("a", { href: address("experiment", this.id, "trials", { filter: `id=${of.best.trial}` }) }, `${of.metric} ${number(of.best.value)}`) : null],
       ["Trials", number(counts.total)],
       ["At work", counts.running ? number(counts.running) : null],
       ["Waiting", counts.waiting ? number(counts.waiting) : null],

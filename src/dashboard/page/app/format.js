@@ -69,16 +69,18 @@ export function counted(count, one, several = `${one}s`) {
 }
 
 /** 1st, 2nd, 3rd, 4th, 11th, 21st. */
-export function ordinal(count) {
-  const ending = { one: "st", two: "nd", few: "rd" }[new Intl.PluralRules("en", { type: "ordinal" }).select(count)];
-  return `${number(count, 9)}${ending ?? "th"}`;
-}
+export const ordinal = (count) => `${count}${(count % 100 - count % 10 !== 10 && ["", "st", "nd", "rd"][count % 10]) || "th"}`;
 
 const units_of_words = /(\d) (?=(?:ms|s|min|h|d|%|B|kB|MB|GB|TB|seconds|minutes|hours)(?![\w/]))/g;
 
 /** The driver's words, as a sentence begins. */
 export function sentence(words) {
   return words.charAt(0).toUpperCase() + words.slice(1).replace(units_of_words, `$1${joined}`);
+}
+
+/** The best trial, its value, and what of its configuration was searched. */
+export function bestWords({ best, metric }) {
+  return [best.trial, `${metric} ${number(best.value)}`, ...Object.entries(best.searched ?? {}).map(([name, of]) => `${name} ${value(of)}`)].join(", ");
 }
 
 /** Any value of a configuration or a metric, in one line. */

@@ -1,7 +1,7 @@
 /** How long each rank's steps took, over time: a row for each rank, a column for each moment. */
 
-import { Canvas } from "./canvas.js";
-import { h, patch } from "./element.js";
+import { Canvas, drawEnds, figure } from "./canvas.js";
+import { h, patch, quiet } from "./element.js";
 import { clock, duration, sentence } from "./format.js";
 import { colour, scale } from "./theme.js";
 
@@ -13,12 +13,11 @@ export class HeatMap {
   constructor() {
     this.data = null;
     this.at = null; // The cell that is read: [row, column].
-    this.canvas = new Canvas({ height: 120, label: "Step times of ranks without waiting", draw: (...all) => this.draw(...all) });
+    this.canvas = new Canvas({ height: 120, label: "Step times of ranks without waiting", of: this });
     this.readout = h("output", { class: "readout" });
     this.legend = h("span", { class: "legend" });
-    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.read(null) });
-    this.element = h("figure", { class: "chart" },
-      h("figcaption", null, h("span", { class: "title" }, "Step time of each rank, without waiting for others"), this.legend, this.readout), this.canvas.element);
+    this.canvas.readBy(this);
+    this.element = figure("Step time of each rank, without waiting for others", this.canvas, this.legend, this.readout);
   }
 
   /** {ranks, hosts, from_s, to_s, cells, straggler}, as the server's route `steps` has it. */
@@ -46,8 +45,6 @@ export class HeatMap {
     const row = inner / ranks.length;
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(ranks.length, columns), left_px, 0, width - left_px, inner);
-    context.font = `11px ${colour("--sans")}`;
-    context.textBaseline = "middle";
     context.textAlign = "right";
     const each = Math.ceil(14 / row);
     ranks.forEach((rank, at) => {
@@ -56,11 +53,7 @@ export class HeatMap {
       context.fillStyle = colour(slow ? "--bad" : "--quiet");
       context.fillText(slow ? `▲ ${rank}` : String(rank), left_px - 8, (at + 0.5) * row);
     });
-    context.fillStyle = colour("--quiet");
-    context.textAlign = "left";
-    context.fillText(clock(from_s, this.now_s), left_px, height - 8);
-    context.textAlign = "right";
-    context.fillText(clock(to_s, this.now_s), width, height - 8);
+    drawEnds(context, clock(from_s, this.now_s), left_px, clock(to_s, this.now_s), width, height);
     if (this.at) {
       const cell = (width - left_px) / columns;
       context.strokeStyle = colour("--ink");
@@ -112,7 +105,7 @@ export class HeatMap {
       const when = from_s + ((at[1] + 0.5) / cells[0].length) * (to_s - from_s);
       const seconds = cells[at[0]][at[1]];
       patch(this.readout, h("span", null, `rank ${ranks[at[0]]}${hosts?.[at[0]] ? ` on ${hosts[at[0]]}` : ""}`),
-        h("span", { class: "quiet" }, clock(when, this.now_s)), h("span", { class: "value" }, seconds === null ? "no step" : duration(seconds)));
+        quiet(clock(when, this.now_s)), h("span", { class: "value" }, seconds === null ? "no step" : duration(seconds)));
     } else {
       patch(this.readout);
     }

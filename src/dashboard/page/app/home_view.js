@@ -1,11 +1,11 @@
 /** All runs and experiments, what they do, and who waits for nodes. */
 
-import { h, patch } from "./element.js";
-import { clock, duration, number, sentence, value } from "./format.js";
+import { h, patch, quiet, section } from "./element.js";
+import { bestWords, clock, duration, number, sentence, value } from "./format.js";
 import { meanings } from "./meanings.js";
 import { address, choose, parse } from "./route.js";
-import { table } from "./table.js";
-import { sign, verdictHeading, verdictLine } from "./verdict.js";
+import { digits, table } from "./table.js";
+import { causeWords, sign, verdictHeading, verdictLine } from "./verdict.js";
 
 /** What a list can be narrowed to: by its name in the address, its sign and its words. */
 const kinds = [
@@ -13,7 +13,10 @@ const kinds = [
   ["waiting", "wait", "waiting"],
   ["failed", "bad", "failed or stalled"],
   ["slow", "wait", "slow"],
-  ["ended", "done", "ended"],
+  ["restarted", "wait", "restarted"],
+  ["lost", "wait", "with failed trials"],
+  ["aborted", "done", "aborted"],
+  ["fine", "done", "fine"],
 ];
 const searched_from = 12; // Fewer are seen at a glance.
 
@@ -42,11 +45,11 @@ export class HomeView {
       h("h1", { class: "hidden" }, "Runs and experiments"),
       all.length === 1 ? verdictHeading(all[0].verdict, now_s) : this.heading(all),
       all.length > searched_from && this.search(),
-      runs.length > 0 || !experiments.length ? h("section", { "aria-labelledby": "runs" }, h("h2", { id: "runs" }, "Runs"),
+      runs.length > 0 || !experiments.length ? section("runs", "Runs",
         table({ caption: "Runs", columns: runColumns(now_s), rows: runs.filter(wanted), key: (run) => run.id, mark, empty })) : null,
-      shown.length > 0 && h("section", { "aria-labelledby": "experiments" }, h("h2", { id: "experiments" }, "Experiments"),
+      shown.length > 0 && section("experiments", "Experiments",
         table({ caption: "Experiments", columns: experimentColumns(now_s), rows: shown, key: (of) => of.id, mark })),
-      state.waiting?.length > 0 && h("section", { "aria-labelledby": "waiting" }, h("h2", { id: "waiting" }, "Waiting for nodes"),
+      state.waiting?.length > 0 && section("waiting", "Waiting for nodes",
         table({ caption: "Waiting for nodes", columns: waitingColumns, rows: state.waiting })));
   }
 
@@ -67,8 +70,6 @@ export class HomeView {
       this.update(this.state);
     } })));
   }
-
-  close() {}
 }
 
 function newestFirst(all) {
@@ -77,47 +78,51 @@ function newestFirst(all) {
 
 /** What has ended with a cause could have been faster. */
 function kindOf(of) {
-  return { good: "work", wait: "waiting", bad: "failed" }[of.verdict?.level] ?? (of.cause ? "slow" : "ended");
+  const now = { good: "work", wait: "waiting", bad: "failed" }[of.verdict?.level];
+  if (now) return now;
+  if (of.state !== "finished") return "aborted";
+  if (of.cause) return "slow";
+  if (of.attempt > 1) return "restarted";
+  return of.trials?.failed ? "lost" : "fine";
 }
 
 function found(of, words) {
-  return !words || `${of.name} ${of.verdict?.words} ${of.cause ?? ""}`.toLowerCase().includes(words);
+  return !words || `${of.name} ${of.verdict?.words} ${of.cause ?? ""} ${of.restart ?? ""}`.toLowerCase().includes(words);
 }
 
 function mark(of) {
-  return { failed: "failed", slow: "slow" }[kindOf(of)] ?? null;
+  return { failed: "failed", slow: "slow", restarted: "restarted" }[kindOf(of)] ?? null;
 }
 
 function runColumns(now_s) {
   return [
     { title: "Run", cell: (run) => h("a", { href: address("run", run.id) }, run.name || run.id) },
-    { title: "What it does, or how it ended", wide: true, cell: (run) => [verdictLine(run.verdict) ?? run.state, cause(run)] },
+    { title: "What it does, or how it ended", wide: true, cell: (run) => [verdictLine(run.verdict) ?? run.state, why(run, "slow", run.cause && causeWords(run.cause, run.cause_since_unix_s, now_s)), why(run, "restarted", run.restart && sentence(run.restart))] },
     { title: "Reports", means: meanings.reports, number: true, cell: (run) => number(run.reports) },
     { title: "Last metrics", cell: (run) => metrics(run.last) },
     { title: "Workers", means: meanings.workers, number: true, cell: (run) => number(run.workers || null) },
-    { title: "Time", number: true, cell: (run) => duration(run.time_total_s) },
-    { title: "Started", number: true, cell: (run) => clock(run.started_unix_s, now_s) },
+    digits("Time", (run) => duration(run.time_total_s)),
+    digits("Started", (run) => clock(run.started_unix_s, now_s)),
   ];
 }
 
-function cause(run) {
-  return run.cause && h("span", { class: "cause" }, kindOf(run) === "slow" && [sign("wait", "slow"), " "], sentence(run.cause));
+function why(run, kind, words) {
+  return words && h("span", { class: "cause" }, kindOf(run) === kind && [sign("wait", kind), " "], words);
 }
 
 /** The first few metrics of the last report. */
 function metrics(last) {
   const shown = Object.entries(last ?? {}).filter(([, of]) => typeof of === "number").slice(0, 2);
-  return h("span", { class: "metrics", title: shown.map(([name, of]) => `${name} ${value(of)}`).join(", ") }, shown.map(([name, of]) => h("span", null, h("span", { class: "quiet" }, `${name} `), value(of))));
+  return h("span", { class: "metrics", title: shown.map(([name, of]) => `${name} ${value(of)}`).join(", ") }, shown.map(([name, of]) => h("span", null, quiet(`${name} `), value(of))));
 }
 
 function experimentColumns(now_s) {
   return [
     { title: "Experiment", cell: (of) => h("a", { href: address("experiment", of.id) }, of.name || of.id) },
-    { title: "What it does, or how it ended", wide: true, cell: (of) => verdictLine(of.verdict) ?? of.state },
-    { title: "Trials", number: true, cell: (of) => number(of.trials?.total) },
-    { title: "Best", cell: (of) => (of.best ? h("span", { class: "metrics" }, h("span", null, h("span", { class: "quiet" }, `${of.metric} `), number(of.best.value))) : null) },
-    { title: "Time", number: true, cell: (of) => duration(of.time_total_s) },
-    { title: "Started", number: true, cell: (of) => clock(of.started_unix_s, now_s) },
+    { title: "What it does, or how it ended", wide: true, cell: (of) => [verdictLine(of.verdict) ?? of.state, of.best && h("span", { class: "cause" }, `Best: ${bestWords(of)}`)] },
+    digits("Trials", (of) => number(of.trials?.total)),
+    digits("Time", (of) => duration(of.time_total_s)),
+    digits("Started", (of) => clock(of.started_unix_s, now_s)),
   ];
 }
 

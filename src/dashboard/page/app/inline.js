@@ -1,7 +1,7 @@
 /** The charts of one run or experiment in a page of its own, as a notebook has below a cell: all data is in the page. */
 
 import { Chart } from "./chart.js";
-import { h, keep, patch } from "./element.js";
+import { keep, note, patch } from "./element.js";
 
 const { charts, left_out: leftOut } = JSON.parse(document.getElementById("charts").textContent);
 
@@ -21,6 +21,6 @@ function drawn({ title, x, lines, marks }) {
 
 const all = charts.map(drawn);
 patch(document.getElementById("main"), all.map(({ element }) => keep(element)));
-document.body.append(h("p", { class: "quiet" }, leftOut > 0 ? `${leftOut} more on the dashboard's page. ` : null,
+document.body.append(note(leftOut > 0 ? `${leftOut} more on the dashboard's page. ` : null,
   "Drag over a chart to enlarge a part, click twice to see the whole."));
 for (const { fill } of all) fill();

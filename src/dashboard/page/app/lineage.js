@@ -1,26 +1,22 @@
 /** Who took over from whom: a line for each trial, an arrow where one continues from another's checkpoint. */
 
-import { Canvas } from "./canvas.js";
-import { h, keep, patch } from "./element.js";
+import { Canvas, drawEnds, figure } from "./canvas.js";
+import { alert, h, keep, patch } from "./element.js";
 import { number, value } from "./format.js";
-import { Query } from "./source.js";
+import { Queried, Query } from "./source.js";
 import { table } from "./table.js";
 import { colour, lineColour } from "./theme.js";
 import { trialName } from "./trials_table.js";
 
 const [left_px, right_px, bottom_px] = [88, 16, 22];
 
-export class Lineage {
+export class Lineage extends Queried {
   constructor(path, experiment) {
+    super();
     this.experiment = experiment;
-    this.canvas = new Canvas({ height: 120, label: "Lineage of trials", draw: (...all) => this.draw(...all) });
-    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, "Lineage")), this.canvas.element);
-    this.element = h("div", null);
+    this.canvas = new Canvas({ height: 120, label: "Lineage of trials", of: this });
+    this.figure = figure("Lineage", this.canvas);
     this.query = new Query(`${path}/lineage`, () => this.render(), { pause_ms: 2500 });
-  }
-
-  refresh() {
-    this.query.refresh();
   }
 
   render() {
@@ -33,7 +29,7 @@ export class Lineage {
     }
     const names = new Map(data?.trials?.map((of) => [of.id, trialName(of)]));
     patch(this.element,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
+      alert(error),
       steps.length > 0 && keep(this.figure),
       data && table({ caption: "Takeovers", rows: steps, empty: "No trial has taken over from another. Population-based training does so.", columns: [
         { title: "Trial", cell: (of) => names.get(of.trial) ?? of.trial },
@@ -51,8 +47,6 @@ export class Lineage {
     const rows = new Map(data.trials.map((of, at) => [of.id, (at + 0.5) * row]));
     const last = Math.max(...data.steps.flatMap((of) => [of.x, of.from_x]), ...data.trials.map((of) => of.iterations ?? 0), 1);
     const left = (x) => left_px + (x / last) * (width - left_px - right_px);
-    context.font = `11px ${colour("--sans")}`;
-    context.textBaseline = "middle";
     data.trials.forEach((trial) => {
       const y = rows.get(trial.id);
       context.fillStyle = colour("--line");
@@ -76,15 +70,6 @@ export class Lineage {
       context.arc(x, to, 3.5, 0, 7);
       context.fill();
     });
-    context.fillStyle = colour("--quiet");
-    context.textAlign = "left";
-    context.fillText("0", left_px, height - 8);
-    context.textAlign = "right";
-    context.fillText(`iteration ${number(last)}`, width - right_px, height - 8);
-  }
-
-  close() {
-    this.query.close();
-    this.canvas.close();
+    drawEnds(context, "0", left_px, `iteration ${number(last)}`, width - right_px, height);
   }
 }

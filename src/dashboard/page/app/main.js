@@ -1,6 +1,6 @@
 /** The page: reads the address, shows its view, and keeps it current. */
 
-import { h, patch } from "./element.js";
+import { alert, h, patch, quiet } from "./element.js";
 import { ExperimentView } from "./experiment_view.js";
 import { clock } from "./format.js";
 import { HomeView } from "./home_view.js";
@@ -32,7 +32,7 @@ class Page {
     const { state } = this.source;
     if (!state) return;
     if (this.shown?.view !== route.view || this.shown?.id !== route.id) {
-      this.view?.close();
+      this.view?.close?.();
       this.view = new (views[route.view] ?? HomeView)(route, () => this.source.state);
       this.main.replaceChildren(this.view.element);
       if (this.shown) {
@@ -55,7 +55,7 @@ class Page {
       themeButton());
     document.body.classList.toggle("lost", lost_unix_s !== null);
     if (!state) {
-      if (error) patch(this.main, h("p", { class: "notice bad", role: "alert" }, error));
+      if (error) patch(this.main, alert(error));
       return;
     }
     if (!this.view) {
@@ -75,9 +75,9 @@ function connection(state, lost_unix_s) {
   if (lost_unix_s !== null && state) {
     return h("span", { class: "bad" }, "▲ The driver does not answer since ", clock(lost_unix_s), ". You see what it said last.");
   }
-  if (!state) return h("span", { class: "quiet" }, "connecting");
-  if (state.mode === "files") return h("span", { class: "quiet" }, explained("read from files", meanings.files));
-  return h("span", { class: "quiet" }, h("span", { class: "sign good", "aria-hidden": "true" }, "●"), ` live, ${state.driver?.host ?? "driver"}`);
+  if (!state) return quiet("connecting");
+  if (state.mode === "files") return quiet(explained("read from files", meanings.files));
+  return quiet(h("span", { class: "sign good", "aria-hidden": "true" }, "●"), ` live, ${state.driver?.host ?? "driver"}`);
 }
 
 new Page();

@@ -1,6 +1,6 @@
 /** Nodes: what each has, and how much of it is in use. */
 
-import { h, patch } from "./element.js";
+import { h, patch, quiet } from "./element.js";
 import { bytes, counted, number, percent } from "./format.js";
 import { table } from "./table.js";
 
@@ -16,7 +16,7 @@ export class NodesView {
     const nodes = state.nodes ?? [];
     patch(this.element, h("h1", null, counted(nodes.length, "node")),
       table({ caption: "Nodes", rows: nodes, key: (of) => of.node?.node_id, empty: "No node has joined.", columns: [
-        { title: "Node", cell: (of) => [of.node?.hostname || of.node?.node_id, nodes.length > 1 && h("span", { class: "quiet" }, ` ${of.node?.node_id}`), of.leaving && h("span", { class: "tag wait" }, "leaving")] },
+        { title: "Node", cell: (of) => [of.node?.hostname || of.node?.node_id, nodes.length > 1 && quiet(` ${of.node?.node_id}`), of.leaving && h("span", { class: "tag wait" }, "leaving")] },
         { title: "Address", code: true, cell: (of) => of.node?.node_ip },
         ...resources(nodes).map((name) => ({ title: name, cell: (of) => meter(name, of) })),
         { title: "CPU at work", cell: (of) => gauge(of.use?.cpu_share, percent(of.use?.cpu_share)) },
@@ -26,8 +26,6 @@ export class NodesView {
       ].filter(Boolean) }),
       !nodes.some(hasGpus) && nodes.some((of) => of.use?.why_no_gpus) && h("p", { class: "quiet below" }, `No GPU is shown: ${nodes.find((of) => of.use?.why_no_gpus).use.why_no_gpus}.`));
   }
-
-  close() {}
 }
 
 /** CPU and GPU first, then what the user named. Memory has a column of its own. */
@@ -42,8 +40,8 @@ function hasGpus(of) {
 }
 
 function gpus(of) {
-  if (!of.use?.gpus?.length) return hasGpus(of) ? h("span", { class: "quiet" }, of.use?.why_no_gpus || "not known") : null;
-  return of.use.gpus.map((gpu) => h("div", { class: "gpu" }, h("span", { class: "quiet" }, `${gpu.index} ${gpu.name} `),
+  if (!of.use?.gpus?.length) return hasGpus(of) ? quiet(of.use?.why_no_gpus || "not known") : null;
+  return of.use.gpus.map((gpu) => h("div", { class: "gpu" }, quiet(`${gpu.index} ${gpu.name} `),
     gauge(gpu.share, percent(gpu.share)), " ", used(gpu.memory_bytes, gpu.memory_total_bytes)));
 }
 

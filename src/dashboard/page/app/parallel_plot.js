@@ -11,7 +11,7 @@ export class ParallelPlot {
   /** `brushed(ranges)` is called with {column: [from, to]} in values of the axis. */
   constructor(brushed) {
     Object.assign(this, { brushed, data: null, brushes: {}, drag: null });
-    this.canvas = new Canvas({ height: 380, label: "Parallel coordinates", draw: (...all) => this.draw(...all) });
+    this.canvas = new Canvas({ height: 380, label: "Parallel coordinates", of: this });
     const { element } = this.canvas;
     element.classList.add("brushes");
     element.addEventListener("pointerdown", (event) => this.down(event));
@@ -78,7 +78,7 @@ export class ParallelPlot {
 
   axis(context, of, at, width, inner) {
     const x = this.left(at, width);
-    context.font = `11px ${colour("--sans")}`;
+    context.textBaseline = "alphabetic";
     context.strokeStyle = colour("--quiet");
     context.beginPath();
     context.moveTo(x, top_px);

@@ -1,6 +1,6 @@
 /** Parallel coordinates over the table of the trials that their brushes leave. */
 
-import { h, keep, patch } from "./element.js";
+import { alert, h, keep, note, patch } from "./element.js";
 import { ExperimentTrials } from "./experiment_trials.js";
 import { number } from "./format.js";
 import { ParallelPlot } from "./parallel_plot.js";
@@ -33,11 +33,11 @@ export class ParallelView {
     const drawn = data?.rows?.length ?? 0;
     const brushes = Object.keys(this.plot.brushes).length;
     patch(this.above,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
+      alert(error),
       h("div", { class: "controls" },
         drawn > 0 && h("span", { class: "quiet hint" }, data.total > drawn ? `${number(drawn)} of ${number(data.total)} trials are drawn, spread over all. ` : "", "Drag along an axis to choose; click it to take the choice back."),
         brushes > 0 && h("button", { type: "button", onclick: () => this.plot.clear() }, "Choose all")),
-      drawn ? keep(this.plot.element) : data && h("p", { class: "quiet" }, "No trial has reported yet."));
+      drawn ? keep(this.plot.element) : data && note("No trial has reported yet."));
   }
 
   close() {

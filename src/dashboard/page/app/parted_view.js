@@ -1,6 +1,6 @@
 /** What shows one run or one experiment: its verdict and facts, and one of its parts, chosen by a tab. */
 
-import { h, keep, patch } from "./element.js";
+import { alert, h, keep, note, patch } from "./element.js";
 import { Query } from "./source.js";
 import { facts } from "./table.js";
 import { tabs } from "./tabs.js";
@@ -21,7 +21,7 @@ export class PartedView {
 
   /** Another address: the part is made anew, because what was chosen in it stands there. */
   show({ tab }) {
-    this.part?.close();
+    this.part?.close?.();
     this.part = null;
     this.tab = tab in this.parts ? tab : "";
     this.render();
@@ -41,10 +41,10 @@ export class PartedView {
     const now_s = state.taken_unix_s;
     const of = { ...this.query.data, ...state[this.list]?.find((each) => each.id === this.id) };
     this.title = of.name ?? this.id;
-    const error = this.query.error && h("p", { class: "notice bad", role: "alert" }, this.query.error);
+    const error = alert(this.query.error);
     // A part is made once it is known what there is.
     if (!this.query.data || this.tab === undefined) {
-      patch(this.element, error || h("p", { class: "quiet" }, "Loading …"));
+      patch(this.element, error || note("Loading …"));
       return;
     }
     this.part ??= this.parts[this.tab](of);
@@ -54,7 +54,7 @@ export class PartedView {
       h("p", { class: "crumbs" }, this.above(of)),
       h("h1", null, h("span", { class: "hidden" }, `${this.kind} `), this.title),
       verdictHeading(of.verdict, now_s),
-      this.below(of),
+      this.below(of, now_s),
       facts(this.facts(of, now_s)),
       tabs(this.view, this.id, names, this.tab),
       error,
@@ -67,7 +67,7 @@ export class PartedView {
   }
 
   close() {
-    this.part?.close();
+    this.part?.close?.();
     this.query.close();
   }
 }

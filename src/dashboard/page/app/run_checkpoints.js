@@ -1,8 +1,8 @@
 /** Checkpoints: how large, how long to store, kept or deleted and why, with their metrics. */
 
-import { h, patch } from "./element.js";
+import { h, note, patch, quiet } from "./element.js";
 import { bytes, clock, counted, duration, number, value } from "./format.js";
-import { table } from "./table.js";
+import { digits, table } from "./table.js";
 
 const shown_max = 500;
 
@@ -16,20 +16,23 @@ export class RunCheckpoints {
     const kept = all.filter((of) => of.kept);
     const names = [...new Set(all.flatMap((of) => Object.keys(of.metrics ?? {}).filter((name) => typeof of.metrics[name] === "number")))].slice(0, 4);
     patch(this.element,
-      all.length > 0 && h("p", { class: "quiet" }, `${counted(all.length, "checkpoint")}, ${kept.length} kept, ${bytes(kept.reduce((sum, of) => sum + (of.size_bytes ?? 0), 0))} in storage.`),
+      all.length > 0 && note(`${counted(all.length, "checkpoint")}, ${kept.length} kept, ${bytes(kept.reduce((sum, of) => sum + (of.size_bytes ?? 0), 0))} in storage.`),
       table({ caption: "Checkpoints", rows: all.slice(0, shown_max), key: (of) => of.name, empty: "No checkpoint has been committed.", columns: [
         { title: "Checkpoint", code: true, cell: (of) => of.name },
-        { title: "Report", number: true, cell: (of) => number(of.report) },
-        { title: "Committed", number: true, cell: (of) => clock(of.committed_unix_s, now_s) },
-        { title: "Size", number: true, cell: (of) => bytes(of.size_bytes) },
-        { title: "Time to store", number: true, cell: (of) => duration(of.seconds) },
-        { title: "State", wide: true, cell: (of) => [of.kept ? "kept" : h("span", { class: "quiet" }, `deleted${of.why_deleted ? `: ${of.why_deleted}` : ""}`), " ", verified(of, now_s), " ", validated(of)] },
+        digits("Report", (of) => number(of.report)),
+        digits("Committed", (of) => clock(of.committed_unix_s, now_s)),
+        digits("Size", (of) => bytes(of.size_bytes)),
+        digits("Time to store", (of) => duration(of.seconds)),
+        { title: "State", wide: true, cell: (of) => [of.kept ? "kept" : quiet(`deleted${of.why_deleted ? `: ${of.why_deleted}` : ""}`), " ", verified(of, now_s), " ", validated(of), " ", resumed(of, run.attempts)] },
         ...names.map((name) => ({ title: name, number: true, cell: (of) => number(of.metrics?.[name]) })),
       ] }),
-      all.length > shown_max && h("p", { class: "quiet" }, `The last ${shown_max} are shown.`));
+      all.length > shown_max && note(`The last ${shown_max} are shown.`));
   }
+}
 
-  close() {}
+function resumed({ name }, attempts = []) {
+  return attempts.filter((attempt) => attempt.resumed_from === name)
+    .map((attempt) => h("span", { class: "tag" }, `attempt ${attempt.number} resumed here`));
 }
 
 /** What `headway checkpoint verify` has found. */

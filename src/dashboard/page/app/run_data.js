@@ -1,10 +1,10 @@
 /** Ingest: what each stage of the data set has done, what it waits for, and its memory. */
 
-import { h, patch } from "./element.js";
+import { h, patch, quiet } from "./element.js";
 import { bytes, duration, number, sentence } from "./format.js";
 import { gauge } from "./nodes_view.js";
 import { ends } from "./run_overview.js";
-import { table } from "./table.js";
+import { digits, table } from "./table.js";
 
 export class RunData {
   constructor() {
@@ -16,19 +16,17 @@ export class RunData {
       run.data?.words && h("p", { class: run.data.is_data_bound ? "notice wait" : "quiet" }, sentence(run.data.words)),
       (run.budgets ?? []).map(budget),
       table({ caption: "Stages of the data sets", rows: run.ingest ?? [], empty: nothing(run), columns: [
-        { title: "Stage", wide: true, cell: (of) => [of.dataset && h("span", { class: "quiet" }, `${of.dataset} `), of.name] },
-        { title: "Rows", number: true, cell: (of) => number(of.rows) },
-        { title: "Bytes", number: true, cell: (of) => bytes(of.bytes) },
-        { title: "Rows/s", number: true, cell: (of) => (of.seconds ? number(of.rows / of.seconds, 3) : null) },
-        { title: "At work", number: true, cell: (of) => duration(of.seconds) },
-        { title: "Waited for input", number: true, cell: (of) => duration(of.waited_s) },
-        { title: "For output", number: true, cell: (of) => duration(of.blocked_s) },
-        { title: "For memory", number: true, cell: (of) => duration(of.memory_wait_s) },
+        { title: "Stage", wide: true, cell: (of) => [of.dataset && quiet(`${of.dataset} `), of.name] },
+        digits("Rows", (of) => number(of.rows)),
+        digits("Bytes", (of) => bytes(of.bytes)),
+        digits("Rows/s", (of) => (of.seconds ? number(of.rows / of.seconds, 3) : null)),
+        digits("At work", (of) => duration(of.seconds)),
+        digits("Waited for input", (of) => duration(of.waited_s)),
+        digits("For output", (of) => duration(of.blocked_s)),
+        digits("For memory", (of) => duration(of.memory_wait_s)),
         { title: "Memory", cell: (of) => share(of.memory_bytes, of.budget_bytes) },
       ] }));
   }
-
-  close() {}
 }
 
 /** The driver writes it now and then. */

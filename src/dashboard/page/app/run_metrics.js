@@ -1,7 +1,7 @@
 /** Charts of everything that a run reports, with other runs beside it if wanted. */
 
 import { Chart } from "./chart.js";
-import { h, keep, patch } from "./element.js";
+import { alert, h, keep, note, patch } from "./element.js";
 import { choose, parse } from "./route.js";
 import { ask } from "./source.js";
 
@@ -115,8 +115,8 @@ export class RunMetrics {
     const wanted = this.filter.toLowerCase();
     const shown = (this.names ?? []).filter((name) => name.toLowerCase().includes(wanted));
     patch(this.grid,
-      this.error && h("p", { class: "notice bad", role: "alert" }, this.error),
-      this.names && !shown.length && h("p", { class: "quiet" }, this.names.length ? "No metric has this in its name." : "The run has not reported numbers yet."),
+      alert(this.error),
+      this.names && !shown.length && note(this.names.length ? "No metric has this in its name." : "The run has not reported numbers yet."),
       shown.map((name) => keep(this.chart(name).element)));
   }
 

@@ -1,9 +1,9 @@
 /** What a run is doing now, or why it ended: failure, attempts, ranks. */
 
-import { h, patch } from "./element.js";
+import { h, note, patch, quiet, section } from "./element.js";
 import { clock, duration, number, percent } from "./format.js";
 import { address } from "./route.js";
-import { table } from "./table.js";
+import { digits, table } from "./table.js";
 import { reason, timeLine, whole } from "./time_line.js";
 
 const warnings_max = 20;
@@ -28,14 +28,12 @@ export class RunOverview {
       run.config && h("details", { class: "config" }, h("summary", null, "Configuration"), h("pre", { tabindex: "0", "aria-label": "Configuration" }, JSON.stringify(run.config, null, 2))),
       run.path && h("p", { class: "quiet path" }, "Folder: ", h("code", null, run.path)));
   }
-
-  close() {}
 }
 
 /** What there is to say of one attempt stands above. */
 function attempts({ attempts: all }, now_s, over) {
   if (!all || (all.length === 1 && !all[0].resumed_from)) return null;
-  return h("section", { "aria-labelledby": "attempts" }, h("h2", { id: "attempts" }, "Attempts"), timeLine(all, now_s, over));
+  return section("attempts", "Attempts", timeLine(all, now_s, over));
 }
 
 /** The user's own error first, then which ranks. The verdict above has the message's first line. */
@@ -48,9 +46,9 @@ function failure(id, of, last_error) {
     details.slice(0, 8).map((rank, at) => h("details", { open: at === 0, "data-key": `rank${rank.rank}` },
       h("summary", null, `Rank ${rank.rank}`, rank.hostname && ` on ${rank.hostname}`, !first.startsWith(rank.text) && `: ${rank.text}`),
       h("pre", { class: "tail", tabindex: "0", "aria-label": `What rank ${rank.rank} printed last` }, traceback(rank) || rank.last_lines))),
-    details.length > 8 && h("p", { class: "quiet" }, `And ${details.length - 8} more ranks.`),
+    details.length > 8 && note(`And ${details.length - 8} more ranks.`),
     !details.length && last_error && !first.startsWith(last_error.text) && h("pre", { tabindex: "0", "aria-label": "The last error" }, last_error.text),
-    whole(rest.join("\n"), !details.length),
+    whole(rest.join("\n").replace(details[0]?.exception?.traceback ?? "", ""), !details.length), // It stands above.
     h("p", null, h("a", { href: address("run", id, "logs", of.ranks?.length ? { rank: of.ranks[0].rank } : {}) }, "Read the logs")));
 }
 
@@ -64,19 +62,19 @@ function traceback({ exception, text }) {
 function ranks(view, over) {
   const awaited = new Set(over ? [] : view.wait?.awaited ?? []);
   const slowest = (of) => awaited.has(of.rank);
-  return h("section", { "aria-labelledby": "ranks" }, h("h2", { id: "ranks" }, "Ranks"),
+  return section("ranks", "Ranks",
     table({
       caption: "Ranks", rows: [...view.ranks].sort((a, b) => slowest(b) - slowest(a) || a.rank - b.rank), key: (of) => of.rank,
       columns: [
-        { title: "Rank", number: true, cell: (of) => of.rank },
+        digits("Rank", (of) => of.rank),
         { title: "Node", cell: (of) => of.hostname || of.node_id },
-        { title: "Process", number: true, cell: (of) => of.pid ?? null },
+        digits("Process", (of) => of.pid ?? null),
         { title: "Phase", cell: (of) => [of.gone ? "ended" : of.phase, slowest(of) && h("span", { class: "tag bad" }, "awaited")] },
-        { title: "For", number: true, cell: (of) => (of.gone ? null : duration(of.phase_for_s)) },
+        digits("For", (of) => (of.gone ? null : duration(of.phase_for_s))),
         { title: "Waits for", wide: true, cell: (of) => of.waits_for },
-        { title: "Reports", number: true, cell: (of) => number(of.reports) },
-        { title: "Step", number: true, cell: (of) => duration(of.steps?.median_s ?? of.report_s) },
-        { title: "Waiting", number: true, cell: (of) => percent(of.steps?.waiting_share) },
+        digits("Reports", (of) => number(of.reports)),
+        digits("Step", (of) => duration(of.steps?.median_s ?? of.report_s)),
+        digits("Waiting", (of) => percent(of.steps?.waiting_share)),
       ],
     }));
 }
@@ -85,15 +83,15 @@ function ranks(view, over) {
 function warnings(all, now_s, several) {
   if (!all?.length) return null;
   const words = (text) => (several ? text : text.replace(/^(.*) \(attempt 1\)$/m, "$1"));
-  return h("section", { "aria-labelledby": "warnings" }, h("h2", { id: "warnings" }, "Warnings"), h("ul", null,
-    all.slice(-warnings_max).reverse().map((of) => h("li", null, h("span", { class: "quiet" }, `${clock(of.at_unix_s, now_s)} `), reason(words(of.text))))));
+  return section("warnings", "Warnings", h("ul", null,
+    all.slice(-warnings_max).reverse().map((of) => h("li", null, quiet(`${clock(of.at_unix_s, now_s)} `), reason(words(of.text))))));
 }
 
 function pending(view) {
   const validations = view?.validations ?? [];
   const stored = view?.pending?.filter((of) => of.checkpoint) ?? [];
   if (!validations.length && !stored.length) return null;
-  return h("section", { "aria-labelledby": "pending" }, h("h2", { id: "pending" }, "Under way"), h("ul", null,
+  return section("pending", "Under way", h("ul", null,
     stored.map((of) => h("li", null, `${of.checkpoint}: ${of.stage}`, of.uploading?.length ? `, ranks ${of.uploading.join(", ")} store files` : "")),
     validations.map((of) => h("li", null, `Validation of ${of.checkpoint}: ${of.stage}`, of.running_for_s ? ` for ${duration(of.running_for_s)}` : ""))));
 }

@@ -1,21 +1,18 @@
 /** Where the time of the steps goes: ranks over time, and the split of the step. */
 
-import { h, keep, patch } from "./element.js";
-import { clock, sentence } from "./format.js";
+import { alert, h, keep, note, patch } from "./element.js";
 import { HeatMap } from "./heat_map.js";
-import { Query } from "./source.js";
+import { Queried, Query } from "./source.js";
 import { Split } from "./split.js";
+import { causeWords } from "./verdict.js";
 
-export class RunSteps {
+export class RunSteps extends Queried {
   constructor(id) {
+    super();
     this.map = new HeatMap();
     this.split = new Split();
-    this.element = h("div", null, h("p", { class: "quiet" }, "Loading …"));
+    this.element = h("div", null, note("Loading …"));
     this.query = new Query(`/api/runs/${encodeURIComponent(id)}/steps`, () => this.render(), { parameters: { points: 400 }, pause_ms: 2000 });
-  }
-
-  refresh() {
-    this.query.refresh();
   }
 
   update(_, now_s) {
@@ -28,17 +25,11 @@ export class RunSteps {
     if (has_cells) this.map.set(data, this.now_s);
     if (data?.split?.length) this.split.set(data.split, this.now_s);
     patch(this.element,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
-      data?.straggler && h("p", { class: "notice wait" }, sentence(`${data.straggler.words}.`), " ", sentence(`it ${data.straggler.detail}.`), this.slowSince(data)),
+      alert(error),
+      data?.straggler && h("p", { class: "notice wait" }, causeWords(`slow: ${data.straggler.words}; it ${data.straggler.detail}.`, data.straggler.since_unix_s, this.now_s)),
       has_cells && keep(this.map.element),
       data?.split?.length > 0 && keep(this.split.element),
-      data && !has_cells && !data.split?.length && h("p", { class: "quiet" }, "No steps have been counted yet."));
-  }
-
-  /** Where it became slow and has stayed so. */
-  slowSince({ straggler, to_s }) {
-    const since_s = straggler.since_unix_s;
-    return since_s && since_s < to_s ? ` Slow from ${clock(since_s, this.now_s)} on.` : null;
+      data && !has_cells && !data.split?.length && note("No steps have been counted yet."));
   }
 
   close() {

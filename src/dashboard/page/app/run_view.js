@@ -1,7 +1,7 @@
 /** One run: its verdict first, then its parts. */
 
-import { h } from "./element.js";
-import { clock, duration, number, sentence } from "./format.js";
+import { h, quiet } from "./element.js";
+import { clock, duration, number } from "./format.js";
 import { PartedView } from "./parted_view.js";
 import { address } from "./route.js";
 import { meanings } from "./meanings.js";
@@ -12,6 +12,7 @@ import { RunMetrics } from "./run_metrics.js";
 import { ends, RunOverview } from "./run_overview.js";
 import { RunStacks } from "./run_stacks.js";
 import { RunSteps } from "./run_steps.js";
+import { causeWords } from "./verdict.js";
 
 const parts = { "": RunOverview, metrics: RunMetrics, steps: RunSteps, checkpoints: RunCheckpoints, data: RunData, logs: RunLogs, stacks: RunStacks };
 const names = { "": "Overview", metrics: "Metrics", steps: "Steps", checkpoints: "Checkpoints", data: "Data", logs: "Logs", stacks: "Stacks" };
@@ -33,12 +34,13 @@ export class RunView extends PartedView {
   }
 
   /** Why the run is as it is, each with the part that shows more. */
-  below({ causes, restart }) {
+  below({ causes, restart, attempts }, now_s) {
     // Steps and data say it themselves.
     const shown = (causes ?? []).filter((of) => of.part !== this.tab || of.part === "stacks");
-    if (restart) shown.push({ words: restart, part: "checkpoints" });
+    if (restart) shown.push({ words: restart, part: "checkpoints", at_unix_s: attempts?.at(-2)?.end_s });
     if (!shown.length) return null;
-    return h("ul", { class: "causes", "aria-label": "Why" }, shown.map((of) => h("li", null, `${sentence(of.words)}.`,
+    return h("ul", { class: "causes", "aria-label": "Why" }, shown.map((of) => h("li", null,
+      of.at_unix_s && quiet(`${clock(of.at_unix_s, now_s)} `), `${causeWords(of.words, of.since_unix_s, now_s)}.`,
       of.part !== this.tab && [" ", h("a", { href: address("run", this.id, of.part) }, `See ${names[of.part].toLowerCase()}`)])));
   }
 

@@ -1,5 +1,7 @@
 /** Where the page's data comes from: JSON routes, and one stream of the driver's state. */
 
+import { h } from "./element.js";
+
 /** Asks a route. Raises an Error with the server's own words. */
 export async function ask(path, parameters = {}, signal = undefined) {
   const query = new URLSearchParams();
@@ -122,5 +124,19 @@ export class Query {
   close() {
     this.abort.abort();
     clearTimeout(this.timer);
+  }
+}
+
+/** A part that shows what its query has. */
+export class Queried {
+  element = h("div", null);
+
+  refresh() {
+    this.query.refresh();
+  }
+
+  close() {
+    this.query.close();
+    this.canvas?.close();
   }
 }

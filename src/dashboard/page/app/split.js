@@ -1,6 +1,6 @@
 /** What the time of the ranks goes to: shares of each moment, stacked, and their sums. */
 
-import { Canvas } from "./canvas.js";
+import { Canvas, drawEnds } from "./canvas.js";
 import { h, patch } from "./element.js";
 import { clock, percent } from "./format.js";
 import { colour } from "./theme.js";
@@ -20,7 +20,7 @@ const bottom_px = 20;
 export class Split {
   constructor() {
     this.rows = [];
-    this.canvas = new Canvas({ height: 150, label: "Split of the step", draw: (...all) => this.draw(...all) });
+    this.canvas = new Canvas({ height: 150, label: "Split of the step", of: this });
     this.sums = h("ul", { class: "sums" });
     this.element = h("figure", { class: "chart" },
       h("figcaption", null, h("span", { class: "title" }, "What the time goes to")), this.sums, this.canvas.element);
@@ -57,13 +57,9 @@ export class Split {
       }
     });
     context.fillStyle = colour("--quiet");
-    context.font = `11px ${colour("--sans")}`;
     context.textAlign = "right";
-    context.textBaseline = "middle";
     for (const share of [0, 0.5, 1]) context.fillText(`${share * 100} %`, left_px - 8, Math.min(inner - 5, Math.max(6, inner * (1 - share))));
-    context.fillText(clock(rows.at(-1).x, this.now_s), width, height - 8);
-    context.textAlign = "left";
-    context.fillText(clock(rows[0].x, this.now_s), left_px, height - 8);
+    drawEnds(context, clock(rows[0].x, this.now_s), left_px, clock(rows.at(-1).x, this.now_s), width, height);
   }
 
   close() {

@@ -1,6 +1,6 @@
 /** Tables with headers, for lists that fit into the page. */
 
-import { h } from "./element.js";
+import { h, note } from "./element.js";
 
 /**
  * table({caption, columns: [{title, cell, number, wide, means}], rows, key, mark}): `cell` gives a
@@ -8,7 +8,7 @@ import { h } from "./element.js";
  * the title, `mark` gives a row's class. `empty` is said without rows.
  */
 export function table({ caption, columns, rows, key = (_, at) => at, mark = () => null, empty = "None." }) {
-  if (!rows.length) return h("p", { class: "quiet" }, empty);
+  if (!rows.length) return note(empty);
   return h("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": caption },
     h("table", null,
       h("caption", { class: "hidden" }, caption),
@@ -16,6 +16,9 @@ export function table({ caption, columns, rows, key = (_, at) => at, mark = () =
       h("tbody", null, rows.map((row, at) => h("tr", { "data-key": key(row, at), class: mark(row) }, columns.map((column, first) =>
         h(first === 0 ? "th" : "td", { scope: first === 0 ? "row" : null, class: style(column) }, column.cell(row, at))))))));
 }
+
+/** A column of numbers. */
+export const digits = (title, cell) => ({ title, number: true, cell });
 
 function style(column) {
   return [column.number && "number", column.wide && "wide", column.code && "code"].filter(Boolean).join(" ") || null;

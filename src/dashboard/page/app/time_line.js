@@ -1,10 +1,10 @@
 /** The attempts of a run on a line of time, each with the reason of its end. */
 
-import { h } from "./element.js";
+import { h, note, quiet } from "./element.js";
 import { clock, counted, duration, sentence } from "./format.js";
 
 export function timeLine(attempts, now_s, over) {
-  if (!attempts?.length) return h("p", { class: "quiet" }, "No attempt has begun.");
+  if (!attempts?.length) return note("No attempt has begun.");
   const known = attempts.filter((attempt) => attempt.start_s !== null && attempt.start_s !== undefined);
   const from = Math.min(...known.map((attempt) => attempt.start_s));
   const end = (attempt) => attempt.end_s ?? (over ? attempt.start_s : now_s);
@@ -19,8 +19,8 @@ export function timeLine(attempts, now_s, over) {
     known.length > 1 && h("p", { class: "ends", "aria-hidden": "true" }, h("span", null, clock(from, now_s)), h("span", null, clock(to, now_s))),
     h("ol", { class: "attempts" }, attempts.map((attempt) => h("li", { value: String(attempt.number) },
       h("strong", null, `Attempt ${attempt.number}`), " ",
-      h("span", { class: "quiet" }, [
-        attempt.start_s ? clock(attempt.start_s, now_s) : null,
+      quiet([
+        attempt.start_s ? clock(attempt.start_s, now_s) + (attempt.end_s ? ` to ${clock(attempt.end_s, now_s)}` : "") : null,
         attempt.start_s && (attempt.end_s || !over) ? duration(end(attempt) - attempt.start_s) : null,
         attempt.workers ? counted(attempt.workers, "worker") : null,
         attempt.resumed_from ? `from ${attempt.resumed_from}` : null,

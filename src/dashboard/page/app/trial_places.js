@@ -1,27 +1,23 @@
 /** Which trials were at work when: a line for each place, a bar for each time that a trial had it. */
 
-import { Canvas } from "./canvas.js";
-import { h, keep, patch } from "./element.js";
+import { Canvas, drawEnds, figure } from "./canvas.js";
+import { alert, h, keep, note, patch, quiet } from "./element.js";
 import { clock, counted, duration, number, percent } from "./format.js";
-import { Query } from "./source.js";
+import { Queried, Query } from "./source.js";
 import { colour, lineColour } from "./theme.js";
 import { trialName } from "./trials_table.js";
 
 const [left_px, bottom_px] = [44, 20];
 
-export class TrialPlaces {
+export class TrialPlaces extends Queried {
   constructor(path) {
-    this.canvas = new Canvas({ height: 120, label: "Trials over time", draw: (...all) => this.draw(...all) });
+    super();
+    this.canvas = new Canvas({ height: 120, label: "Trials over time", of: this });
     this.readout = h("output", { class: "readout" });
-    this.canvas.readBy({ point: (event) => this.point(event), key: (event) => this.key(event), leave: () => this.read(null) });
-    this.figure = h("figure", { class: "chart" }, h("figcaption", null, h("span", { class: "title" }, "Trials over time"), this.readout), this.canvas.element);
-    this.element = h("div", null);
+    this.canvas.readBy(this);
+    this.figure = figure("Trials over time", this.canvas, this.readout);
     this.at = null; // Which spell is read.
     this.query = new Query(`${path}/places`, () => this.render(), { pause_ms: 2500 });
-  }
-
-  refresh() {
-    this.query.refresh();
   }
 
   update(_, now_s) {
@@ -38,8 +34,8 @@ export class TrialPlaces {
       this.canvas.redraw();
     }
     patch(this.element,
-      error && h("p", { class: "notice bad", role: "alert" }, error),
-      data && h("p", { class: "quiet" }, words, data.total > data.spells.length && ` The last ${number(data.spells.length)} of ${number(data.total)} are shown.`),
+      alert(error),
+      data && note(words, data.total > data.spells.length && ` The last ${number(data.spells.length)} of ${number(data.total)} are shown.`),
       data?.places > 0 && keep(this.figure));
   }
 
@@ -51,8 +47,6 @@ export class TrialPlaces {
   draw(context, width, height) {
     const { data } = this.query;
     if (!data?.places) return;
-    context.font = `11px ${colour("--sans")}`;
-    context.textBaseline = "middle";
     data.spells.forEach((spell, at) => {
       const [from, to] = [this.left(spell.start_s, width), this.left(spell.end_s ?? data.to_s, width)];
       context.fillStyle = spell.state === "errored" ? colour("--bad") : lineColour(at);
@@ -65,9 +59,7 @@ export class TrialPlaces {
     context.fillStyle = colour("--quiet");
     context.textAlign = "right";
     if (this.row >= 12) for (let place = 0; place < data.places; place += 1) context.fillText(String(place + 1), left_px - 8, (place + 0.5) * this.row);
-    context.fillText(clock(data.to_s, this.now_s), width, height - 8);
-    context.textAlign = "left";
-    context.fillText(clock(data.from_s, this.now_s), left_px, height - 8);
+    drawEnds(context, clock(data.from_s, this.now_s), left_px, clock(data.to_s, this.now_s), width, height);
   }
 
   point(event) {
@@ -93,16 +85,11 @@ export class TrialPlaces {
     const { data } = this.query;
     const spell = at === null ? null : data.spells[at];
     if (spell) {
-      patch(this.readout, h("span", null, `${trialName(spell)} on place ${spell.place + 1}`), h("span", { class: "quiet" }, clock(spell.start_s, this.now_s)),
+      patch(this.readout, h("span", null, `${trialName(spell)} on place ${spell.place + 1}`), quiet(clock(spell.start_s, this.now_s)),
         h("span", { class: "value" }, duration((spell.end_s ?? data.to_s) - spell.start_s)));
     } else {
       patch(this.readout);
     }
     this.canvas.redraw();
-  }
-
-  close() {
-    this.query.close();
-    this.canvas.close();
   }
 }

@@ -1,6 +1,6 @@
 /** What is going on, in words: the driver's own sentence, with a sign that needs no colour. */
 
-import { h } from "./element.js";
+import { h, note } from "./element.js";
 import { clock, duration, sentence } from "./format.js";
 
 const signs = { good: "●", wait: "◆", bad: "▲", done: "✓" };
@@ -10,6 +10,11 @@ const meanings = { good: "at work", wait: "waits", bad: "needs you", done: "has 
 export function sign(level, means = meanings[level] ?? level) {
   const said = means === null ? { "aria-hidden": "true" } : { role: "img", "aria-label": means };
   return h("span", { class: `sign ${level in signs ? level : "wait"}`, ...said }, signs[level] ?? "◆");
+}
+
+/** Why a run was slow, with when it became so: clocks are those of the reader. */
+export function causeWords(words, since_s, now_s) {
+  return sentence(since_s ? words.replace(/^slow: /, `slow since ${clock(since_s, now_s)}: `) : words);
 }
 
 /** One line of a list. */
@@ -24,5 +29,5 @@ export function verdictHeading(verdict, now_s) {
   const since_s = verdict.since_s && verdict.level !== "done" ? now_s - verdict.since_s : 0;
   return h("section", { class: `verdict ${verdict.level}`, "aria-label": "Verdict" },
     h("p", { class: "words", role: "status", "aria-live": "polite" }, sign(verdict.level), " ", sentence(verdict.words)),
-    since_s >= 1 ? h("p", { class: "quiet" }, `since ${clock(verdict.since_s, now_s)}, for ${duration(since_s)}`) : null);
+    since_s >= 1 ? note(`since ${clock(verdict.since_s, now_s)}, for ${duration(since_s)}`) : null);
 }
