@@ -122,8 +122,10 @@ class FakeNode {
 
     Result<void> warm(const std::vector<std::string>&) override { return {}; }
     Result<void> start_worker(const node::WorkerLaunch& launch, wire::Frame) override {
-      state_->note("start " + std::to_string(launch.worker_id));
+      // At once: whoever has heard of it may ask for another answer to the next one.
       const std::lock_guard lock(state_->mutex);
+      state_->asked.push_back("start " + std::to_string(launch.worker_id));
+      state_->changed.notify_all();
       if (state_->refusal) return *state_->refusal;
       return {};
     }
