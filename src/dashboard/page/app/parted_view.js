@@ -40,6 +40,7 @@ export class PartedView {
     const state = this.state();
     const now_s = state.taken_unix_s;
     const of = { ...this.query.data, ...state[this.list]?.find((each) => each.id === this.id) };
+    of.restart ??= this.query.data?.restart; // The list has it once the run has ended.
     this.title = of.name ?? this.id;
     const error = alert(this.query.error);
     // A part is made once it is known what there is.
