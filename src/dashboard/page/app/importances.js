@@ -1,4 +1,4 @@
-/** Which parameters the value of a trial depends on, as far as its trials tell. */
+/** Which parameters the value of a trial depends on. */
 
 import { alert, note, patch } from "./element.js";
 import { number, percent, sentence } from "./format.js";

@@ -1,4 +1,4 @@
-/** Who took over from whom: a line for each trial, an arrow where one continues from another's checkpoint. */
+/** Who took over from whom: a line for each trial, an arrow from one to its copy. */
 
 import { Canvas, drawEnds, figure } from "./canvas.js";
 import { alert, h, keep, patch } from "./element.js";

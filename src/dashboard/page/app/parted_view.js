@@ -39,12 +39,13 @@ export class PartedView {
   render() {
     const state = this.state();
     const now_s = state.taken_unix_s;
-    const of = { ...this.query.data, ...state[this.list]?.find((each) => each.id === this.id) };
-    of.restart ??= this.query.data?.restart; // The list has it once the run has ended.
+    const { data } = this.query;
+    const of = { ...data, ...state[this.list]?.find((each) => each.id === this.id) };
+    of.restart ??= data?.restart; // Lists have it of ended runs.
     this.title = of.name ?? this.id;
     const error = alert(this.query.error);
-    // A part is made once it is known what there is.
-    if (!this.query.data || this.tab === undefined) {
+    // A part is made once there is data.
+    if (!data || this.tab === undefined) {
       patch(this.element, error || note("Loading …"));
       return;
     }

@@ -1,4 +1,4 @@
-/** What is going on, in words: the driver's own sentence, with a sign that needs no colour. */
+/** What is going on, in the driver's words, with a sign that needs no colour. */
 
 import { h, note } from "./element.js";
 import { clock, duration, sentence } from "./format.js";
