@@ -64,7 +64,9 @@ def fit(library: str, trial: Any, space: dict[str, Any], trials: int, name: str,
         metric="loss", mode="min", num_samples=trials, max_concurrent_trials=1, reuse_actors=library == "ray", **search
     )
     run_config = tune.RunConfig(storage_path=str(program.folder()), name=name, verbose=0)
-    return tune.Tuner(trial, param_space=space, tune_config=config, run_config=run_config).fit()
+    grid = tune.Tuner(trial, param_space=space, tune_config=config, run_config=run_config).fit()
+    assert not grid.errors, grid.errors
+    return grid
 
 
 def optuna_search(library: str, seed: int) -> Any:

@@ -103,7 +103,7 @@ def filtered(places: Sequence[str], partition_filter: Any) -> list[str]:
 
 def _users_path(place: str) -> str:
     """A place as its user has given it: on a Python filesystem, the path there."""
-    return place.partition("://")[2] if on_python_filesystem(place) else place
+    return locations.path_of(place) if on_python_filesystem(place) else place
 
 
 def _files_below(place: str) -> list[str]:

@@ -1,5 +1,6 @@
 #include "flow/functions/python_filesystem.hpp"
 
+#include "flow/sources/files.hpp"
 #include "storage/python_exception.hpp"
 #include "storage/remote/remote.hpp"
 
@@ -160,7 +161,7 @@ class PythonFilesystem : public storage::Files {
       : workers_(std::make_shared<const Workers>(std::move(pools), std::move(pickled))) {}
 
   Result<std::string> path_of(const std::string& location) override {
-    std::string path = location.substr(location.find("://") + 3);
+    std::string path(users_path(location));
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     return path;
   }

@@ -30,6 +30,7 @@ class ServedFiles:
 
     def __init__(self, filesystem: Any):
         self._filesystem = filesystem
+        self._files = PythonFiles(filesystem)
         self._open: collections.OrderedDict[str, Any] = collections.OrderedDict()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -50,12 +51,11 @@ class ServedFiles:
             return _answer([{"classes": [each.__name__ for each in type(error).__mro__], "name": words, "size": code}])
 
     def _entries(self, what: str, path: str) -> list[tuple[str, bool, int]]:
-        files = PythonFiles(self._filesystem)
         if what == "info":
-            return [files.info(path)]
+            return [self._files.info(path)]
         if what == "open":
             return [("", False, self._file(path).size())]
-        return files.list(path, recursive=what == "list_all")
+        return self._files.list(path, recursive=what == "list_all")
 
     def _read(self, path: str, offset: int, count: int) -> bytes:
         data: bytes = self._file(path).read_at(count, offset)
@@ -65,7 +65,7 @@ class ServedFiles:
         """An open file; the one that was read longest ago is closed for it."""
         file = self._open.pop(path, None)
         if file is None:
-            file = PythonFiles(self._filesystem).open_random(path)
+            file = self._files.open_random(path)
         self._open[path] = file
         if len(self._open) > _OPEN_MAX:
             self._forget(next(iter(self._open)))
