@@ -8,7 +8,11 @@ namespace {
 
 /// A metric of the user's wins over an automatic one of its name, as in the results.
 std::optional<double> number_of(const ReportLine& line, const std::string& name) {
-  if (find_path(line.metrics, name) != nullptr) return score_of(line.metrics, name, "max");
+  if (const Json* metric = find_path(line.metrics, name)) {
+    if (metric->is_bool()) return metric->get_bool() ? 1 : 0;
+    return score_of(line.metrics, name, "max");
+  }
+  if (name == "done") return 0;  // As in each result of a run that goes on.
   if (name == "training_iteration") return static_cast<double>(line.iteration);
   if (name == "iterations_since_restore") return static_cast<double>(line.iterations_since_restore);
   if (name == "time_total_s") return line.time_total_s;

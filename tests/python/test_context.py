@@ -61,13 +61,13 @@ def test_a_checkpoint_s_name_is_that_of_one_folder(name):
 def test_resources_of_all_workers(tmp_path):
     def loop():
         resources = train.get_context().get_trial_resources()
-        return resources.bundles, resources.required_resources, resources.strategy
+        return resources.bundles, resources.required_resources, resources.strategy, resources.head_cpus
 
-    bundles, required, strategy = fit_with(tmp_path, loop).return_value
+    bundles, required, strategy, head_cpus = fit_with(tmp_path, loop).return_value
     assert bundles == [{"CPU": 1.0}] * 2
-    assert (required, strategy) == ({"CPU": 2.0}, "PACK")
+    assert (required, strategy, head_cpus) == ({"CPU": 2.0}, "PACK", 1.0)
     named = tmp_path / "named"
-    bundles, required, _ = fit_with(named, loop, 1, resources_per_worker={"CPU": 0.5}).return_value
+    bundles, required, *_ = fit_with(named, loop, 1, resources_per_worker={"CPU": 0.5}).return_value
     assert (bundles, required) == ([{"CPU": 0.5}], {"CPU": 0.5})
 
 

@@ -104,6 +104,7 @@ def test_modules_that_are_used_without_an_import_of_their_own(script):
         ("from headway.tune.logger import CSVLogger", "newer versions of Ray either; use CSVLoggerCallback, one of"),
         ("from headway.tune.trainable import wrap_function", "wrap_function: a function is a trainable as it is"),
         ("import headway.tune.automl", "it is not in newer versions of Ray either; use Tuner with a search_alg"),
+        ("from headway.tune.examples import pbt_function", "headway.tune.examples: Ray's examples are part of Ray's"),
         ("from headway.tune.cli import commands", "headway.tune.cli: the commands are `headway tune ls`"),
         ("from headway.train.xgboost import XGBoostCheckpoint", "ReportCallback.get_model(checkpoint) gives the model"),
         ("from headway.train.mosaic import MosaicTrainer", "it is not in newer versions of Ray either; use a loop of"),

@@ -10,7 +10,7 @@ from headway.tune import stopper
 
 def count(config):
     for step in range(1000):
-        train.report({"step": step, "eval": {"accuracy": step / 10}})
+        train.report({"step": step, "eval": {"accuracy": step / 10}, "far": step >= 5})
 
 
 def fit_until(storage, stop, loop=count, workers=2):
@@ -28,6 +28,8 @@ def fit_until(storage, stop, loop=count, workers=2):
         ({"training_iteration": 4}, 3),
         ({"eval/accuracy": 0.5}, 5),
         ({"step": 7, "eval/accuracy": 0.2}, 2),
+        ({"done": True, "training_iteration": 4}, 3),
+        ({"far": True}, 5),
         (lambda trial_id, result: result["step"] == 6, 6),
         (stopper.MaximumIterationStopper(3), 2),
         (stopper.FunctionStopper(lambda trial_id, result: result["step"] >= 1), 1),

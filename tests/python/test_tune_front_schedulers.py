@@ -167,6 +167,10 @@ def test_what_it_has_seen_survives_a_restore(tmp_path):
 def test_a_trial_gets_other_resources_and_resumes(fit):
     def two(tune_controller, trial, result, scheduler):
         assert scheduler.base_trial_resources.bundles == [{"CPU": 1.0}]
+        # As Ray's guides ask for them.
+        assert scheduler._base_trial_resources is scheduler.base_trial_resources
+        there = tune_controller._resource_updater
+        assert (there.get_num_cpus(), there.get_num_gpus()) == tune_controller.total_resources()
         return tune.PlacementGroupFactory([{"CPU": 0.5}]) if result["step"] >= 2 else None
 
     grid = fit(ResourceChangingScheduler(ASHAScheduler(max_t=4), two), [1])

@@ -246,6 +246,7 @@ def test_a_trial_that_cannot_start_is_an_error(fit):
 
 def test_resources_of_a_trial(fit):
     bundles = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}])
+    assert (bundles.head_cpus, bundles.head_bundle_is_empty) == (1.0, False)
     _, fake = fit(tune.with_resources(three_reports, bundles), {"x": 1})
     scaling = fake.starts[0]["scaling"]
     assert (scaling["resources_per_worker"], scaling["trainer_resources"]) == ({"CPU": 1}, {"CPU": 2.0, "GPU": 1.0})

@@ -86,6 +86,7 @@ _WORDS = {
     **{f"headway.tune.logger.{name}": _LOGGER.format(instead) for name, instead in _LOGGERS.items()},
     "headway.tune.automl": _REMOVED.format("Tuner with a search_alg and a scheduler"),
     "headway.tune.cli": "the commands are `headway tune ls`, `show`, `best` and `export`",
+    "headway.tune.examples": "Ray's examples are part of Ray's wheel; copy the file that you need",
     "headway.tune.resources": _REMOVED.format("PlacementGroupFactory, or with_resources(trainable, {'cpu': 2})"),
     "headway.tune.trainable.FunctionTrainable": _FUNCTION,
     "headway.tune.trainable.function_trainable": _FUNCTION,

@@ -84,7 +84,11 @@ def check_stop(stop: object) -> dict[str, float] | None:
     limits = {}
     for name, value in stop.items():
         check_str("a metric in RunConfig.stop", name, allowed)
-        limits[name] = check_number(f"RunConfig.stop[{name!r}]", value, "a number: the run ends when the metric has it")
+        # {"done": True}: a metric that is a bool counts as 0 or 1.
+        number = int(value) if isinstance(value, bool) else value
+        limits[name] = check_number(
+            f"RunConfig.stop[{name!r}]", number, "a number or a bool: the run ends when the metric has it"
+        )
         if math.isnan(limits[name]):
             raise ValueError(f"RunConfig.stop[{name!r}] is nan; allowed: a number")
     return limits

@@ -115,6 +115,11 @@ class TrialResources:
         names = dict.fromkeys(name for bundle in self.bundles for name in bundle)
         return {name: sum(bundle.get(name, 0.0) for bundle in self.bundles) for name in names}
 
+    @property
+    def head_cpus(self) -> float:
+        """CPUs of the first bundle: rank 0, or a trial's own process."""
+        return self.bundles[0].get("CPU", 0.0)
+
 
 class StorageContext:
     """Where a run's results are. Got by :meth:`TrainContext.get_storage`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 
@@ -36,6 +36,19 @@ def chooses(scheduler: TrialScheduler) -> bool:
     while hasattr(scheduler, "_base_scheduler"):
         scheduler = scheduler._base_scheduler
     return type(scheduler).choose_trial_to_run is not FIFOScheduler.choose_trial_to_run
+
+
+class _Total(NamedTuple):
+    """CPUs and GPUs that there are."""
+
+    cpus: float
+    gpus: float
+
+    def get_num_cpus(self) -> float:
+        return self.cpus
+
+    def get_num_gpus(self) -> float:
+        return self.gpus
 
 
 class FrontScheduler:
@@ -98,6 +111,11 @@ class FrontScheduler:
         """CPUs and GPUs that there are."""
         there = cluster_resources()
         return there.get("CPU", 0.0), there.get("GPU", 0.0)
+
+    @property
+    def _resource_updater(self) -> _Total:
+        """The name by which Ray's guides ask for them in a ``resources_allocation_function``."""
+        return _Total(*self.total_resources())
 
     def change_resources(self, trial: Trial, resources: PlacementGroupFactory) -> None:
         """A trial has them from its next start on."""

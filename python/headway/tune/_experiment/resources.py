@@ -54,6 +54,16 @@ class PlacementGroupFactory:
         names = dict.fromkeys(name for bundle in self.bundles for name in bundle)
         return {name: float(sum(bundle.get(name, 0.0) for bundle in self.bundles)) for name in names}
 
+    @property
+    def head_cpus(self) -> float:
+        """CPUs of the first bundle: the trial's own process."""
+        return float(self.bundles[0].get("CPU", 0.0))
+
+    @property
+    def head_bundle_is_empty(self) -> bool:
+        """Whether the trial's own process takes nothing."""
+        return not any(self.bundles[0].values())
+
     def scaling(self) -> ScalingConfig:
         """As a run of one rank has it."""
         first, *others = self.bundles

@@ -51,6 +51,11 @@ class ResourceChangingScheduler(TrialScheduler):
         self.base_trial_resources: Any = None
 
     @property
+    def _base_trial_resources(self) -> Any:
+        """The name by which Ray's guides read it in a ``resources_allocation_function``."""
+        return self.base_trial_resources
+
+    @property
     def metric(self) -> str | None:  # type: ignore[override]
         """That of the base scheduler."""
         return self._base_scheduler.metric
