@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 
 import headway
 import numpy as np
@@ -221,6 +222,16 @@ def test_a_user_s_own_split(storage):
 def test_the_training_function_in_this_process_has_its_shard(storage, folder):
     trainer(every_batch, storage, {"folder": str(folder)}, workers=0).fit()
     assert flat(recorded(folder)) == list(range(ROWS))
+
+
+def test_a_rank_need_not_import_what_batches_need(storage):
+    def loop():
+        before = set(sys.modules)
+        next(iter(train.get_dataset_shard("train").iter_batches(batch_size=4)))
+        return sorted({name.partition(".")[0] for name in set(sys.modules) - before})
+
+    trainer = DataParallelTrainer(loop, datasets={"train": data.range(8)}, run_config=RunConfig(storage_path=storage))
+    assert "numpy" not in trainer.fit().return_value
 
 
 def test_a_name_that_the_trainer_does_not_have(storage):

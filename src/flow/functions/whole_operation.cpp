@@ -15,6 +15,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes_min = 1 << 20;
 /// Several pieces are on their way at a time.
-constexpr std::int64_t piece_bytes_max = 4 << 20;
+constexpr std::int64_t piece_bytes_max = 8 << 20;
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
@@ -35,11 +36,23 @@ class WholeInput {
 
   std::shared_ptr<arrow::Schema> schema() const { return rows_->schema(); }
 
-  /// The next piece; without rows at the end.
+  /// The next piece; without rows at the end. `free`: slots that the worker has let go of.
   arrow::Result<wire::Frame> next(const std::vector<std::int64_t>& free) {
     free_.insert(free_.end(), free.begin(), free.end());
+    if (!ahead_) ahead_ = made();
+    return *std::exchange(ahead_, std::nullopt);
+  }
+
+  /// Makes the piece after it, while the worker has the one before. What fails is the next one's.
+  void make_ahead() {
+    if (!ended_) ahead_ = made();
+  }
+
+ private:
+  arrow::Result<wire::Frame> made() {
     ARROW_ASSIGN_OR_RAISE(const auto batch, next_rows());
     if (!batch) {
+      ended_ = true;
       // What was read took memory that the allocator keeps, and the result needs.
       arrow::default_memory_pool()->ReleaseUnused();
       return wire::to_frame(WholePieceEnd{});
@@ -56,14 +69,13 @@ class WholeInput {
     return frame;
   }
 
- private:
   /// Those of a batch, in as many parts as keep to `piece_bytes_max`; null: there are no more.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
     while (!rest_ || rest_->num_rows() == 0) {
       ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
       if (!rest_) return nullptr;
-      const std::int64_t parts = batch_bytes(*rest_) / piece_bytes_max + 1;
-      piece_rows_ = (rest_->num_rows() + parts - 1) / parts;
+      const std::int64_t parts = (batch_bytes(*rest_) + piece_bytes_max - 1) / piece_bytes_max;
+      piece_rows_ = (rest_->num_rows() + parts - 1) / std::max<std::int64_t>(1, parts);
     }
     auto first = rest_->Slice(0, piece_rows_);
     rest_ = rest_->Slice(std::min(piece_rows_, rest_->num_rows()));
@@ -91,6 +103,8 @@ class WholeInput {
   std::shared_ptr<arrow::RecordBatchReader> rows_;
   std::shared_ptr<arrow::RecordBatch> rest_;  ///< What has not gone yet of the last batch.
   std::int64_t piece_rows_ = 0;
+  std::optional<arrow::Result<wire::Frame>> ahead_;
+  bool ended_ = false;
   Budget* budget_;
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> slots_;
   std::vector<std::int64_t> free_;
@@ -171,8 +185,11 @@ class WholeReader : public arrow::RecordBatchReader {
 
   arrow::Status on(const WholePull& pull, const wire::Frame&) {
     if (pull.input >= inputs_.size()) return arrow::Status::Invalid(spec_.name, ": there is no such input");
-    ARROW_ASSIGN_OR_RAISE(const wire::Frame piece, inputs_[pull.input].next(pull.free));
-    return send(piece);
+    WholeInput& input = inputs_[pull.input];
+    ARROW_ASSIGN_OR_RAISE(const wire::Frame piece, input.next(pull.free));
+    ARROW_RETURN_NOT_OK(send(piece));
+    input.make_ahead();
+    return arrow::Status::OK();
   }
 
   arrow::Status on(const FunctionOutput& output, const wire::Frame& frame) {

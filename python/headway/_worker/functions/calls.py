@@ -4,17 +4,19 @@ generators, and objects of classes with these as ``__call__``.
 
 from __future__ import annotations
 
-import asyncio
 import collections
 import inspect
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headway._worker.functions import groups
 from headway._worker.functions.blocks import Block
 from headway._worker.functions.outputs import BadOutput, columns_of, rows_to_columns
+
+if TYPE_CHECKING:
+    import asyncio
 
 #: Calls of a coroutine that wait at a time.
 _AT_ONCE = 32
@@ -144,6 +146,8 @@ class FunctionCalls:
 
     def _event_loop(self) -> asyncio.AbstractEventLoop:
         """One for the worker's life: a user's clients are bound to it."""
+        import asyncio  # Takes 20 ms, and few functions are asynchronous.
+
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
         return self._loop
@@ -162,6 +166,8 @@ def _is_async(function: Any) -> bool:
 
 def _in_order(loop: asyncio.AbstractEventLoop, coroutines: Iterator[Coroutine[Any, Any, Any]]) -> Iterator[Any]:
     """Results of coroutines that run beside each other, in the order of their starts."""
+    import asyncio
+
     running: collections.deque[asyncio.Task[Any]] = collections.deque()
     try:
         for coroutine in coroutines:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from types import TracebackType
 from typing import Any
 
-_OWN = (os.path.dirname(os.path.dirname(__file__)) + os.sep, os.path.dirname(asyncio.__file__) + os.sep)
+#: Headway's, and those of the module asyncio.
+_OWN = tuple(path + os.sep for path in (os.path.dirname(os.path.dirname(__file__)), os.path.join(os.path.dirname(os.__file__), "asyncio")))
 
 
 def failure_of(error: BaseException) -> tuple[dict[str, Any], bytes]:

@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from headway._worker.functions import groups, slots, whole_queries
@@ -98,7 +99,7 @@ class Whole:
             made: Iterator[Any] = (pa.Table.from_batches([_restored(each, carried, come_from)]) for each in result)
             if operation == "group_map":
                 made = self._whole_groups(made, options["keys"])
-            for table in made:
+            for table in _ahead(made):
                 with self._lock:
                     self._watch_spilling()
                     if not self._outputs.add(table):
@@ -197,6 +198,15 @@ class Whole:
         if size > self._spilled:
             self._link.send("Spilled", {"bytes": size})
             self._spilled = size
+
+
+def _ahead(tables: Iterator[Any]) -> Iterator[Any]:
+    """The same, each made in a thread while the one before is copied."""
+    with ThreadPoolExecutor(1, "headway-whole") as maker:
+        due = maker.submit(next, tables, None)
+        while (table := due.result()) is not None:
+            due = maker.submit(next, tables, None)
+            yield table
 
 
 class _Input:

@@ -42,7 +42,7 @@ def with_datasets(function: Callable[..., Any], datasets: dict[str, Any], config
 
 def modules_for(datasets: dict[str, Any]) -> list[str]:
     """What ranks import for these data sets."""
-    return ["headway.data"] if datasets else []
+    return ["headway.data", "headway.data._client", "numpy"] if datasets else []
 
 
 def _is_dataset(given: object) -> bool:
