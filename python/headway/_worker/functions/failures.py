@@ -7,7 +7,10 @@ from types import TracebackType
 from typing import Any
 
 #: Headway's, and those of the module asyncio.
-_OWN = tuple(path + os.sep for path in (os.path.dirname(os.path.dirname(__file__)), os.path.join(os.path.dirname(os.__file__), "asyncio")))
+_OWN = tuple(
+    path + os.sep
+    for path in (os.path.dirname(os.path.dirname(__file__)), os.path.join(os.path.dirname(os.__file__), "asyncio"))
+)
 
 
 def failure_of(error: BaseException) -> tuple[dict[str, Any], bytes]:
