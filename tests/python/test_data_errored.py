@@ -13,6 +13,8 @@ from headway import data, train
 from headway.data import DataContext
 from headway.train import Checkpoint, DataParallelTrainer, FailureConfig, RunConfig, ScalingConfig
 
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
 
 @pytest.fixture
 def context():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import functools
 import json
+import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway import _core
 from headway.data._list_views import ListView, list_view
@@ -27,6 +28,35 @@ _PLAIN = {
 }
 
 
+class View(NamedTuple):
+    """How numpy views a column's values as they lie.
+
+    Attributes:
+        dtype: Numpy's.
+        nodes: The arrays that must have no null.
+        buffer: That of the values.
+        row: Values of a row.
+        shape: Of a row of tensors; empty for numbers.
+    """
+
+    dtype: np.dtype[Any]
+    nodes: tuple[int, ...]
+    buffer: int
+    row: int
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, column: dict[str, Any], node: int, buffer: int) -> View | None:
+        """That of a column with this first node and first buffer."""
+        import numpy as np
+
+        kind, shape = column["type"], tuple(column["shape"])
+        if kind not in _PLAIN:
+            return None
+        nodes, values = ((node, node + 1), buffer + 2) if shape else ((node,), buffer + 1)
+        return cls(np.dtype(_PLAIN[kind]), nodes, values, math.prod(shape), shape)
+
+
 class Layout:
     """The columns of batches, and where each one's values begin.
 
@@ -44,10 +74,13 @@ class Layout:
         self._schema: pa.Schema | None = None
         self._tensors: dict[int, str | None] = {}
         self._lists: dict[int, ListView | None] = {}
+        #: For each column how numpy views its values without a null; None: not as they lie.
+        self.views: list[View | None] = []
         self.places: list[tuple[int, int]] = []
         node = buffer = 0
         for index, column in enumerate(self.columns):
             self.places.append((node, buffer))
+            self.views.append(View.of(column, node, buffer))
             nodes, buffers = self._size(index, column)
             node, buffer = node + nodes, buffer + buffers
 
@@ -135,23 +168,28 @@ class Batch:
     def _column(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray:
         import numpy as np
 
+        view = self._layout.views[index]
+        if view is None:
+            return self._viewed_otherwise(index, nodes, buffers)
+        for node in view.nodes:
+            if nodes[node][1]:
+                return self._viewed_otherwise(index, nodes, buffers)
+        count = self.rows * view.row
+        offset = buffers[view.buffer][0]
+        if not count or not offset:
+            return np.empty((self.rows, *view.shape), view.dtype)
+        values = np.frombuffer(self._core, view.dtype, count, offset)
+        return values.reshape(self.rows, *view.shape) if view.shape else values
+
+    def _viewed_otherwise(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray:
+        """A column of bools, with nulls, or of what numpy does not view as it lies."""
         column = self._layout.columns[index]
         node, buffer = self._layout.places[index]
         tensor = bool(column["shape"])
-        if not self._layout.is_plain(index) or nodes[node][1] or (tensor and nodes[node + 1][1]):
-            alike = self._alike(index, nodes, buffers)
-            return as_numpy(self.to_arrow().column(index)) if alike is None else alike
-        offset, _ = buffers[buffer + (2 if tensor else 1)]
-        shape = (self.rows, *column["shape"])
-        if column["type"] == "bool":
-            return self._bits(offset, shape)
-        dtype = np.dtype(_PLAIN[column["type"]])
-        count = 1
-        for length in shape:
-            count *= length
-        if count == 0 or offset == 0:
-            return np.empty(shape, dtype)
-        return np.frombuffer(self._core, dtype, count, offset).reshape(shape)
+        if column["type"] == "bool" and not nodes[node][1] and not (tensor and nodes[node + 1][1]):
+            return self._bits(buffers[buffer + (2 if tensor else 1)][0], (self.rows, *column["shape"]))
+        alike = self._alike(index, nodes, buffers)
+        return as_numpy(self.to_arrow().column(index)) if alike is None else alike
 
     def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
         """A view of lists, or of tensors whose shapes may differ, as one array; None where they

@@ -147,12 +147,12 @@ class Stream:
     def __iter__(self) -> Iterator[Batch]:
         waits = self._waits
         told = self._progress.told if waits is None else waits.lasts
-        with self._progress:
+        # An error of the consumer's own does not come in here: it is raised beside `yield`.
+        with self._progress, as_users():
             while True:
                 if waits is not None:
                     waits.begin()
-                with as_users():
-                    batch = self._core.next(told)
+                batch = self._core.next(told)
                 if batch is None:
                     break
                 if waits is not None:
