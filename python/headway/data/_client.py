@@ -147,7 +147,7 @@ class Stream:
     def __iter__(self) -> Iterator[Batch]:
         waits = self._waits
         told = self._progress.told if waits is None else waits.lasts
-        # An error of the consumer's own does not come in here: it is raised beside `yield`.
+        # What the consumer raises does not come in here.
         with self._progress, as_users():
             while True:
                 if waits is not None:

@@ -287,7 +287,7 @@ class Consume(ToTensorflow, DatasetPart):
         Args:
             limit: More rows than this are an error.
         """
-        from headway.data._batch import frame
+        from headway.data._arrow_values import frame
 
         return frame(self._limited(limit))
 

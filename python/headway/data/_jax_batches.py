@@ -63,7 +63,7 @@ class JaxBatches:
         import jax
         import numpy as np
 
-        from headway.data._batch import stacked
+        from headway.data._arrow_values import stacked
 
         given = stacked(values)
         if given.dtype.kind in "OUSMmV":

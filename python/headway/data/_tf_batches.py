@@ -133,7 +133,7 @@ def _chosen(batch: Mapping[str, Any], spec: Any) -> Any:
 
 def _sample(schema: Any, names: list[str]) -> dict[str, np.ndarray]:
     """An array without rows of each column."""
-    from headway.data._batch import as_numpy
+    from headway.data._arrow_values import as_numpy
 
     for name in names:
         if name not in schema.names:

@@ -203,7 +203,7 @@ def in_its_format(data: Any, transform: Any) -> Any:
     import pyarrow as pa
 
     from headway._worker.functions.arrow_columns import arrow_column
-    from headway.data._batch import as_numpy
+    from headway.data._arrow_values import as_numpy
 
     made = transform({name: as_numpy(data[name]) for name in data.column_names})
     return pa.table({name: arrow_column(name, each) for name, each in made.items()})
