@@ -15,7 +15,7 @@ import time
 import program
 from reference_images import STORED, write_images
 
-IMAGES = 600
+IMAGES = 2400
 BATCH = 32
 EPOCHS = 2  # The second is the one whose rate counts.
 

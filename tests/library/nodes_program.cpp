@@ -1,10 +1,12 @@
 #include <headway/train.hpp>
 
+#include <cstdint>
 #include <iostream>
 #include <string>
 
 /// A program that trains on nodes that join, or that an engine gives: `nodes_program refuse`, which
 /// prints what `init` refuses, or `nodes_program train STORAGE TOKEN_FILE LISTEN [ENGINE OPTIONS]`;
+/// `nodes_program read STORAGE TOKEN_FILE LISTEN FILES` has ranks read CSV files;
 /// `nodes_program show STORAGE [PORT]` trains on this machine alone and stays until its input ends.
 namespace {
 
@@ -17,6 +19,20 @@ void say_where() {
   headway::report({{"size", me.world_size}});
 }
 HEADWAY_TRAIN_LOOP(say_where);
+
+/// The ids that each rank has read, in steps: "node 0: 3 1 | 4 1 |".
+Json read_rows() {
+  const headway::Context& me = headway::context();
+  std::string seen = "node " + std::to_string(me.node_rank) + ":";
+  for (const auto& batch : headway::get_dataset_shard("train").batches({.batch_size = 4})) {
+    for (const std::int64_t id : batch["id"].as<std::int64_t>()) seen += " " + std::to_string(id);
+    seen += " |";
+  }
+  std::string all;
+  for (int rank = 0; rank < me.world_size; ++rank) all += "SEEN " + headway::broadcast(seen, rank) + "\n";
+  return all;
+}
+HEADWAY_TRAIN_LOOP(read_rows);
 
 void refuse() {
   const InitOptions wrong[] = {
@@ -57,7 +73,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "refuse") return refuse(), 0;
   if (mode == "show" && argc > 2) return show(argv[2], argc > 3 ? argv[3] : nullptr);
-  if (mode != "train" || argc < 5) return 2;
+  const bool reads = mode == "read" && argc == 6;
+  if ((mode != "train" && !reads) || argc < 5) return 2;
   InitOptions options{.num_cpus = 0, .listen = argv[4], .token_file = argv[3], .node_lease_s = 2};
   if (argc > 6) {
     options.engine = argv[5];
@@ -71,7 +88,9 @@ int main(int argc, char** argv) {
   headway::TrainerOptions run;
   run.scaling = {.num_workers = 2, .resources_per_worker = {{{"CPU", 1}}}, .placement_strategy = "STRICT_SPREAD"};
   run.run = {.name = "run", .storage_path = argv[2]};
-  const auto result = headway::Trainer(say_where, run).fit();
+  if (reads) run.datasets.emplace("train", headway::data::read_csv(argv[5]).random_shuffle({.seed = 1}));
+  const auto result = (reads ? headway::Trainer(read_rows, run) : headway::Trainer(say_where, run)).fit();
   if (!result) std::cerr << result.error().message << std::endl;
+  if (result && reads) std::cout << result->return_value.as_string() << std::flush;
   return result ? 0 : 1;
 }

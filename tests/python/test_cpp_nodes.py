@@ -69,6 +69,26 @@ def test_ranks_run_on_machines_where_the_program_is_started_as_agent(machines, t
     assert token.stat().st_mode & 0o777 == 0o600
 
 
+def test_each_machine_reads_its_own_rows_of_a_data_set(machines, tmp_path):
+    files = tmp_path / "files"
+    files.mkdir()
+    for number in range(6):
+        rows = "".join(f"{number * 8 + row}\n" for row in range(8))
+        (files / f"{number}.csv").write_text("id\n" + rows)
+    arguments = ["read", tmp_path / "storage", tmp_path / "token", "10.77.0.1:0", files]
+    driver = machines(machines.lab.hub, PROGRAMS / "library_test_nodes", *arguments)
+    join(machines, "library_test_nodes", address_of(driver), tmp_path / "token", "--num-cpus", "1")
+    output = driver.stdout.read()
+    assert driver.wait(60) == 0, output
+    seen = [line.removeprefix("SEEN ") for line in output.splitlines() if line.startswith("SEEN ")]
+    assert sorted(line.partition(":")[0] for line in seen) == ["node 0", "node 1"]
+    steps = [line.partition(":")[2].split("|")[:-1] for line in seen]
+    assert [len(each) for each in steps] == [6, 6]
+    ids = [int(each) for rank in steps for step in rank for each in step.split()]
+    assert sorted(ids) == list(range(48))
+    assert ids != sorted(ids)
+
+
 def test_a_process_group_of_torch_spans_machines(machines, tmp_path):
     pytest.importorskip("torch")
     token = tmp_path / "token"
